@@ -1,0 +1,33 @@
+# Everything runs in the environment of the README: `. .venv/bin/activate` first.
+.PHONY: check check-slow lint types contracts test slow bench lock schemas clean
+
+check: lint types contracts test  ## what CI runs
+
+check-slow: slow  ## slow tests and benchmarks
+
+lint:
+	ruff check .
+	ruff format --check .
+
+types:
+	mypy
+
+contracts:
+	lint-imports
+
+test:
+	pytest -q
+
+slow:
+	pytest -q -m slow
+
+bench:
+	pytest -q -m "slow or not slow" --benchmark-only tests/benchmarks
+
+lock:  ## resolve again, nothing younger than two weeks
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra docs \
+		--generate-hashes --no-header --no-annotate \
+		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements.lock
+
+clean:  ## remove what can be built again
+	rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -1,0 +1,36 @@
+"""CalBench: agents with private calendars agree on meetings by talking.
+
+The public Python interface is small: :func:`load_suite` reads scenarios,
+:func:`play_game` plays one of them and returns its trace, :func:`score_game`
+measures a trace. Everything else may change between versions.
+"""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Libraries of the default path must neither call home nor chatter.
+for _name, _value in {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_LOG": "ERROR",
+    "NO_MKDOCS_2_WARNING": "1",
+    "HF_HUB_OFFLINE": "1",
+    "DVC_NO_ANALYTICS": "1",
+}.items():
+    os.environ.setdefault(_name, _value)
+
+if TYPE_CHECKING:
+    from calbench.interface import load_suite, play_game, score_game
+
+__all__ = ["__version__", "load_suite", "play_game", "score_game"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the public functions on first use, so that ``--help`` stays quick."""
+    if name in {"load_suite", "play_game", "score_game"}:
+        from calbench import interface
+
+        return getattr(interface, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

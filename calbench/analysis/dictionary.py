@@ -1,0 +1,324 @@
+"""What every column means: table headers and the site's data dictionary are made from this."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from calbench.analysis.measures import MEASURES
+from calbench.metrics.outcomes import OUTCOMES
+
+Kind = Literal["text", "integer", "number", "truth", "list"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        name: as in the header.
+        kind: of its cells; an empty cell is absent, never zero.
+        unit: of numbers, else empty.
+        meaning: in words.
+        denominator: over what a mean runs, else empty.
+        origin: [P] the paper, [R] the public release, [F] fitted to the paper's numbers,
+            [C] our choice; empty for identifiers.
+    """
+
+    name: str
+    kind: Kind
+    unit: str
+    meaning: str
+    denominator: str = ""
+    origin: str = ""
+
+
+SETTING = Column("setting", "text", "", "setting of the scenario")
+TEAM = Column("team", "text", "", "team id")
+SCENARIO = Column("scenario_id", "text", "", "scenario id, unique in its suite file")
+AGENT = Column("agent_id", "integer", "", "agent, from 0")
+TRACE_PATH = Column(
+    "trace_path", "text", "", "file of the game, relative to the folder of traces", origin="P"
+)
+GAME_ID = Column("game_id", "text", "", "UUIDv5 of what defines the game", origin="P")
+ROUND = Column("round", "integer", "", "number of the round, from 0", origin="P")
+TARGET = Column("target_agent", "integer", "", "whose calendar the belief is about", origin="P")
+OBSERVER = Column("observer_agent", "integer", "", "who holds the belief", origin="P")
+SLOTS = "slot-equivalents"
+COST = "accounting cost"
+
+
+def _estimated(name: str, unit: str, meaning: str, denominator: str, origin: str) -> list[Column]:
+    interval = "of the percentile interval by bootstrap over scenarios"
+    return [
+        Column(name, "number", unit, meaning, denominator, origin),
+        Column(f"{name}_low", "number", unit, f"lower end {interval}", denominator, "C"),
+        Column(f"{name}_high", "number", unit, f"upper end {interval}", denominator, "C"),
+    ]
+
+
+LEADERBOARD = (
+    SETTING,
+    TEAM,
+    Column("games", "integer", "games", "games scored; lost games are left out", origin="C"),
+    Column("scenarios", "integer", "scenarios", "distinct scenarios of these games", origin="C"),
+    *(
+        column
+        for measure in MEASURES
+        for column in _estimated(
+            measure.name,
+            measure.unit,
+            f"mean of: {measure.definition}",
+            measure.denominator,
+            measure.origin,
+        )
+    ),
+)
+
+AGENT_GAMES = (
+    SCENARIO,
+    TEAM,
+    AGENT,
+    Column("assigned", "integer", "meetings", "M, meetings the agent takes part in", origin="P"),
+    Column("scheduled", "integer", "meetings", "S, how many were scheduled", origin="P"),
+    Column("cost", "integer", COST, "C, paid in the game, failed rounds included", origin="P"),
+    Column(
+        "oracle_cost",
+        "integer",
+        COST,
+        "C*, the agent's cost in the best schedule of exactly the scheduled meetings; of "
+        "several the lexicographically smallest",
+        origin="P, tie-break C",
+    ),
+    Column("excess_cost", "integer", COST, "E = C - C*; may be negative", origin="F"),
+    Column("messages_sent", "integer", "messages", "a group message counts once", origin="P"),
+    Column("vps", "number", SLOTS, "V, over all observers and rounds", origin="P"),
+    Column("excess_vps", "number", SLOTS, "max(0, V - floor)", origin="P, F"),
+)
+
+MEETINGS = (
+    SCENARIO,
+    TEAM,
+    Column("meeting_id", "integer", "", "meeting of the scenario"),
+    ROUND,
+    Column("outcome", "text", "", f"one of {', '.join(OUTCOMES)}", origin="C"),
+    Column("slot", "integer", "", "common slot, only if scheduled"),
+    Column("participants", "list", "", "agents, separated by spaces"),
+    Column("first_speaker", "integer", "", "agent that spoke first"),
+    Column("broken_meetings", "list", "", "earlier meetings that did not stand whole"),
+    Column("messages", "integer", "messages", "sent in its round by anybody", origin="P"),
+    Column("cost", "integer", COST, "paid in its round by everybody", origin="P"),
+    Column("rejected_batches", "integer", "batches", "refused in its round", origin="P"),
+)
+
+OUTCOME_COUNTS = (
+    SETTING,
+    TEAM,
+    Column("games", "integer", "games", "games recorded, lost ones included", origin="C"),
+    Column(
+        "games_lost",
+        "integer",
+        "games",
+        "games with a provider fault or budget stop: left out of every mean",
+        origin="C",
+    ),
+    Column("lost_percent", "number", "percent", "share of lost games", "games recorded", "C"),
+    Column("is_flagged", "truth", "", "more than 5 percent of the games were lost", origin="C"),
+    Column("meetings", "integer", "meetings", "meetings of all games recorded"),
+    *(
+        Column(outcome, "integer", "meetings", f"meetings that ended so: {outcome}", origin="C")
+        for outcome in OUTCOMES
+    ),
+)
+
+GAMES = (
+    SETTING,
+    SCENARIO,
+    TEAM,
+    GAME_ID,
+    Column("tertile", "text", "", "difficulty by feasible fraction", origin="P"),
+    Column(
+        "feasible_fraction",
+        "number",
+        "",
+        "share of injective assignments that satisfy the calendars",
+        "S! / (S - M)! assignments",
+        "P",
+    ),
+    Column("is_lost", "truth", "", "lost games have no measures", origin="C"),
+    Column("meetings", "integer", "meetings", "meetings of the scenario"),
+    Column("scheduled", "integer", "meetings", "how many were scheduled", origin="P"),
+    Column("cost", "integer", COST, "paid by all agents", origin="P"),
+    Column("oracle_cost", "integer", COST, "least cost of the scheduled meetings", origin="P"),
+    Column("excess_cost", "integer", COST, "cost - oracle_cost; never negative", origin="F"),
+    Column("messages", "integer", "messages", "sent by all agents", origin="P"),
+    Column("vps", "number", SLOTS, "V, summed over all agents", origin="P"),
+    Column("excess_vps", "number", SLOTS, "mean of max(0, V - floor)", "agents", "P, F"),
+    Column(
+        "excess_vps_participants",
+        "number",
+        SLOTS,
+        "the same over participant pairs",
+        "agents",
+        "C",
+    ),
+    Column("fairness", "number", COST, "mean of |E - mean E|", "agents", "F"),
+    Column("fairness_least", "number", COST, "least over optimal schedules", "agents", "C"),
+    Column("fairness_greatest", "number", COST, "greatest over optimal schedules", "agents", "C"),
+    Column(
+        "is_fairness_sampled",
+        "truth",
+        "",
+        "the two rest on a sample of the schedules",
+        origin="C",
+    ),
+)
+
+SENSITIVITY = (
+    SETTING,
+    TEAM,
+    Column(
+        "fairness_least",
+        "number",
+        COST,
+        "mean with, in each game, the optimal schedule that makes it least",
+        "all agent-games",
+        "C",
+    ),
+    Column("fairness", "number", COST, "mean with the canonical schedule", "all agent-games", "F"),
+    Column(
+        "fairness_greatest",
+        "number",
+        COST,
+        "mean with, in each game, the optimal schedule that makes it greatest",
+        "all agent-games",
+        "C",
+    ),
+    Column("games", "integer", "games", "games scored"),
+    Column("games_sampled", "integer", "games", "of these, with sampled schedules", origin="C"),
+)
+
+VPS_SHARES = (
+    SETTING,
+    TEAM,
+    Column("source", "text", "", "kind of message", origin="P"),
+    Column("channel", "text", "", "channel it was sent on"),
+    Column(
+        "vps",
+        "number",
+        SLOTS,
+        "loss these messages caused, before the floor",
+        "all agent-games",
+        "C",
+    ),
+)
+
+BELIEF_EVIDENCE = (
+    TRACE_PATH,
+    GAME_ID,
+    Column("event_index", "integer", "", "event of the trace, from 0", origin="P"),
+    ROUND,
+    TARGET,
+    OBSERVER,
+    Column("slot", "integer", "", "slot the message implicates", origin="P"),
+    Column("source", "text", "", "kind of message", origin="P"),
+    Column("evidence", "number", "", "e, 1 for feasible, 0 for infeasible", origin="P"),
+    Column("strength", "number", "", "k, 1 replaces the belief", origin="P"),
+    Column("belief_before", "number", "", "b", origin="P"),
+    Column("belief_after", "number", "", "(1 - k) b + k e", origin="P"),
+)
+
+PAIR_ROUND_VPS = (
+    TRACE_PATH,
+    GAME_ID,
+    ROUND,
+    TARGET,
+    OBSERVER,
+    Column("target_is_participant", "truth", "", "of the round's meeting", origin="P"),
+    Column("observer_is_participant", "truth", "", "of the round's meeting", origin="P"),
+    Column("num_agents", "integer", "agents", "agents of the game", origin="P"),
+    Column("num_slots", "integer", "slots", "slots of a calendar", origin="P"),
+    Column("observations", "integer", "updates", "belief updates", origin="P"),
+    Column(
+        "prior_distance_to_ideal",
+        "number",
+        SLOTS,
+        "sum over slots of |prior - 0.5|",
+        origin="P, definition C",
+    ),
+    Column(
+        "posterior_distance_to_ideal",
+        "number",
+        SLOTS,
+        "sum over slots of |b - 0.5| at the end of the round",
+        origin="P, definition C",
+    ),
+    Column("vps_loss", "number", SLOTS, "sum over slots of |b - prior|", origin="P"),
+    Column("vps_loss_per_slot", "number", "", "vps_loss / num_slots", "slots", "P"),
+    Column("prior", "number", "", "belief at the start of the round", origin="P"),
+)
+
+GAME_SUMMARY = (
+    TRACE_PATH,
+    GAME_ID,
+    Column("vps_loss_total", "number", SLOTS, "over pairs and rounds", origin="P"),
+    Column("vps_loss_mean", "number", SLOTS, "mean vps_loss", "all pair-rounds", "P"),
+    Column(
+        "participant_pair_vps_loss_total",
+        "number",
+        SLOTS,
+        "over rounds and pairs that both take part in the round's meeting",
+        origin="P",
+    ),
+    Column(
+        "participant_pair_vps_loss_mean",
+        "number",
+        SLOTS,
+        "mean vps_loss",
+        "pair-rounds of two participants",
+        "P",
+    ),
+    Column("observation_count", "integer", "updates", "belief updates", origin="P"),
+)
+
+GAME_TARGET_SUMMARY = (
+    TRACE_PATH,
+    GAME_ID,
+    TARGET,
+    Column("vps_loss_total", "number", SLOTS, "V, over observers and rounds", origin="P"),
+    Column("excess_vps_loss_total", "number", SLOTS, "max(0, V - vps_floor)", origin="P"),
+    Column(
+        "participant_pair_vps_loss_total",
+        "number",
+        SLOTS,
+        "V over pairs that both take part in the round's meeting",
+        origin="P",
+    ),
+    Column(
+        "participant_pair_excess_vps_loss_total",
+        "number",
+        SLOTS,
+        "the same above vps_floor",
+        origin="P",
+    ),
+    Column("vps_floor", "number", SLOTS, "subtracted from each total", origin="P"),
+)
+
+TABLES: Mapping[str, tuple[Column, ...]] = {
+    "leaderboard.csv": LEADERBOARD,
+    "agent_games.csv": AGENT_GAMES,
+    "meetings.csv": MEETINGS,
+    "outcomes.csv": OUTCOME_COUNTS,
+    "games.csv": GAMES,
+    "sensitivity.csv": SENSITIVITY,
+    "vps_shares.csv": VPS_SHARES,
+    "privacy/belief_evidence.csv": BELIEF_EVIDENCE,
+    "privacy/pair_round_vps.csv": PAIR_ROUND_VPS,
+    "privacy/game_summary.csv": GAME_SUMMARY,
+    "privacy/game_target_summary.csv": GAME_TARGET_SUMMARY,
+}
+"""The data dictionary: the columns of each table, by file under ``tables/``."""
+
+
+def header(table: str) -> list[str]:
+    """Return the column names of a table of :data:`TABLES`."""
+    return [column.name for column in TABLES[table]]

@@ -1,0 +1,267 @@
+"""The four tables of appendix F.5, written game by game.
+
+The columns of ``belief_evidence.csv`` and ``pair_round_vps.csv`` are the paper's. Of the
+two summaries it names the measures and, in words, the key; our reading [C]:
+
+- ``game_summary.csv`` has one row a game, keyed by ``trace_path`` and ``game_id``. Means run
+  over pair-rounds, all of them or those of two participants; ``observation_count`` sums
+  ``observations``.
+- ``game_target_summary.csv`` has one row for each game and target. "Participant-pair totals"
+  are the total and its excess above the floor; the floor stands in ``vps_floor``.
+- ``pair_round_vps.csv`` has a row for every ordered pair and every round, those without a
+  message too, so that means need no other file.
+- *Ideal* is an observer that knows nothing, with 0.5 for every slot. The distances to it are
+  ``sum_s |prior - 0.5|`` and ``sum_s |b_s - 0.5|``; ``vps_loss`` is ``sum_s |b_s - prior|``.
+  At the default prior of 0.5 the first is 0 and the second equals the loss.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+from math import fsum
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from calbench.analysis.cells import row, trimmed
+from calbench.analysis.dictionary import TABLES
+from calbench.analysis.order import GameOrder
+from calbench.analysis.spool import SpooledTable
+from calbench.domain.ids import AgentId
+from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
+from calbench.metrics.privacy.beliefs import Pair
+from calbench.metrics.privacy.loss import RoundBeliefs, excess_loss, pair_loss, round_beliefs
+from calbench.traces.models import Trace
+
+DIGITS = 6
+"""Most decimals of a number in these tables [C]."""
+
+IDEAL = 0.5
+"""Belief of an observer that knows nothing about a slot [C]."""
+
+NAMES = ("belief_evidence", "pair_round_vps", "game_summary", "game_target_summary")
+"""The tables, as files ``privacy/<name>.csv``."""
+
+
+class PairRound(NamedTuple):
+    """What one observer learnt about one target in one round, in slot-equivalents."""
+
+    target: AgentId
+    observer: AgentId
+    target_is_participant: bool
+    observer_is_participant: bool
+    observations: int
+    posterior_distance: float
+    loss: float
+
+
+@dataclass(slots=True)
+class _Losses:
+    """The pair-round losses of a game, collected for its summaries."""
+
+    by_target: dict[AgentId, list[float]]
+    participants_by_target: dict[AgentId, list[float]]
+    observations: int = 0
+    all_pairs: list[float] = field(default_factory=list)
+    participant_pairs: list[float] = field(default_factory=list)
+
+    def add(self, pair: PairRound) -> None:
+        self.observations += pair.observations
+        self.all_pairs.append(pair.loss)
+        self.by_target[pair.target].append(pair.loss)
+        if pair.target_is_participant and pair.observer_is_participant:
+            self.participant_pairs.append(pair.loss)
+            self.participants_by_target[pair.target].append(pair.loss)
+
+
+class PrivacyTables:
+    """Takes the traces of a run, in any order, and writes the tables in a fixed one.
+
+    Rows wait on disk, so memory does not grow with the games. Use it as a context manager:
+    what is not written is dropped.
+    """
+
+    def __init__(
+        self, folder: Path, teams: Sequence[str], measure: MeasureSpec = DEFAULT_MEASURE
+    ) -> None:
+        """Prepare the folder, usually ``tables/privacy``.
+
+        Args:
+            folder: where the four tables go; made if missing.
+            teams: team ids in the order in which tables list them.
+            measure: prior and floor.
+
+        Raises:
+            OutputError: naming the place, if it cannot be written.
+        """
+        self._measure = measure
+        self._order = GameOrder(teams)
+        self._tables = {
+            name: SpooledTable(
+                folder / f"{name}.csv", [c.name for c in TABLES[f"privacy/{name}.csv"]]
+            )
+            for name in NAMES
+        }
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for table in self._tables.values():
+            table.close()
+
+    def add(self, trace: Trace) -> None:
+        """Take one game.
+
+        Raises:
+            ValueError: this team's game on this scenario was taken already.
+            OutputError: the folder cannot be written.
+        """
+        team, scenario = trace.config.team.team_id, trace.scenario
+        key = self._order.key(scenario.setting, team, scenario.scenario_id)
+        game = f"{team}/{scenario.scenario_id}.json,{trace.game_id}"
+        agents = [AgentId(agent) for agent in range(scenario.num_agents)]
+        losses = _Losses({a: [] for a in agents}, {a: [] for a in agents})
+        evidence: list[str] = []
+        pair_rows: list[str] = []
+        for beliefs in round_beliefs(trace, self._measure):
+            evidence.extend(_evidence_rows(game, beliefs))
+            pairs = list(_pair_rounds(beliefs, agents, scenario.num_slots, self._measure))
+            for pair in pairs:
+                losses.add(pair)
+            pair_rows.extend(
+                _pair_rows(
+                    game,
+                    beliefs.round,
+                    pairs,
+                    num_agents=len(agents),
+                    num_slots=scenario.num_slots,
+                    prior=self._measure.belief_prior,
+                )
+            )
+        blocks = {
+            "belief_evidence": evidence,
+            "pair_round_vps": pair_rows,
+            "game_summary": [_summary_row(game, losses)],
+            "game_target_summary": list(_target_rows(game, losses, self._measure.vps_floor)),
+        }
+        for name, lines in blocks.items():
+            self._tables[name].append(key, "".join(lines))
+
+    def write(self) -> None:
+        """Write the four tables, each whole or not at all.
+
+        Raises:
+            OutputError: the folder cannot be written.
+        """
+        for table in self._tables.values():
+            table.write()
+
+
+def _pair_rounds(
+    beliefs: RoundBeliefs, agents: Sequence[AgentId], num_slots: int, measure: MeasureSpec
+) -> Iterator[PairRound]:
+    observations: Counter[Pair] = Counter((c.target, c.observer) for c in beliefs.changes)
+    untouched = num_slots * abs(measure.belief_prior - IDEAL)
+    members = frozenset(beliefs.participants)
+    for pair in permutations(agents, 2):
+        vector = beliefs.beliefs.get(pair)
+        yield PairRound(
+            pair[0],
+            pair[1],
+            pair[0] in members,
+            pair[1] in members,
+            observations[pair],
+            untouched if vector is None else pair_loss(vector, IDEAL),
+            0.0 if vector is None else pair_loss(vector, measure.belief_prior),
+        )
+
+
+def _number(value: float) -> str:
+    return trimmed(value, DIGITS)
+
+
+def _truth(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _evidence_rows(game: str, beliefs: RoundBeliefs) -> Iterator[str]:
+    for change in beliefs.changes:
+        yield row(
+            game,
+            str(change.event_index),
+            str(beliefs.round),
+            str(change.target),
+            str(change.observer),
+            str(change.slot),
+            change.source,
+            _number(change.evidence),
+            _number(change.strength),
+            _number(change.before),
+            _number(change.after),
+        )
+
+
+def _pair_rows(
+    game: str,
+    round_index: int,
+    pairs: Sequence[PairRound],
+    *,
+    num_agents: int,
+    num_slots: int,
+    prior: float,
+) -> Iterator[str]:
+    before = _number(num_slots * abs(prior - IDEAL))
+    for pair in pairs:
+        yield row(
+            game,
+            str(round_index),
+            str(pair.target),
+            str(pair.observer),
+            _truth(pair.target_is_participant),
+            _truth(pair.observer_is_participant),
+            str(num_agents),
+            str(num_slots),
+            str(pair.observations),
+            before,
+            _number(pair.posterior_distance),
+            _number(pair.loss),
+            _number(pair.loss / num_slots),
+            _number(prior),
+        )
+
+
+def _mean(values: Sequence[float]) -> str:
+    return _number(fsum(values) / len(values)) if values else ""
+
+
+def _summary_row(game: str, losses: _Losses) -> str:
+    return row(
+        game,
+        _number(fsum(losses.all_pairs)),
+        _mean(losses.all_pairs),
+        _number(fsum(losses.participant_pairs)),
+        _mean(losses.participant_pairs),
+        str(losses.observations),
+    )
+
+
+def _target_rows(game: str, losses: _Losses, floor: float) -> Iterator[str]:
+    for target, values in losses.by_target.items():
+        total = fsum(values)
+        participants = fsum(losses.participants_by_target[target])
+        yield row(
+            game,
+            str(target),
+            _number(total),
+            _number(excess_loss(total, floor)),
+            _number(participants),
+            _number(excess_loss(participants, floor)),
+            _number(floor),
+        )

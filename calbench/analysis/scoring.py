@@ -1,0 +1,65 @@
+"""From the traces of a run to its tables, one trace at a time.
+
+Games on one scenario are scored together, so that they share oracle answers which are then
+forgotten: memory grows with neither games nor scenarios.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from calbench.analysis.privacy import PrivacyTables
+from calbench.analysis.spec import AnalysisSpec
+from calbench.analysis.tables import Collector
+from calbench.engine.batch import Job
+from calbench.metrics.game import score_game
+from calbench.metrics.measure import MeasureSpec
+from calbench.oracle.cache import OracleCache
+from calbench.traces.storage import read_trace
+
+
+def write_tables(
+    jobs: Sequence[Job],
+    folder: Path,
+    measure: MeasureSpec,
+    spec: AnalysisSpec,
+    tick: Callable[[], None],
+) -> None:
+    """Score every game of a run and write its tables.
+
+    Args:
+        jobs: the games; each has its trace on disk.
+        folder: where the tables go.
+        measure: settings of the metrics.
+        spec: settings of the estimates.
+        tick: called once for each game.
+    """
+    with Collector(folder, team_ids(jobs), spec) as tables:
+        for group in _by_scenario(jobs):
+            oracle = OracleCache()
+            for job in group:
+                tables.add(score_game(read_trace(job.path), measure=measure, oracle=oracle))
+                tick()
+        tables.write()
+
+
+def write_privacy_tables(
+    jobs: Sequence[Job], folder: Path, measure: MeasureSpec, tick: Callable[[], None]
+) -> None:
+    """Write the four VPS tables of a run (paper, appendix F.5)."""
+    with PrivacyTables(folder, team_ids(jobs), measure) as tables:
+        for job in jobs:
+            tables.add(read_trace(job.path))
+            tick()
+        tables.write()
+
+
+def team_ids(jobs: Sequence[Job]) -> list[str]:
+    """Return the teams of a run in the order they were named."""
+    return list(dict.fromkeys(job.config.team.team_id for job in jobs))
+
+
+def _by_scenario(jobs: Sequence[Job]) -> Iterator[list[Job]]:
+    groups: dict[str, list[Job]] = {}
+    for job in jobs:
+        groups.setdefault(job.scenario.scenario_id, []).append(job)
+    yield from groups.values()

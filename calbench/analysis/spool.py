@@ -1,0 +1,97 @@
+"""A table whose rows arrive game by game, in any order, and leave in a fixed one."""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from calbench.errors import OutputError
+
+Key = tuple[Any, ...]
+"""What a game is sorted by; unique and comparable within a table."""
+
+
+class SpooledTable:
+    """A CSV file in the making.
+
+    Rows wait in an unnamed temporary file in the table's own folder, so memory holds one
+    small index entry a game, and a killed run leaves nothing behind. :meth:`write` brings
+    them into order under a temporary name, then renames.
+    """
+
+    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+        """Prepare the folder.
+
+        Raises:
+            OutputError: naming the place, if it cannot be written.
+        """
+        self._path = path
+        self._header = ",".join(columns) + "\n"
+        self._blocks: dict[Key, tuple[int, int]] = {}
+        self._end = 0
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._rows: IO[bytes] = tempfile.TemporaryFile(  # noqa: SIM115 - open until close()
+                dir=path.parent
+            )
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def append(self, key: Key, lines: str) -> None:
+        """Add the whole lines of one game.
+
+        Raises:
+            ValueError: the game is there already.
+            OutputError: the folder cannot be written.
+        """
+        if key in self._blocks:
+            raise ValueError(f"{self._path.name}: two games are called {key}")
+        data = lines.encode()
+        try:
+            self._rows.write(data)
+        except OSError as error:
+            raise self._failure(error) from error
+        self._blocks[key] = (self._end, len(data))
+        self._end += len(data)
+
+    def write(self) -> None:
+        """Write the table whole or not at all, games in ascending key.
+
+        Raises:
+            OutputError: naming the place, if it cannot be written.
+        """
+        beside = self._path.with_name(f".{self._path.name}.part")
+        try:
+            with beside.open("wb") as file:
+                file.write(self._header.encode())
+                for key in sorted(self._blocks):
+                    start, length = self._blocks[key]
+                    self._rows.seek(start)
+                    file.write(self._rows.read(length))
+                file.flush()
+                os.fsync(file.fileno())
+            self._rows.seek(self._end)
+            beside.replace(self._path)
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def close(self) -> None:
+        """Let go of the rows; what was written stays."""
+        self._rows.close()
+
+    def _failure(self, error: OSError) -> OutputError:
+        reason = error.strerror or error
+        return OutputError(f"{self._path}: cannot be written ({reason}); choose another folder")

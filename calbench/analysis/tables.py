@@ -1,0 +1,329 @@
+"""The tables of a run, made from game scores one by one (paper, section 4)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import orjson
+
+from calbench.analysis.cells import Cell, cell, row, trimmed
+from calbench.analysis.dictionary import header
+from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
+from calbench.analysis.measures import MEASURES
+from calbench.analysis.order import GameOrder
+from calbench.analysis.spec import DEFAULT_ANALYSIS, AnalysisSpec
+from calbench.analysis.spool import SpooledTable
+from calbench.files import write_atomically
+from calbench.metrics.game import GameScore
+from calbench.metrics.outcomes import OUTCOMES
+
+DIGITS = 4
+"""Decimals of estimates and of game values [C]."""
+
+FRACTION_DIGITS = 10
+"""Decimals of a feasible fraction, which can be very small [C]."""
+
+LOST_LIMIT_PERCENT = 5.0
+"""Teams that lost more games than this are flagged [C]."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardRow:
+    """One team in one setting.
+
+    Attributes:
+        games: games scored.
+        scenarios: distinct scenarios of these games.
+        games_lost: games recorded and left out.
+        estimates: by name of the measure; ``None`` where no agent-game counts.
+    """
+
+    setting: str
+    team: str
+    games: int
+    scenarios: int
+    games_lost: int
+    estimates: Mapping[str, Estimate | None]
+
+    @property
+    def lost_percent(self) -> float:
+        """Share of the recorded games that were lost."""
+        return 100 * self.games_lost / (self.games + self.games_lost)
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether so many games were lost that the row should not be relied on."""
+        return self.lost_percent > LOST_LIMIT_PERCENT
+
+
+@dataclass(slots=True)
+class _TeamTally:
+    """What is kept of a team in a setting: sums by scenario, counts by outcome."""
+
+    games: int = 0
+    games_lost: int = 0
+    sums: dict[str, tuple[ScenarioSum, ...]] = field(default_factory=dict)
+    fairness_ends: dict[str, tuple[float, float, int]] = field(default_factory=dict)
+    games_sampled: int = 0
+    meetings_by_outcome: dict[str, int] = field(default_factory=lambda: dict.fromkeys(OUTCOMES, 0))
+    vps_by_source: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
+
+    def add(self, score: GameScore) -> None:
+        self.games += 1
+        for result in score.meetings:
+            self.meetings_by_outcome[result.outcome] += 1
+        if score.is_lost:
+            self.games_lost += 1
+            return
+        scenario, num_agents = score.scenario_id, len(score.agents)
+        self.sums[scenario] = tuple(measure.scenario_sum(score) for measure in MEASURES)
+        self.fairness_ends[scenario] = (
+            score.fairness_least * num_agents,
+            score.fairness_greatest * num_agents,
+            num_agents,
+        )
+        self.games_sampled += score.is_fairness_sampled
+        for share in score.vps_shares:
+            self.vps_by_source.setdefault((share.source, share.channel), {})[scenario] = share.vps
+
+    @property
+    def num_agent_games(self) -> int:
+        return sum(count for _, _, count in self.fairness_ends.values())
+
+
+class Collector:
+    """Takes the scores of a run, in any order, and writes its tables in a fixed one.
+
+    Rows of single games wait on disk; memory holds a few sums for each. Use it as a context
+    manager: what is not written is dropped.
+    """
+
+    def __init__(
+        self, folder: Path, teams: Sequence[str], spec: AnalysisSpec = DEFAULT_ANALYSIS
+    ) -> None:
+        """Prepare the folder of tables.
+
+        Args:
+            folder: where the tables go; made if missing.
+            teams: team ids in the order in which tables list them.
+            spec: settings of the estimates.
+
+        Raises:
+            OutputError: naming the place, if it cannot be written.
+        """
+        self._folder = folder
+        self._spec = spec
+        self._order = GameOrder(teams)
+        self._tallies: dict[tuple[str, int, str], _TeamTally] = {}
+        self._agent_games = self._spool("agent_games.csv")
+        self._meetings = self._spool("meetings.csv")
+        self._games = self._spool("games.csv")
+
+    def _spool(self, name: str) -> SpooledTable:
+        return SpooledTable(self._folder / name, header(name))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for table in (self._agent_games, self._meetings, self._games):
+            table.close()
+
+    def add(self, score: GameScore) -> None:
+        """Take one game.
+
+        Raises:
+            ValueError: this team's game on this scenario was taken already.
+            OutputError: the folder cannot be written.
+        """
+        key = self._order.key(score.setting, score.team_id, score.scenario_id)
+        self._games.append(key, _game_row(score))
+        self._meetings.append(key, "".join(_meeting_rows(score)))
+        self._agent_games.append(key, "" if score.is_lost else "".join(_agent_rows(score)))
+        self._tallies.setdefault(key[:3], _TeamTally()).add(score)
+
+    def write(self) -> tuple[LeaderboardRow, ...]:
+        """Write every table and ``metrics.json``, each whole or not at all.
+
+        Returns:
+            The leaderboard, by setting and order of the teams.
+
+        Raises:
+            OutputError: the folder cannot be written.
+        """
+        rows = tuple(self._leaderboard())
+        for table in (self._agent_games, self._meetings, self._games):
+            table.write()
+        tallies = [(key[0], key[2], self._tallies[key]) for key in sorted(self._tallies)]
+        by_team = {(r.setting, r.team): r for r in rows}
+        self._write("leaderboard.csv", (_leaderboard_row(r) for r in rows))
+        self._write("outcomes.csv", (_outcome_row(by_team[s, t], tally) for s, t, tally in tallies))
+        self._write(
+            "sensitivity.csv", (_sensitivity_row(by_team[s, t], tally) for s, t, tally in tallies)
+        )
+        self._write(
+            "vps_shares.csv", (line for s, t, tally in tallies for line in _shares(s, t, tally))
+        )
+        write_atomically(self._folder / "metrics.json", metrics_json(rows))
+        return rows
+
+    def _write(self, name: str, lines: Iterable[str]) -> None:
+        write_atomically(self._folder / name, (row(*header(name)) + "".join(lines)).encode())
+
+    def _leaderboard(self) -> Iterator[LeaderboardRow]:
+        """Estimate setting by setting, all teams over the same resampled scenarios."""
+        for setting in sorted({key[0] for key in self._tallies}):
+            keys = sorted(key for key in self._tallies if key[0] == setting)
+            tallies = [self._tallies[key] for key in keys]
+            scenarios = sorted({scenario for tally in tallies for scenario in tally.sums})
+            columns = [
+                [sums[index] if (sums := tally.sums.get(s)) else None for s in scenarios]
+                for tally in tallies
+                for index in range(len(MEASURES))
+            ]
+            estimates = iter(estimate_means(columns, self._spec, setting))
+            for key, tally in zip(keys, tallies, strict=True):
+                yield LeaderboardRow(
+                    setting=setting,
+                    team=key[2],
+                    games=tally.games - tally.games_lost,
+                    scenarios=len(tally.sums),
+                    games_lost=tally.games_lost,
+                    estimates={measure.name: next(estimates) for measure in MEASURES},
+                )
+
+
+def metrics_json(rows: Iterable[LeaderboardRow]) -> bytes:
+    """Return ``{setting: {team: {measure: value}}}``; undefined values have no key."""
+    tree: dict[str, dict[str, dict[str, float]]] = {}
+    for entry in rows:
+        tree.setdefault(entry.setting, {})[entry.team] = {
+            name: float(cell(estimate.value, DIGITS))
+            for name, estimate in entry.estimates.items()
+            if estimate is not None
+        }
+    return orjson.dumps(tree, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _line(*cells: Cell) -> str:
+    return row(*[cell(value, DIGITS) for value in cells])
+
+
+def _leaderboard_row(entry: LeaderboardRow) -> str:
+    cells: list[Cell] = [entry.setting, entry.team, entry.games, entry.scenarios]
+    for estimate in entry.estimates.values():
+        if estimate is None:
+            cells += [None, None, None]
+        else:
+            cells += [estimate.value, estimate.low, estimate.high]
+    return _line(*cells)
+
+
+def _outcome_row(entry: LeaderboardRow, tally: _TeamTally) -> str:
+    counts = tally.meetings_by_outcome
+    return _line(
+        entry.setting,
+        entry.team,
+        tally.games,
+        tally.games_lost,
+        entry.lost_percent,
+        entry.is_flagged,
+        sum(counts.values()),
+        *(counts[outcome] for outcome in OUTCOMES),
+    )
+
+
+def _sensitivity_row(entry: LeaderboardRow, tally: _TeamTally) -> str:
+    count = tally.num_agent_games
+    ends = list(tally.fairness_ends.values())
+    fairness = entry.estimates["fairness"]
+    return _line(
+        entry.setting,
+        entry.team,
+        fsum(least for least, _, _ in ends) / count if count else None,
+        None if fairness is None else fairness.value,
+        fsum(greatest for _, greatest, _ in ends) / count if count else None,
+        entry.games,
+        tally.games_sampled,
+    )
+
+
+def _shares(setting: str, team: str, tally: _TeamTally) -> Iterator[str]:
+    for source, channel in sorted(tally.vps_by_source):
+        total = fsum(tally.vps_by_source[source, channel].values())
+        yield _line(setting, team, source, channel, total / tally.num_agent_games)
+
+
+def _game_row(score: GameScore) -> str:
+    fraction = score.feasible_fraction
+    measures: list[Cell] = [None] * 11
+    if not score.is_lost:
+        count = len(score.agents)
+        measures = [
+            score.cost,
+            score.oracle_cost,
+            score.excess_cost,
+            sum(agent.messages_sent for agent in score.agents),
+            fsum(agent.vps for agent in score.agents),
+            fsum(agent.excess_vps for agent in score.agents) / count,
+            fsum(agent.excess_vps_participants for agent in score.agents) / count,
+            score.fairness,
+            score.fairness_least,
+            score.fairness_greatest,
+            score.is_fairness_sampled,
+        ]
+    return _line(
+        score.setting,
+        score.scenario_id,
+        score.team_id,
+        score.game_id,
+        score.tertile,
+        None if fraction is None else trimmed(fraction, FRACTION_DIGITS),
+        score.is_lost,
+        score.num_meetings,
+        score.num_scheduled,
+        *measures,
+    )
+
+
+def _meeting_rows(score: GameScore) -> Iterator[str]:
+    for result in score.meetings:
+        yield _line(
+            score.scenario_id,
+            score.team_id,
+            result.meeting_id,
+            result.round,
+            result.outcome,
+            result.slot,
+            " ".join(map(str, result.participants)),
+            result.first_speaker,
+            " ".join(map(str, result.broken_meetings)),
+            result.messages,
+            result.cost,
+            result.rejected_batches,
+        )
+
+
+def _agent_rows(score: GameScore) -> Iterator[str]:
+    for agent in score.agents:
+        yield _line(
+            score.scenario_id,
+            score.team_id,
+            agent.agent_id,
+            agent.assigned,
+            agent.scheduled,
+            agent.cost,
+            agent.oracle_cost,
+            agent.excess_cost,
+            agent.messages_sent,
+            agent.vps,
+            agent.excess_vps,
+        )

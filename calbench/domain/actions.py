@@ -1,0 +1,76 @@
+"""What an agent can do in a turn (paper, sections 3 and A.2)."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from pydantic import ConfigDict
+
+from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
+from calbench.domain.messages import STRICT, Content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectMessage:
+    """A private message to one agent."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["dm"] = "dm"
+    to: AgentId
+    content: Content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParticipantMessage:
+    """A message to all participants of the meeting under discussion."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["participant_groupchat"] = "participant_groupchat"
+    content: Content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroadcastMessage:
+    """A message to every agent of the game."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["all_agent_groupchat"] = "all_agent_groupchat"
+    content: Content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """Write the meeting under discussion into a slot of one's own calendar."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["schedule"] = "schedule"
+    meeting_id: MeetingId
+    slot: Slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reschedule:
+    """Move one item of one's own calendar; ``justification`` says why (section 3)."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["reschedule"] = "reschedule"
+    item_id: ItemId
+    from_slot: Slot
+    to_slot: Slot
+    justification: str
+
+
+Utterance = DirectMessage | ParticipantMessage | BroadcastMessage
+CalendarAction = Schedule | Reschedule
+Action = Utterance | CalendarAction
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What an agent does when asked: any number of actions, and thoughts nobody else sees."""
+
+    actions: tuple[Action, ...] = ()
+    thinking: str | None = None
+
+
+PASS = Turn()
+"""The turn of an agent that has nothing to do."""

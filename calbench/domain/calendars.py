@@ -1,0 +1,93 @@
+"""A calendar as its owner sees it: one item or nothing per slot (paper, section 3).
+
+These types hold the *shown* cost of an errand only. What a move costs in the
+accounting is known to the engine alone, so no observation can carry it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A meeting as its participants know it.
+
+    ``cost`` is what each participant pays when its copy is moved (paper, section 3).
+    """
+
+    meeting_id: MeetingId
+    participants: tuple[AgentId, ...]
+    cost: int
+
+    @property
+    def initiator(self) -> AgentId:
+        """The lowest participant id, whoever speaks first (paper, appendix D.1)."""
+        return min(self.participants)
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenMeeting:
+    """A meeting as an outsider sees it: its number and cost, nothing else (appendix A.1)."""
+
+    meeting_id: MeetingId
+    cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A private commitment. ``blocked`` errands cannot be moved."""
+
+    errand_id: ErrandId
+    shown_cost: int
+    blocked: bool
+
+    @property
+    def item_id(self) -> ItemId:
+        """The id by which a ``reschedule`` names this item."""
+        return self.errand_id
+
+    @property
+    def is_movable(self) -> bool:
+        """Whether its owner may move it."""
+        return not self.blocked
+
+
+@dataclass(frozen=True, slots=True)
+class Booking:
+    """An agent's copy of a meeting it takes part in."""
+
+    meeting: Meeting
+
+    @property
+    def item_id(self) -> ItemId:
+        """The id by which a ``reschedule`` names this item."""
+        return self.meeting.meeting_id
+
+    @property
+    def is_movable(self) -> bool:
+        """Always true; moving it alone breaks the meeting for the others."""
+        return True
+
+
+Item = Errand | Booking
+Calendar = tuple[Item | None, ...]
+"""One entry per slot; ``None`` is free."""
+
+
+@cache
+def all_slots(num_slots: int) -> tuple[Slot, ...]:
+    """Return every slot of a calendar of this length, ascending."""
+    return tuple([Slot(index) for index in range(num_slots)])
+
+
+def free_slots(calendar: Sequence[Item | None]) -> Iterator[Slot]:
+    """Yield the free slots in ascending order."""
+    return (Slot(index) for index, item in enumerate(calendar) if item is None)
+
+
+def item_ids(calendar: Calendar) -> tuple[ItemId | None, ...]:
+    """Return the calendar as bare ids: the compact form that traces record."""
+    return tuple([None if item is None else item.item_id for item in calendar])

@@ -1,0 +1,85 @@
+"""Everything an agent may know when it is asked, and nothing else."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import NamedTuple, TypeVar
+
+from calbench.domain.actions import Action
+from calbench.domain.calendars import Calendar, HiddenMeeting, Meeting
+from calbench.domain.ids import AgentId
+from calbench.domain.messages import Channel, Content, Message
+
+C = TypeVar("C", bound=Content)
+
+
+class Phase(StrEnum):
+    """The phases of a round in which agents are asked (paper, section 3)."""
+
+    CHEAP_TALK = "CHEAP_TALK"
+    VOLUNTARY = "VOLUNTARY"
+    DECISION = "DECISION"
+
+
+CHEAP_TALK, VOLUNTARY, DECISION = Phase
+"""The members as plain names: looking one up in the enumeration costs more than a call."""
+
+
+class Refusal(NamedTuple):
+    """An action of an earlier turn that was not carried out, and why."""
+
+    action: Action
+    reason: str
+
+
+class Observation(NamedTuple):
+    """An agent's view of the game at one moment (a tuple: cheap to make, impossible to alter).
+
+    Attributes:
+        agent_id: whom this observation is for.
+        agent_ids: everyone in the game.
+        phase: the active phase.
+        meeting: the meeting under discussion; an outsider sees a :class:`HiddenMeeting`.
+        round_index: number of the round, from 0.
+        calendar: the agent's own calendar.
+        messages: messages of *this* meeting that the agent sent or read, in order.
+        earlier: messages of earlier meetings that it sent or read, in order.
+        inbox: messages read with this very observation; they end ``messages`` or ``earlier``.
+        turn_index: sweep of the talk, from 0.
+        turns_left: sweeps that can still follow this one.
+        attempt: 0 for the first batch of a decision, then 1, 2, ... for retries.
+        conflict: why the last batch was rejected.
+        refusals: actions refused since the agent was last asked.
+        channels: the open channels.
+        incurred_shown_cost: shown cost of the agent's own moves so far.
+    """
+
+    agent_id: AgentId
+    agent_ids: tuple[AgentId, ...]
+    phase: Phase
+    meeting: Meeting | HiddenMeeting
+    round_index: int
+    calendar: Calendar
+    messages: tuple[Message, ...]
+    earlier: tuple[Message, ...]
+    inbox: tuple[Message, ...]
+    turn_index: int
+    turns_left: int
+    attempt: int
+    conflict: str | None
+    refusals: tuple[Refusal, ...]
+    channels: frozenset[Channel]
+    incurred_shown_cost: int
+
+    def heard(self, kind: type[C]) -> Iterator[tuple[AgentId, C]]:
+        """Yield (sender, content) of this meeting's messages of one kind from others."""
+        me = self.agent_id
+        for message in self.messages:
+            if message.sender != me and isinstance(message.content, kind):
+                yield message.sender, message.content
+
+    def said(self, kind: type[C]) -> Iterator[C]:
+        """Yield what the agent itself said of one kind about this meeting."""
+        me = self.agent_id
+        for message in self.messages:
+            if message.sender == me and isinstance(message.content, kind):
+                yield message.content

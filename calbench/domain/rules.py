@@ -1,0 +1,149 @@
+"""Which batches of calendar actions are legal, and what they do (paper, appendix A.5).
+
+Validation is transactional: a batch is applied whole or not at all. The conflict texts are
+part of the game, since they are shown to the agent word for word; a change of one raises
+the rules version.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from calbench.domain.actions import CalendarAction, Reschedule, Schedule
+from calbench.domain.calendars import Booking, Calendar, Item, Meeting
+from calbench.domain.ids import ItemId, Slot
+
+RULES_VERSION = 1
+"""Raised by every change of play; it enters every game id, and golden traces enforce it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A batch that was carried out.
+
+    Attributes:
+        calendar: the calendar after it.
+        moved: the items it moved, in the order of the batch.
+    """
+
+    calendar: Calendar
+    moved: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A batch that broke a rule; nothing of it was carried out."""
+
+    conflict: str
+
+
+def apply_batch(
+    calendar: Calendar, actions: Sequence[CalendarAction], meeting: Meeting | None
+) -> Applied | Rejection:
+    """Validate a batch against one calendar and apply it.
+
+    Args:
+        calendar: the owner's calendar, one entry per slot.
+        actions: the batch in the order it was submitted.
+        meeting: the meeting that exactly one ``schedule`` must place (DECISION), or
+            ``None`` where scheduling is not allowed (VOLUNTARY).
+
+    Returns:
+        The new calendar, or the first rule broken, in the order of appendix A.5.
+    """
+    moves = [action for action in actions if isinstance(action, Reschedule)]
+    schedules = [action for action in actions if isinstance(action, Schedule)]
+    conflict = (
+        _out_of_bounds(actions, len(calendar))
+        or _wrong_item(calendar, moves)
+        or _same_target(moves, schedules)
+        or _occupied_target(calendar, moves)
+        or _wrong_schedules(schedules, meeting)
+    )
+    if conflict is not None:
+        return Rejection(conflict)
+    changed = list(calendar)
+    items = [item for move in moves if (item := calendar[move.from_slot]) is not None]
+    for move in moves:
+        changed[move.from_slot] = None
+    for move, item in zip(moves, items, strict=True):
+        changed[move.to_slot] = item
+    for action in schedules:
+        occupant = changed[action.slot]
+        if occupant is not None:
+            return Rejection(
+                f"Slot {action.slot} is not free after the moves: {_name(occupant)} stands there"
+            )
+        if meeting is not None:
+            changed[action.slot] = Booking(meeting)
+    return Applied(tuple(changed), tuple(items))
+
+
+def _name(item: Item) -> str:
+    return f"Meeting M{item.item_id}" if isinstance(item, Booking) else f"Errand #{item.item_id}"
+
+
+def _out_of_bounds(actions: Sequence[CalendarAction], num_slots: int) -> str | None:
+    """Rule 1: every slot is one of the calendar's."""
+    for action in actions:
+        named: tuple[tuple[str, Slot], ...] = (
+            (("slot", action.slot),)
+            if isinstance(action, Schedule)
+            else (("from_slot", action.from_slot), ("to_slot", action.to_slot))
+        )
+        for name, slot in named:
+            if not 0 <= slot < num_slots:
+                return f"{action.type}: {name} {slot} is outside 0..{num_slots - 1}"
+    return None
+
+
+def _wrong_item(calendar: Calendar, moves: Sequence[Reschedule]) -> str | None:
+    """Rules 2 and 3: the named item stands there, is movable, moved once, and for a reason."""
+    seen: set[ItemId] = set()
+    for move in moves:
+        item = calendar[move.from_slot]
+        if item is None:
+            return f"Slot {move.from_slot} is free: there is no item {move.item_id} to move"
+        if item.item_id != move.item_id:
+            return f"Slot {move.from_slot} holds {_name(item)}, not item {move.item_id}"
+        if not item.is_movable:
+            return f"{_name(item)} at slot {move.from_slot} is blocked and cannot be moved"
+        if move.item_id in seen:
+            return f"{_name(item)} is moved twice in one batch"
+        if not move.justification.strip():
+            return f"The move of {_name(item)} has no justification"
+        seen.add(move.item_id)
+    return None
+
+
+def _same_target(moves: Sequence[Reschedule], schedules: Sequence[Schedule]) -> str | None:
+    """Rule 4: no two actions to one slot."""
+    seen: set[Slot] = set()
+    for target in (*(m.to_slot for m in moves), *(s.slot for s in schedules)):
+        if target in seen:
+            return f"Two actions target slot {target}"
+        seen.add(target)
+    return None
+
+
+def _occupied_target(calendar: Calendar, moves: Sequence[Reschedule]) -> str | None:
+    """Rule 5: each target is free, or freed by another move of the batch."""
+    vacated = {move.from_slot for move in moves if move.from_slot != move.to_slot}
+    for move in moves:
+        occupant = calendar[move.to_slot]
+        if occupant is not None and move.to_slot not in vacated:
+            return f"Slot {move.to_slot} is not free: {_name(occupant)} stands there"
+    return None
+
+
+def _wrong_schedules(schedules: Sequence[Schedule], meeting: Meeting | None) -> str | None:
+    """Rule 6: exactly one schedule of this meeting in DECISION, none in VOLUNTARY."""
+    expected = 0 if meeting is None else 1
+    if len(schedules) != expected:
+        plural = "" if expected == 1 else "s"
+        return f"Expected exactly {expected} schedule action{plural}, got {len(schedules)}"
+    if meeting is not None and schedules[0].meeting_id != meeting.meeting_id:
+        return (
+            f"Expected a schedule of meeting {meeting.meeting_id}, "
+            f"got meeting {schedules[0].meeting_id}"
+        )
+    return None

@@ -1,0 +1,1 @@
+"""Plays a game: the only place that holds all calendars at once (paper, section 3)."""

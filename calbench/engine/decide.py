@@ -1,0 +1,111 @@
+"""VOLUNTARY and DECISION: batches on one's own calendar (paper, section 3, appendix A.5)."""
+
+from calbench.domain.actions import CalendarAction
+from calbench.domain.calendars import Meeting
+from calbench.domain.ids import AgentId
+from calbench.domain.observations import DECISION, VOLUNTARY
+from calbench.domain.replies import Reply
+from calbench.domain.rules import Rejection, apply_batch
+from calbench.engine.delivery import refuse
+from calbench.engine.observe import observe
+from calbench.engine.state import Moment, State
+from calbench.engine.talk import Asking
+from calbench.traces.events import BatchApplied, BatchRejected, DecideEnd, DecideStart
+
+
+def voluntary(
+    state: State, meeting: Meeting, outsiders: tuple[AgentId, ...], round_index: int
+) -> Asking:
+    """Ask each activated outsider in turn for moves; applied at once, no retry."""
+    moment = Moment(round_index, meeting, VOLUNTARY)
+    for agent in outsiders:
+        reply = (yield {agent: observe(state, moment, agent)})[agent]
+        _submit(state, moment, agent, reply)
+
+
+def decision(state: State, meeting: Meeting, round_index: int) -> Asking:
+    """Ask all participants at once for a batch; a rejected one may try again.
+
+    A batch touches its owner's calendar only, so what one agent submits never changes what
+    another is shown: all decide on the snapshot taken after VOLUNTARY.
+    """
+    pending: dict[AgentId, str | None] = dict.fromkeys(sorted(meeting.participants))
+    for attempt in range(state.decision_retries + 1):
+        moment = Moment(round_index, meeting, DECISION, attempt=attempt)
+        replies = yield {
+            agent: observe(state, moment, agent, conflict=conflict)
+            for agent, conflict in pending.items()
+        }
+        rejected: dict[AgentId, str | None] = {}
+        for agent in pending:
+            conflict = _submit(state, moment, agent, replies[agent])
+            if conflict is not None:
+                rejected[agent] = conflict
+        if not rejected:
+            return
+        pending = rejected
+
+
+def _submit(state: State, moment: Moment, agent: AgentId, reply: Reply) -> str | None:
+    """Apply the calendar actions of a reply as one batch; return the conflict if rejected."""
+    _record(state, moment, agent, reply)
+    batch: list[CalendarAction] = []
+    for action in reply.turn.actions:
+        if isinstance(action, CalendarAction):
+            batch.append(action)
+        else:
+            reason = f"{action.type} is not allowed in {moment.phase}"
+            refuse(state, moment, agent, action, reason)
+    is_decision = moment.phase is DECISION
+    if not batch and not is_decision:
+        return None
+    result = apply_batch(state.calendars[agent], batch, moment.meeting if is_decision else None)
+    if isinstance(result, Rejection):
+        state.events.append(
+            BatchRejected(
+                round=moment.round_index,
+                phase=moment.phase,
+                agent_id=agent,
+                attempt=moment.attempt,
+                conflict=result.conflict,
+                actions=tuple(batch),
+            )
+        )
+        return result.conflict
+    state.events.append(
+        BatchApplied(
+            round=moment.round_index,
+            phase=moment.phase,
+            agent_id=agent,
+            attempt=moment.attempt,
+            actions=tuple(batch),
+            cost=state.charge(agent, result.moved),
+            calendar=state.replace_calendar(agent, result.calendar),
+        )
+    )
+    return None
+
+
+def _record(state: State, moment: Moment, agent: AgentId, reply: Reply) -> None:
+    state.events.append(
+        DecideStart(
+            round=moment.round_index,
+            phase=moment.phase,
+            agent_id=agent,
+            attempt=moment.attempt,
+            calendar=state.calendar_ids[agent],
+            prompt=reply.prompt,
+        )
+    )
+    state.events.append(
+        DecideEnd(
+            round=moment.round_index,
+            phase=moment.phase,
+            agent_id=agent,
+            attempt=moment.attempt,
+            actions=reply.turn.actions,
+            thinking=reply.turn.thinking,
+            usage=reply.usage,
+            reply_keys=reply.reply_keys,
+        )
+    )

@@ -1,0 +1,102 @@
+"""CHEAP_TALK: sweeps over the active speakers until one passes in silence (appendix A.4)."""
+
+from collections.abc import Generator, Mapping
+
+from calbench.domain.actions import CalendarAction
+from calbench.domain.calendars import Meeting
+from calbench.domain.ids import AgentId
+from calbench.domain.observations import CHEAP_TALK, Observation
+from calbench.domain.replies import Reply
+from calbench.engine.delivery import read_inbox, refuse, send
+from calbench.engine.observe import observe
+from calbench.engine.state import Moment, State
+from calbench.traces.events import TurnEnd, TurnStart
+
+Asks = dict[AgentId, Observation]
+Answers = Mapping[AgentId, Reply]
+Asking = Generator[Asks, Answers, None]
+"""The rules ask and never wait: who drives the generator brings the answers."""
+
+
+class Talk:
+    """The talk of one round: who may speak, who was woken, what has been sent."""
+
+    __slots__ = ("meeting", "round_index", "sent", "speakers", "state", "woken")
+
+    def __init__(
+        self,
+        state: State,
+        meeting: Meeting,
+        speaker_order: tuple[AgentId, ...],
+        round_index: int,
+    ) -> None:
+        self.state = state
+        self.meeting = meeting
+        self.round_index = round_index
+        self.speakers = list(speaker_order)
+        self.woken: set[AgentId] = set()
+        self.sent = 0
+
+    @property
+    def outsiders(self) -> tuple[AgentId, ...]:
+        """The activated non-participants, ascending."""
+        return tuple(sorted(a for a in self.speakers if a not in self.meeting.participants))
+
+    def run(self) -> Asking:
+        """Sweep until a sweep brings no message, or the cap is reached."""
+        for turn_index in range(self.state.max_turns):
+            moment = Moment(self.round_index, self.meeting, CHEAP_TALK, turn_index)
+            before = self.sent
+            spoken = 0
+            while spoken < len(self.speakers):
+                yield from self._turn(moment, self.speakers[spoken])
+                spoken += 1
+                if spoken == len(self.speakers) and self.woken:
+                    # Those woken meanwhile speak in this same sweep and keep their place.
+                    self.speakers.extend(sorted(self.woken))
+                    self.woken.clear()
+            if self.sent == before:
+                return
+
+    def _turn(self, moment: Moment, agent: AgentId) -> Asking:
+        state = self.state
+        inbox, messages = read_inbox(state, agent, self.meeting)
+        observation = observe(state, moment, agent, inbox=messages)
+        reply = (yield {agent: observation})[agent]
+        state.events.append(
+            TurnStart(
+                round=moment.round_index,
+                turn=moment.turn_index,
+                agent_id=agent,
+                phase=CHEAP_TALK,
+                inbox=inbox,
+                prompt=reply.prompt,
+            )
+        )
+        state.events.append(
+            TurnEnd(
+                round=moment.round_index,
+                turn=moment.turn_index,
+                agent_id=agent,
+                actions=reply.turn.actions,
+                thinking=reply.turn.thinking,
+                usage=reply.usage,
+                reply_keys=reply.reply_keys,
+            )
+        )
+        for action in reply.turn.actions:
+            if isinstance(action, CalendarAction):
+                reason = f"{action.type} is not allowed in CHEAP_TALK"
+                refuse(state, moment, agent, action, reason)
+                continue
+            recipients = send(state, moment, agent, action, self.sent)
+            if recipients:
+                self.sent += 1
+                self._wake(recipients, is_private_group=action.type == "participant_groupchat")
+
+    def _wake(self, recipients: tuple[AgentId, ...], *, is_private_group: bool) -> None:
+        if is_private_group:
+            return
+        for recipient in recipients:
+            if recipient not in self.speakers:
+                self.woken.add(recipient)

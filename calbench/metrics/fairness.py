@@ -1,0 +1,38 @@
+"""How evenly the excess burden falls on the agents of a game (paper, section 3)."""
+
+from collections.abc import Iterable, Sequence
+
+
+def burden_gaps(excess_by_agent: Sequence[int]) -> tuple[float, ...]:
+    """Return ``|E_i - mean_j E_j|`` for every agent of the game, in accounting cost [F].
+
+    The mean runs over all agents, those without a meeting included. Sums stay integers, so
+    each value is the correctly rounded quotient.
+    """
+    count, total = len(excess_by_agent), sum(excess_by_agent)
+    return tuple([abs(count * excess - total) / count for excess in excess_by_agent])
+
+
+def fairness(excess_by_agent: Sequence[int]) -> float:
+    """Return the mean burden gap of a game; 0 is even: (1, 1, 0, -1, -1) gives 0.8 [F]."""
+    count, total = len(excess_by_agent), sum(excess_by_agent)
+    return sum(abs(count * excess - total) for excess in excess_by_agent) / count**2
+
+
+def fairness_range(
+    cost_by_agent: Sequence[int], oracle_costs: Iterable[Sequence[int]]
+) -> tuple[float, float]:
+    """Return the least and greatest fairness over optimal schedules that split costs otherwise.
+
+    Which of several optimal schedules is compared with is a convention (the tie-break of the
+    oracle), but it moves fairness: this is its reach [C].
+
+    Args:
+        cost_by_agent: what each agent paid.
+        oracle_costs: the per-agent cost vectors of optimal schedules; at least one.
+    """
+    values = [
+        fairness([paid - best for paid, best in zip(cost_by_agent, vector, strict=True)])
+        for vector in oracle_costs
+    ]
+    return min(values), max(values)

@@ -1,0 +1,249 @@
+"""One game's score: every number of the tables, by agent and by meeting (paper, section 3)."""
+
+from dataclasses import dataclass
+
+from calbench.domain.ids import AgentId, MeetingId
+from calbench.domain.messages import Channel
+from calbench.metrics.costs import (
+    Costs,
+    adjusted_excess,
+    complete_costs,
+    oracle_costs,
+    realised_costs,
+)
+from calbench.metrics.fairness import burden_gaps, fairness, fairness_range
+from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
+from calbench.metrics.outcomes import (
+    LOST,
+    MeetingResult,
+    assigned_by_agent,
+    meeting_results,
+    scheduled_by_agent,
+)
+from calbench.metrics.privacy.loss import PrivacyLoss, excess_loss, privacy_loss
+from calbench.metrics.talk import messages_sent_by_agent
+from calbench.oracle.cache import OracleCache
+from calbench.oracle.ties import CostVectors
+from calbench.scenarios.models import Scenario, Tertile
+from calbench.traces.models import Trace
+
+__all__ = ["AgentGame", "GameScore", "MeetingResult", "VpsShare", "score_game"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentGame:
+    """One agent in one game: the unit over which every headline mean runs.
+
+    Attributes:
+        assigned: M, meetings it takes part in.
+        scheduled: S, how many of them were scheduled.
+        cost: C, what it paid, failed rounds included, in accounting cost.
+        oracle_cost: C*, its cost in the best schedule of exactly the scheduled meetings.
+        excess_cost: E = C - C*; may be negative for one agent, never for a game.
+        adjusted_excess_cost: with a price on failure, per assigned meeting; ``None`` for
+            M = 0 and where no complete schedule exists.
+        burden_gap: ``|E - mean E|`` over all agents of the game.
+        messages_sent: a group message counts once.
+        vps: V, slot-equivalents leaked to all observers in all rounds.
+        excess_vps: ``max(0, V - floor)``.
+        vps_participants: V over pairs that both took part in the round's meeting.
+        excess_vps_participants: the same above the floor.
+    """
+
+    agent_id: AgentId
+    assigned: int
+    scheduled: int
+    cost: int
+    oracle_cost: int
+    excess_cost: int
+    adjusted_excess_cost: float | None
+    burden_gap: float
+    messages_sent: int
+    vps: float
+    excess_vps: float
+    vps_participants: float
+    excess_vps_participants: float
+
+
+@dataclass(frozen=True, slots=True)
+class VpsShare:
+    """What the messages of one kind on one channel leaked in a game, in slot-equivalents."""
+
+    source: str
+    channel: Channel
+    vps: float
+
+
+@dataclass(frozen=True, slots=True)
+class GameScore:
+    """One game in numbers.
+
+    Attributes:
+        num_meetings: meetings of the scenario.
+        tertile: of its scenario's difficulty; ``None`` if unknown.
+        feasible_fraction: share of assignments that fit; ``None`` if unknown.
+        agents: by agent id.
+        meetings: in the order of the rounds.
+        fairness: mean burden gap, against the oracle's canonical schedule.
+        fairness_least: the least over all optimal schedules of the scheduled meetings.
+        fairness_greatest: the greatest.
+        is_fairness_sampled: whether these two rest on a sample of the schedules.
+        vps_shares: ordered by source and channel; they sum to the game's VPS.
+    """
+
+    game_id: str
+    scenario_id: str
+    setting: str
+    team_id: str
+    num_meetings: int
+    tertile: Tertile | None
+    feasible_fraction: float | None
+    agents: tuple[AgentGame, ...]
+    meetings: tuple[MeetingResult, ...]
+    fairness: float
+    fairness_least: float
+    fairness_greatest: float
+    is_fairness_sampled: bool
+    vps_shares: tuple[VpsShare, ...]
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it ended through no agent's doing: recorded, left out of every mean."""
+        return any(result.outcome in LOST for result in self.meetings)
+
+    @property
+    def num_scheduled(self) -> int:
+        """Meetings scheduled."""
+        return sum(result.is_scheduled for result in self.meetings)
+
+    @property
+    def cost(self) -> int:
+        """What all agents together paid, in accounting cost."""
+        return sum(agent.cost for agent in self.agents)
+
+    @property
+    def oracle_cost(self) -> int:
+        """The least total cost of exactly the scheduled meetings."""
+        return sum(agent.oracle_cost for agent in self.agents)
+
+    @property
+    def excess_cost(self) -> int:
+        """Total excess; never negative."""
+        return sum(agent.excess_cost for agent in self.agents)
+
+
+def score_game(
+    trace: Trace,
+    *,
+    measure: MeasureSpec = DEFAULT_MEASURE,
+    oracle: OracleCache | None = None,
+) -> GameScore:
+    """Measure a game from its events and speech acts.
+
+    Args:
+        trace: the game; its stored metrics and final state are not read.
+        measure: settings of the metrics.
+        oracle: answers kept from earlier games on the same scenarios.
+
+    Raises:
+        CalbenchError: the trace's outcomes contradict its scenario.
+    """
+    cache = OracleCache() if oracle is None else oracle
+    scenario = trace.scenario
+    results = meeting_results(trace.events)
+    scheduled = tuple(sorted(result.meeting_id for result in results if result.is_scheduled))
+    paid = realised_costs(trace.events, scenario.num_agents)
+    optimal = oracle_costs(scenario, scheduled, cache)
+    excess = [cost - best for cost, best in zip(paid, optimal, strict=True)]
+    least, greatest, is_sampled = _sensitivity(
+        scenario, scheduled, paid, optimal, measure=measure, cache=cache
+    )
+    privacy = privacy_loss(trace, measure)
+    difficulty = scenario.difficulty
+    return GameScore(
+        game_id=trace.game_id,
+        scenario_id=scenario.scenario_id,
+        setting=scenario.setting,
+        team_id=trace.config.team.team_id,
+        num_meetings=len(scenario.meetings),
+        tertile=None if difficulty is None else difficulty.tertile,
+        feasible_fraction=None if difficulty is None else difficulty.feasible_fraction,
+        agents=_agent_games(
+            trace, results, paid, optimal, privacy=privacy, measure=measure, cache=cache
+        ),
+        meetings=results,
+        fairness=fairness(excess),
+        fairness_least=least,
+        fairness_greatest=greatest,
+        is_fairness_sampled=is_sampled,
+        vps_shares=tuple(
+            VpsShare(source, channel, vps) for (source, channel), vps in privacy.by_source.items()
+        ),
+    )
+
+
+def _sensitivity(
+    scenario: Scenario,
+    scheduled: tuple[MeetingId, ...],
+    paid: Costs,
+    optimal: Costs,
+    *,
+    measure: MeasureSpec,
+    cache: OracleCache,
+) -> tuple[float, float, bool]:
+    """Return least and greatest fairness, and whether they rest on a sample.
+
+    The canonical schedule is always among those compared, so its fairness lies between.
+    """
+    answer = cache.cost_vectors(
+        scenario.problem, scheduled, scenario.seed, measure.fairness_sample_limit
+    )
+    others = answer.vectors if isinstance(answer, CostVectors) else ()
+    least, greatest = fairness_range(paid, (optimal, *others))
+    return least, greatest, isinstance(answer, CostVectors) and answer.is_sample
+
+
+def _agent_games(
+    trace: Trace,
+    results: tuple[MeetingResult, ...],
+    paid: Costs,
+    optimal: Costs,
+    *,
+    privacy: PrivacyLoss,
+    measure: MeasureSpec,
+    cache: OracleCache,
+) -> tuple[AgentGame, ...]:
+    scenario, floor = trace.scenario, measure.vps_floor
+    num_agents = scenario.num_agents
+    assigned = assigned_by_agent(scenario)
+    scheduled = scheduled_by_agent(results, num_agents)
+    excess = [cost - best for cost, best in zip(paid, optimal, strict=True)]
+    gaps = burden_gaps(excess)
+    sent = messages_sent_by_agent(trace.events, num_agents)
+    complete = complete_costs(scenario, cache)
+    return tuple(
+        AgentGame(
+            agent_id=AgentId(agent),
+            assigned=assigned[agent],
+            scheduled=scheduled[agent],
+            cost=paid[agent],
+            oracle_cost=optimal[agent],
+            excess_cost=excess[agent],
+            adjusted_excess_cost=None
+            if complete is None
+            else adjusted_excess(
+                excess[agent],
+                unscheduled=assigned[agent] - scheduled[agent],
+                assigned=assigned[agent],
+                best=complete[0][agent],
+                worst=complete[1][agent],
+            ),
+            burden_gap=gaps[agent],
+            messages_sent=sent[agent],
+            vps=privacy.by_agent[agent],
+            excess_vps=excess_loss(privacy.by_agent[agent], floor),
+            vps_participants=privacy.participant_pairs_by_agent[agent],
+            excess_vps_participants=excess_loss(privacy.participant_pairs_by_agent[agent], floor),
+        )
+        for agent in range(num_agents)
+    )

@@ -1,0 +1,31 @@
+"""How a game is measured: every number that a study may vary."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+METRICS_VERSION = 1
+"""Raised by every change of a metric, so that tables say what computed them."""
+
+
+class MeasureSpec(BaseModel):
+    """Settings of the metrics.
+
+    Attributes:
+        belief_prior: an observer's belief that a slot is feasible, at each round's start;
+            0.5 [P, section 3.2].
+        vps_floor: slot-equivalents that each agent-game leaks for free; 5 [P, appendix F.3].
+            Subtracted once from an agent's sum over the game [F].
+        fairness_sample_limit: most optimal cost vectors over which the sensitivity of
+            fairness is taken; above it a seeded sample of this size stands for them [C].
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    belief_prior: Annotated[float, Field(ge=0, le=1)] = 0.5
+    vps_floor: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 5.0
+    fairness_sample_limit: Annotated[int, Field(ge=1)] = 1000
+
+
+DEFAULT_MEASURE = MeasureSpec()
+"""The paper's settings."""

@@ -1,0 +1,120 @@
+"""What became of each meeting, and how many of its own an agent got (section 3)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from calbench.domain.ids import AgentId, MeetingId, Slot
+from calbench.scenarios.models import Scenario
+from calbench.traces.events import (
+    AllAgentGroupchatSent,
+    BatchApplied,
+    BatchRejected,
+    DmSent,
+    Event,
+    Outcome,
+    ParticipantGroupchatSent,
+    Resolution,
+    RoundStart,
+)
+
+OUTCOMES: tuple[Outcome, ...] = (
+    "scheduled",
+    "inconsistent_slots",
+    "no_batch",
+    "earlier_meeting_broken",
+    "provider_fault",
+    "budget_stop",
+)
+"""The taxonomy, in the order of tables [C]."""
+
+LOST: frozenset[Outcome] = frozenset({"provider_fault", "budget_stop"})
+"""Ends that no agent is to blame for: a game with one of them is recorded and left out [C]."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingResult:
+    """One meeting's end.
+
+    Attributes:
+        round: number of its round, from 0.
+        participants: who had to agree, by ascending id.
+        first_speaker: who spoke first.
+        outcome: how it ended, as its resolution says.
+        slot: the common slot, only if it was scheduled.
+        broken_meetings: earlier meetings that did not stand whole at its resolution.
+        messages: messages sent in its round by anybody; a group message counts once.
+        cost: what everybody together paid in its round, in accounting cost.
+        rejected_batches: batches refused in its round.
+    """
+
+    meeting_id: MeetingId
+    round: int
+    participants: tuple[AgentId, ...]
+    first_speaker: AgentId
+    outcome: Outcome
+    slot: Slot | None
+    broken_meetings: tuple[MeetingId, ...]
+    messages: int
+    cost: int
+    rejected_batches: int
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether every participant held it in one slot and nothing earlier was broken."""
+        return self.outcome == "scheduled"
+
+
+def meeting_results(events: Iterable[Event]) -> tuple[MeetingResult, ...]:
+    """Return the results in the order of the rounds; a round without resolution has none."""
+    results = []
+    start: RoundStart | None = None
+    messages = cost = rejected = 0
+    for event in events:
+        if isinstance(event, RoundStart):
+            start, messages, cost, rejected = event, 0, 0, 0
+        elif isinstance(event, DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent):
+            messages += 1
+        elif isinstance(event, BatchApplied):
+            cost += event.cost
+        elif isinstance(event, BatchRejected):
+            rejected += 1
+        elif isinstance(event, Resolution) and start is not None:
+            results.append(_result(start, event, messages, cost, rejected))
+    return tuple(results)
+
+
+def _result(
+    start: RoundStart, end: Resolution, messages: int, cost: int, rejected: int
+) -> MeetingResult:
+    slot = next(iter(end.slot_by_agent.values())) if end.outcome == "scheduled" else None
+    return MeetingResult(
+        meeting_id=end.meeting_id,
+        round=end.round,
+        participants=tuple(sorted(start.participants)),
+        first_speaker=start.speaker_order[0],
+        outcome=end.outcome,
+        slot=slot,
+        broken_meetings=end.broken_meetings,
+        messages=messages,
+        cost=cost,
+        rejected_batches=rejected,
+    )
+
+
+def assigned_by_agent(scenario: Scenario) -> tuple[int, ...]:
+    """Return M: how many meetings of the scenario each agent takes part in [P]."""
+    counts = [0] * scenario.num_agents
+    for meeting in scenario.meetings:
+        for agent in meeting.participants:
+            counts[agent] += 1
+    return tuple(counts)
+
+
+def scheduled_by_agent(results: Sequence[MeetingResult], num_agents: int) -> tuple[int, ...]:
+    """Return S: how many of each agent's meetings were scheduled [P]."""
+    counts = [0] * num_agents
+    for result in results:
+        if result.is_scheduled:
+            for agent in result.participants:
+                counts[agent] += 1
+    return tuple(counts)

@@ -1,0 +1,156 @@
+"""Privacy loss of a game by VPS, in slot-equivalents (paper, section 3.2 and appendix F)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import fsum
+from typing import NamedTuple
+
+from calbench.domain.ids import AgentId, Slot
+from calbench.domain.messages import Channel
+from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
+from calbench.metrics.privacy.beliefs import BeliefMatrix, Pair
+from calbench.metrics.privacy.evidence import EVIDENCE_RULES, RoundTalk, Rule, updates_of
+from calbench.traces.events import (
+    AllAgentGroupchatSent,
+    DmSent,
+    Event,
+    MessageSent,
+    ParticipantGroupchatSent,
+    Resolution,
+    RoundStart,
+)
+from calbench.traces.models import Trace
+
+CHANNEL_BY_EVENT: dict[type[Event], Channel] = {
+    DmSent: "dm",
+    ParticipantGroupchatSent: "participant_groupchat",
+    AllAgentGroupchatSent: "all_agent_groupchat",
+}
+
+
+class BeliefChange(NamedTuple):
+    """One update as it happened. ``source`` is the kind of the message that caused it."""
+
+    event_index: int
+    target: AgentId
+    observer: AgentId
+    slot: Slot
+    source: str
+    channel: Channel
+    evidence: float
+    strength: float
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoundBeliefs:
+    """The beliefs at the end of a round, and how they came about.
+
+    Attributes:
+        round: number of the round, from 0.
+        participants: of the meeting under discussion.
+        beliefs: belief vector, one number per slot, of every pair with evidence.
+        changes: the updates in order.
+    """
+
+    round: int
+    participants: tuple[AgentId, ...]
+    beliefs: Mapping[Pair, list[float]]
+    changes: tuple[BeliefChange, ...]
+
+    def is_participant_pair(self, pair: Pair) -> bool:
+        """Whether target and observer both take part in the round's meeting."""
+        return pair[0] in self.participants and pair[1] in self.participants
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyLoss:
+    """What each agent of a game gave away, in slot-equivalents.
+
+    Attributes:
+        by_agent: V, over all observers and rounds, by target.
+        participant_pairs_by_agent: the same over pairs that both took part in the round's
+            meeting.
+        by_source: the sum over all targets, split by message kind and channel. A message's
+            share is the change of ``|b - prior|`` it caused, so that shares add up to the
+            whole; one that moves a belief back has a negative share [C].
+    """
+
+    by_agent: tuple[float, ...]
+    participant_pairs_by_agent: tuple[float, ...]
+    by_source: Mapping[tuple[str, Channel], float]
+
+
+def round_beliefs(
+    trace: Trace,
+    measure: MeasureSpec = DEFAULT_MEASURE,
+    rules: Mapping[type, Rule] = EVIDENCE_RULES,
+) -> Iterator[RoundBeliefs]:
+    """Replay the messages of a game; yield the beliefs of each resolved round."""
+    num_slots = trace.scenario.num_slots
+    talk = RoundTalk((), num_slots)
+    matrix = BeliefMatrix(num_slots, measure.belief_prior)
+    changes: list[BeliefChange] = []
+    for index, event in enumerate(trace.events):
+        if isinstance(event, RoundStart):
+            talk = RoundTalk(event.participants, num_slots)
+            matrix = BeliefMatrix(num_slots, measure.belief_prior)
+            changes = []
+        elif isinstance(event, DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent):
+            changes.extend(_hear(index, event, talk, matrix, rules))
+            talk.messages.append(event)
+        elif isinstance(event, Resolution):
+            yield RoundBeliefs(event.round, talk.participants, matrix.moved, tuple(changes))
+
+
+def _hear(
+    index: int,
+    message: MessageSent,
+    talk: RoundTalk,
+    matrix: BeliefMatrix,
+    rules: Mapping[type, Rule],
+) -> Iterator[BeliefChange]:
+    source, channel = message.content.kind, CHANNEL_BY_EVENT[type(message)]
+    for target, observer, slot, evidence, strength in updates_of(message, talk, rules):
+        before, after = matrix.update((target, observer), slot, evidence, strength)
+        yield BeliefChange(
+            index, target, observer, slot, source, channel, evidence, strength, before, after
+        )
+
+
+def pair_loss(beliefs: list[float], prior: float) -> float:
+    """Return ``sum_s |b_s - prior|`` of one pair and round, in slots [P, Equation 1]."""
+    return fsum([abs(belief - prior) for belief in beliefs])
+
+
+def excess_loss(loss: float, floor: float) -> float:
+    """Return ``max(0, V - floor)``: what exceeds the free communication floor [P, F.3]."""
+    return max(0.0, loss - floor)
+
+
+def privacy_loss(
+    trace: Trace,
+    measure: MeasureSpec = DEFAULT_MEASURE,
+    rules: Mapping[type, Rule] = EVIDENCE_RULES,
+) -> PrivacyLoss:
+    """Return the privacy loss of a game by agent, and by message source and channel."""
+    prior = measure.belief_prior
+    agents = range(trace.scenario.num_agents)
+    losses: list[list[float]] = [[] for _ in agents]
+    participant_losses: list[list[float]] = [[] for _ in agents]
+    shares: dict[tuple[str, Channel], list[float]] = {}
+    for beliefs in round_beliefs(trace, measure, rules):
+        for pair, vector in beliefs.beliefs.items():
+            loss = pair_loss(vector, prior)
+            losses[pair[0]].append(loss)
+            if beliefs.is_participant_pair(pair):
+                participant_losses[pair[0]].append(loss)
+        for change in beliefs.changes:
+            share = abs(change.after - prior) - abs(change.before - prior)
+            shares.setdefault((change.source, change.channel), []).append(share)
+    return PrivacyLoss(
+        by_agent=tuple([fsum(loss) for loss in losses]),
+        participant_pairs_by_agent=tuple([fsum(loss) for loss in participant_losses]),
+        by_source={key: fsum(shares[key]) for key in sorted(shares)},
+    )

@@ -1,0 +1,128 @@
+"""The best and the worst complete schedule with full knowledge (paper, sections 3 and 3.1).
+
+A schedule gives every meeting one slot. No agent has two meetings in a slot, no meeting
+stands on a blocked slot of a participant, and what stood there before moves away, each item
+once and at its owner's cost.
+
+**Lemma.** If every agent has at least as many free slots as incoming meetings, and there are
+no prior meetings, then the cost of a schedule is exactly the sum of the costs of the movable
+errands under its slots.
+
+*Proof.* At least: two items never share a slot, so each errand under a meeting of its owner
+has to move, and is paid once. At most: take an agent with k meetings and f >= k free slots,
+d of the meetings on errands and k - d on free slots. Then f - (k - d) >= d free slots are
+left over, so each of the d displaced errands moves straight into one of its own, and no other
+item moves. Calendars are private, so what one agent moves does not hinder another. ∎
+
+**With prior meetings** the same count suffices. An agent with S slots holds b blocked
+errands, e movable ones, p prior meetings and f = S - b - e - p free slots. Finally its k + p
+meetings stand in distinct slots that are not blocked, d of them on errands. Outside these
+slots, the blocked ones and those of the e - d errands that stay, S - (k + p) - b - (e - d) =
+f - k + d slots are left over: at least the d that the displaced errands need, if and only if
+f >= k. So f >= k is all that errands demand of a schedule, whatever the prior meetings do.
+A prior meeting may move, all its participants together, only if an incoming meeting or
+another moved prior meeting takes its slot for one of them; errands never justify a move, and
+no item moves twice. So the greatest cost is bounded as well, and two prior meetings that
+exchange slots justify each other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from calbench.domain.ids import MeetingId, Slot
+from calbench.oracle.choices import Choice, choices_of
+from calbench.oracle.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Where every meeting finally stands, and what that costs.
+
+    Attributes:
+        slot_by_meeting: slot of each incoming meeting, in ascending id.
+        prior_slot_by_meeting: final slot of each prior meeting, in ascending id.
+        cost_by_agent: what each agent pays, in accounting units, by agent.
+    """
+
+    slot_by_meeting: tuple[tuple[MeetingId, Slot], ...]
+    prior_slot_by_meeting: tuple[tuple[MeetingId, Slot], ...]
+    cost_by_agent: tuple[int, ...]
+
+    @property
+    def cost(self) -> int:
+        """Total displacement cost, in accounting units."""
+        return sum(self.cost_by_agent)
+
+
+@dataclass(frozen=True, slots=True)
+class Optimal:
+    """A schedule proven to be of least (or, for the worst oracle, greatest) cost."""
+
+    schedule: Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Infeasible:
+    """No complete schedule exists, and why."""
+
+    reason: str
+
+
+def solve_best(problem: Problem) -> Optimal | Infeasible:
+    """Return the schedule of least total cost (section 3 [P]).
+
+    Of several, the one whose slot vector (incoming meetings by id, then final slots of prior
+    meetings by id) is lexicographically smallest [C]: one answer for every solver version.
+    """
+    return _solve(problem, 1)
+
+
+def solve_worst(problem: Problem) -> Optimal | Infeasible:
+    """Return the complete schedule of greatest total cost under the same constraints.
+
+    Section 3.1 [P]; ties are broken as in :func:`solve_best` [C].
+    """
+    return _solve(problem, -1)
+
+
+def shortage(problem: Problem) -> Infeasible | None:
+    """Return what rules every schedule out at a glance: too few free slots, or no slot at all."""
+    free_slots = problem.free_slots_by_agent
+    for agent, needed in enumerate(problem.num_meetings_by_agent):
+        if len(free_slots[agent]) < needed:
+            return Infeasible(
+                f"agent {agent} has {len(free_slots[agent])} free slots for {needed} meetings"
+            )
+    for meeting_id, participants in problem.meetings:
+        if not problem.allowed_slots(participants):
+            return Infeasible(f"meeting {meeting_id}: every slot is blocked for a participant")
+    return None
+
+
+NO_SCHEDULE = Infeasible("no assignment of slots avoids all blocked slots and double bookings")
+
+
+def _solve(problem: Problem, direction: Literal[1, -1]) -> Optimal | Infeasible:
+    short = shortage(problem)
+    if short is not None:
+        return short
+    # The solver takes half a second to import; whoever only reads schedules goes without.
+    from calbench.oracle.model import ScheduleModel
+
+    choices = choices_of(problem)
+    slots = ScheduleModel(choices).solve(direction)
+    if slots is None:
+        return NO_SCHEDULE
+    return Optimal(_schedule(problem, choices, slots))
+
+
+def _schedule(problem: Problem, choices: Sequence[Choice], slots: Sequence[Slot]) -> Schedule:
+    """Name the slots of a vector and add up what each agent pays."""
+    cost_by_agent = [0] * problem.num_agents
+    for choice, slot in zip(choices, slots, strict=True):
+        for agent, charge in zip(choice.participants, choice.charges_by_slot[slot], strict=True):
+            cost_by_agent[agent] += charge
+    named = tuple((choice.meeting_id, slot) for choice, slot in zip(choices, slots, strict=True))
+    num_incoming = len(problem.meetings)
+    return Schedule(named[:num_incoming], named[num_incoming:], tuple(cost_by_agent))

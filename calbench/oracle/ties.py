@@ -1,0 +1,226 @@
+"""How optimal schedules split their cost over agents.
+
+Fairness depends on which of several optimal schedules an agent is compared with, so it is
+reported over all of their cost vectors as a sensitivity (section 3.1; the analysis is ours
+[C]).
+
+Up to 14 meetings, a dynamic programme over slots finds the vectors: its state is the set of
+meetings placed in the slots so far. A slot takes any set of meetings that pairwise share no
+participant. Whether a prior meeting moves for a reason is decided within its original slot:
+it stands there, or a meeting of one of its participants does. Beyond 14 meetings the solver
+enumerates schedules.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from calbench.domain.ids import Slot
+from calbench.domain.randomness import derived_seed, stream
+from calbench.oracle.choices import Choice, choices_of
+from calbench.oracle.problem import Problem
+from calbench.oracle.solve import NO_SCHEDULE, Infeasible, Optimal, shortage, solve_best
+
+DEFAULT_LIMIT = 1000
+"""More distinct vectors than this are sampled [C]."""
+
+MOST_EXACT_MEETINGS = 14
+"""The states double with each meeting, incoming or prior; beyond this the solver is used [C]."""
+
+MOST_ENUMERATED_SCHEDULES = 20_000
+"""The solver stops after so many schedules, since very many can share few vectors [C]."""
+
+UNREACHABLE = 2**60
+"""Above every cost (the solver admits costs below 2**45), with room to add one to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostVectors:
+    """Distinct per-agent cost vectors of optimal schedules.
+
+    Attributes:
+        vectors: sorted; entry ``[v][agent]`` is a cost in accounting units.
+        is_sample: whether there are, or may be, others.
+    """
+
+    vectors: tuple[tuple[int, ...], ...]
+    is_sample: bool
+
+
+def optimal_cost_vectors(
+    problem: Problem, seed: int, limit: int = DEFAULT_LIMIT
+) -> CostVectors | Infeasible:
+    """Return the distinct cost vectors of all optimal schedules.
+
+    Args:
+        problem: the problem, complete or restricted to the meetings that were scheduled.
+        seed: the scenario's seed; used only for a sample.
+        limit: above so many vectors, ``limit`` of them are returned, marked as a sample.
+    """
+    short = shortage(problem)
+    if short is not None:
+        return short
+    needed = _without_effortless_meetings(problem)
+    choices = choices_of(needed)
+    if len(choices) <= MOST_EXACT_MEETINGS:
+        return _programmed_vectors(choices, problem, seed, limit)
+    return _enumerated_vectors(choices, needed, seed, limit)
+
+
+def _without_effortless_meetings(problem: Problem) -> Problem:
+    """Leave out meetings that cost nothing in every optimal schedule, whatever others do.
+
+    A meeting with more slots that cost nothing than there are meetings it shares an agent
+    with always finds one of them unused. So it pays nothing in any optimal schedule, and
+    every optimal schedule of the others can be completed with it: the vectors are the same.
+    Leaving one out can make another effortless. With prior meetings, which might move for
+    it, nothing is left out.
+    """
+    if problem.prior_meetings:
+        return problem
+    kept = list(choices_of(problem))
+    while True:
+        effortful = [
+            choice
+            for choice in kept
+            if sum(not any(charges) for charges in choice.charges_by_slot.values())
+            <= sum(choice.shares_agent_with(other) for other in kept) - 1  # not itself
+        ]
+        if len(effortful) == len(kept):
+            return problem.restricted(choice.meeting_id for choice in kept)
+        kept = effortful
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Meetings that stand in one slot together, as a set of bits.
+
+    ``vector`` packs what each agent pays into one integer, so that vectors add at once.
+    """
+
+    members: int
+    cost: int
+    vector: int
+
+
+def _programmed_vectors(
+    choices: Sequence[Choice], problem: Problem, seed: int, limit: int
+) -> CostVectors | Infeasible:
+    """Find the vectors by dynamic programming: least costs backwards, vectors forwards.
+
+    Going forwards only through states from which the optimum is reached, each state's
+    vectors lead to as many of the result: a state above the limit proves the result above it.
+    """
+    width = sum(choice.greatest_cost for choice in choices).bit_length()
+    groups_by_slot = [
+        list(_groups_at(Slot(slot), choices, width)) for slot in range(problem.num_slots)
+    ]
+    least = _least_costs(groups_by_slot, len(choices))
+    if least[0][0] >= UNREACHABLE:
+        return NO_SCHEDULE
+    vectors_by_state: dict[int, set[int]] = {0: {0}}
+    is_sample = False
+    for slot, groups in enumerate(groups_by_slot):
+        vectors_by_state = _advance(vectors_by_state, groups, least[slot], least[slot + 1])
+        for state, vectors in vectors_by_state.items():
+            if len(vectors) > limit:
+                is_sample = True
+                chance = stream(seed, "cost-vectors", slot, state)
+                vectors_by_state[state] = set(chance.sample(sorted(vectors), limit))
+    (packed,) = vectors_by_state.values()
+    mask = (1 << width) - 1
+    return CostVectors(
+        tuple(
+            sorted(
+                tuple((vector >> (agent * width)) & mask for agent in range(problem.num_agents))
+                for vector in packed
+            )
+        ),
+        is_sample,
+    )
+
+
+def _groups_at(slot: Slot, choices: Sequence[Choice], width: int) -> Iterator[_Group]:
+    """Yield every set of meetings that may stand in the slot together, the empty one too.
+
+    A prior meeting that stood here is among them, or one that shares an agent with it.
+    """
+    conflicts = [
+        sum(1 << j for j, other in enumerate(choices) if choice.shares_agent_with(other))
+        for choice in choices
+    ]
+    groups = [_Group(0, 0, 0)]
+    for index, choice in enumerate(choices):
+        charges = choice.charges_by_slot.get(slot)
+        if charges is not None:
+            paid = zip(choice.participants, charges, strict=True)
+            vector = sum(charge << (agent * width) for agent, charge in paid)
+            groups += [
+                _Group(group.members | 1 << index, group.cost + sum(charges), group.vector + vector)
+                for group in groups
+                if not group.members & conflicts[index]
+            ]
+    # A meeting's conflicts include itself, so this reads: it stands here or gave way.
+    stood = [conflicts[index] for index, choice in enumerate(choices) if choice.original == slot]
+    return (group for group in groups if all(group.members & mask for mask in stood))
+
+
+def _least_costs(
+    groups_by_slot: Sequence[Sequence[_Group]], num_meetings: int
+) -> list[npt.NDArray[np.int64]]:
+    """Return ``[slot][state]``: least cost of placing, from this slot on, what is not in state."""
+    states = np.arange(2**num_meetings)
+    costs = np.full(2**num_meetings, UNREACHABLE, dtype=np.int64)
+    costs[-1] = 0
+    result = [costs]
+    for groups in reversed(groups_by_slot):
+        after, costs = costs, np.full(2**num_meetings, UNREACHABLE, dtype=np.int64)
+        for group in groups:
+            apart = states[(states & group.members) == 0]
+            costs[apart] = np.minimum(costs[apart], after[apart | group.members] + group.cost)
+        result.append(np.minimum(costs, UNREACHABLE))
+        costs = result[-1]
+    return result[::-1]
+
+
+def _advance(
+    vectors_by_state: dict[int, set[int]],
+    groups: Sequence[_Group],
+    least_before: npt.NDArray[np.int64],
+    least_after: npt.NDArray[np.int64],
+) -> dict[int, set[int]]:
+    """Fill one slot in every way that still leads to the optimum."""
+    states = np.fromiter(vectors_by_state, dtype=np.int64)
+    advanced: dict[int, set[int]] = {}
+    for group in groups:
+        apart = states[(states & group.members) == 0]
+        optimal = apart[least_after[apart | group.members] + group.cost == least_before[apart]]
+        for state in optimal.tolist():
+            target = advanced.setdefault(state | group.members, set())
+            target.update([vector + group.vector for vector in vectors_by_state[state]])
+    return advanced
+
+
+def _enumerated_vectors(
+    choices: Sequence[Choice], problem: Problem, seed: int, limit: int
+) -> CostVectors | Infeasible:
+    """Find the vectors by letting CP-SAT enumerate the schedules of optimal cost."""
+    best = solve_best(problem)
+    if not isinstance(best, Optimal):
+        return best
+    # The solver takes half a second to import; most problems do without it here.
+    from calbench.oracle.enumeration import enumerate_cost_vectors
+
+    found, is_complete = enumerate_cost_vectors(
+        choices,
+        problem.num_agents,
+        cost=best.schedule.cost,
+        seed=derived_seed(seed, "cost-vectors"),
+        most_vectors=limit,
+        most_schedules=MOST_ENUMERATED_SCHEDULES,
+    )
+    if len(found) > limit:
+        found = stream(seed, "cost-vectors").sample(found, limit)
+    return CostVectors(tuple(sorted(found)), not is_complete)

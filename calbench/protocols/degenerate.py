@@ -1,0 +1,72 @@
+"""Degenerate baselines [C]: each games one measure, so that none can be gamed unseen."""
+
+from calbench.domain.actions import PASS, Action, BroadcastMessage, DirectMessage, Schedule, Turn
+from calbench.domain.calendars import Meeting
+from calbench.domain.ids import Slot
+from calbench.domain.messages import CostReport
+from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
+from calbench.protocols.base import own_meeting
+from calbench.protocols.costs import cheapest_slot, local_costs
+from calbench.protocols.imap import decide, own_report, reported_costs
+
+
+class Silent:
+    """Says nothing and schedules nothing: no cost, no leak, no meeting."""
+
+    def act(self, observation: Observation) -> Turn:  # noqa: ARG002 - it does not even look
+        """Pass, whatever is asked."""
+        return PASS
+
+
+class FirstFree:
+    """Says nothing; each participant books its own lowest free slot and hopes."""
+
+    def act(self, observation: Observation) -> Turn:
+        """Schedule into the lowest free slot when deciding."""
+        meeting = own_meeting(observation)
+        if meeting is None or observation.phase is not DECISION or None not in observation.calendar:
+            return PASS
+        slot = Slot(observation.calendar.index(None))
+        return Turn((Schedule(meeting_id=meeting.meeting_id, slot=slot),))
+
+
+class TellAll:
+    """Every participant tells its whole cost vector to every agent; each makes IMAP's choice.
+
+    One message to all where the all-agent channel is open, else one to each agent. Without
+    all vectors there is no choice.
+    """
+
+    def act(self, observation: Observation) -> Turn:
+        """Tell everything once while talking; place the joint minimum when deciding."""
+        meeting = own_meeting(observation)
+        if meeting is None:
+            return PASS
+        if observation.phase is DECISION:
+            return decide(observation, meeting, _joint_minimum(observation, meeting))
+        if observation.phase is CHEAP_TALK:
+            return _tell(observation)
+        return PASS
+
+
+def _tell(observation: Observation) -> Turn:
+    if next(observation.said(CostReport), None) is not None:
+        return PASS
+    report = own_report(observation)
+    if "all_agent_groupchat" in observation.channels:
+        return Turn((BroadcastMessage(content=report),))
+    if "dm" not in observation.channels:
+        return PASS
+    actions: list[Action] = [
+        DirectMessage(to=agent, content=report)
+        for agent in observation.agent_ids
+        if agent != observation.agent_id
+    ]
+    return Turn(tuple(actions))
+
+
+def _joint_minimum(observation: Observation, meeting: Meeting) -> Slot | None:
+    reports = reported_costs(observation, meeting)
+    if len(reports) < len(meeting.participants) - 1:
+        return None
+    return cheapest_slot([local_costs(observation.calendar), *reports.values()])

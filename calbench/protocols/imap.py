@@ -1,0 +1,100 @@
+"""IMAP: full cost vectors to the initiator, who picks the joint minimum (appendix D.1).
+
+Six messages for a meeting of three: two requests, two vectors, two decisions. The
+low-cost, high-disclosure reference point.
+"""
+
+from calbench.domain.actions import PASS, Action, DirectMessage, Turn
+from calbench.domain.calendars import Meeting, all_slots
+from calbench.domain.ids import AgentId, Slot
+from calbench.domain.messages import CostReport, CostRequest, Decision
+from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
+from calbench.protocols.base import others, own_meeting, place
+from calbench.protocols.costs import CostVector, cheapest_slot, feasible_slots, local_costs
+
+
+class Imap:
+    """Incremental MAP (Modi & Veloso 2004, as in appendix D.1 of the paper)."""
+
+    def act(self, observation: Observation) -> Turn:
+        """Request, report or decide while talking; place the agreed slot when deciding."""
+        meeting = own_meeting(observation)
+        if meeting is None:
+            return PASS
+        if observation.phase is DECISION:
+            return decide(observation, meeting, agreed_slot(observation, meeting))
+        if observation.phase is not CHEAP_TALK or "dm" not in observation.channels:
+            return PASS
+        if observation.agent_id == meeting.initiator:
+            return _lead(observation, meeting)
+        return _answer(observation, meeting)
+
+
+def decide(observation: Observation, meeting: Meeting, slot: Slot | None) -> Turn:
+    """Place the agreed slot; on retry *k* the agent's own feasible slot number *k* from 0 [R].
+
+    Without an agreement the first batch is empty, and so is a retry for which no such
+    slot exists.
+    """
+    if observation.attempt == 0:
+        return PASS if slot is None else place(observation, meeting, slot)
+    own = feasible_slots(local_costs(observation.calendar))
+    if observation.attempt >= len(own):
+        return PASS
+    return place(observation, meeting, own[observation.attempt])
+
+
+def agreed_slot(observation: Observation, meeting: Meeting) -> Slot | None:
+    """Return the slot the initiator announced, if this agent said or heard it."""
+    if observation.agent_id == meeting.initiator:
+        if len(meeting.participants) == 1:
+            return cheapest_slot([local_costs(observation.calendar)])
+        return next((said.slot for said in observation.said(Decision)), None)
+    return next(
+        (
+            heard.slot
+            for sender, heard in observation.heard(Decision)
+            if sender == meeting.initiator
+        ),
+        None,
+    )
+
+
+def reported_costs(observation: Observation, meeting: Meeting) -> dict[AgentId, CostVector]:
+    """Return the vectors heard from other participants, the first of each."""
+    by_agent: dict[AgentId, CostVector] = {}
+    for sender, report in observation.heard(CostReport):
+        if sender in meeting.participants and len(report.costs) == len(observation.calendar):
+            by_agent.setdefault(sender, report.costs)
+    return by_agent
+
+
+def own_report(observation: Observation) -> CostReport:
+    """Return the agent's whole vector as a speech act."""
+    costs = local_costs(observation.calendar)
+    return CostReport(slots=all_slots(len(costs)), costs=costs)
+
+
+def _lead(observation: Observation, meeting: Meeting) -> Turn:
+    responders = others(observation, meeting)
+    if next(observation.said(CostRequest), None) is None:
+        return _to_each(responders, CostRequest(slots=all_slots(len(observation.calendar))))
+    if next(observation.said(Decision), None) is not None:
+        return PASS
+    reports = reported_costs(observation, meeting)
+    if len(reports) < len(responders):
+        return PASS
+    slot = cheapest_slot([local_costs(observation.calendar), *reports.values()])
+    return PASS if slot is None else _to_each(responders, Decision(slot=slot))
+
+
+def _answer(observation: Observation, meeting: Meeting) -> Turn:
+    is_asked = any(sender == meeting.initiator for sender, _ in observation.heard(CostRequest))
+    if not is_asked or next(observation.said(CostReport), None) is not None:
+        return PASS
+    return _to_each((meeting.initiator,), own_report(observation))
+
+
+def _to_each(recipients: tuple[AgentId, ...], content: CostRequest | CostReport | Decision) -> Turn:
+    actions: list[Action] = [DirectMessage(to=agent, content=content) for agent in recipients]
+    return Turn(tuple(actions))

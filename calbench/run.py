@@ -1,0 +1,117 @@
+"""A whole run: suite, games, numbers, tables. The command and the stages call these pieces."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from calbench.analysis.scoring import write_privacy_tables, write_tables
+from calbench.config import RunSpec
+from calbench.console import progress, say
+from calbench.engine.batch import Job, plan_jobs, play_jobs, unfinished
+from calbench.engine.pool import workers
+from calbench.engine.seating import seat_policies
+from calbench.errors import CalbenchError, OutputError
+from calbench.scenarios.difficulty import completed
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.parameters import SuiteSpec
+from calbench.scenarios.storage import read_suite
+from calbench.scenarios.suites import build_suite
+
+
+class InterruptedRunError(CalbenchError):
+    """The user stopped the run; carries what stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """What a run did, and where its results are."""
+
+    played: int
+    kept: int
+    tables: Path
+
+
+def load_suite(spec: SuiteSpec) -> tuple[Scenario, ...]:
+    """Return the scenarios of a suite: read from its file, or generated.
+
+    A file from elsewhere may lack oracle and difficulty: they are computed.
+    """
+    if spec.path is None:
+        with progress("scenarios", spec.num_scenarios) as tick:
+            return build_suite(spec, progress=lambda _done, _total: tick())
+    return completed(read_suite(Path(spec.path)))
+
+
+def execute(spec: RunSpec) -> RunSummary:
+    """Generate or read the suite, play what is missing, and write all tables.
+
+    Raises:
+        CalbenchError: one line about what does not fit; nothing is half-written.
+        InterruptedRunError: if the user stopped it.
+    """
+    out = Path(spec.out)
+    with locked(out):
+        scenarios = load_suite(spec.suite)
+        for team in spec.teams:
+            seat_policies(team, max((s.num_agents for s in scenarios), default=1))
+        jobs = plan_jobs(scenarios, spec.game_configs, out / "traces")
+        missing = unfinished(jobs)
+        kept = len(jobs) - len(missing)
+        if kept:
+            say(f"{kept} of {len(jobs)} games stand already in {out / 'traces'}")
+        with workers(spec.jobs) as executor:
+            _play(jobs, missing, executor, out)
+        tables = out / "tables"
+        with progress("tables", 2 * len(jobs)) as tick:
+            write_tables(jobs, tables, spec.measure, spec.analysis, tick)
+            write_privacy_tables(jobs, tables / "privacy", spec.measure, tick)
+    return RunSummary(played=len(missing), kept=kept, tables=out / "tables")
+
+
+def _play(
+    jobs: Sequence[Job], missing: Sequence[Job], executor: Executor | None, out: Path
+) -> None:
+    done = len(jobs) - len(missing)
+    try:
+        with progress("games", len(jobs), done) as tick:
+            count = [done]
+
+            def finished(job: Job) -> None:
+                count[0] += 1
+                tick(f"{job.config.team.team_id}, US$ 0.00")
+
+            play_jobs(missing, executor, finished)
+    except KeyboardInterrupt as error:
+        raise InterruptedRunError(
+            f"Stopped: {count[0]} of {len(jobs)} games stand in {out / 'traces'}; "
+            "the same command goes on from there"
+        ) from error
+
+
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Hold a run's folder, so that two runs never write into one.
+
+    The lock is the operating system's: it ends with the process, however that ends.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(out / ".lock")
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise OutputError(
+            f"{out}: another run is writing there; wait for it, or choose another folder, "
+            f"e.g. out={out}-2"
+        ) from error
+    except OSError as error:
+        raise OutputError(
+            f"{out}: cannot be written ({error.strerror or error}); choose another folder with out="
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,119 @@
+"""Who takes part in which meeting, and who speaks first: as evenly as can be."""
+
+from collections import deque
+from collections.abc import Sequence
+
+from calbench.domain.ids import AgentId
+from calbench.domain.randomness import Stream
+
+Participants = tuple[AgentId, ...]
+
+
+def balanced_participants(
+    num_agents: int, num_meetings: int, size: int, chance: Stream
+) -> tuple[Participants, ...]:
+    """Draw the participants of every meeting: the least-used agents, ties at random [R].
+
+    The counts of any two agents differ by at most one, after every meeting (paper,
+    section 4.1: rotating participants). Linear in ``num_agents * num_meetings``.
+
+    Args:
+        num_agents: agents to draw from.
+        num_meetings: meetings to fill.
+        size: participants of each, at most ``num_agents``.
+        chance: where ties are broken.
+
+    Returns:
+        One tuple a meeting, ascending ids.
+    """
+    fresh = [AgentId(agent) for agent in range(num_agents)]
+    used: list[AgentId] = []
+    lists: list[Participants] = []
+    for _ in range(num_meetings):
+        fresh, used = chance.shuffled(fresh), chance.shuffled(used)
+        queue = fresh + used
+        chosen, rest = queue[:size], queue[size:]
+        lists.append(tuple(sorted(chosen)))
+        if size < len(fresh):
+            fresh, used = fresh[size:], used + chosen
+        else:
+            again = size - len(fresh)
+            fresh, used = rest + fresh, used[:again]
+    return tuple(lists)
+
+
+def first_speakers(
+    participant_lists: Sequence[Sequence[AgentId]], num_agents: int, chance: Stream
+) -> tuple[AgentId, ...]:
+    """Choose who speaks first in each meeting, as evenly as the lists allow [P].
+
+    A balanced semi-matching: starting from random speakers, a chain of meetings hands the
+    first word from an agent that has it to one that has it at least twice less, until there
+    is no such chain. Without one, no assignment is more even (Harvey et al., 2006: it is
+    least for every symmetric convex cost). For lists drawn by :func:`balanced_participants`
+    every agent therefore speaks first ``floor(M/N)`` or ``ceil(M/N)`` times.
+
+    Args:
+        participant_lists: participants of each meeting, none empty.
+        num_agents: agents of the scenario, ``N``.
+        chance: where the first assignment and the order of search are drawn.
+
+    Returns:
+        One agent a meeting.
+    """
+    speakers = [chance.choice(participants) for participants in participant_lists]
+    agents = chance.shuffled([AgentId(agent) for agent in range(num_agents)])
+    while True:
+        loads = dict.fromkeys(agents, 0)
+        for speaker in speakers:
+            loads[speaker] += 1
+        for agent in sorted(agents, key=lambda each: -loads[each]):
+            chain = _relieving_chain(agent, participant_lists, speakers, loads)
+            if chain:
+                break
+        else:
+            return tuple(speakers)
+        for meeting, successor in chain:
+            speakers[meeting] = successor
+
+
+def _relieving_chain(
+    start: AgentId,
+    participant_lists: Sequence[Sequence[AgentId]],
+    speakers: Sequence[AgentId],
+    loads: dict[AgentId, int],
+) -> list[tuple[int, AgentId]]:
+    """Find the changes ``(meeting, new first speaker)`` that relieve an agent, [] if none."""
+    meetings_by_speaker: dict[AgentId, list[int]] = {}
+    for meeting, speaker in enumerate(speakers):
+        meetings_by_speaker.setdefault(speaker, []).append(meeting)
+    reached_by: dict[AgentId, tuple[int, AgentId] | None] = {start: None}
+    queue = deque([start])
+    while queue:
+        agent = queue.popleft()
+        if loads[agent] <= loads[start] - 2:
+            return _walk_back(agent, reached_by)
+        for meeting in meetings_by_speaker.get(agent, ()):
+            for successor in participant_lists[meeting]:
+                if successor not in reached_by:
+                    reached_by[successor] = (meeting, agent)
+                    queue.append(successor)
+    return []
+
+
+def _walk_back(
+    end: AgentId, reached_by: dict[AgentId, tuple[int, AgentId] | None]
+) -> list[tuple[int, AgentId]]:
+    """Read the chain that ends at an agent."""
+    chain: list[tuple[int, AgentId]] = []
+    step = reached_by[end]
+    while step is not None:
+        meeting, predecessor = step
+        chain.append((meeting, end))
+        end, step = predecessor, reached_by[predecessor]
+    return chain
+
+
+def speaker_order(participants: Sequence[AgentId], first: AgentId) -> Participants:
+    """Return the first speaker, then the others in ascending id [R]."""
+    return (first, *sorted(agent for agent in participants if agent != first))

@@ -1,0 +1,391 @@
+"""A scenario as it stands in a suite file: the public, stable format (one JSON line each).
+
+The models refuse unknown and missing keys, and check what a scenario must satisfy to be
+played: slots in range, ids unique across kinds, prior meetings on the calendars of exactly
+their participants.
+"""
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_serializer,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from calbench.domain.calendars import Booking, Calendar, Errand, Meeting
+from calbench.domain.canonical import digest
+from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
+from calbench.oracle.problem import PriorMeeting, Problem
+
+SCHEMA_VERSION = 1
+"""Version of the suite file; another one is refused with the version that reads it."""
+
+ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+"""Scenario and team ids become file names."""
+
+One = Annotated[int, Field(ge=1, le=1, json_schema_extra={"const": 1})]
+"""Exactly the integer 1; ``Literal[1]`` would take ``true`` for it."""
+
+Natural = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+
+GREATEST_COST = 1_000_000
+"""Costs of a file stay below this, so that every sum of them is exact in the solver [C]."""
+
+Cost = Annotated[int, Field(ge=0, le=GREATEST_COST)]
+"""What one move of an item charges its owner."""
+
+Tertile = Literal["easy", "medium", "hard"]
+
+
+class Model(BaseModel):
+    """Base of everything that reaches a file: immutable, strict, no unknown key."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class ErrandEntry(Model):
+    """An errand in a calendar. ``cost`` counts in the accounting, ``shown_cost`` is seen."""
+
+    errand_id: Natural
+    cost: Cost
+    shown_cost: Cost
+    blocked: bool
+
+
+class MeetingEntry(Model):
+    """A prior meeting in the calendar of one of its participants."""
+
+    meeting_id: Positive
+    cost: Cost
+
+
+class PriorMeetingEntry(Model):
+    """A meeting that stood before the game began."""
+
+    meeting_id: Positive
+    participants: Annotated[tuple[Natural, ...], Field(min_length=1)]
+    slot: Natural
+    cost: Cost
+
+
+class IncomingMeetingEntry(Model):
+    """A meeting to be scheduled. The first of ``speaker_order`` speaks first."""
+
+    meeting_id: Positive
+    participants: Annotated[tuple[Natural, ...], Field(min_length=1)]
+    speaker_order: tuple[Natural, ...]
+    duration: One
+    cost: Cost
+
+
+class ScheduleEntry(Model):
+    """A schedule with what it costs each agent: the part of the oracle a reader can check."""
+
+    slots: dict[str, Natural]
+    prior_slots: dict[str, Natural]
+    cost_by_agent: tuple[Natural, ...]
+    cost: Natural
+
+
+class OracleEntry(Model):
+    """Best and worst complete schedules, with the greedy and witness costs beside them.
+
+    ``best`` and ``worst`` are absent, with ``infeasible`` saying why, where no complete
+    schedule exists. ``greedy_cost`` is absent where the greedy rule finds no slot.
+    """
+
+    best: ScheduleEntry | None
+    worst: ScheduleEntry | None
+    infeasible: str | None
+    greedy_cost: Natural | None
+    witness_cost: Natural | None
+
+
+class DifficultyEntry(Model):
+    """Share of injective assignments that satisfy the calendars; lower is harder (section 3).
+
+    ``tertile`` is known only for scenarios of a suite that was cut into tertiles;
+    ``reason`` says why a fraction is absent.
+    """
+
+    feasible_count: Natural | None
+    feasible_fraction: Annotated[float, Field(ge=0, le=1)] | None
+    tertile: Tertile | None
+    reason: str | None
+
+
+def _kind_of_entry(entry: object) -> str:
+    """Tell an errand from a meeting by its id, so that a wrong entry gets one clear error."""
+    is_meeting = (
+        "meeting_id" in entry if isinstance(entry, dict) else isinstance(entry, MeetingEntry)
+    )
+    return "meeting" if is_meeting else "errand"
+
+
+SlotEntry = Annotated[
+    Annotated[ErrandEntry, Tag("errand")] | Annotated[MeetingEntry, Tag("meeting")],
+    Discriminator(_kind_of_entry),
+]
+CalendarEntry = tuple[SlotEntry | None, ...]
+
+
+def _refuse(place: str, problem: str) -> PydanticCustomError:
+    return PydanticCustomError(
+        "scenario", "{place}: {problem}", {"place": place, "problem": problem}
+    )
+
+
+class Scenario(Model):
+    """One scenario: private calendars and the stream of meetings to place on them."""
+
+    schema_version: One
+    scenario_id: Annotated[str, Field(pattern=ID_PATTERN)]
+    setting: Annotated[str, Field(pattern=ID_PATTERN)]
+    seed: Natural
+    num_slots: Positive
+    calendars: Annotated[tuple[CalendarEntry, ...], Field(min_length=1)]
+    prior_meetings: tuple[PriorMeetingEntry, ...]
+    meetings: tuple[IncomingMeetingEntry, ...]
+    witness: dict[str, Natural] | None = None
+    oracle: OracleEntry | None = None
+    difficulty: DifficultyEntry | None = None
+    params: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        self._check_calendars()
+        self._check_participants()
+        self._check_prior_meetings()
+        self._check_witness()
+        self._check_oracle()
+        self._check_difficulty()
+        return self
+
+    def _incoming_ids(self) -> list[int]:
+        return [meeting.meeting_id for meeting in self.meetings]
+
+    def _check_calendars(self) -> None:
+        meeting_ids = [meeting.meeting_id for meeting in self.all_meetings]
+        if len(set(meeting_ids)) != len(meeting_ids):
+            raise _refuse("meetings", f"meeting ids must be unique, got {sorted(meeting_ids)}")
+        taken = dict.fromkeys(meeting_ids, "also a meeting's")
+        for agent, calendar in enumerate(self.calendars):
+            if len(calendar) != self.num_slots:
+                raise _refuse(
+                    f"calendars.{agent}",
+                    f"{len(calendar)} slots, but num_slots is {self.num_slots}",
+                )
+            for slot, entry in enumerate(calendar):
+                if isinstance(entry, ErrandEntry):
+                    if entry.errand_id in taken:
+                        raise _refuse(
+                            f"calendars.{agent}.{slot}.errand_id",
+                            f"id {entry.errand_id} is {taken[entry.errand_id]}",
+                        )
+                    taken[entry.errand_id] = "used twice"
+
+    def _check_participants(self) -> None:
+        for position, meeting in enumerate(self.all_meetings):
+            index = position - len(self.meetings)
+            place = f"meetings.{position}" if index < 0 else f"prior_meetings.{index}"
+            if len(set(meeting.participants)) != len(meeting.participants):
+                raise _refuse(f"{place}.participants", "an agent is named twice")
+            unknown = max(meeting.participants)
+            if unknown >= len(self.calendars):
+                raise _refuse(f"{place}.participants", f"agent {unknown} has no calendar")
+        for number, incoming in enumerate(self.meetings):
+            if sorted(incoming.speaker_order) != sorted(incoming.participants):
+                raise _refuse(
+                    f"meetings.{number}.speaker_order", "must hold each participant exactly once"
+                )
+
+    def _check_prior_meetings(self) -> None:
+        cost_by_meeting = {prior.meeting_id: prior.cost for prior in self.prior_meetings}
+        copies: dict[int, set[tuple[int, int]]] = {}
+        for agent, calendar in enumerate(self.calendars):
+            for slot, entry in enumerate(calendar):
+                if isinstance(entry, MeetingEntry):
+                    if cost_by_meeting.get(entry.meeting_id) != entry.cost:
+                        raise _refuse(
+                            f"calendars.{agent}.{slot}",
+                            f"meeting {entry.meeting_id} with cost {entry.cost} "
+                            "is not among prior_meetings",
+                        )
+                    copies.setdefault(entry.meeting_id, set()).add((agent, slot))
+        for index, prior in enumerate(self.prior_meetings):
+            expected = {(agent, prior.slot) for agent in prior.participants}
+            if copies.get(prior.meeting_id) != expected:
+                raise _refuse(
+                    f"prior_meetings.{index}",
+                    f"meeting {prior.meeting_id} must stand at slot {prior.slot}, and nowhere "
+                    "else, in the calendars of exactly its participants",
+                )
+
+    def _check_witness(self) -> None:
+        if self.witness is not None:
+            self._check_slots("witness", self.witness, self._incoming_ids())
+
+    def _check_oracle(self) -> None:
+        if self.oracle is None:
+            return
+        for name in ("best", "worst"):
+            schedule: ScheduleEntry | None = getattr(self.oracle, name)
+            if (schedule is None) == (self.oracle.infeasible is None):
+                raise _refuse(f"oracle.{name}", "must be absent exactly where infeasible says why")
+            if schedule is not None:
+                place = f"oracle.{name}"
+                prior_ids = [prior.meeting_id for prior in self.prior_meetings]
+                self._check_slots(f"{place}.slots", schedule.slots, self._incoming_ids())
+                self._check_slots(f"{place}.prior_slots", schedule.prior_slots, prior_ids)
+                if len(schedule.cost_by_agent) != len(self.calendars):
+                    raise _refuse(f"{place}.cost_by_agent", "must hold one cost for each agent")
+
+    def _check_slots(
+        self,
+        place: str,
+        slots: dict[str, int],
+        meeting_ids: Iterable[int],
+    ) -> None:
+        expected = sorted(meeting_ids)
+        if set(slots) != {str(meeting_id) for meeting_id in expected}:
+            raise _refuse(place, f"must name exactly the meetings {expected}")
+        for meeting_id, slot in slots.items():
+            if slot >= self.num_slots:
+                raise _refuse(f"{place}.{meeting_id}", f"slot {slot} is out of range")
+
+    def _check_difficulty(self) -> None:
+        if self.difficulty is None:
+            return
+        count, fraction = self.difficulty.feasible_count, self.difficulty.feasible_fraction
+        if fraction is None:
+            if self.difficulty.reason is None:
+                raise _refuse("difficulty.reason", "must say why feasible_fraction is absent")
+            return
+        assignments = math.perm(self.num_slots, len(self.meetings))
+        if (
+            count is None
+            or count > assignments
+            or not math.isclose(Fraction(count, assignments or 1), fraction, rel_tol=1e-6)
+        ):
+            raise _refuse(
+                "difficulty.feasible_fraction",
+                "must be feasible_count over the number of injective assignments",
+            )
+
+    @model_serializer(mode="wrap")
+    def _absent_is_absent(self, handler: Any) -> dict[str, Any]:
+        """Leave out what is unknown: an absent key, not a null."""
+        data: dict[str, Any] = handler(self)
+        for name in ("witness", "oracle", "difficulty", "params"):
+            if data.get(name) is None:
+                data.pop(name, None)
+        return data
+
+    def updated(self, **changes: Any) -> Self:
+        """Return the scenario with some fields replaced, validated anew.
+
+        Raises:
+            pydantic.ValidationError: the new fields do not fit.
+        """
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self)(**(fields | changes))
+
+    @property
+    def num_agents(self) -> int:
+        """Number of agents."""
+        return len(self.calendars)
+
+    @property
+    def all_meetings(self) -> tuple[IncomingMeetingEntry | PriorMeetingEntry, ...]:
+        """Incoming meetings, then prior ones, in the order of the file."""
+        return (*self.meetings, *self.prior_meetings)
+
+    @cached_property
+    def meeting_by_id(self) -> dict[MeetingId, Meeting]:
+        """Every meeting, incoming and prior, in the form agents see."""
+        return {
+            MeetingId(entry.meeting_id): Meeting(
+                MeetingId(entry.meeting_id),
+                tuple(AgentId(agent) for agent in entry.participants),
+                entry.cost,
+            )
+            for entry in self.all_meetings
+        }
+
+    @cached_property
+    def shown_calendars(self) -> tuple[Calendar, ...]:
+        """The calendars as their owners see them at the start, by agent."""
+        return tuple(
+            tuple(
+                None
+                if entry is None
+                else Errand(ErrandId(entry.errand_id), entry.shown_cost, entry.blocked)
+                if isinstance(entry, ErrandEntry)
+                else Booking(self.meeting_by_id[MeetingId(entry.meeting_id)])
+                for entry in calendar
+            )
+            for calendar in self.calendars
+        )
+
+    @cached_property
+    def cost_by_item(self) -> dict[ItemId, int]:
+        """Accounting cost of one move of each item, for each calendar on which it is moved."""
+        costs: dict[ItemId, int] = {
+            MeetingId(entry.meeting_id): entry.cost for entry in self.all_meetings
+        }
+        for calendar in self.calendars:
+            for entry in calendar:
+                if isinstance(entry, ErrandEntry):
+                    costs[ErrandId(entry.errand_id)] = entry.cost
+        return costs
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The scenario as the oracle sees it."""
+        errands = tuple(
+            tuple(
+                entry.cost if isinstance(entry, ErrandEntry) and not entry.blocked else None
+                for entry in calendar
+            )
+            for calendar in self.calendars
+        )
+        blocked = tuple(
+            frozenset(
+                Slot(slot)
+                for slot, entry in enumerate(calendar)
+                if isinstance(entry, ErrandEntry) and entry.blocked
+            )
+            for calendar in self.calendars
+        )
+        return Problem(
+            num_slots=self.num_slots,
+            errand_costs=errands,
+            blocked=blocked,
+            meetings=tuple(
+                (MeetingId(m.meeting_id), tuple(AgentId(a) for a in m.participants))
+                for m in sorted(self.meetings, key=lambda entry: entry.meeting_id)
+            ),
+            prior_meetings=tuple(
+                (
+                    MeetingId(p.meeting_id),
+                    PriorMeeting(tuple(AgentId(a) for a in p.participants), Slot(p.slot), p.cost),
+                )
+                for p in sorted(self.prior_meetings, key=lambda entry: entry.meeting_id)
+            ),
+        )
+
+    @cached_property
+    def play_digest(self) -> str:
+        """SHA-256 of what defines a game on this scenario; derived numbers do not count."""
+        return digest(self.model_dump(mode="json", exclude={"oracle", "difficulty"}))

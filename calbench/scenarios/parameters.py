@@ -1,0 +1,218 @@
+"""What a suite is made from: the parameters of the paper's Table 3 and the choice of scenarios.
+
+Origins: [P] the paper says so, [R] behaviour of the public release, [F] fitted to the
+paper's numbers, [C] our choice.
+"""
+
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
+from pydantic_core import PydanticCustomError
+
+from calbench.scenarios.models import GREATEST_COST, ID_PATTERN
+
+Count = Annotated[int, Strict(), Field(ge=0)]
+AtLeastOne = Annotated[int, Strict(), Field(ge=1)]
+Level = Annotated[int, Strict(), Field(ge=1, le=GREATEST_COST)]
+Fraction = Annotated[float, Strict(), Field(ge=0, le=1)]
+Flag = Annotated[bool, Strict()]
+
+
+def _refuse(message: str) -> PydanticCustomError:
+    return PydanticCustomError("parameters", "{message}", {"message": message})
+
+
+class Spec(BaseModel):
+    """Base of what comes from a configuration: immutable, no unknown key, no conversion."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ScenarioShape(Spec):
+    """Size and costs of a scenario (paper, appendix A.1, Table 3).
+
+    Attributes:
+        num_agents: agents, each with a calendar [P: 5].
+        num_slots: slots of every calendar [P: 16].
+        num_meetings: incoming meetings, one a round [P: 5].
+        participants_per_meeting: size of a drawn meeting [P: 3].
+        participant_lists: fixed participants instead of drawn ones, one list a meeting [P].
+        num_prior_meetings: meetings that stand before the game [C: none].
+        participants_per_prior_meeting: their size; absent: ``participants_per_meeting`` [C].
+        prior_participant_lists: their fixed participants, one list a prior meeting [C].
+        pref_level: greatest accounting cost of an errand [P]; 1 is the uniform setting.
+        errand_cost_level: overrides ``pref_level`` for errands [P].
+        errand_cost_floor: least accounting cost of an errand [C: 1].
+        meeting_cost_level: greatest cost of a meeting, for each participant's calendar on
+            which it is moved [P]; 1 for every meeting of the paper.
+        shown_costs: what an agent is shown for accounting cost 1, 2, 3, ... [F: 1, 10, 100].
+        force_witness_errand: put errands on the witness slots first [P].
+    """
+
+    num_agents: AtLeastOne = 5
+    num_slots: AtLeastOne = 16
+    num_meetings: Count = 5
+    participants_per_meeting: AtLeastOne = 3
+    participant_lists: tuple[tuple[Count, ...], ...] | None = None
+    num_prior_meetings: Count = 0
+    participants_per_prior_meeting: AtLeastOne | None = None
+    prior_participant_lists: tuple[tuple[Count, ...], ...] | None = None
+    pref_level: Level = 1
+    errand_cost_level: Level | None = None
+    errand_cost_floor: Level = 1
+    meeting_cost_level: Level = 1
+    shown_costs: tuple[Level, ...] = (1, 10, 100)
+    force_witness_errand: Flag = True
+
+    @property
+    def greatest_errand_cost(self) -> int:
+        """Greatest accounting cost of an errand."""
+        return self.pref_level if self.errand_cost_level is None else self.errand_cost_level
+
+    @property
+    def prior_meeting_size(self) -> int:
+        """Participants of a drawn prior meeting."""
+        return self.participants_per_prior_meeting or self.participants_per_meeting
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Self:
+        self._check_lists("participant_lists", self.participant_lists, self.num_meetings)
+        self._check_lists(
+            "prior_participant_lists", self.prior_participant_lists, self.num_prior_meetings
+        )
+        if self.participant_lists is None and self.num_meetings:
+            self._check_size("participants_per_meeting", self.participants_per_meeting)
+        if self.prior_participant_lists is None and self.num_prior_meetings:
+            self._check_size("participants_per_prior_meeting", self.prior_meeting_size)
+        if self.errand_cost_floor > self.greatest_errand_cost:
+            raise _refuse(
+                f"errand_cost_floor is {self.errand_cost_floor}, above the greatest errand "
+                f"cost, {self.greatest_errand_cost}"
+            )
+        if len(self.shown_costs) < self.greatest_errand_cost:
+            raise _refuse(
+                f"shown_costs has {len(self.shown_costs)} entries, but errands cost up to "
+                f"{self.greatest_errand_cost}: name one shown cost for each"
+            )
+        return self
+
+    def _check_size(self, name: str, size: int) -> None:
+        if size > self.num_agents:
+            raise _refuse(f"{name} is {size}, but there are only {self.num_agents} agents")
+
+    def _check_lists(
+        self, name: str, lists: tuple[tuple[int, ...], ...] | None, num_meetings: int
+    ) -> None:
+        if lists is None:
+            return
+        if len(lists) != num_meetings:
+            raise _refuse(f"{name} has {len(lists)} lists, but there are {num_meetings} meetings")
+        for index, participants in enumerate(lists):
+            if not participants:
+                raise _refuse(f"{name}.{index} is empty")
+            if len(set(participants)) != len(participants):
+                raise _refuse(f"{name}.{index} names an agent twice")
+            if max(participants) >= self.num_agents:
+                raise _refuse(
+                    f"{name}.{index} names agent {max(participants)}, but agents are "
+                    f"numbered 0 to {self.num_agents - 1}"
+                )
+
+
+class ScenarioParameters(ScenarioShape):
+    """Everything but the seed that a scenario is made from (paper, appendix A.1, Table 3).
+
+    Attributes:
+        density: share of slots filled with errands, 0 to 1, shared or by agent [P].
+        blocked: immovable errands, shared or by agent [P: section 3].
+    """
+
+    density: Fraction | tuple[Fraction, ...]
+    blocked: Count | tuple[Count, ...] = 0
+
+    @model_validator(mode="after")
+    def _names_every_agent(self) -> Self:
+        for name, value in (("density", self.density), ("blocked", self.blocked)):
+            if isinstance(value, tuple) and len(value) != self.num_agents:
+                raise _refuse(
+                    f"{name} has {len(value)} entries, but there are {self.num_agents} agents"
+                )
+        return self
+
+    @property
+    def density_by_agent(self) -> tuple[float, ...]:
+        """Share of slots filled with errands, by agent."""
+        if isinstance(self.density, tuple):
+            return self.density
+        return (self.density,) * self.num_agents
+
+    @property
+    def blocked_by_agent(self) -> tuple[int, ...]:
+        """Number of errands to block, by agent."""
+        if isinstance(self.blocked, tuple):
+            return self.blocked
+        return (self.blocked,) * self.num_agents
+
+
+class SuiteSpec(Spec):
+    """A suite: scenarios of one setting, read from a file or drawn and chosen.
+
+    Attributes:
+        setting: name of the setting, at most 56 characters; scenarios are called
+            ``<setting>-000`` and so on.
+        path: a suite file to play instead; what follows is then not used.
+        seed: seed of the suite; every candidate's own seed derives from it.
+        num_scenarios: scenarios of the suite [P: 45 a setting].
+        num_candidates: candidates drawn for the tertiles [C: 150]; without tertiles only
+            ``num_scenarios`` are drawn.
+        tertiles: choose as many scenarios from the easy, the medium and the hard third of
+            the candidates (paper, section 3, Task difficulty); otherwise take them as drawn.
+        density: shared or by agent, the same in every scenario.
+        density_choices: densities to draw from, for each agent and scenario independently.
+        blocked: shared or by agent, the same in every scenario.
+        blocked_choices: blocked counts to draw from, for each agent and scenario.
+        scenario: size and costs.
+    """
+
+    setting: Annotated[str, Field(pattern=ID_PATTERN, max_length=56)]
+    path: str | None = None
+    seed: Count = 0
+    num_scenarios: AtLeastOne = 45
+    num_candidates: AtLeastOne = 150
+    tertiles: Flag = True
+    density: Fraction | tuple[Fraction, ...] | None = None
+    density_choices: Annotated[tuple[Fraction, ...], Field(min_length=1)] | None = None
+    blocked: Count | tuple[Count, ...] | None = None
+    blocked_choices: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
+    scenario: ScenarioShape = ScenarioShape()
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Self:
+        if self.path is not None:
+            return self
+        for name in ("density", "blocked"):
+            given = [getattr(self, name), getattr(self, f"{name}_choices")]
+            if given.count(None) != 1:
+                raise _refuse(
+                    f"give exactly one of {name} (the same in every scenario) and "
+                    f"{name}_choices (drawn for each agent), and null for the other"
+                )
+        if self.tertiles and self.num_candidates < self.num_scenarios:
+            raise _refuse(
+                f"num_candidates is {self.num_candidates}, but {self.num_scenarios} "
+                "scenarios are to be chosen from them"
+            )
+        if self.density is not None and self.blocked is not None:
+            self.parameters(self.density, self.blocked)
+        return self
+
+    def parameters(
+        self, density: float | tuple[float, ...], blocked: int | tuple[int, ...]
+    ) -> ScenarioParameters:
+        """Return the parameters of one scenario of this suite.
+
+        Raises:
+            pydantic.ValidationError: density or blocked do not fit the agents.
+        """
+        shape: dict[str, Any] = self.scenario.model_dump()
+        return ScenarioParameters(**shape, density=density, blocked=blocked)

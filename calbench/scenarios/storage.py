@@ -1,0 +1,246 @@
+"""Suite files: JSON Lines, one scenario a line. The only module that reads or writes them.
+
+A file may come from anywhere. Whatever is wrong with it becomes one line that names file,
+line and field and says what to do; nothing of the file reaches that line unescaped.
+"""
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from calbench import __version__
+from calbench.domain.canonical import canonical_json
+from calbench.errors import FileError, OutputError
+from calbench.files import printable, read_bytes, shorten, write_atomically
+from calbench.scenarios.certificates import false_statements
+from calbench.scenarios.models import SCHEMA_VERSION, Scenario
+
+MAX_DEPTH = 32
+"""Levels of nesting that a line may have; a scenario needs five [C]."""
+
+_ENTRY_KINDS = (["errand"], ["meeting"])
+
+
+def write_suite(path: str | os.PathLike[str], scenarios: Iterable[Scenario]) -> None:
+    """Write a suite file whole or not at all; equal scenarios give equal bytes.
+
+    The lines go to a temporary name beside ``path`` that then takes its place. Missing
+    folders are made.
+
+    Raises:
+        OutputError: there is nothing to write, or it cannot be written there.
+    """
+    target = Path(path)
+    text = "".join(_line(scenario) for scenario in scenarios)
+    if not text:
+        raise OutputError(f"{target}: no scenario to write; a suite has at least one")
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise OutputError(f"{target}: a text in params holds half a character") from error
+    write_atomically(target, data)
+
+
+def _line(scenario: Scenario) -> str:
+    """Return a scenario's line: the fields in the order of the model, sorted within."""
+    data = scenario.model_dump(mode="json")
+    fields = (f"{json.dumps(name)}:{canonical_json(value)}" for name, value in data.items())
+    return "{" + ",".join(fields) + "}\n"
+
+
+def read_suite(path: str | os.PathLike[str]) -> tuple[Scenario, ...]:
+    """Read a suite file.
+
+    A missing oracle or difficulty stays missing; see
+    :func:`calbench.scenarios.difficulty.completed`.
+
+    Raises:
+        FileError: the file cannot be read or does not fit; names line, field and remedy.
+    """
+    source = Path(path)
+    lines = _read_bytes(source).split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    if not lines:
+        raise FileError(
+            f"{printable(str(source))}: the file is empty; a suite has one scenario a line"
+        )
+    scenarios: list[Scenario] = []
+    line_by_id: dict[str, int] = {}
+    for number, line in enumerate(lines, start=1):
+        place = f"{printable(str(source))}, line {number}"
+        scenario = _read_line(place, line)
+        earlier = line_by_id.setdefault(scenario.scenario_id, number)
+        if earlier != number:
+            _refuse(
+                place,
+                "scenario_id",
+                f"{scenario.scenario_id} is also the id of line {earlier}",
+                "give each scenario an id of its own",
+            )
+        scenarios.append(scenario)
+    return tuple(scenarios)
+
+
+def scenario_schema() -> dict[str, Any]:
+    """Return the published JSON Schema of a scenario, generated from the models."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Scenario.model_json_schema(),
+    }
+
+
+def _refuse(place: str, field: str | None, problem: str, remedy: str) -> NoReturn:
+    where = place if field is None else f"{place}, field {_shown(field, 120)}"
+    raise FileError(f"{where}: {_shown(problem, 300)}; {remedy}")
+
+
+def _shown(text: str, limit: int) -> str:
+    """Return foreign text fit for one line."""
+    return printable(shorten(text, limit))
+
+
+def _read_bytes(path: Path) -> bytes:
+    if path.is_dir():
+        raise FileError(f"{printable(str(path))}: is a folder; name the suite file in it")
+    if not path.exists():
+        raise FileError(
+            f"{printable(str(path))}: no such file; check the path or generate the suite"
+        )
+    return read_bytes(path)
+
+
+def _read_line(place: str, line: bytes) -> Scenario:
+    """Parse and check one line: text, JSON, schema version, fields, then what it states."""
+    text = _decode(place, line)
+    _check_json(place, text)
+    try:
+        scenario = Scenario.model_validate_json(text)
+    except ValidationError as error:
+        _refuse(place, *_first_problem(error))
+    for field, problem in false_statements(scenario):
+        key = field.partition(".")[0]
+        _refuse(place, field, problem, f"correct it, or remove {key} to have it computed")
+    return scenario
+
+
+def _decode(place: str, line: bytes) -> str:
+    if not line.strip():
+        _refuse(place, None, "the line is empty", "remove it")
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        _refuse(place, None, f"byte {error.start + 1} is not UTF-8", "save the file as UTF-8")
+
+
+def _check_json(place: str, text: str) -> None:
+    """Refuse what is not plain JSON of our schema version; the version comes first."""
+    oddities: list[str] = []
+
+    def number(literal: str) -> float:
+        value = float(literal)
+        if not math.isfinite(value):
+            oddities.append(f"{literal} is not a finite number")
+        return value
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) != len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            oddities.append(f"key {_shown(twice, 40)} is given twice")
+        return result
+
+    try:
+        value = json.loads(
+            text, parse_float=number, parse_constant=number, object_pairs_hook=unique
+        )
+    except json.JSONDecodeError as error:
+        _refuse(place, None, f"not JSON: {error.msg} at column {error.colno}", "one object a line")
+    except RecursionError:
+        _refuse(place, None, "nested too deeply", f"at most {MAX_DEPTH} levels are read")
+    except ValueError as error:
+        _refuse(place, None, f"not JSON that can be read: {error}", "shorten the number")
+    if not isinstance(value, dict):
+        _refuse(place, None, "not a JSON object", "write one scenario a line")
+    _check_version(place, value)
+    for oddity in (*oddities, *_odd_values(value)):
+        _refuse(place, None, oddity, "correct the line")
+
+
+def _check_version(place: str, value: dict[str, Any]) -> None:
+    if "schema_version" not in value:
+        _refuse(
+            place,
+            "schema_version",
+            "is missing",
+            f"add it; CalBench {__version__} reads version {SCHEMA_VERSION}",
+        )
+    version = value["schema_version"]
+    if type(version) is not int:
+        _refuse(
+            place,
+            "schema_version",
+            f"must be a whole number, got {_excerpt(version)}",
+            f"CalBench {__version__} reads version {SCHEMA_VERSION}",
+        )
+    if version != SCHEMA_VERSION:
+        _refuse(
+            place,
+            "schema_version",
+            f"is {_excerpt(version)}, and CalBench {__version__} reads version {SCHEMA_VERSION}",
+            f"use a CalBench that reads version {_excerpt(version)}, or convert the file",
+        )
+
+
+def _odd_values(value: object, depth: int = 1) -> Iterator[str]:
+    """Yield what JSON allows and no scenario may hold: deep nesting and lone surrogates."""
+    if depth > MAX_DEPTH:
+        yield f"nested more than {MAX_DEPTH} levels deep"
+    elif isinstance(value, str):
+        if any("\ud800" <= char <= "\udfff" for char in value):
+            yield f"the text {_shown(value, 40)} holds half a character"
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _odd_values(key, depth)
+            yield from _odd_values(item, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _odd_values(item, depth + 1)
+
+
+def _first_problem(error: ValidationError) -> tuple[str | None, str, str]:
+    """Return (field, problem, remedy) of the first thing that the models refuse."""
+    first = error.errors(include_url=False)[0]
+    field = _field_name(first["loc"])
+    match first["type"]:
+        case "missing":
+            return field, "is missing", "add it"
+        case "extra_forbidden":
+            return field, "is not a known key", "remove it or correct its name"
+        case "scenario":
+            return first["ctx"]["place"], first["ctx"]["problem"], "correct it"
+        case _:
+            problem = first["msg"][:1].lower() + first["msg"][1:]
+            return field, f"{problem}, got {_excerpt(first['input'])}", "correct it"
+
+
+def _field_name(loc: Sequence[int | str]) -> str | None:
+    """Write a place within a scenario as a dotted path; kinds of entries are no fields."""
+    names = [str(name) for name in loc]
+    if names[:1] == ["calendars"] and names[3:4] in _ENTRY_KINDS:
+        del names[3]
+    return ".".join(names) or None
+
+
+def _excerpt(value: object) -> str:
+    """Return the beginning of a value of the file."""
+    try:
+        return _shown(json.dumps(value), 60)
+    except (ValueError, TypeError, RecursionError):
+        return f"a {type(value).__name__}"

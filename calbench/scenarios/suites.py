@@ -1,0 +1,103 @@
+"""A suite: the scenarios of one setting, drawn and chosen by difficulty, or read from a file."""
+
+from pathlib import Path
+
+from calbench.domain.randomness import derived_seed, stream
+from calbench.errors import GenerationError
+from calbench.scenarios.difficulty import (
+    Progress,
+    completed,
+    tertile_choice,
+    with_difficulty,
+    with_oracle,
+)
+from calbench.scenarios.models import Scenario, Tertile
+from calbench.scenarios.parameters import SuiteSpec
+from calbench.scenarios.sampling import sample_scenario
+from calbench.scenarios.storage import read_suite
+
+SEED_BITS = 53
+"""Seeds of scenarios stay exact where numbers are doubles, as in the trace viewer [C]."""
+
+
+def build_suite(spec: SuiteSpec, progress: Progress | None = None) -> tuple[Scenario, ...]:
+    """Return the scenarios of a suite with oracle and difficulty.
+
+    Candidates are scored for difficulty only; oracles are computed for the chosen ones.
+
+    Args:
+        spec: what to draw, or the file to read.
+        progress: told (done, total) as the scenarios are finished.
+
+    Returns:
+        The scenarios, named ``<setting>-000`` and so on in order of tertile, then rank;
+        those of a file keep their names and order.
+
+    Raises:
+        GenerationError: a scenario cannot be drawn, or tertiles are asked for where no
+            feasible fraction is known.
+        FileError: the suite file does not fit.
+    """
+    if spec.path is not None:
+        return completed(read_suite(Path(spec.path)), progress)
+    scenarios: list[Scenario] = []
+    chosen = _choose_by_difficulty(spec) if spec.tertiles else _take_in_order(spec)
+    for index, (scenario, tertile) in enumerate(chosen):
+        named = scenario.updated(scenario_id=f"{spec.setting}-{index:03d}")
+        scenarios.append(with_oracle(with_difficulty(named, tertile)))
+        if progress is not None:
+            progress(len(scenarios), len(chosen))
+    return tuple(scenarios)
+
+
+def sample_candidate(spec: SuiteSpec, candidate: int) -> Scenario:
+    """Draw one candidate of a suite, with density and blocked counts drawn for each agent [F].
+
+    Its seed derives from the suite's seed, the setting and the candidate's number, and
+    everything in it from its seed and its recorded parameters.
+
+    Raises:
+        GenerationError: no scenario can be made from the parameters.
+    """
+    seed = derived_seed(spec.seed, spec.setting, candidate) % 2**SEED_BITS
+    agents = range(spec.scenario.num_agents)
+    density, blocked = spec.density, spec.blocked
+    if spec.density_choices is not None:
+        chance = stream(seed, "density")
+        density = tuple(chance.choice(spec.density_choices) for _ in agents)
+    if spec.blocked_choices is not None:
+        chance = stream(seed, "blocked counts")
+        blocked = tuple(chance.choice(spec.blocked_choices) for _ in agents)
+    if density is None or blocked is None:
+        raise GenerationError("a suite that is read from a file has no candidates to draw")
+    return sample_scenario(
+        spec.parameters(density, blocked),
+        seed=seed,
+        scenario_id=f"{spec.setting}-candidate-{candidate}"[:64],
+        setting=spec.setting,
+    )
+
+
+def _take_in_order(spec: SuiteSpec) -> list[tuple[Scenario, Tertile | None]]:
+    return [(sample_candidate(spec, index), None) for index in range(spec.num_scenarios)]
+
+
+def _choose_by_difficulty(spec: SuiteSpec) -> list[tuple[Scenario, Tertile | None]]:
+    """Score all candidates and choose from each tertile.
+
+    Raises:
+        GenerationError: a candidate has no feasible fraction.
+    """
+    candidates = [with_difficulty(sample_candidate(spec, n)) for n in range(spec.num_candidates)]
+    fractions: list[float] = []
+    for candidate in candidates:
+        scored = candidate.difficulty
+        if scored is None or scored.feasible_fraction is None:
+            reason = "it was not scored" if scored is None else scored.reason
+            raise GenerationError(
+                f"suite {spec.setting}: tertiles need the feasible fraction of every candidate "
+                f"({reason}): set tertiles to false"
+            )
+        fractions.append(scored.feasible_fraction)
+    choice = tertile_choice(fractions, spec.num_scenarios)
+    return [(candidates[number], tertile) for number, tertile in choice]

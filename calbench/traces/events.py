@@ -1,0 +1,306 @@
+"""The events of a game, in the order they happened (paper, appendix A.6, Table 5).
+
+Events are made tens of thousands of times a second, so they are slotted dataclasses that
+type checkers treat as frozen, without the runtime price of a frozen ``__init__``. They are
+validated where they are read from a file.
+
+Calendars stand in events as item ids (``null`` is free): the scenario in the same trace
+says what each id is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal, TypeVar, dataclass_transform
+
+from pydantic import ConfigDict, Field
+
+from calbench.domain.actions import Action, CalendarAction
+from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
+from calbench.domain.messages import STRICT, Content
+from calbench.domain.observations import Phase
+from calbench.domain.replies import Usage
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
+def event(cls: type[T]) -> type[T]:
+    """Make an event class: keyword-only, slotted, frozen to type checkers."""
+    make: Callable[[type[T]], type[T]] = dataclass(slots=True, kw_only=True)
+    return make(cls)
+
+
+CalendarIds = tuple[ItemId | None, ...]
+
+Outcome = Literal[
+    "scheduled",
+    "inconsistent_slots",
+    "no_batch",
+    "earlier_meeting_broken",
+    "provider_fault",
+    "budget_stop",
+]
+"""How a meeting ended."""
+
+
+@event
+class GameStart:
+    """What the game is about. Costs are those stored with the scenario, absent if unknown."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["game_start"] = "game_start"
+    seed: int
+    num_agents: int
+    num_slots: int
+    num_meetings: int
+    optimal_cost: int | None
+    greedy_cost: int | None
+    nosy_agents: tuple[AgentId, ...]
+
+
+@event
+class AgentRegistered:
+    """An agent takes its seat. Typed protocols have no system prompt."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["agent_registered"] = "agent_registered"
+    agent_id: AgentId
+    player: str
+    system_prompt: str | None
+    calendar: CalendarIds
+    is_nosy: bool
+
+
+@event
+class RoundStart:
+    """A round begins; one round per meeting."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["round_start"] = "round_start"
+    round: int
+    meeting_id: MeetingId
+    participants: tuple[AgentId, ...]
+    speaker_order: tuple[AgentId, ...]
+
+
+@event
+class TurnStart:
+    """An agent is asked to talk. ``inbox`` holds the event indices of the messages it reads."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["turn_start"] = "turn_start"
+    round: int
+    turn: int
+    agent_id: AgentId
+    phase: Phase
+    inbox: tuple[int, ...]
+    prompt: str | None
+
+
+@event
+class TurnEnd:
+    """What the agent did in its turn, refused actions included."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["turn_end"] = "turn_end"
+    round: int
+    turn: int
+    agent_id: AgentId
+    actions: tuple[Action, ...]
+    thinking: str | None
+    usage: Usage | None
+    reply_keys: tuple[str, ...]
+
+
+@event
+class DmSent:
+    """A private message was delivered."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["dm_sent"] = "dm_sent"
+    round: int
+    turn: int
+    from_agent: AgentId
+    to_agents: tuple[AgentId, ...]
+    meeting_id: MeetingId
+    content: Content
+    chars: int | None
+
+
+@event
+class ParticipantGroupchatSent:
+    """A message was delivered to the other participants of the meeting."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["participant_groupchat_sent"] = "participant_groupchat_sent"
+    round: int
+    turn: int
+    from_agent: AgentId
+    to_agents: tuple[AgentId, ...]
+    meeting_id: MeetingId
+    content: Content
+    chars: int | None
+
+
+@event
+class AllAgentGroupchatSent:
+    """A message was delivered to all other agents."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["all_agent_groupchat_sent"] = "all_agent_groupchat_sent"
+    round: int
+    turn: int
+    from_agent: AgentId
+    to_agents: tuple[AgentId, ...]
+    meeting_id: MeetingId
+    content: Content
+    chars: int | None
+
+
+@event
+class InvalidToolCall:
+    """An action that was not carried out: recorded, not delivered, not counted."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["invalid_tool_call"] = "invalid_tool_call"
+    round: int
+    phase: Phase
+    agent_id: AgentId
+    action: Action
+    reason: str
+
+
+@event
+class DecideStart:
+    """An agent is asked for a batch; ``attempt`` counts its retries in this phase."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["decide_start"] = "decide_start"
+    round: int
+    phase: Phase
+    agent_id: AgentId
+    attempt: int
+    calendar: CalendarIds
+    prompt: str | None
+
+
+@event
+class DecideEnd:
+    """The batch an agent submitted, refused actions included."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["decide_end"] = "decide_end"
+    round: int
+    phase: Phase
+    agent_id: AgentId
+    attempt: int
+    actions: tuple[Action, ...]
+    thinking: str | None
+    usage: Usage | None
+    reply_keys: tuple[str, ...]
+
+
+@event
+class BatchRejected:
+    """A batch broke a rule; nothing of it was applied."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["batch_rejected"] = "batch_rejected"
+    round: int
+    phase: Phase
+    agent_id: AgentId
+    attempt: int
+    conflict: str
+    actions: tuple[CalendarAction, ...]
+
+
+@event
+class BatchApplied:
+    """A batch was applied; ``cost`` is what its owner paid in the accounting."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["batch_applied"] = "batch_applied"
+    round: int
+    phase: Phase
+    agent_id: AgentId
+    attempt: int
+    actions: tuple[CalendarAction, ...]
+    cost: int
+    calendar: CalendarIds
+
+
+@event
+class ConsistencyViolation:
+    """A meeting that must stand in one slot of all its participants does not.
+
+    ``slot_by_agent`` maps each participant, as a string, to its slot or null.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["consistency_violation"] = "consistency_violation"
+    round: int
+    meeting_id: MeetingId
+    is_earlier: bool
+    slot_by_agent: dict[str, Slot | None]
+
+
+@event
+class Resolution:
+    """How the round ended."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["resolution"] = "resolution"
+    round: int
+    meeting_id: MeetingId
+    coordinated: bool
+    outcome: Outcome
+    slot_by_agent: dict[str, Slot | None]
+    broken_meetings: tuple[MeetingId, ...]
+
+
+@event
+class Reflection:
+    """Answer to a measurement-only call: belief movement by target agent and slot, -3..3."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["reflection"] = "reflection"
+    round: int
+    agent_id: AgentId
+    prompt: str
+    delta_by_target: dict[str, tuple[int, ...]]
+    usage: Usage | None
+    reply_keys: tuple[str, ...]
+
+
+@event
+class GameEnd:
+    """The game is over."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["game_end"] = "game_end"
+    rounds_scheduled: int
+    rounds_failed: int
+    total_cost: int
+    messages: int
+
+
+MessageSent = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent
+
+Event = (
+    GameStart
+    | AgentRegistered
+    | RoundStart
+    | TurnStart
+    | TurnEnd
+    | MessageSent
+    | InvalidToolCall
+    | DecideStart
+    | DecideEnd
+    | BatchRejected
+    | BatchApplied
+    | ConsistencyViolation
+    | Resolution
+    | Reflection
+    | GameEnd
+)
+AnyEvent = Annotated[Event, Field(discriminator="type")]

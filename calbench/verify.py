@@ -1,0 +1,130 @@
+"""``python -m calbench.verify PATH...``: replay traces and recompute every number they hold.
+
+A trace carries its scenario, so it verifies alone. Nothing that a trace names is imported:
+players this package knows by id play again, of all others the recorded turns are replayed.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from calbench.console import progress, say
+from calbench.domain.rules import RULES_VERSION
+from calbench.engine.drivers import compare_events, replay, run
+from calbench.engine.game import game_id
+from calbench.engine.seating import seat_policies
+from calbench.errors import CalbenchError, ConfigError, FileError, ReplayError
+from calbench.scenarios.certificates import false_statements
+from calbench.scenarios.difficulty import completed
+from calbench.traces.models import Trace
+from calbench.traces.storage import read_trace
+
+USAGE = "usage: python -m calbench.verify PATH...  (trace files, or folders of them)"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Verify every trace named; return 0 if all hold, 1 if one does not, 2 on wrong use."""
+    if not arguments or {"-h", "--help"} & set(arguments):
+        print(USAGE)
+        return 0 if arguments else 2
+    try:
+        paths = [path for name in arguments for path in _traces(Path(name))]
+    except FileError as error:
+        say(f"error: {error}")
+        return 1
+    failures = 0
+    with progress("verified", len(paths)) as tick:
+        for path in paths:
+            try:
+                verify_file(path)
+            except CalbenchError as error:
+                failures += 1
+                say(f"error: {error}")
+            tick()
+    print(f"{len(paths) - failures} of {len(paths)} traces hold")
+    return 1 if failures else 0
+
+
+def _traces(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    found = sorted(file for file in path.rglob("*.json") if not file.name.startswith("."))
+    if not found:
+        raise FileError(f"{path}: holds no trace (*.json)")
+    yield from found
+
+
+def verify_file(path: Path) -> None:
+    """Verify one trace file.
+
+    Raises:
+        FileError: if it does not read as a trace.
+        ReplayError: naming the file, the event and the difference.
+    """
+    trace = read_trace(path)
+    try:
+        verify_trace(trace)
+    except ReplayError as error:
+        raise ReplayError(f"{path}: {error}") from error
+
+
+def verify_trace(trace: Trace) -> None:
+    """Check that a trace is what the rules make of its scenario and its turns.
+
+    Raises:
+        ReplayError: naming the first difference.
+    """
+    if trace.rules_version != RULES_VERSION:
+        raise ReplayError(
+            f"played under rules version {trace.rules_version}; this package plays {RULES_VERSION}"
+        )
+    _verify_scenario(trace)
+    expected = game_id(trace.scenario, trace.config)
+    if trace.game_id != expected:
+        raise ReplayError(f"game_id: recorded {trace.game_id}, computed {expected}")
+    replayed = replay(trace)
+    for name in ("final_state", "metrics"):
+        _compare(name, getattr(trace, name).model_dump(), getattr(replayed, name).model_dump())
+    _play_again(trace)
+
+
+def _verify_scenario(trace: Trace) -> None:
+    """Check the certificates without a solver, then compute oracle and difficulty anew."""
+    for field, problem in false_statements(trace.scenario):
+        raise ReplayError(f"scenario.{field}: {problem}")
+    bare = trace.scenario.model_copy(update={"oracle": None, "difficulty": None})
+    (fresh,) = completed((bare,))
+    recorded = trace.scenario.model_dump()
+    computed = fresh.model_dump()
+    if "oracle" in recorded:
+        _compare("scenario.oracle", recorded["oracle"], computed["oracle"])
+    if "difficulty" in recorded:
+        # A tertile belongs to the suite the scenario was chosen from, not to the scenario.
+        theirs = {**recorded["difficulty"], "tertile": None}
+        _compare("scenario.difficulty", theirs, {**computed["difficulty"], "tertile": None})
+
+
+def _compare(place: str, recorded: object, computed: object) -> None:
+    if isinstance(recorded, dict) and isinstance(computed, dict):
+        for key in sorted(set(recorded) | set(computed)):
+            _compare(f"{place}.{key}", recorded.get(key), computed.get(key))
+    elif recorded != computed:
+        raise ReplayError(f"{place}: recorded {recorded!r:.60}, computed {computed!r:.60}")
+
+
+def _play_again(trace: Trace) -> None:
+    """Where every player is known by id, the same game must come out of playing it."""
+    try:
+        policies = seat_policies(trace.config.team, trace.scenario.num_agents)
+    except ConfigError:
+        return
+    compare_events(trace.events, run(trace.scenario, trace.config, policies).events)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        say("Stopped")
+        sys.exit(130)

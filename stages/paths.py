@@ -1,0 +1,46 @@
+"""Where the stages keep things, and how each of them starts."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from calbench.config import RunSpec, read_params
+from calbench.console import say
+from calbench.errors import CalbenchError
+
+BUILD = Path("build")
+DATA = Path("data")
+
+
+def params(experiment: str) -> Path:
+    """Return the resolved parameters of an experiment."""
+    return BUILD / experiment / "params.yaml"
+
+
+def suite(setting: str) -> Path:
+    """Return the suite file of a setting."""
+    return DATA / "suites" / f"{setting}.jsonl"
+
+
+def traces(experiment: str) -> Path:
+    """Return the folder of an experiment's traces."""
+    return DATA / "traces" / experiment
+
+
+def tables(experiment: str) -> Path:
+    """Return the folder of an experiment's tables."""
+    return DATA / "tables" / experiment
+
+
+def run_stage(stage: Callable[[RunSpec], None]) -> None:
+    """Run a stage on the experiment named on the command line; a mistake is one line."""
+    answer(lambda experiments: stage(read_params(params(experiments[0]))))
+
+
+def answer(stage: Callable[[list[str]], None]) -> None:
+    """Call a stage with the command line's arguments; a mistake is one line."""
+    try:
+        stage(sys.argv[1:])
+    except CalbenchError as error:
+        say(f"error: {error}")
+        sys.exit(2)

@@ -1,0 +1,99 @@
+"""Cost vectors of optimal schedules against brute force."""
+
+import pytest
+from hypothesis import given, settings
+
+from calbench.oracle.choices import choices_of
+from calbench.oracle.enumeration import enumerate_cost_vectors
+from calbench.oracle.problem import Problem
+from calbench.oracle.solve import Infeasible, Optimal, solve_best
+from calbench.oracle.ties import CostVectors, optimal_cost_vectors
+from tests.oracle import brute_force
+from tests.oracle.problems import problem_of, problems
+
+
+def _vectors(result: CostVectors | Infeasible) -> tuple[tuple[int, ...], ...] | None:
+    return None if isinstance(result, Infeasible) else result.vectors
+
+
+@settings(max_examples=200, deadline=None)
+@given(problems(max_priors=0))
+def test_vectors_equal_brute_force_without_prior_meetings(problem: Problem) -> None:
+    assert _vectors(optimal_cost_vectors(problem, 0)) == brute_force.optimal_vectors(problem)
+
+
+@settings(max_examples=200, deadline=None)
+@given(problems(max_priors=3, max_slots=4, has_capacity=True))
+def test_vectors_equal_brute_force_with_prior_meetings(problem: Problem) -> None:
+    assert _vectors(optimal_cost_vectors(problem, 0)) == brute_force.optimal_vectors(problem)
+
+
+@settings(max_examples=30, deadline=None)
+@given(problems(has_capacity=True))
+def test_enumeration_equals_brute_force(problem: Problem) -> None:
+    best = solve_best(problem)
+    expected = brute_force.optimal_vectors(problem)
+    assert isinstance(best, Optimal) == (expected is not None)
+    if isinstance(best, Optimal):
+        found, is_complete = enumerate_cost_vectors(
+            choices_of(problem),
+            problem.num_agents,
+            cost=best.schedule.cost,
+            seed=0,
+            most_vectors=10_000,
+            most_schedules=10_000,
+        )
+        assert (tuple(found), is_complete) == (expected, True)
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None)
+@given(problems(max_priors=3))
+def test_vectors_equal_brute_force_in_many_problems(problem: Problem) -> None:
+    assert _vectors(optimal_cost_vectors(problem, 0)) == brute_force.optimal_vectors(problem)
+
+
+CONTESTED = problem_of(["1.B", ".1B"] * 3, [(0, 1), (2, 3), (4, 5)])
+"""Each of three meetings moves the errand of one participant or of the other: eight splits."""
+
+
+def test_vectors_are_a_marked_sample_when_they_exceed_the_limit() -> None:
+    everything = optimal_cost_vectors(CONTESTED, 0)
+    assert isinstance(everything, CostVectors)
+    assert not everything.is_sample
+    assert len(everything.vectors) == 8
+    assert optimal_cost_vectors(CONTESTED, 0, limit=8) == everything
+    sample = optimal_cost_vectors(CONTESTED, 0, limit=7)
+    assert isinstance(sample, CostVectors)
+    assert sample.is_sample
+    assert len(sample.vectors) == 7
+    assert set(sample.vectors) < set(everything.vectors)
+    assert sample == optimal_cost_vectors(CONTESTED, 0, limit=7)
+
+
+def test_vectors_come_from_the_solver_when_meetings_exceed_fourteen() -> None:
+    """Fifteen pairs of agents; in each, the errand of one or of the other has to move."""
+    problem = problem_of(["1.B", ".1B"] * 15, [(2 * pair, 2 * pair + 1) for pair in range(15)])
+    result = optimal_cost_vectors(problem, 0, limit=50)
+    assert isinstance(result, CostVectors)
+    assert (len(result.vectors), result.is_sample) == (50, True)
+    assert all(sum(vector) == 15 for vector in result.vectors)
+    assert result == optimal_cost_vectors(problem, 0, limit=50)
+    assert result != optimal_cost_vectors(problem, 1, limit=50)
+
+
+def test_vectors_are_one_when_every_meeting_has_room_to_spare() -> None:
+    problem = problem_of(["." * 40] * 3, [(0, 1, 2)] * 20)
+    assert optimal_cost_vectors(problem, 0) == CostVectors(((0, 0, 0),), is_sample=False)
+
+
+def test_vectors_are_infeasible_when_free_slots_are_too_few() -> None:
+    assert isinstance(optimal_cost_vectors(problem_of(["1"], [(0,)]), 0), Infeasible)
+
+
+def test_vectors_hold_that_of_the_oracle_schedule() -> None:
+    best = solve_best(CONTESTED)
+    vectors = _vectors(optimal_cost_vectors(CONTESTED, 0))
+    assert isinstance(best, Optimal)
+    assert vectors is not None
+    assert best.schedule.cost_by_agent in vectors

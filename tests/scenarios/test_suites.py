@@ -1,0 +1,206 @@
+"""Suites: which candidates are chosen, how they are named, and what they carry."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calbench.errors import GenerationError
+from calbench.scenarios.difficulty import (
+    completed,
+    tertile_choice,
+    with_difficulty,
+    with_oracle,
+)
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.parameters import ScenarioShape, SuiteSpec
+from calbench.scenarios.sampling import sample_scenario
+from calbench.scenarios.storage import read_suite, write_suite
+from calbench.scenarios.suites import build_suite, sample_candidate
+from tests.factories import make_scenario
+
+CONF = Path(__file__).parents[2] / "conf" / "suite"
+
+
+def spec_of(name: str) -> SuiteSpec:
+    return SuiteSpec(**yaml.safe_load((CONF / f"{name}.yaml").read_text()))
+
+
+def fraction_of(scenario: Scenario) -> float:
+    assert scenario.difficulty is not None
+    assert scenario.difficulty.feasible_fraction is not None
+    return scenario.difficulty.feasible_fraction
+
+
+@pytest.fixture(scope="module", params=["uniform", "varied"])
+def canonical(request: pytest.FixtureRequest) -> tuple[SuiteSpec, tuple[Scenario, ...]]:
+    spec = spec_of(request.param)
+    return spec, build_suite(spec)
+
+
+def test_tertile_choice_takes_the_stated_ranks_of_150_candidates() -> None:
+    fractions = [1 - index / 150 for index in range(150)]
+    ranks = [0, 4, 7, 10, 14, 18, 21, 24, 28, 32, 35, 38, 42, 46, 49]
+    chosen = tertile_choice(fractions, 45)
+    assert [number for number, _ in chosen] == [50 * third + r for third in range(3) for r in ranks]
+    assert [tertile for _, tertile in chosen] == ["easy"] * 15 + ["medium"] * 15 + ["hard"] * 15
+
+
+def test_tertile_choice_breaks_ties_by_candidate_number() -> None:
+    assert [number for number, _ in tertile_choice([0.5] * 9, 9)] == list(range(9))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.data())
+def test_tertile_choice_takes_distinct_candidates_from_easy_to_hard(
+    fractions: list[float], data: st.DataObject
+) -> None:
+    num_chosen = data.draw(st.integers(1, len(fractions)))
+    chosen = [number for number, _ in tertile_choice(fractions, num_chosen)]
+    values = [fractions[number] for number in chosen]
+    assert len(set(chosen)) == len(chosen) == num_chosen
+    assert values == sorted(values, reverse=True)
+    if num_chosen >= 6:
+        assert (values[0], values[-1]) == (max(fractions), min(fractions))
+
+
+def test_canonical_suite_has_fifteen_of_each_tertile_in_order(
+    canonical: tuple[SuiteSpec, tuple[Scenario, ...]],
+) -> None:
+    spec, suite = canonical
+    assert [s.scenario_id for s in suite] == [f"{spec.setting}-{n:03d}" for n in range(45)]
+    tertiles = [s.difficulty.tertile for s in suite if s.difficulty is not None]
+    assert tertiles == ["easy"] * 15 + ["medium"] * 15 + ["hard"] * 15
+    fractions = [fraction_of(s) for s in suite]
+    assert fractions == sorted(fractions, reverse=True)
+    assert len({s.seed for s in suite}) == 45
+    assert all(s.seed < 2**53 for s in suite)
+
+
+def test_canonical_suite_holds_the_hardest_and_the_easiest_candidate(
+    canonical: tuple[SuiteSpec, tuple[Scenario, ...]],
+) -> None:
+    spec, suite = canonical
+    fractions = [fraction_of(with_difficulty(sample_candidate(spec, n))) for n in range(150)]
+    assert (fraction_of(suite[0]), fraction_of(suite[-1])) == (max(fractions), min(fractions))
+
+
+def test_canonical_suite_draws_density_and_blocked_for_each_agent(
+    canonical: tuple[SuiteSpec, tuple[Scenario, ...]],
+) -> None:
+    _, suite = canonical
+    params = [s.params for s in suite if s.params is not None]
+    assert {density for p in params for density in p["density"]} == {0.60, 0.75, 0.90}
+    assert {blocked for p in params for blocked in p["blocked"]} == {2, 4, 6}
+    assert len({tuple(p["density"]) for p in params}) > 30
+
+
+def test_canonical_suite_carries_oracles_between_best_and_worst(
+    canonical: tuple[SuiteSpec, tuple[Scenario, ...]],
+) -> None:
+    spec, suite = canonical
+    for scenario in suite:
+        oracle = scenario.oracle
+        assert oracle is not None
+        assert oracle.infeasible is None
+        assert oracle.best is not None
+        assert oracle.worst is not None
+        assert oracle.witness_cost is not None
+        assert oracle.best.cost <= oracle.witness_cost <= oracle.worst.cost
+        if spec.setting == "uniform":
+            assert oracle.witness_cost == 15
+
+
+def test_canonical_suite_gives_the_golden_bytes(
+    canonical: tuple[SuiteSpec, tuple[Scenario, ...]], tmp_path: Path
+) -> None:
+    spec, suite = canonical
+    path = tmp_path / "suite.jsonl"
+    write_suite(path, suite)
+    assert read_suite(path) == suite
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == GOLDEN[spec.setting]
+
+
+def test_suite_scenarios_are_reproduced_by_their_seed_and_parameters() -> None:
+    spec = spec_of("taste")
+    for scenario in build_suite(spec):
+        assert scenario.params is not None
+        p = scenario.params
+        again = sample_scenario(
+            spec.parameters(tuple(p["density"]), tuple(p["blocked"])),
+            seed=scenario.seed,
+            scenario_id=scenario.scenario_id,
+            setting=scenario.setting,
+        )
+        assert again.play_digest == scenario.play_digest
+
+
+def test_suite_of_another_seed_differs() -> None:
+    spec = spec_of("taste")
+    other = spec.model_copy(update={"seed": 1})
+    assert {s.seed for s in build_suite(spec)}.isdisjoint(s.seed for s in build_suite(other))
+
+
+def test_suite_reports_progress() -> None:
+    steps: list[tuple[int, int]] = []
+    build_suite(spec_of("taste"), lambda done, total: steps.append((done, total)))
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_suite_with_uncounted_meetings_has_no_tertiles() -> None:
+    spec = SuiteSpec(
+        setting="many",
+        num_scenarios=2,
+        tertiles=False,
+        density=0.5,
+        blocked=2,
+        scenario=ScenarioShape(num_agents=15, num_slots=16, num_meetings=15),
+    )
+    for scenario in build_suite(spec):
+        assert scenario.difficulty is not None
+        assert scenario.difficulty.feasible_fraction is None
+        assert scenario.difficulty.tertile is None
+        assert scenario.difficulty.reason
+        assert scenario.oracle is not None
+        assert scenario.oracle.best is not None
+    with pytest.raises(GenerationError, match="set tertiles to false"):
+        build_suite(spec.model_copy(update={"tertiles": True}))
+
+
+def test_suite_from_a_file_is_read_and_completed(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    write_suite(path, [make_scenario([".E2.", "E3.."], [(1, 0)])])
+    (scenario,) = build_suite(SuiteSpec(setting="mine", path=str(path)))
+    assert scenario.scenario_id == "test-000"
+    assert scenario.difficulty is not None
+    assert scenario.difficulty.feasible_fraction == 1.0
+    assert scenario.oracle is not None
+    assert scenario.oracle.best is not None
+    assert scenario.oracle.best.slots == {"1": 2}
+
+
+def test_completed_keeps_what_a_scenario_brings() -> None:
+    done = with_oracle(make_scenario([".E2.", "E3.."], [(1, 0)]))
+    assert completed([done]) == (done,)
+    assert completed([done.updated(difficulty=None)]) == (done,)
+    assert completed([done.updated(oracle=None)]) == (done,)
+
+
+def test_completed_says_why_a_scenario_has_no_oracle() -> None:
+    (scenario,) = completed([make_scenario(["B1.", ".B1"], [(0, 1)], witness={"1": 0})])
+    assert scenario.oracle is not None
+    assert scenario.oracle.best is None
+    assert scenario.oracle.worst is None
+    assert scenario.oracle.infeasible
+    assert scenario.oracle.greedy_cost is None
+    assert scenario.oracle.witness_cost is None
+    assert fraction_of(scenario) == 0.0
+
+
+GOLDEN = {
+    "uniform": "6fcc1faf9d0ee8554bff2c9c662b0433e3b799902c8900049b3322a0c5e33ff0",
+    "varied": "4b2abe70cfa7f13f3238b3171e58be4ae782b44fb417ecfd61009ceb2644ee0d",
+}
+"""Digests of the canonical suite files; a change of these is a new suite."""
