@@ -22,7 +22,7 @@ slow:
 	pytest -q -m slow
 
 bench:
-	pytest -q -m "slow or not slow" --benchmark-only tests/benchmarks
+	pytest -o addopts="-ra" -q --benchmark-only --benchmark-columns=min,median,mean,ops,rounds tests/benchmarks
 
 lock:  ## resolve again, nothing younger than two weeks
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra docs \

@@ -16,11 +16,11 @@ from calbench.errors import CalbenchError
 from calbench.run import InterruptedRunError, RunSummary, execute
 
 SHOWN = {
-    "coordination": "Coordination %",
-    "excess_cost": "Excess cost",
+    "coordination": "Coord %",
+    "excess_cost": "Excess",
     "messages": "Messages",
     "fairness": "Fairness",
-    "excess_vps": "Excess VPS",
+    "excess_vps": "VPS",
 }
 """Measures of the terminal's table, by column of ``leaderboard.csv``."""
 
@@ -78,7 +78,7 @@ def _new_table(setting: str, num_scenarios: str) -> Table:
 
 def _cell(row: dict[str, str], name: str) -> str:
     """Return value over interval, or a dash where a measure is not defined."""
-    if not row[name]:
-        return "-"
-    value, low, high = (f"{float(row[key]):.2f}" for key in (name, f"{name}_low", f"{name}_high"))
-    return f"{value}\n\\[{low}, {high}]"
+    value, low, high = (
+        f"{float(row[key]):.2f}" if row[key] else "-" for key in (name, f"{name}_low", f"{name}_high")
+    )
+    return value if "-" in {value, low, high} else f"{value}\n{low}..{high}"

@@ -49,6 +49,8 @@ def _traces(path: Path) -> Iterator[Path]:
     if not path.is_dir():
         yield path
         return
+    if (path / "traces").is_dir():  # the folder of a whole run, whose tables are JSON too
+        path /= "traces"
     found = sorted(file for file in path.rglob("*.json") if not file.name.startswith("."))
     if not found:
         raise FileError(f"{path}: holds no trace (*.json)")

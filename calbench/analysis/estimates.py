@@ -56,16 +56,22 @@ class Estimate:
     num_agent_games: int
 
 
-def resample_weights(num_scenarios: int, spec: AnalysisSpec, *names: int | str) -> Iterator[Floats]:
+def resample_weights(
+    num_scenarios: int,
+    spec: AnalysisSpec,
+    *names: int | str,
+    draws_at_once: int = DRAWS_AT_ONCE,
+) -> Iterator[Floats]:
     """Yield how often each scenario is in each resample, in blocks ``[resample, scenario]``.
 
     Args:
         num_scenarios: how many scenarios are drawn from, and drawn; below 2**32.
         spec: number of resamples and seed.
         names: what the resamples are for; equal names give equal resamples.
+        draws_at_once: most entries of a block; the weights do not depend on it.
     """
     bits = np.random.PCG64(derived_seed(spec.bootstrap_seed, "bootstrap", *names))
-    rows_at_once = max(1, DRAWS_AT_ONCE // num_scenarios)
+    rows_at_once = max(1, draws_at_once // num_scenarios)
     for start in range(0, spec.bootstrap_resamples, rows_at_once):
         rows = min(rows_at_once, spec.bootstrap_resamples - start)
         high_bits = bits.random_raw(rows * num_scenarios) >> np.uint64(32)

@@ -85,15 +85,18 @@ def _name(item: Item) -> str:
 def _out_of_bounds(actions: Sequence[CalendarAction], num_slots: int) -> str | None:
     """Rule 1: every slot is one of the calendar's."""
     for action in actions:
-        named: tuple[tuple[str, Slot], ...] = (
-            (("slot", action.slot),)
-            if isinstance(action, Schedule)
-            else (("from_slot", action.from_slot), ("to_slot", action.to_slot))
-        )
-        for name, slot in named:
-            if not 0 <= slot < num_slots:
-                return f"{action.type}: {name} {slot} is outside 0..{num_slots - 1}"
+        if isinstance(action, Schedule):
+            if not 0 <= action.slot < num_slots:
+                return _outside("schedule: slot", action.slot, num_slots)
+        elif not 0 <= action.from_slot < num_slots:
+            return _outside("reschedule: from_slot", action.from_slot, num_slots)
+        elif not 0 <= action.to_slot < num_slots:
+            return _outside("reschedule: to_slot", action.to_slot, num_slots)
     return None
+
+
+def _outside(what: str, slot: Slot, num_slots: int) -> str:
+    return f"{what} {slot} is outside 0..{num_slots - 1}"
 
 
 def _wrong_item(calendar: Calendar, moves: Sequence[Reschedule]) -> str | None:

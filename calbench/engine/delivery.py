@@ -80,10 +80,13 @@ def read_inbox(
         return (), ()
     state.unread[agent] = []
     messages = tuple([entry.message for entry in unread])
-    now = tuple([m for m in messages if m.meeting_id == meeting.meeting_id])
-    state.current[agent] += now
-    if len(now) < len(messages):
-        state.earlier[agent] += tuple([m for m in messages if m.meeting_id != meeting.meeting_id])
+    if messages[0].meeting_id == meeting.meeting_id:
+        # Messages wait in the order they were sent: none behind the first is older.
+        state.current[agent] += messages
+    else:
+        about = meeting.meeting_id
+        state.current[agent] += tuple([m for m in messages if m.meeting_id == about])
+        state.earlier[agent] += tuple([m for m in messages if m.meeting_id != about])
     return tuple([entry.event_index for entry in unread]), messages
 
 

@@ -35,7 +35,7 @@ def game_id(scenario: Scenario, config: GameConfig) -> str:
     """
     content = {
         "scenario": scenario.play_digest,
-        "config": config.model_dump(mode="json"),
+        "config": config.digest,
         "rules_version": RULES_VERSION,
     }
     return str(uuid.uuid5(GAME_NAMESPACE, canonical_json(content)))

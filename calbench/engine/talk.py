@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Mapping
 
-from calbench.domain.actions import CalendarAction
+from calbench.domain.actions import Action, CalendarAction
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import CHEAP_TALK, Observation
@@ -49,21 +49,23 @@ class Talk:
             before = self.sent
             spoken = 0
             while spoken < len(self.speakers):
-                yield from self._turn(moment, self.speakers[spoken])
+                agent = self.speakers[spoken]
+                inbox, messages = read_inbox(self.state, agent, self.meeting)
+                observation = observe(self.state, moment, agent, inbox=messages)
+                reply = (yield {agent: observation})[agent]
+                self._record(moment, agent, inbox, reply)
+                if reply.turn.actions:
+                    self._speak(moment, agent, reply.turn.actions)
                 spoken += 1
-                if spoken == len(self.speakers) and self.woken:
+                if self.woken and spoken == len(self.speakers):
                     # Those woken meanwhile speak in this same sweep and keep their place.
                     self.speakers.extend(sorted(self.woken))
                     self.woken.clear()
             if self.sent == before:
                 return
 
-    def _turn(self, moment: Moment, agent: AgentId) -> Asking:
-        state = self.state
-        inbox, messages = read_inbox(state, agent, self.meeting)
-        observation = observe(state, moment, agent, inbox=messages)
-        reply = (yield {agent: observation})[agent]
-        state.events.append(
+    def _record(self, moment: Moment, agent: AgentId, inbox: tuple[int, ...], reply: Reply) -> None:
+        self.state.events.append(
             TurnStart(
                 round=moment.round_index,
                 turn=moment.turn_index,
@@ -73,7 +75,7 @@ class Talk:
                 prompt=reply.prompt,
             )
         )
-        state.events.append(
+        self.state.events.append(
             TurnEnd(
                 round=moment.round_index,
                 turn=moment.turn_index,
@@ -84,12 +86,14 @@ class Talk:
                 reply_keys=reply.reply_keys,
             )
         )
-        for action in reply.turn.actions:
+
+    def _speak(self, moment: Moment, agent: AgentId, actions: tuple[Action, ...]) -> None:
+        for action in actions:
             if isinstance(action, CalendarAction):
                 reason = f"{action.type} is not allowed in CHEAP_TALK"
-                refuse(state, moment, agent, action, reason)
+                refuse(self.state, moment, agent, action, reason)
                 continue
-            recipients = send(state, moment, agent, action, self.sent)
+            recipients = send(self.state, moment, agent, action, self.sent)
             if recipients:
                 self.sent += 1
                 self._wake(recipients, is_private_group=action.type == "participant_groupchat")

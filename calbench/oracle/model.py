@@ -1,4 +1,4 @@
-"""The CP-SAT model of a schedule. The only module, with the reference, that knows OR-tools."""
+"""The CP-SAT model of a schedule; beside it only ``enumeration`` and ``reference`` use OR-tools."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -47,7 +47,7 @@ class ScheduleModel:
         self._choices = tuple(choices)
         self._greatest_cost = sum(choice.greatest_cost for choice in choices)
         if self._greatest_cost >= LARGEST_OBJECTIVE:
-            raise ValueError(f"costs sum to {self._greatest_cost}; at most 2**45 is solved exactly")
+            raise ValueError(f"costs sum to {self._greatest_cost}; solved exactly below 2**45")
         self.model = cp_model.CpModel()
         self.places: list[dict[Slot, cp_model.IntVar]] = [
             {slot: self.model.new_bool_var("") for slot in choice.charges_by_slot}

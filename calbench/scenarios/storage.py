@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
-from calbench import __version__
 from calbench.domain.canonical import canonical_json
 from calbench.errors import FileError, OutputError
 from calbench.files import printable, read_bytes, shorten, write_atomically
@@ -124,8 +123,9 @@ def _read_line(place: str, line: bytes) -> Scenario:
     except ValidationError as error:
         _refuse(place, *_first_problem(error))
     for field, problem in false_statements(scenario):
+        computed = " to have it computed" if field.startswith("oracle") else ""
         key = field.partition(".")[0]
-        _refuse(place, field, problem, f"correct it, or remove {key} to have it computed")
+        _refuse(place, field, problem, f"correct it, or remove {key}{computed}")
     return scenario
 
 
@@ -179,7 +179,7 @@ def _check_version(place: str, value: dict[str, Any]) -> None:
             place,
             "schema_version",
             "is missing",
-            f"add it; CalBench {__version__} reads version {SCHEMA_VERSION}",
+            f"add it; this CalBench reads version {SCHEMA_VERSION}",
         )
     version = value["schema_version"]
     if type(version) is not int:
@@ -187,13 +187,13 @@ def _check_version(place: str, value: dict[str, Any]) -> None:
             place,
             "schema_version",
             f"must be a whole number, got {_excerpt(version)}",
-            f"CalBench {__version__} reads version {SCHEMA_VERSION}",
+            f"this CalBench reads version {SCHEMA_VERSION}",
         )
     if version != SCHEMA_VERSION:
         _refuse(
             place,
             "schema_version",
-            f"is {_excerpt(version)}, and CalBench {__version__} reads version {SCHEMA_VERSION}",
+            f"is {_excerpt(version)}, and this CalBench reads version {SCHEMA_VERSION}",
             f"use a CalBench that reads version {_excerpt(version)}, or convert the file",
         )
 

@@ -1,9 +1,11 @@
 """The trace of one game: everything needed to read, verify and measure it (appendix A.6)."""
 
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from calbench.domain.canonical import digest
 from calbench.domain.messages import Channel
 from calbench.scenarios.models import ID_PATTERN, Model, Natural, Positive, Scenario
 from calbench.traces.events import AnyEvent, CalendarIds
@@ -48,6 +50,11 @@ class GameConfig(Model):
     limits: Limits
     prompt_version: str | None = None
     label_bank: str | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything this configuration says."""
+        return digest(self.model_dump(mode="json"))
 
 
 class RoundOutcome(Model):

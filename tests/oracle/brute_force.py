@@ -79,7 +79,7 @@ def count(problem: Problem) -> int:
     return total
 
 
-def least_rearrangement_cost(problem: Problem, agent: int, meeting_slots: set[int]) -> int | None:
+def least_rearrangement_cost(problem: Problem, agent: int, meeting_slots: set[Slot]) -> int | None:
     """Return the least an agent pays to have these slots hold meetings, over all rearrangements.
 
     Tries every way to lay its movable errands into the slots that hold neither a meeting nor
@@ -149,7 +149,7 @@ def _payment(
     occupied |= set(problem.blocked[agent])
     errands = {s: c for s, c in enumerate(problem.errand_costs[agent]) if c is not None}
     displaced = [cost for slot, cost in errands.items() if slot in occupied]
-    occupied |= set(errands)
+    occupied |= {Slot(slot) for slot in errands}
     if len(displaced) > problem.num_slots - len(occupied):
         return None
     moved = [

@@ -46,6 +46,16 @@ def test_enumeration_equals_brute_force(problem: Problem) -> None:
         assert (tuple(found), is_complete) == (expected, True)
 
 
+def test_enumeration_is_incomplete_when_it_ends_at_a_bound() -> None:
+    choices = choices_of(CONTESTED)
+    for most_vectors, most_schedules in ((7, 100), (100, 7)):
+        found, is_complete = enumerate_cost_vectors(
+            choices, 6, cost=3, seed=0, most_vectors=most_vectors, most_schedules=most_schedules
+        )
+        assert not is_complete
+        assert all(sum(vector) == 3 for vector in found)
+
+
 @pytest.mark.slow
 @settings(max_examples=2000, deadline=None)
 @given(problems(max_priors=3))

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench import __version__
 from calbench.errors import FileError, OutputError
 from calbench.scenarios.difficulty import with_oracle
 from calbench.scenarios.models import Scenario
@@ -192,7 +191,7 @@ def test_a_wrong_line_is_refused_with_line_and_field(
 def test_another_version_is_named_before_anything_else(path: Path) -> None:
     message = refusal(path, '{"schema_version": 3, "schema_version": 3, "x": NaN}\n')
     assert message == (
-        f"{path}, line 1, field schema_version: is 3, and CalBench {__version__} reads version 1; "
+        f"{path}, line 1, field schema_version: is 3, and this CalBench reads version 1; "
         "use a CalBench that reads version 3, or convert the file"
     )
 

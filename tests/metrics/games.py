@@ -1,0 +1,159 @@
+"""Games for tests of metrics and tables: scripted agents, random ones, and known teams."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from calbench.domain.actions import (
+    PASS,
+    Action,
+    BroadcastMessage,
+    DirectMessage,
+    Reschedule,
+    Schedule,
+    Turn,
+)
+from calbench.domain.calendars import Calendar, free_slots
+from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
+from calbench.domain.messages import CHANNELS, Channel, Content
+from calbench.domain.observations import Observation, Phase
+from calbench.domain.randomness import Stream, stream
+from calbench.engine.drivers import run
+from calbench.protocols.base import JUSTIFICATION, Policy, own_meeting
+from calbench.protocols.imap import own_report
+from calbench.protocols.registry import build_policy
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.parameters import ScenarioParameters
+from calbench.scenarios.sampling import sample_scenario
+from calbench.traces.events import Event, Outcome, Resolution
+from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
+
+Script = dict[tuple[int, Phase], Sequence[Turn]]
+"""What an agent does each time it is asked in a round and phase; then it passes."""
+
+
+class Scripted:
+    """Follows a script."""
+
+    def __init__(self, script: Script) -> None:
+        self._left = {key: list(turns) for key, turns in script.items()}
+
+    def act(self, observation: Observation) -> Turn:
+        turns = self._left.get((observation.round_index, observation.phase))
+        return turns.pop(0) if turns else PASS
+
+
+class RandomLegal:
+    """Tells its costs now and then, moves things about, and often agrees with the others."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def act(self, observation: Observation) -> Turn:
+        place = (observation.round_index, observation.turn_index, observation.attempt)
+        chance = stream(self._seed, observation.agent_id, observation.phase, *place)
+        if observation.phase is Phase.CHEAP_TALK:
+            talks = observation.turn_index == 0 and chance.below(2) == 0
+            return Turn((BroadcastMessage(content=own_report(observation)),)) if talks else PASS
+        if observation.phase is Phase.VOLUNTARY:
+            return Turn(_random_moves(observation.calendar, chance))
+        meeting = own_meeting(observation)
+        if meeting is None:
+            return PASS
+        common = stream(self._seed, "common slot", *place)
+        slot = Slot((common if chance.below(8) else chance).below(len(observation.calendar)))
+        return Turn(
+            (
+                *_clearing_moves(observation.calendar, slot, chance),
+                Schedule(meeting_id=meeting.meeting_id, slot=slot),
+            )
+        )
+
+
+def _clearing_moves(calendar: Calendar, slot: Slot, chance: Stream) -> tuple[Action, ...]:
+    item = calendar[slot]
+    free = list(free_slots(calendar))
+    if item is None or not item.is_movable or not free:
+        return ()
+    return (move(item.item_id, slot, chance.choice(free)),)
+
+
+def _random_moves(calendar: Calendar, chance: Stream) -> tuple[Action, ...]:
+    return _clearing_moves(calendar, Slot(chance.below(len(calendar))), chance)
+
+
+def move(item_id: int, from_slot: int, to_slot: int) -> Reschedule:
+    return Reschedule(
+        item_id=ErrandId(item_id),
+        from_slot=Slot(from_slot),
+        to_slot=Slot(to_slot),
+        justification=JUSTIFICATION,
+    )
+
+
+def book(meeting_id: int, slot: int) -> Schedule:
+    return Schedule(meeting_id=MeetingId(meeting_id), slot=Slot(slot))
+
+
+def dm(to: int, content: Content) -> DirectMessage:
+    return DirectMessage(to=AgentId(to), content=content)
+
+
+def talk(*actions: Action, round_index: int = 0) -> Script:
+    """Say all of this in the first turn of a round."""
+    return {(round_index, Phase.CHEAP_TALK): [Turn(actions)]}
+
+
+def decide(*actions: Action, round_index: int = 0) -> Script:
+    """Submit one batch in a round's decision."""
+    return {(round_index, Phase.DECISION): [Turn(actions)]}
+
+
+def game_config(
+    team: str, channels: tuple[Channel, ...] = CHANNELS, retries: int = 0
+) -> GameConfig:
+    seat = Seat(player=team, kind="protocol")
+    return GameConfig(
+        team=Team(team_id=team, seats=(seat,)),
+        channels=channels,
+        limits=Limits(decision_retries=retries),
+    )
+
+
+def play_scripts(scenario: Scenario, scripts: Mapping[int, Script], team: str = "test") -> Trace:
+    """Play a game in which agents without a script stay silent; nobody may retry."""
+    policies = [Scripted(scripts.get(agent, {})) for agent in range(scenario.num_agents)]
+    return run(scenario, game_config(team), policies)
+
+
+def play_team(scenario: Scenario, team: str, channels: tuple[Channel, ...] = CHANNELS) -> Trace:
+    """Play a game of one registered policy in every seat."""
+    policy = build_policy(team, {})
+    assert policy is not None
+    return run(scenario, game_config(team, channels, retries=3), [policy] * scenario.num_agents)
+
+
+def play_random(scenario: Scenario, seed: int) -> Trace:
+    policies: list[Policy] = [RandomLegal(seed)] * scenario.num_agents
+    return run(scenario, game_config("random", retries=3), policies)
+
+
+def canonical_scenario(seed: int, scenario_id: str = "uniform-000", **changes: int) -> Scenario:
+    """Draw a scenario of the paper's default size: 5 agents, 5 meetings of 3, 16 slots."""
+    parameters = ScenarioParameters(
+        num_agents=5,
+        num_slots=16,
+        num_meetings=5,
+        participants_per_meeting=3,
+        density=0.6,
+        blocked=2,
+        **changes,
+    )
+    return sample_scenario(parameters, seed=seed, scenario_id=scenario_id, setting="uniform")
+
+
+def with_outcome(trace: Trace, outcome: Outcome) -> Trace:
+    """Return the game with its first resolution ended otherwise."""
+    events: list[Event] = list(trace.events)
+    index, first = next((i, e) for i, e in enumerate(events) if isinstance(e, Resolution))
+    events[index] = replace(first, outcome=outcome, coordinated=outcome == "scheduled")
+    return trace.model_copy(update={"events": tuple(events)})

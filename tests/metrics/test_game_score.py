@@ -1,0 +1,169 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from calbench.domain.messages import Text
+from calbench.metrics.game import AgentGame, score_game
+from calbench.metrics.measure import MeasureSpec
+from calbench.oracle.cache import OracleCache
+from calbench.scenarios.models import Scenario
+from calbench.traces.models import Trace
+from tests.factories import make_scenario
+from tests.metrics.games import (
+    book,
+    canonical_scenario,
+    decide,
+    dm,
+    move,
+    play_random,
+    play_scripts,
+    play_team,
+    talk,
+    with_outcome,
+)
+from tests.strategies import loose_scenarios, scenarios, seeds
+
+any_scenario = st.one_of(scenarios(), loose_scenarios())
+LAWFUL = settings(deadline=None, max_examples=40)
+
+
+def failing_game() -> Trace:
+    """Agent 0 pays for a meeting that fails, agent 1 books another slot, agent 2 has none."""
+    scenario = make_scenario(["E2...", "....", "...."], [(0, 1)])
+    return play_scripts(
+        scenario,
+        {
+            0: talk(dm(1, Text(text="slot 0"))) | decide(move(101, 0, 3), book(1, 0)),
+            1: decide(book(1, 2)),
+        },
+    )
+
+
+def test_agents_without_success_keep_their_cost_and_have_no_oracle_cost() -> None:
+    first, second, outsider = score_game(failing_game()).agents
+    assert (first.assigned, first.scheduled, first.messages_sent) == (1, 0, 1)
+    assert (first.cost, first.oracle_cost, first.excess_cost) == (2, 0, 2)
+    assert first.adjusted_excess_cost == 4  # E 2, U/M 1, Cmax 2, Cmin 0, M 1
+    assert second.adjusted_excess_cost == 0
+    assert (outsider.assigned, outsider.adjusted_excess_cost) == (0, None)
+    assert [agent.burden_gap for agent in (first, second, outsider)] == pytest.approx(
+        [4 / 3, 2 / 3, 2 / 3]
+    )
+
+
+def test_adjusted_excess_is_absent_without_a_complete_schedule() -> None:
+    scenario = make_scenario(["B.", ".B"], [(0, 1)])
+    score = score_game(play_team(scenario, "first-free"))
+    assert [agent.adjusted_excess_cost for agent in score.agents] == [None, None]
+    assert score.meetings[0].outcome == "inconsistent_slots"
+
+
+def test_score_reads_neither_stored_metrics_nor_final_state() -> None:
+    trace = play_team(canonical_scenario(5), "imap")
+    altered = trace.model_copy(
+        update={
+            "metrics": trace.metrics.model_copy(update={"realised_cost": 999, "messages": 999}),
+            "final_state": trace.final_state.model_copy(
+                update={"cost_by_agent": (999,) * 5, "round_outcomes": ()}
+            ),
+        }
+    )
+    assert score_game(altered) == score_game(trace)
+
+
+def test_score_of_an_imap_game_is_whole() -> None:
+    score = score_game(play_team(canonical_scenario(7), "imap"))
+    assert score.num_scheduled == score.num_meetings == 5
+    assert [agent.messages_sent for agent in score.agents] != [0] * 5
+    assert sum(agent.messages_sent for agent in score.agents) == 30
+    assert sum(agent.excess_vps for agent in score.agents) / 5 == 12.4
+    assert sum(share.vps for share in score.vps_shares) == 85
+    assert {(share.source, share.channel) for share in score.vps_shares} == {
+        ("costs", "dm"),
+        ("decision", "dm"),
+    }
+    assert score.cost - score.oracle_cost == score.excess_cost >= 0
+
+
+def test_fairness_lies_within_its_sensitivity() -> None:
+    spread = 0.0
+    for seed in range(8):
+        score = score_game(play_team(canonical_scenario(seed), "imap"))
+        assert score.fairness_least <= score.fairness <= score.fairness_greatest
+        spread += score.fairness_greatest - score.fairness_least
+    assert spread > 0
+
+
+def test_sampled_sensitivity_is_marked() -> None:
+    trace = next(
+        trace
+        for seed in range(50)
+        if (trace := play_team(canonical_scenario(seed), "imap"))
+        and (score := score_game(trace)).fairness_greatest > score.fairness_least
+    )
+    score = score_game(trace, measure=MeasureSpec(fairness_sample_limit=1))
+    assert score.is_fairness_sampled
+    assert score.fairness_least <= score.fairness <= score.fairness_greatest
+
+
+@pytest.mark.parametrize("outcome", ["provider_fault", "budget_stop"])
+def test_games_nobody_is_to_blame_for_are_lost(outcome: str) -> None:
+    trace = play_team(canonical_scenario(1), "imap")
+    assert not score_game(trace).is_lost
+    assert score_game(with_outcome(trace, outcome)).is_lost  # type: ignore[arg-type]
+
+
+def test_a_cache_does_not_change_the_score() -> None:
+    cache = OracleCache()
+    trace = play_random(canonical_scenario(2), 11)
+    assert score_game(trace, oracle=cache) == score_game(trace, oracle=cache) == score_game(trace)
+
+
+@pytest.mark.parametrize("settings_", [{"prior": 0.5}, {"belief_prior": 1.5}, {"vps_floor": -1.0}])
+def test_measure_refuses_what_it_does_not_know(settings_: dict[str, float]) -> None:
+    with pytest.raises(ValidationError):
+        MeasureSpec.model_validate(settings_)
+
+
+def assert_is_lawful(trace: Trace) -> None:
+    score = score_game(trace)
+    assert score.excess_cost >= 0
+    assert score.fairness_least <= score.fairness <= score.fairness_greatest
+    for agent in score.agents:
+        assert_agent_is_lawful(agent)
+    assert sum(share.vps for share in score.vps_shares) == pytest.approx(
+        sum(agent.vps for agent in score.agents)
+    )
+
+
+def assert_agent_is_lawful(agent: AgentGame) -> None:
+    assert 0 <= agent.scheduled <= agent.assigned
+    assert 0 <= agent.vps_participants <= agent.vps
+    assert 0 <= agent.excess_vps_participants <= agent.excess_vps <= agent.vps
+    assert agent.cost - agent.oracle_cost == agent.excess_cost
+
+
+@LAWFUL
+@given(any_scenario, st.sampled_from(["imap", "first-free", "tell-all", "silent"]))
+def test_total_excess_is_never_negative_whatever_protocol_plays(
+    scenario: Scenario, team: str
+) -> None:
+    assert_is_lawful(play_team(scenario, team))
+
+
+@LAWFUL
+@given(any_scenario, seeds)
+def test_total_excess_is_never_negative_when_agents_act_at_random(
+    scenario: Scenario, seed: int
+) -> None:
+    assert_is_lawful(play_random(scenario, seed))
+
+
+def test_random_agents_do_schedule_and_break_meetings() -> None:
+    outcomes = {
+        result.outcome
+        for seed in range(30)
+        for result in score_game(play_random(canonical_scenario(seed), seed)).meetings
+    }
+    assert {"scheduled", "inconsistent_slots", "earlier_meeting_broken"} <= outcomes
