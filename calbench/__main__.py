@@ -36,6 +36,8 @@ Often changed (all of it stands in conf/):
   --version                     versions of package, file formats and rules
 """
 
+STOPPED = "Stopped before a game was played; the same command starts again"
+
 
 def main() -> None:
     """Answer quick questions, or hand over to Hydra."""
@@ -48,11 +50,12 @@ def main() -> None:
         return
     try:
         from calbench.command import launch
-
-        launch()
+        from calbench.console import ending_on_interrupt
     except KeyboardInterrupt:
-        print("Stopped before any game was played", file=sys.stderr)
+        print(STOPPED, file=sys.stderr)
         sys.exit(130)
+    with ending_on_interrupt(lambda: STOPPED):
+        launch()
 
 
 def _help() -> str:

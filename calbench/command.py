@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from calbench.config import CONF, RunSpec, run_spec
-from calbench.console import say
+from calbench.console import INTERRUPTED, say
 from calbench.errors import CalbenchError
 from calbench.run import InterruptedRunError, RunSummary, execute
 
@@ -33,7 +33,7 @@ def launch(config: DictConfig) -> None:
         summary = execute(spec)
     except InterruptedRunError as stop:
         say(str(stop))
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except CalbenchError as error:
         say(f"error: {error}")
         sys.exit(2)
@@ -79,6 +79,7 @@ def _new_table(setting: str, num_scenarios: str) -> Table:
 def _cell(row: dict[str, str], name: str) -> str:
     """Return value over interval, or a dash where a measure is not defined."""
     value, low, high = (
-        f"{float(row[key]):.2f}" if row[key] else "-" for key in (name, f"{name}_low", f"{name}_high")
+        f"{float(row[key]):.2f}" if row[key] else "-"
+        for key in (name, f"{name}_low", f"{name}_high")
     )
     return value if "-" in {value, low, high} else f"{value}\n{low}..{high}"

@@ -1,12 +1,23 @@
-"""What a command shows while it works: a bar on a terminal, plain lines elsewhere."""
+"""What a command shows while it works, and how it ends on Ctrl-C.
 
+A bar on a terminal, plain lines elsewhere.
+"""
+
+import os
+import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from calbench.files import printable
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
 
 
 class Ticker(Protocol):
@@ -63,5 +74,61 @@ def _lines(task: str, total: int, done: int) -> Iterator[Ticker]:
 
 
 def say(line: str) -> None:
-    """Print one line on standard error, where it does not mix with results."""
-    print(line, file=sys.stderr, flush=True)
+    """Print one line on standard error, where it does not mix with results.
+
+    It may quote what a file or a command line holds: nothing in it reaches the terminal as
+    a control character.
+    """
+    print(printable(line), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def ending_on_interrupt(line: Callable[[], str]) -> Iterator[None]:
+    """Let Ctrl-C end the process at once, with one line.
+
+    No exception is raised: compiled libraries that call back into Python, pydantic among
+    them, swallow a KeyboardInterrupt or turn it into an error of their own.
+
+    Args:
+        line: what to say then.
+    """
+    with _on_interrupt(lambda: _end(line())):
+        yield
+
+
+@contextmanager
+def noting_interrupt(line: Callable[[], str]) -> Iterator[Callable[[], bool]]:
+    """Let Ctrl-C be asked for: yields whether there was one. A second one ends the process.
+
+    Args:
+        line: what to say at the second one.
+    """
+    is_noted = False
+
+    def note() -> None:
+        nonlocal is_noted
+        if is_noted:
+            _end(line())
+        is_noted = True
+
+    with _on_interrupt(note):
+        yield lambda: is_noted
+
+
+@contextmanager
+def _on_interrupt(answer: Callable[[], None]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: answer())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _end(line: str) -> NoReturn:
+    """End the process, in the middle of whatever it does: nothing is written in halves."""
+    clear = "\x1b[?25h\r\x1b[K" if sys.stderr.isatty() else ""
+    os.write(sys.stderr.fileno(), f"{clear}{printable(line)}\n".encode())
+    os._exit(INTERRUPTED)

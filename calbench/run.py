@@ -1,7 +1,7 @@
 """A whole run: suite, games, numbers, tables. The command and the stages call these pieces."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from filelock import FileLock, Timeout
 
 from calbench.analysis.scoring import write_privacy_tables, write_tables
 from calbench.config import RunSpec
-from calbench.console import progress, say
+from calbench.console import ending_on_interrupt, noting_interrupt, progress, say
 from calbench.engine.batch import Job, plan_jobs, play_jobs, unfinished
 from calbench.engine.pool import workers
 from calbench.engine.seating import seat_policies
@@ -63,33 +63,50 @@ def execute(spec: RunSpec) -> RunSummary:
         kept = len(jobs) - len(missing)
         if kept:
             say(f"{kept} of {len(jobs)} games stand already in {out / 'traces'}")
-        with workers(spec.jobs) as executor:
-            _play(jobs, missing, executor, out)
+        _play(jobs, missing, spec.jobs, out)
         tables = out / "tables"
-        with progress("tables", 2 * len(jobs)) as tick:
+        with (
+            ending_on_interrupt(lambda: _standing(jobs, out)),
+            progress("tables", 2 * len(jobs)) as tick,
+        ):
             write_tables(jobs, tables, spec.measure, spec.analysis, tick)
             write_privacy_tables(jobs, tables / "privacy", spec.measure, tick)
     return RunSummary(played=len(missing), kept=kept, tables=out / "tables")
 
 
-def _play(
-    jobs: Sequence[Job], missing: Sequence[Job], executor: Executor | None, out: Path
-) -> None:
-    done = len(jobs) - len(missing)
-    try:
-        with progress("games", len(jobs), done) as tick:
-            count = [done]
+def _play(jobs: Sequence[Job], missing: Sequence[Job], num_processes: int, out: Path) -> None:
+    """Play the missing games; Ctrl-C is answered between them."""
+    with noting_interrupt(lambda: _standing(jobs, out)) as is_interrupted:
+        try:
+            with (
+                workers(num_processes) as executor,
+                progress("games", len(jobs), len(jobs) - len(missing)) as tick,
+            ):
 
-            def finished(job: Job) -> None:
-                count[0] += 1
-                tick(f"{job.config.team.team_id}, US$ 0.00")
+                def finished(job: Job) -> None:
+                    tick(f"{job.config.team.team_id}, US$ 0.00")
+                    _raise_if(is_interrupted())
 
-            play_jobs(missing, executor, finished)
-    except KeyboardInterrupt as error:
-        raise InterruptedRunError(
-            f"Stopped: {count[0]} of {len(jobs)} games stand in {out / 'traces'}; "
-            "the same command goes on from there"
-        ) from error
+                play_jobs(missing, executor, finished)
+        except InterruptedRunError:
+            raise InterruptedRunError(_standing(jobs, out)) from None
+        except BrokenExecutor as error:
+            raise CalbenchError(
+                f"a process died while it played (out of memory?). {_standing(jobs, out)}"
+            ) from error
+
+
+def _raise_if(is_interrupted: bool) -> None:
+    if is_interrupted:
+        raise InterruptedRunError
+
+
+def _standing(jobs: Sequence[Job], out: Path) -> str:
+    count = sum(job.path.exists() for job in jobs)
+    return (
+        f"Stopped: {count} of {len(jobs)} games stand in {out / 'traces'}; "
+        "the same command goes on from there"
+    )
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from calbench.console import progress, say
+from calbench.console import ending_on_interrupt, progress, say
 from calbench.domain.rules import RULES_VERSION
 from calbench.engine.drivers import compare_events, replay, run
 from calbench.engine.game import game_id
@@ -125,8 +125,5 @@ def _play_again(trace: Trace) -> None:
 
 
 if __name__ == "__main__":
-    try:
+    with ending_on_interrupt(lambda: "Stopped"):
         sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:
-        say("Stopped")
-        sys.exit(130)

@@ -1,10 +1,13 @@
 """Processes to play in. Any other executor of ``concurrent.futures`` serves as well."""
 
 import multiprocessing
+import os
 import signal
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 
 @contextmanager
@@ -14,13 +17,38 @@ def workers(count: int) -> Iterator[Executor | None]:
         yield None
         return
     context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(count, mp_context=context, initializer=_ignore_interrupt)
+    executor = _Processes(count, mp_context=context, initializer=_begin)
     try:
         yield executor
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _ignore_interrupt() -> None:
-    """Ctrl-C reaches the whole process group; the parent alone answers it."""
+class _Processes(ProcessPoolExecutor):
+    """Processes that Ctrl-C does not reach even while they start, which is in ``submit``.
+
+    It goes to the whole process group, and one of them that dies half-made can leave the
+    pool waiting for ever. What is blocked here is blocked in them.
+    """
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if not hasattr(signal, "pthread_sigmask"):
+            return super().submit(fn, *args, **kwargs)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super().submit(fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin() -> None:
+    """Leave Ctrl-C to the parent, and end when the parent is gone, however it went."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -34,9 +34,12 @@ def place(observation: Observation, meeting: Meeting, slot: Slot) -> Turn:
     """Put a meeting into a slot that is free or holds a movable errand.
 
     The errand goes to the lowest free slot [R]. If there is none, or the slot holds
-    something else, the turn is empty, which the game rejects.
+    something else or is not there at all (a neighbour may announce anything), the turn is
+    empty, which the game rejects.
     """
     calendar = observation.calendar
+    if not 0 <= slot < len(calendar):
+        return PASS
     item = calendar[slot]
     schedule = Schedule(meeting_id=meeting.meeting_id, slot=slot)
     if item is None:

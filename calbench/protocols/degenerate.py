@@ -52,16 +52,13 @@ class TellAll:
 def _tell(observation: Observation) -> Turn:
     if next(observation.said(CostReport), None) is not None:
         return PASS
+    listeners = [agent for agent in observation.agent_ids if agent != observation.agent_id]
     report = own_report(observation)
-    if "all_agent_groupchat" in observation.channels:
+    if "all_agent_groupchat" in observation.channels and listeners:
         return Turn((BroadcastMessage(content=report),))
     if "dm" not in observation.channels:
         return PASS
-    actions: list[Action] = [
-        DirectMessage(to=agent, content=report)
-        for agent in observation.agent_ids
-        if agent != observation.agent_id
-    ]
+    actions: list[Action] = [DirectMessage(to=agent, content=report) for agent in listeners]
     return Turn(tuple(actions))
 
 

@@ -7,10 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from calbench.domain.canonical import digest
 from calbench.domain.messages import Channel
-from calbench.scenarios.models import ID_PATTERN, Model, Natural, Positive, Scenario
+from calbench.scenarios.models import ID_PATTERN, Model, Natural, One, Positive, Scenario
 from calbench.traces.events import AnyEvent, CalendarIds
 
-TRACE_SCHEMA_VERSION: Literal[1] = 1
+TRACE_SCHEMA_VERSION = 1
 """Version of the trace file; another one is refused with the version that reads it."""
 
 
@@ -89,7 +89,7 @@ class Trace(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    schema_version: Literal[1]
+    schema_version: One
     rules_version: Positive
     game_id: Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
     scenario: Scenario

@@ -1,0 +1,1 @@
+"""Turns tables, suites and traces into the pages and page data of the site."""

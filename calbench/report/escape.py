@@ -1,0 +1,39 @@
+"""How data becomes page text: nothing from a trace is ever read as HTML or as a script."""
+
+import html
+import json
+import re
+from typing import Any
+
+SCRIPT_ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
+"""Within JSON these stand in strings only, where an escape means the same character."""
+
+
+def html_text(value: object) -> str:
+    """Return text that is safe in HTML, also within a quoted attribute.
+
+    Braces and backslashes become references too, so that no template syntax is left for a
+    later step to read.
+    """
+    text = html.escape(str(value), quote=True)
+    return re.sub(r"[{}\\`]", lambda match: f"&#{ord(match[0])};", text)
+
+
+def markdown_text(value: object) -> str:
+    """Return text that Markdown and HTML both leave as it is."""
+    return re.sub(r"[^\w\s.,:;/%()-]|_", lambda match: f"&#{ord(match[0])};", str(value))
+
+
+def script_json(value: Any) -> str:
+    """Return JSON that can stand in a classic script, inline or in a file of its own.
+
+    The text is ASCII: U+2028, U+2029, bidirectional controls and lone surrogates are
+    escapes, and ``</script>`` or ``<!--`` cannot appear.
+    """
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return text.translate(SCRIPT_ESCAPES)
+
+
+def data_script(key: str, value: Any) -> bytes:
+    """Return a page-data file: one call of ``calbench.data`` with a key and a value."""
+    return f"calbench.data({script_json(key)},{script_json(value)});\n".encode("ascii")

@@ -1,0 +1,147 @@
+"""Figures as Plotly JSON: colours that the colour-blind can tell apart, and shapes as well.
+
+Backgrounds, lines and text take the page's colours when the figure is drawn, so that one
+figure serves light and dark pages.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from calbench.report.results import Row
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
+"""Okabe and Ito's palette, without black and yellow, which one of the two modes would hide."""
+
+SYMBOLS = (
+    "circle", "square", "diamond", "triangle-up", "x", "star",
+    "triangle-down", "hexagon", "cross", "pentagon", "bowtie",
+)  # fmt: skip
+"""As many as share no factor with the number of colours, so that 77 pairs differ."""
+
+MARGIN = {"l": 60, "r": 20, "t": 20, "b": 50}
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How one team looks in every figure."""
+
+    colour: str
+    symbol: str
+
+
+def styles(teams: Sequence[str]) -> dict[str, Style]:
+    """Give each team a colour and a shape, by its place in the list."""
+    return {
+        team: Style(COLOURS[place % len(COLOURS)], SYMBOLS[place % len(SYMBOLS)])
+        for place, team in enumerate(teams)
+    }
+
+
+def plane(rows: Sequence[Row], style_by_team: Mapping[str, Style]) -> dict[str, Any]:
+    """Return the cost-privacy plane of one setting (paper, Figure 2).
+
+    Args:
+        rows: the setting's rows of the leaderboard; a team without both measures is left out.
+        style_by_team: how each team looks.
+    """
+    figure = go.Figure(layout={"template": "none", "margin": MARGIN})
+    for row in rows:
+        if not row["excess_vps"] or not row["adjusted_excess_cost"]:
+            continue
+        style = style_by_team[row["team"]]
+        figure.add_trace(
+            go.Scatter(
+                x=[float(row["excess_vps"])],
+                y=[float(row["adjusted_excess_cost"])],
+                error_x=_error(row, "excess_vps", style),
+                error_y=_error(row, "adjusted_excess_cost", style),
+                name=row["team"],
+                mode="markers",
+                marker={"color": style.colour, "symbol": style.symbol, "size": 13},
+                hovertemplate="excess VPS %{x}<br>adjusted excess cost %{y}",
+            )
+        )
+    figure.update_layout(
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0.0},
+        showlegend=True,
+        hovermode="closest",
+    )
+    furthest = max([float(row["excess_vps_high"] or row["excess_vps"] or 0) for row in rows] + [1])
+    figure.update_xaxes(
+        title="Excess VPS (slot-equivalents, less is more private)",
+        # Points at zero, where silence stands, need room on their left.
+        range=[-0.05 * furthest, 1.08 * furthest],
+        zeroline=True,
+    )
+    figure.update_yaxes(
+        title="Adjusted excess cost per meeting (less is better)", rangemode="tozero"
+    )
+    return _plain(figure)
+
+
+def _error(row: Row, measure: str, style: Style) -> dict[str, Any]:
+    """Return the interval as error bars; none where the table has none."""
+    low, high = row[f"{measure}_low"], row[f"{measure}_high"]
+    if not low or not high:
+        return {"visible": False}
+    value = float(row[measure])
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [round(float(high) - value, 10)],
+        "arrayminus": [round(value - float(low), 10)],
+        "color": style.colour,
+        "thickness": 1.5,
+    }
+
+
+def difficulties(fractions: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, Any]:
+    """Return the feasible fractions of every scenario, by setting and tertile.
+
+    Args:
+        fractions: ``[setting][tertile]``, shares of feasible assignments.
+    """
+    figure = go.Figure(layout={"template": "none", "margin": MARGIN, "boxmode": "group"})
+    for place, (setting, by_tertile) in enumerate(fractions.items()):
+        figure.add_trace(
+            go.Box(
+                x=[tertile for tertile, values in by_tertile.items() for _ in values],
+                y=[value for values in by_tertile.values() for value in values],
+                name=setting,
+                boxpoints="all",
+                jitter=0.4,
+                pointpos=0,
+                fillcolor="rgba(0,0,0,0)",
+                line={"color": COLOURS[place % len(COLOURS)], "width": 1.5},
+                marker={
+                    "color": COLOURS[place % len(COLOURS)],
+                    "symbol": SYMBOLS[place % len(SYMBOLS)],
+                    "size": 6,
+                },
+            )
+        )
+    smallest = min(
+        (value for each in fractions.values() for values in each.values() for value in values),
+        default=0.0,
+    )
+    figure.update_layout(
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0.0},
+        showlegend=True,
+    )
+    figure.update_xaxes(title="Third of the candidates", type="category")
+    figure.update_yaxes(
+        title="Feasible fraction (less is harder)",
+        type="log" if smallest > 0 else "linear",
+        exponentformat="power",
+    )
+    return _plain(figure)
+
+
+def _plain(figure: go.Figure) -> dict[str, Any]:
+    """Return the figure as data; ``to_json`` orders and rounds the same way every time."""
+    data: dict[str, Any] = json.loads(figure.to_json())
+    return data

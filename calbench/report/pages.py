@@ -1,0 +1,224 @@
+"""Writes the folder from which the site is built: pages, page data, tables and schemas.
+
+Text for people stands in ``site/``: pages under ``docs``, pages that are made once for each
+setting under ``templates``. Where a page needs numbers it holds a marker, ``<!-- calbench:name
+-->``, which is replaced here. Whatever comes from data passes :mod:`calbench.report.escape`.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from calbench.errors import CalbenchError, OutputError
+from calbench.report import figures, sections
+from calbench.report.escape import data_script, markdown_text
+from calbench.report.games import game_data, game_entry, scenario_data, scenario_entry, team_kind
+from calbench.report.results import ExperimentResults
+from calbench.scenarios.storage import scenario_schema
+from calbench.traces.storage import trace_schema
+
+__all__ = ["ExperimentResults", "write_site"]
+
+MARKER = re.compile(r"<!-- calbench:([a-z-]+) -->")
+
+OWN_MARK = ".calbench-site"
+"""Names a folder that this module made, and may therefore replace."""
+
+
+def write_site(sources: Path, experiments: Sequence[ExperimentResults], out: Path) -> None:
+    """Write the folder that :func:`calbench.report.build.build_site` builds.
+
+    The same inputs give the same bytes. A folder that an earlier call made is replaced; any
+    other one must be empty.
+
+    Args:
+        sources: the repository's ``site`` folder.
+        experiments: what to show, in the order of the pages.
+        out: the folder to write; pages go to ``docs`` in it.
+
+    Raises:
+        CalbenchError: two results would share a page, or a page holds an unknown marker.
+        FileError: a table, suite or trace does not fit.
+        OutputError: the folder cannot be written, or holds something else.
+    """
+    try:
+        _clear(out)
+        docs = out / "docs"
+        shutil.copytree(sources / "docs", docs)
+        shutil.copytree(sources / "assets", docs / "assets")
+        _write_plotly(docs / "assets")
+        kind_by_team = _write_games(experiments, docs / "pagedata")
+        _copy_tables(experiments, docs / "tables")
+        _write_schemas(docs / "schemas")
+        pages = _write_results(sources, experiments, kind_by_team, docs)
+        _write_config(sources / "mkdocs.yml", pages, out / "mkdocs.yml")
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"{error.filename or out}: cannot be written ({reason})") from error
+
+
+def _clear(out: Path) -> None:
+    if out.exists() and not (out / OWN_MARK).is_file() and any(out.iterdir()):
+        raise OutputError(f"{out}: holds other files; choose another folder for the site's pages")
+    if out.exists():
+        shutil.rmtree(out)
+    out.mkdir(parents=True)
+    (out / OWN_MARK).write_text("Made by calbench.report; replaced at the next build.\n")
+
+
+def _write_plotly(assets: Path) -> None:
+    """Write Plotly's script once; only pages with a figure load it."""
+    from plotly.offline import get_plotlyjs
+
+    (assets / "vendor" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+
+
+def _write_data(folder: Path, key: str, value: Any) -> None:
+    path = folder / f"{key}.js"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data_script(key, value))
+
+
+def _write_games(experiments: Sequence[ExperimentResults], folder: Path) -> dict[str, str]:
+    """Write the trace browser's data; return the kind of every team that played."""
+    kind_by_team: dict[str, str] = {}
+    index = []
+    for results in experiments:
+        number_by_id = {s.scenario_id: number for number, s in enumerate(results.scenarios)}
+        shown: set[str] = set()
+        teams: list[dict[str, Any]] = []
+        for team in results.teams:
+            games: list[list[int] | None] = [None] * len(number_by_id)
+            for trace in results.traces_of(team):
+                scenario_id = trace.scenario.scenario_id
+                kind_by_team.setdefault(team, team_kind(trace.config.team.seats))
+                games[number_by_id[scenario_id]] = game_entry(trace)
+                key = f"games/{results.name}/{team}/{scenario_id}"
+                _write_data(folder, key, game_data(trace, results.name))
+                if scenario_id not in shown:
+                    shown.add(scenario_id)
+                    key = f"scenarios/{results.name}/{scenario_id}"
+                    _write_data(folder, key, scenario_data(trace.scenario))
+            if any(games):
+                teams.append({"team": team, "kind": kind_by_team[team], "games": games})
+        if teams:
+            scenarios = [scenario_entry(scenario) for scenario in results.scenarios]
+            index.append({"name": results.name, "teams": teams, "scenarios": scenarios})
+    _write_data(folder, "index", {"experiments": index})
+    return kind_by_team
+
+
+def _copy_tables(experiments: Sequence[ExperimentResults], folder: Path) -> None:
+    for results in experiments:
+        target = folder / results.name
+        target.mkdir(parents=True)
+        for path in sorted(results.tables.glob("*.csv")):
+            shutil.copyfile(path, target / path.name)
+
+
+def _write_schemas(folder: Path) -> None:
+    folder.mkdir()
+    for name, schema in (("scenario", scenario_schema()), ("trace", trace_schema())):
+        text = json.dumps(schema, indent=2, sort_keys=True) + "\n"
+        (folder / f"{name}.schema.json").write_text(text, encoding="utf-8")
+
+
+def _write_results(
+    sources: Path,
+    experiments: Sequence[ExperimentResults],
+    kind_by_team: Mapping[str, str],
+    docs: Path,
+) -> list[dict[str, str]]:
+    """Write every page that holds numbers; return the navigation below Results."""
+    shown = [
+        sections.SettingResults(results, setting, kind_by_team)
+        for results in experiments
+        for setting in results.settings
+    ]
+    navigation: list[dict[str, str]] = []
+    for each in shown:
+        page = f"results/{each.slug}.md"
+        if {each.title: page} in navigation:
+            raise CalbenchError(f"two results would share the page {page}; rename an experiment")
+        navigation.append({each.title: page})
+        text = (sources / "templates" / "setting.md").read_text(encoding="utf-8")
+        (docs / "results").mkdir(exist_ok=True)
+        (docs / page).write_text(_filled(text, page, _setting_parts(each)), encoding="utf-8")
+    teams = list(dict.fromkeys(team for results in experiments for team in results.teams))
+    style_by_team = figures.styles(teams)
+    for each in shown:
+        figure = figures.plane(each.leaderboard, style_by_team)
+        _write_data(docs / "pagedata", f"figures/plane-{each.slug}", figure)
+    fractions = sections.fractions_by_setting(experiments)
+    _write_data(docs / "pagedata", "figures/difficulty", figures.difficulties(fractions))
+    _fill_pages(docs, shown, fractions)
+    return navigation
+
+
+def _setting_parts(each: sections.SettingResults) -> dict[str, Callable[[], str]]:
+    return {
+        "title": lambda: markdown_text(each.title),
+        "counts": lambda: sections.counts(each),
+        "measures": lambda: sections.measures(each, "../method.html"),
+        "definitions": lambda: sections.definitions("../method.html"),
+        "outcomes": lambda: sections.outcomes(each),
+        "sensitivity": lambda: sections.sensitivity(each),
+        "leaks": lambda: sections.leaks(each),
+        "figure": lambda: sections.figure(
+            f"plane-{each.slug}", f"Cost against privacy, {each.title}", "../"
+        ),
+        "downloads": lambda: sections.downloads(each),
+        "traces": lambda: f"../traces.html#{each.results.name}",
+    }
+
+
+def _fill_pages(
+    docs: Path,
+    shown: Sequence[sections.SettingResults],
+    fractions: Mapping[str, Mapping[str, Sequence[float]]],
+) -> None:
+    """Replace the markers of the hand-written pages."""
+    parts: dict[str, Callable[[], str]] = {
+        "headline": lambda: sections.headline(shown),
+        "planes": lambda: sections.planes(shown),
+        "difficulty-figure": lambda: sections.figure(
+            "difficulty", "Feasible fraction of every scenario, by third and setting", "../"
+        ),
+        "difficulty-table": lambda: sections.difficulty_table(fractions),
+        "data-dictionary": sections.data_dictionary,
+    }
+    for path in sorted(docs.rglob("*.md")):
+        page = path.relative_to(docs).as_posix()
+        text = path.read_text(encoding="utf-8")
+        if MARKER.search(text):
+            path.write_text(_filled(text, page, parts), encoding="utf-8")
+
+
+def _filled(text: str, page: str, parts: Mapping[str, Callable[[], str]]) -> str:
+    """Replace the markers of a page.
+
+    Raises:
+        CalbenchError: it holds a marker that nothing stands for.
+    """
+
+    def part(match: re.Match[str]) -> str:
+        if match[1] not in parts:
+            raise CalbenchError(f"site page {page}: nothing is known as {match[1]}")
+        return parts[match[1]]()
+
+    return MARKER.sub(part, text)
+
+
+def _write_config(source: Path, pages: list[dict[str, str]], target: Path) -> None:
+    """Copy MkDocs' configuration with the made pages first under Results."""
+    config = yaml.safe_load(source.read_text(encoding="utf-8"))
+    for entry in config["nav"]:
+        if "Results" in entry:
+            entry["Results"] = [*pages, *entry["Results"]]
+    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    target.write_text(text, encoding="utf-8")

@@ -1,0 +1,114 @@
+"""What the site shows: the tables, the suite and the traces of one or more experiments."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from calbench.errors import CalbenchError, FileError
+from calbench.files import printable, read_bytes
+from calbench.scenarios.models import ID_PATTERN, Scenario
+from calbench.scenarios.storage import read_suite
+from calbench.traces.models import Trace
+from calbench.traces.storage import read_trace
+
+Row = Mapping[str, str]
+"""A row of a table by column. Cells stay text, as the table has them; empty is absent."""
+
+
+@dataclass(frozen=True)
+class ExperimentResults:
+    """Where the results of one experiment stand.
+
+    Attributes:
+        name: of the experiment; it becomes part of page names.
+        suite: suite file, one scenario a line.
+        tables: folder with the CSV tables.
+        traces: folder with ``<team>/<scenario_id>.json``.
+    """
+
+    name: str
+    suite: Path
+    tables: Path
+    traces: Path
+
+    def __post_init__(self) -> None:
+        """Refuse a name that cannot be part of a file name."""
+        checked_id(self.name, "experiment")
+
+    def table(self, name: str) -> list[Row]:
+        """Read a table, e.g. ``leaderboard.csv``.
+
+        Raises:
+            FileError: it cannot be read, or a row does not fit its header.
+        """
+        return read_table(self.tables / name)
+
+    @cached_property
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """The suite, in the order of its file."""
+        return read_suite(self.suite)
+
+    @cached_property
+    def settings(self) -> tuple[str, ...]:
+        """The settings of the leaderboard, in its order."""
+        rows = self.table("leaderboard.csv")
+        return tuple(dict.fromkeys(checked_id(row["setting"], "setting") for row in rows))
+
+    @cached_property
+    def teams(self) -> tuple[str, ...]:
+        """The teams of the leaderboard, in its order."""
+        rows = self.table("leaderboard.csv")
+        return tuple(dict.fromkeys(checked_id(row["team"], "team") for row in rows))
+
+    def traces_of(self, team: str) -> Iterator[Trace]:
+        """Yield a team's traces in the order of the suite; games that are missing are left out.
+
+        Raises:
+            FileError: a trace does not fit, or is of another scenario, team or file name.
+        """
+        for scenario in self.scenarios:
+            path = self.traces / team / f"{scenario.scenario_id}.json"
+            if not path.is_file():
+                continue
+            trace = read_trace(path)
+            if trace.scenario.play_digest != scenario.play_digest:
+                raise FileError(f"{path}: its scenario is not the one of {self.suite}; play again")
+            if trace.config.team.team_id != team:
+                raise FileError(f"{path}: it was played by {trace.config.team.team_id}")
+            yield trace
+
+
+def checked_id(text: str, kind: str) -> str:
+    """Return an id that may become part of a file name or an address.
+
+    Raises:
+        CalbenchError: it holds anything but letters, digits, dots, dashes and underscores.
+    """
+    if re.fullmatch(ID_PATTERN.strip("^$"), text) is None:
+        raise CalbenchError(
+            f"{kind} {printable(text)!r:.80}: only letters, digits, '.', '_' and '-' may stand "
+            "in a name; rename it"
+        )
+    return text
+
+
+def read_table(path: Path) -> list[Row]:
+    """Read a CSV file with a header.
+
+    Raises:
+        FileError: it cannot be read, or a row does not fit its header.
+    """
+    try:
+        text = read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: byte {error.start + 1} is not UTF-8") from error
+    rows: list[Row] = []
+    for number, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), start=2):
+        if None in row or None in row.values():
+            raise FileError(f"{path}, line {number}: not as many cells as the header has columns")
+        rows.append(row)
+    return rows

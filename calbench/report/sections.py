@@ -1,0 +1,370 @@
+"""The parts of pages that hold numbers, each from the tables or suites it names."""
+
+import re
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from calbench.analysis.dictionary import TABLES
+from calbench.analysis.measures import MEASURES
+from calbench.metrics.outcomes import OUTCOMES
+from calbench.report import numbers
+from calbench.report.escape import html_text
+from calbench.report.results import ExperimentResults, Row
+from calbench.scenarios.difficulty import TERTILES
+
+COST_MEASURES = frozenset(
+    {"coordination", "excess_cost", "excess_cost_per_meeting", "adjusted_excess_cost"}
+)
+"""The measures of the first of a page's two tables."""
+
+UNCUT = "all"
+"""Where scenarios without a tertile are listed."""
+
+IS_COUNTED: Mapping[str, Callable[[Row], bool]] = {
+    "coordination": lambda row: int(row["assigned"]) > 0,
+    "excess_cost_per_meeting": lambda row: int(row["scheduled"]) > 0,
+    "adjusted_excess_cost": lambda row: int(row["assigned"]) > 0,
+    "messages": lambda row: int(row["scheduled"]) > 0,
+}
+"""Which rows of ``agent_games.csv`` count for a measure; elsewhere all do (section 4.2)."""
+
+
+@dataclass(frozen=True)
+class SettingResults:
+    """One setting of one experiment."""
+
+    results: ExperimentResults
+    setting: str
+    kind_by_team: Mapping[str, str]
+
+    @property
+    def slug(self) -> str:
+        """Its part of page names."""
+        name = self.results.name
+        return self.setting if name == self.setting else f"{name}-{self.setting}"
+
+    @property
+    def title(self) -> str:
+        """Its name on pages."""
+        name = self.results.name
+        return self.setting if name == self.setting else f"{name}: {self.setting}"
+
+    def rows(self, table: str) -> list[Row]:
+        """Return this setting's rows of a table that has a column for it."""
+        return [row for row in self.results.table(table) if row["setting"] == self.setting]
+
+    @cached_property
+    def leaderboard(self) -> list[Row]:
+        """Its rows of the leaderboard."""
+        return self.rows("leaderboard.csv")
+
+    @cached_property
+    def agent_games(self) -> dict[tuple[str, str], int]:
+        """How many agent-games count, by team and measure."""
+        scenarios = {s.scenario_id: s for s in self.results.scenarios if s.setting == self.setting}
+        counts: dict[tuple[str, str], int] = {}
+        for row in self.results.table("agent_games.csv"):
+            scenario = scenarios.get(row["scenario_id"])
+            if scenario is None:
+                continue
+            is_complete = scenario.oracle is None or scenario.oracle.infeasible is None
+            for measure in MEASURES:
+                test = IS_COUNTED.get(measure.name)
+                is_counted = test is None or test(row)
+                if measure.name == "adjusted_excess_cost" and not is_complete:
+                    is_counted = False
+                key = row["team"], measure.name
+                counts[key] = counts.get(key, 0) + is_counted
+        return counts
+
+    def team_header(self, row: Row) -> str:
+        """Return the header of a team's row."""
+        return numbers.team_header(row["team"], self.kind_by_team.get(row["team"]))
+
+
+def headline(shown: Sequence[SettingResults]) -> str:
+    """Return the home page's tables: the paper's five measures, by setting (leaderboard.csv)."""
+    return "\n\n".join(
+        numbers.table(
+            f"{each.title}: mean and 95% interval over scenarios",
+            [
+                numbers.plain_header("Team"),
+                numbers.plain_header("Games"),
+                *(numbers.measure_header(name, "method.html") for name in numbers.HEADLINE),
+            ],
+            [
+                [
+                    each.team_header(row),
+                    numbers.number_cell(row["games"]),
+                    *(numbers.estimate_cell(row, name) for name in numbers.HEADLINE),
+                ]
+                for row in each.leaderboard
+            ],
+        )
+        + f'\n\n<p><a href="results/{each.slug}.html">Every measure of {html_text(each.title)}'
+        f'</a> · <a href="traces.html#{each.results.name}">its games, step by step</a></p>'
+        for each in shown
+    )
+
+
+def counts(each: SettingResults) -> str:
+    """Return in a sentence what the numbers rest on (leaderboard.csv)."""
+    parts = [
+        " or ".join(
+            numbers.shown_number(number, None)
+            for number in sorted({row[name] for row in each.leaderboard}, key=int)
+        )
+        for name in ("scenarios", "games")
+    ]
+    return (
+        f"<p>{parts[0]} scenarios and {parts[1]} scored games a team. "
+        "Intervals hold 95% of the bootstrap resamples of scenarios; "
+        "n is the number of agent-games that count.</p>"
+    )
+
+
+def measures(each: SettingResults, method_page: str) -> str:
+    """Return every measure of every team, with intervals and n (leaderboard.csv)."""
+    names = [measure.name for measure in MEASURES]
+    halves = [
+        ("Success and cost", [name for name in names if name in COST_MEASURES]),
+        ("Talk, fairness and privacy", [name for name in names if name not in COST_MEASURES]),
+    ]
+    return "\n\n".join(
+        numbers.table(
+            title,
+            [
+                numbers.plain_header("Team"),
+                *(numbers.measure_header(name, method_page) for name in names),
+            ],
+            [
+                [
+                    each.team_header(row),
+                    *(
+                        numbers.estimate_cell(row, name, each.agent_games.get((row["team"], name)))
+                        for name in names
+                    ),
+                ]
+                for row in each.leaderboard
+            ],
+        )
+        for title, names in halves
+    )
+
+
+def definitions(method_page: str) -> str:
+    """Return what each measure adds up and over what it runs, in one line a measure."""
+    return numbers.table(
+        "Definitions in short; each title leads to the whole one",
+        [numbers.word_header(text) for text in ("Measure", "Definition", "Runs over", "Origin")],
+        [
+            [
+                numbers.definition_header(measure.name, method_page),
+                numbers.word_cell(measure.definition),
+                numbers.word_cell(measure.denominator),
+                numbers.word_cell(f"[{measure.origin}]"),
+            ]
+            for measure in MEASURES
+        ],
+    )
+
+
+def outcomes(each: SettingResults) -> str:
+    """Return how meetings ended (outcomes.csv)."""
+    names = ["games", "games_lost", "lost_percent", "meetings", *OUTCOMES]
+    return numbers.table(
+        "How meetings ended",
+        [
+            numbers.plain_header("Team"),
+            *(numbers.plain_header(name.replace("_", " ")) for name in names),
+        ],
+        [
+            [
+                each.team_header(row)
+                if row["is_flagged"] != "true"
+                else each.team_header(row).replace("</th>", " ⚠ many games lost</th>"),
+                *(
+                    numbers.number_cell(row[name], 1 if name == "lost_percent" else None)
+                    for name in names
+                ),
+            ]
+            for row in each.rows("outcomes.csv")
+        ],
+    )
+
+
+def sensitivity(each: SettingResults) -> str:
+    """Return how far fairness moves over optimal ties (sensitivity.csv)."""
+    return numbers.table(
+        "Fairness against other optimal schedules",
+        [
+            numbers.plain_header(text)
+            for text in ("Team", "least", "canonical", "greatest", "games", "of these sampled")
+        ],
+        [
+            [
+                each.team_header(row),
+                *(
+                    numbers.number_cell(row[name], 3)
+                    for name in ("fairness_least", "fairness", "fairness_greatest")
+                ),
+                *(numbers.number_cell(row[name]) for name in ("games", "games_sampled")),
+            ]
+            for row in each.rows("sensitivity.csv")
+        ],
+    )
+
+
+def leaks(each: SettingResults) -> str:
+    """Return which messages gave how much away (vps_shares.csv)."""
+    rows = each.rows("vps_shares.csv")
+    if not rows:
+        return "<p>No message gave anything away.</p>"
+    return numbers.table(
+        "VPS by kind of message and channel, before the floor, mean over agent-games",
+        [
+            *(numbers.word_header(text) for text in ("Team", "Message", "Channel")),
+            numbers.plain_header("VPS"),
+        ],
+        [
+            [
+                each.team_header(row),
+                numbers.word_cell(row["source"].replace("_", " ")),
+                numbers.word_cell(row["channel"].replace("_", " ")),
+                numbers.number_cell(row["vps"], 2),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def figure(name: str, title: str, root: str) -> str:
+    """Return the place of a figure with the scripts it needs; its table is its alternative."""
+    return (
+        f'<div class="cb-figure" role="img" data-figure="figures/{name}" '
+        f'aria-label="{html_text(title)}; the table on this page holds the numbers"></div>\n'
+        f'<script src="{root}assets/vendor/plotly.min.js" defer></script>\n'
+        f'<script src="{root}assets/figures.js" defer></script>'
+    )
+
+
+def planes(shown: Sequence[SettingResults]) -> str:
+    """Return the cost-privacy plane of every setting with its table (leaderboard.csv)."""
+    names = ("excess_vps", "adjusted_excess_cost")
+    parts = []
+    for each in shown:
+        head = f'<h2 id="{each.slug}">{html_text(each.title)}</h2>\n'
+        place = figure(f"plane-{each.slug}", f"Cost against privacy, {each.title}", "../")
+        head += place.split("\n", 1)[0]
+        table = numbers.table(
+            f"The same numbers, {each.title}",
+            [
+                numbers.plain_header("Team"),
+                *(numbers.measure_header(name, "../method.html") for name in names),
+                numbers.measure_header("coordination", "../method.html"),
+            ],
+            [
+                [
+                    each.team_header(row),
+                    *(numbers.estimate_cell(row, name) for name in (*names, "coordination")),
+                ]
+                for row in each.leaderboard
+            ],
+        )
+        parts.append(f"{head}\n{table}")
+    scripts = figure("", "", "../").split("\n", 1)[1]
+    return "\n\n".join([*parts, scripts])
+
+
+def fractions_by_setting(
+    experiments: Sequence[ExperimentResults],
+) -> dict[str, dict[str, list[float]]]:
+    """Return the feasible fractions of the suites: ``[setting][tertile]``.
+
+    Scenarios without a fraction are left out; those without a tertile are listed as "all".
+    """
+    fractions: dict[str, dict[str, list[float]]] = {}
+    for results in experiments:
+        for setting in results.settings:
+            name = SettingResults(results, setting, {}).title
+            by_tertile: dict[str, list[float]] = {}
+            for tertile in (*TERTILES, None):
+                values = [
+                    scenario.difficulty.feasible_fraction
+                    for scenario in results.scenarios
+                    if scenario.setting == setting
+                    and scenario.difficulty is not None
+                    and scenario.difficulty.tertile == tertile
+                    and scenario.difficulty.feasible_fraction is not None
+                ]
+                if values:
+                    by_tertile[tertile or UNCUT] = values
+            fractions[name] = by_tertile
+    return fractions
+
+
+def difficulty_table(fractions: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
+    """Return the feasible fractions in numbers (suite files)."""
+    return numbers.table(
+        "Feasible fraction by setting and third",
+        [
+            *(numbers.word_header(text) for text in ("Setting", "Third")),
+            *(numbers.plain_header(text) for text in ("Scenarios", "least", "median", "greatest")),
+        ],
+        [
+            [
+                f'<th scope="row">{html_text(setting)}</th>',
+                numbers.word_cell(tertile),
+                numbers.number_cell(str(len(values))),
+                *(
+                    numbers.number_cell(f"{value:.10f}", 5)
+                    for value in (min(values), statistics.median(values), max(values))
+                ),
+            ]
+            for setting, by_tertile in fractions.items()
+            for tertile, values in by_tertile.items()
+        ],
+    )
+
+
+def downloads(each: SettingResults) -> str:
+    """Return links to the tables, as they are."""
+    folder = f"../tables/{each.results.name}"
+    names = sorted(path.name for path in each.results.tables.glob("*.csv"))
+    links = [
+        f'<a href="{folder}/{html_text(name)}" download>{html_text(name)}</a>' for name in names
+    ]
+    return f"<p>{' · '.join(links)}</p>"
+
+
+def data_dictionary() -> str:
+    """Return the columns of every table."""
+    return "\n\n".join(
+        f"### tables/{name} {{#{re.sub('[^a-z]', '-', name.removesuffix('.csv'))}}}\n\n"
+        + numbers.table(
+            f"Columns of {name}",
+            [
+                numbers.word_header(text)
+                for text in ("Column", "Kind", "Unit", "Meaning", "Runs over", "Origin")
+            ],
+            [
+                [
+                    f'<th scope="row"><code>{html_text(column.name)}</code></th>',
+                    *(
+                        numbers.word_cell(text)
+                        for text in (
+                            column.kind,
+                            column.unit,
+                            column.meaning,
+                            column.denominator,
+                            f"[{column.origin}]" if column.origin else "",
+                        )
+                    ),
+                ]
+                for column in columns
+            ],
+        )
+        for name, columns in TABLES.items()
+    )

@@ -1,0 +1,113 @@
+"""Many games: one file each, kept only if it is the very game this run would play."""
+
+from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from calbench.engine.batch import Job, plan_jobs, play_job, play_jobs, unfinished
+from calbench.errors import OutputError
+from calbench.traces.storage import read_trace
+from tests.engine.scripts import game_config
+from tests.factories import make_scenario
+
+SCENARIOS = [
+    make_scenario([".E..", "E...", "..E."], [(0, 1), (1, 2)], scenario_id=f"test-{number:03}")
+    for number in range(6)
+]
+CONFIGS = [game_config("imap"), game_config("silent")]
+
+
+def jobs_in(folder: Path) -> list[Job]:
+    return plan_jobs(SCENARIOS, CONFIGS, folder / "traces")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_jobs_have_one_file_for_each_team_and_scenario(tmp_path: Path) -> None:
+    names = [str(job.path.relative_to(tmp_path)) for job in jobs_in(tmp_path)]
+    assert names == [
+        f"traces/{team}/test-{number:03}.json" for team in ("imap", "silent") for number in range(6)
+    ]
+
+
+def test_games_are_written_under_their_own_ids(tmp_path: Path) -> None:
+    jobs = jobs_in(tmp_path)
+    done: list[Job] = []
+    play_jobs(jobs, None, done.append)
+    assert done == jobs
+    assert [read_trace(job.path).game_id for job in jobs] == [job.game_id for job in jobs]
+    assert unfinished(jobs) == []
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_games_have_the_same_bytes_whoever_plays_them(tmp_path: Path, workers: int) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    play_jobs(jobs_in(here), None, lambda _: None)
+    done: list[Job] = []
+    executor: Executor
+    with ThreadPoolExecutor(workers) as executor:
+        play_jobs(jobs_in(there), executor, done.append)
+    assert contents(here) == contents(there)
+    assert sorted(job.path for job in done) == sorted(job.path for job in jobs_in(there))
+
+
+def test_only_missing_games_are_left_to_play(tmp_path: Path) -> None:
+    jobs = jobs_in(tmp_path)
+    for job in jobs[::2]:
+        play_job(job)
+    assert unfinished(jobs) == jobs[1::2]
+
+
+def test_left_over_of_a_killed_run_is_replaced(tmp_path: Path) -> None:
+    job = jobs_in(tmp_path)[0]
+    job.path.parent.mkdir(parents=True)
+    job.path.with_name(f".{job.path.name}.part").write_bytes(b'{"half')
+    assert unfinished([job]) == [job]
+    play_job(job)
+    assert [path.name for path in job.path.parent.iterdir()] == ["test-000.json"]
+
+
+def test_run_stops_before_writing_when_another_game_stands_at_its_place(tmp_path: Path) -> None:
+    jobs = jobs_in(tmp_path)
+    play_job(Job(SCENARIOS[0], game_config("imap", ("dm",)), jobs[0].path))
+    before = contents(tmp_path)
+    with pytest.raises(OutputError) as caught:
+        unfinished(jobs)
+    text = str(caught.value)
+    assert text.startswith(f"{jobs[0].path} holds another game (")
+    assert text.endswith(f"nothing was written: choose another folder, e.g. out={tmp_path}-2")
+    assert "\n" not in text
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("cut", [0, 1, 500, -2])
+def test_run_stops_when_a_cut_trace_stands_at_its_place(tmp_path: Path, cut: int) -> None:
+    job = jobs_in(tmp_path)[0]
+    play_job(job)
+    job.path.write_bytes(job.path.read_bytes()[:cut])
+    with pytest.raises(OutputError, match="is not a whole trace"):
+        unfinished([job])
+
+
+def test_run_stops_when_a_folder_or_a_dead_link_stands_at_its_place(tmp_path: Path) -> None:
+    folder, link = jobs_in(tmp_path)[:2]
+    folder.path.mkdir(parents=True)
+    link.path.symlink_to(tmp_path / "nowhere")
+    for job in (folder, link):
+        with pytest.raises(OutputError, match="is not a whole trace"):
+            unfinished([job])
+
+
+def test_game_fails_with_one_line_when_its_folder_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "traces").write_text("here first")
+    with pytest.raises(OutputError, match="cannot be written") as caught:
+        play_job(jobs_in(tmp_path)[0])
+    assert "\n" not in str(caught.value)
+    assert contents(tmp_path) == {"traces": b"here first"}

@@ -1,0 +1,304 @@
+"""Messages: who receives them, when they are read, and which are refused."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from calbench.domain.actions import Action
+from calbench.domain.messages import CHANNELS, Channel, Message, Text
+from calbench.domain.observations import Refusal
+from calbench.scenarios.models import Scenario
+from calbench.traces.events import (
+    AllAgentGroupchatSent,
+    DmSent,
+    InvalidToolCall,
+    ParticipantGroupchatSent,
+    TurnStart,
+)
+from calbench.traces.models import GameConfig
+from tests.engine.scripts import (
+    Game,
+    Lines,
+    book,
+    broadcast,
+    decide,
+    dm,
+    game_config,
+    group,
+    move,
+    play_scripts,
+    talk,
+    volunteer,
+)
+from tests.factories import make_scenario
+
+ROWS = ["....."] * 5
+
+
+def scenario(*meetings: tuple[int, ...]) -> Scenario:
+    return make_scenario(ROWS, meetings or [(0, 1, 2)])
+
+
+def contents(messages: Sequence[Message]) -> list[str]:
+    return [message.content.text for message in messages if isinstance(message.content, Text)]
+
+
+def reasons(game: Game) -> list[str]:
+    return [event.reason for event in game.events(InvalidToolCall)]
+
+
+def refused(
+    *actions: Action,
+    sender: int = 0,
+    config: GameConfig | None = None,
+    wake: bool = False,
+) -> list[str]:
+    """Return why actions in the first sweep were refused; ``wake`` rouses agent 3 before."""
+    lines: dict[int, Lines] = {1: {talk(0): [dm(3)]}} if wake else {}
+    return reasons(play_scripts(scenario(), {**lines, sender: {talk(0): actions}}, config))
+
+
+def test_dm_reaches_its_recipient_only() -> None:
+    game = play_scripts(scenario(), {0: {talk(0): [dm(2, "secret")]}})
+    assert contents(game.seen(2, talk(0)).messages) == ["secret"]
+    assert game.seen(1, talk(0)).messages == ()
+    (event,) = game.events(DmSent)
+    assert (event.from_agent, event.to_agents, event.meeting_id) == (0, (2,), 1)
+    assert (event.round, event.turn, event.chars) == (0, 0, 6)
+
+
+def test_participant_groupchat_reaches_the_other_participants_only() -> None:
+    lines: dict[int, Lines] = {0: {talk(0): [dm(4)], talk(1): [group("ours")]}}
+    game = play_scripts(scenario(), lines)
+    assert [contents(game.seen(agent, talk(1)).inbox) for agent in (1, 2, 4)] == [
+        ["ours"],
+        ["ours"],
+        [],
+    ]
+    (event,) = game.events(ParticipantGroupchatSent)
+    assert event.to_agents == (1, 2)
+
+
+def test_all_agent_groupchat_reaches_everybody_else() -> None:
+    game = play_scripts(scenario(), {1: {talk(0): [broadcast("all")]}})
+    assert contents(game.seen(3, talk(0)).inbox) == ["all"]
+    assert contents(game.seen(1, talk(1)).inbox) == []
+    (event,) = game.events(AllAgentGroupchatSent)
+    assert event.to_agents == (0, 2, 3, 4)
+
+
+def test_sender_keeps_what_it_said_in_its_transcript() -> None:
+    game = play_scripts(scenario(), {0: {talk(0): [dm(1, "mine")]}})
+    seen = game.seen(0, talk(1))
+    assert contents(seen.messages) == ["mine"]
+    assert seen.inbox == ()
+
+
+def test_group_message_counts_once_for_its_sender() -> None:
+    lines: dict[int, Lines] = {0: {talk(0): [broadcast(), group(), dm(1)]}}
+    game = play_scripts(scenario(), lines)
+    assert game.trace.final_state.messages_sent_by_agent == (3, 0, 0, 0, 0)
+    assert game.trace.metrics.messages == 3
+
+
+def test_turn_names_the_events_of_the_messages_it_reads() -> None:
+    game = play_scripts(scenario(), {0: {talk(0): [dm(1, "a"), dm(1, "b")]}})
+    (start,) = game.events(TurnStart, lambda e: e.agent_id == 1 and e.turn == 0)
+    read = [game.trace.events[index] for index in start.inbox]
+    assert [e.content for e in read if isinstance(e, DmSent)] == [Text(text="a"), Text(text="b")]
+    assert len(read) == 2
+
+
+def test_unread_message_is_not_shown_when_deciding() -> None:
+    lines: dict[int, Lines] = {2: {talk(0): [dm(0, "too late")]}}
+    game = play_scripts(scenario(), lines, game_config(max_turns=1, retries=1))
+    for attempt in (0, 1):
+        seen = game.seen(0, decide(attempt))
+        assert (seen.messages, seen.earlier, seen.inbox) == ((), (), ())
+
+
+def test_unread_message_is_not_shown_when_volunteering() -> None:
+    lines: dict[int, Lines] = {2: {talk(0): [dm(3, "wake")]}, 4: {talk(0): [dm(3, "late")]}}
+    lines[2] = {talk(0): [dm(3, "wake"), dm(4)]}
+    game = play_scripts(scenario(), lines, game_config(max_turns=1))
+    assert game.speakers() == [[0, 1, 2, 3, 4]]
+    seen = game.seen(3, volunteer())
+    assert contents(seen.messages) == ["wake"]
+    assert seen.inbox == ()
+
+
+def test_unread_message_is_read_in_the_next_round_and_keeps_its_meeting() -> None:
+    lines: dict[int, Lines] = {1: {talk(0): [dm(0, "late")]}}
+    game = play_scripts(scenario((0, 1), (0, 1)), lines, game_config(max_turns=1))
+    seen = game.seen(0, talk(0, round_index=1))
+    assert contents(seen.inbox) == contents(seen.earlier) == ["late"]
+    assert seen.messages == ()
+    assert seen.inbox[0].meeting_id == 1
+    assert seen.meeting.meeting_id == 2
+
+
+def test_unread_message_is_read_whenever_its_recipient_is_next_asked_to_talk() -> None:
+    lines: dict[int, Lines] = {1: {talk(0): [dm(0, "late")]}}
+    game = play_scripts(scenario((0, 1), (2, 3), (1, 0)), lines, game_config(max_turns=1))
+    assert [ask for ask in (0, 1, 2) if game.was_asked(0, talk(round_index=ask))] == [0, 2]
+    seen = game.seen(0, talk(round_index=2))
+    assert [(m.meeting_id, m.content) for m in seen.earlier] == [(1, Text(text="late"))]
+
+
+def test_unread_message_joins_those_of_this_meeting_when_both_wait() -> None:
+    lines: dict[int, Lines] = {1: {talk(0): [dm(0, "old")], talk(0, round_index=1): [dm(0, "new")]}}
+    game = play_scripts(scenario((0, 1), (1, 0)), lines, game_config(max_turns=1))
+    seen = game.seen(0, talk(round_index=1))
+    assert contents(seen.inbox) == ["old", "new"]
+    assert contents(seen.earlier) == ["old"]
+    assert contents(seen.messages) == ["new"]
+
+
+def test_messages_of_a_finished_round_become_earlier_ones() -> None:
+    lines: dict[int, Lines] = {0: {talk(0): [dm(1, "a")]}, 1: {talk(0): [dm(0, "b")]}}
+    game = play_scripts(scenario((0, 1), (0, 1)), lines)
+    for agent in (0, 1):
+        assert contents(game.seen(agent, talk(round_index=1)).earlier) == ["a", "b"]
+        assert game.seen(agent, decide(round_index=1)).messages == ()
+
+
+@pytest.mark.parametrize("cap", [0, 1, 3])
+def test_cap_limits_the_messages_of_all_agents_in_a_round(cap: int) -> None:
+    lines: dict[int, Lines] = {
+        0: {talk(0): [dm(1), group()], talk(0, round_index=1): [dm(1)] * 4},
+        1: {talk(0): [broadcast(), dm(0)]},
+    }
+    game = play_scripts(scenario((0, 1, 2), (0, 1, 2)), lines, game_config(cap=cap))
+    in_round = [[e.round for e in game.events(InvalidToolCall)].count(index) for index in (0, 1)]
+    assert in_round == [4 - cap, 4 - cap]
+    assert set(reasons(game)) == {f"The cap of {cap} messages in this round is reached"}
+    assert sum(game.trace.final_state.messages_sent_by_agent) == 2 * cap
+
+
+def test_refused_message_does_not_count_towards_the_cap() -> None:
+    text = "The cap of 1 messages in this round is reached"
+    assert refused(dm(0), dm(9), dm(1), dm(1), config=game_config(cap=1))[2:] == [text]
+
+
+def test_no_message_is_refused_when_there_is_no_cap() -> None:
+    assert refused(*[dm(1)] * 200) == []
+
+
+def test_message_to_oneself_is_refused() -> None:
+    assert refused(dm(0)) == ["A message to oneself"]
+
+
+@pytest.mark.parametrize("recipient", [5, -1, 10**30])
+def test_message_to_an_unknown_agent_is_refused(recipient: int) -> None:
+    assert refused(dm(recipient)) == [f"There is no agent {recipient}"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t"])
+@pytest.mark.parametrize("say", [broadcast, group])
+def test_empty_message_is_refused(text: str, say: type) -> None:
+    assert refused(say(text), dm(1, text)) == ["The message is empty"] * 2
+
+
+@pytest.mark.parametrize("closed", CHANNELS)
+def test_message_is_refused_when_its_channel_is_closed(closed: Channel) -> None:
+    opened = [channel for channel in CHANNELS if channel != closed]
+    found = refused(dm(1), group(), broadcast(), config=game_config(channels=opened))
+    assert found == [f"The channel {closed} is closed in this game"]
+
+
+def test_every_message_is_refused_when_no_channel_is_open() -> None:
+    assert len(refused(dm(1), group(), broadcast(), config=game_config(channels=()))) == 3
+
+
+def test_outsider_is_refused_when_it_writes_to_the_participants() -> None:
+    reason = "Only participants of the current meeting may write to participant_groupchat"
+    assert refused(group(), sender=3, wake=True) == [reason]
+
+
+def test_outsider_may_write_over_the_other_channels() -> None:
+    assert refused(dm(4), broadcast(), sender=3, wake=True) == []
+
+
+def test_message_without_recipient_is_refused() -> None:
+    alone = make_scenario(["..."], [(0,)])
+    game = play_scripts(alone, {0: {talk(0): [group(), broadcast()]}})
+    assert reasons(game) == ["The message has no recipient"] * 2
+
+
+def test_calendar_action_is_refused_when_talking() -> None:
+    found = refused(book(1, 0), move(101, 0, 1))
+    assert found == [f"{kind} is not allowed in CHEAP_TALK" for kind in ("schedule", "reschedule")]
+
+
+def test_message_is_refused_when_deciding_and_the_batch_stands() -> None:
+    game = play_scripts(scenario(), {0: {decide(): [dm(1), book(1, 2), broadcast()]}})
+    assert reasons(game) == [
+        f"{kind} is not allowed in DECISION" for kind in ("dm", "all_agent_groupchat")
+    ]
+    assert game.trace.final_state.calendars[0][2] == 1
+
+
+def test_message_is_refused_when_volunteering() -> None:
+    lines: dict[int, Lines] = {0: {talk(0): [dm(3)]}, 3: {volunteer(): [dm(0), group()]}}
+    game = play_scripts(scenario(), lines)
+    assert reasons(game) == [
+        f"{kind} is not allowed in VOLUNTARY" for kind in ("dm", "participant_groupchat")
+    ]
+
+
+def test_refused_message_is_neither_delivered_nor_counted() -> None:
+    opened: tuple[Channel, ...] = ("participant_groupchat", "all_agent_groupchat")
+    game = play_scripts(scenario(), {0: {talk(0): [dm(1), dm(3)]}}, game_config(channels=opened))
+    assert game.trace.final_state.messages_sent_by_agent == (0,) * 5
+    assert game.seen(1, talk(0)).inbox == game.seen(1, decide(0)).messages == ()
+    assert not game.scripts[3].seen
+    assert game.seen(0, decide(0)).messages == ()
+
+
+def test_other_messages_of_a_turn_are_delivered_when_one_is_refused() -> None:
+    game = play_scripts(scenario(), {0: {talk(0): [dm(0), dm(1, "good"), dm(7)]}})
+    assert contents(game.seen(1, talk(0)).inbox) == ["good"]
+
+
+def test_refusals_are_named_once_at_the_next_turn() -> None:
+    actions: list[Action] = [dm(0), dm(1), book(1, 0)]
+    game = play_scripts(scenario(), {0: {talk(0): actions}})
+    assert game.seen(0, talk(0)).refusals == ()
+    assert game.seen(0, talk(1)).refusals == (
+        Refusal(actions[0], "A message to oneself"),
+        Refusal(actions[2], "schedule is not allowed in CHEAP_TALK"),
+    )
+    assert game.seen(0, decide(0)).refusals == ()
+
+
+def test_refusals_are_named_in_the_decision_when_talk_ends_first() -> None:
+    game = play_scripts(scenario(), {0: {talk(0): [dm(0)]}})
+    assert [r.reason for r in game.seen(0, decide(0)).refusals] == ["A message to oneself"]
+    assert game.seen(0, decide(1)).refusals == ()
+
+
+def test_refusals_are_named_at_the_next_attempt_when_deciding() -> None:
+    game = play_scripts(scenario(), {0: {decide(0): [dm(1)]}})
+    assert [r.action for r in game.seen(0, decide(1)).refusals] == [dm(1)]
+    assert game.seen(0, decide(2)).refusals == ()
+
+
+def test_refusals_of_an_outsider_wait_until_it_is_asked_again() -> None:
+    lines: dict[int, Lines] = {0: {talk(0): [dm(3)]}, 3: {volunteer(): [dm(0)]}}
+    game = play_scripts(scenario((0, 1), (0, 1), (3, 1)), lines)
+    assert [r.action for r in game.seen(3, talk(round_index=2)).refusals] == [dm(0)]
+    assert game.seen(3, decide(round_index=2)).refusals == ()
+
+
+def test_refusals_are_named_to_nobody_else() -> None:
+    game = play_scripts(scenario(), {0: {talk(0): [dm(0), dm(9)]}})
+    others = [o for agent in (1, 2) for o in game.scripts[agent].seen]
+    assert others
+    assert all(observation.refusals == () for observation in others)
+
+
+def test_refused_action_is_recorded_with_its_place() -> None:
+    game = play_scripts(scenario((0, 1), (1, 0)), {1: {talk(round_index=1): [dm(1, "me")]}})
+    (event,) = game.events(InvalidToolCall)
+    assert (event.round, event.phase, event.agent_id) == (1, "CHEAP_TALK", 1)
+    assert event.action == dm(1, "me")

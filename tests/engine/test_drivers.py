@@ -1,0 +1,173 @@
+"""The three drivers: pure policies, agents that wait, and a recorded trace."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from calbench.domain.ids import AgentId
+from calbench.domain.observations import Observation, Phase
+from calbench.domain.replies import Reply, Usage
+from calbench.engine.drivers import PolicyAgent, compare_events, replay, run, run_async
+from calbench.engine.seating import seat_policies
+from calbench.errors import ReplayError
+from calbench.protocols.base import Policy
+from calbench.protocols.imap import Imap
+from calbench.traces.events import BatchApplied, DecideEnd, DmSent, Event, Resolution, TurnEnd
+from calbench.traces.models import Trace
+from calbench.traces.storage import trace_bytes
+from tests.engine.scripts import book, decide, game_config, play_scripts
+from tests.factories import make_scenario
+
+SCENARIO = make_scenario(
+    ["E3E1..", "B.E2.", "...E1", "E1.E2."], [(1, 0, 2), (3, 1)], prior=[((2, 3), 1)]
+)
+CONFIG = game_config("imap")
+
+
+def played() -> Trace:
+    return run(SCENARIO, CONFIG, seat_policies(CONFIG.team, SCENARIO.num_agents))
+
+
+def altered(event: Any, **fields: Any) -> Event:
+    result: Event = replace(event, **fields)
+    return result
+
+
+def changed(trace: Trace, kind: type[Event], **fields: Any) -> Trace:
+    """Return the trace with its first event of a kind altered."""
+    events = list(trace.events)
+    index = next(i for i, event in enumerate(events) if isinstance(event, kind))
+    events[index] = altered(events[index], **fields)
+    return trace.model_copy(update={"events": tuple(events)})
+
+
+class Waiting:
+    """Answers after the others, the lower its id the later, and tells where it came from."""
+
+    def __init__(self, policy: Policy, log: list[tuple[Phase, AgentId]]) -> None:
+        self._policy = policy
+        self._log = log
+
+    async def act(self, observation: Observation) -> Reply:
+        for _ in range(10 - observation.agent_id):
+            await asyncio.sleep(0)
+        self._log.append((observation.phase, observation.agent_id))
+        key = f"{observation.agent_id}-{observation.round_index}-{observation.phase}"
+        usage = Usage(input_tokens=3, cached_tokens=2, output_tokens=1)
+        return Reply(self._policy.act(observation), f"prompt {key}", usage, (key,))
+
+
+def waiting_game() -> tuple[Trace, list[tuple[Phase, AgentId]]]:
+    log: list[tuple[Phase, AgentId]] = []
+    agents = [Waiting(Imap(), log) for _ in range(SCENARIO.num_agents)]
+    return asyncio.run(run_async(SCENARIO, CONFIG, agents)), log
+
+
+def without_provenance(events: Sequence[Event]) -> list[Event]:
+    return [
+        altered(event, usage=None, reply_keys=())
+        if isinstance(event, TurnEnd | DecideEnd)
+        else altered(event, prompt=None)
+        if hasattr(event, "prompt")
+        else event
+        for event in events
+    ]
+
+
+def test_drivers_play_the_same_game_when_agents_are_policies() -> None:
+    agents = [PolicyAgent(Imap()) for _ in range(SCENARIO.num_agents)]
+    waited = asyncio.run(run_async(SCENARIO, CONFIG, agents))
+    assert trace_bytes(waited) == trace_bytes(played())
+
+
+def test_drivers_play_the_same_game_when_agents_answer_in_another_order() -> None:
+    trace, log = waiting_game()
+    deciding = [agent for phase, agent in log if phase is Phase.DECISION]
+    assert deciding == [2, 1, 0, 3, 1]
+    assert without_provenance(trace.events) == list(played().events)
+
+
+def test_replies_stand_in_the_trace_with_their_provenance() -> None:
+    trace, _ = waiting_game()
+    turns = [event for event in trace.events if isinstance(event, TurnEnd | DecideEnd)]
+    assert {event.usage for event in turns} == {
+        Usage(input_tokens=3, cached_tokens=2, output_tokens=1)
+    }
+    assert turns[0].reply_keys == ("1-0-CHEAP_TALK",)
+    assert trace_bytes(replay(trace)) == trace_bytes(trace)
+
+
+def test_replay_gives_the_same_bytes() -> None:
+    assert trace_bytes(replay(played())) == trace_bytes(played())
+
+
+def test_replay_gives_the_same_bytes_when_players_are_unknown_and_batches_are_rejected() -> None:
+    lines = {0: {decide(1): [book(1, 3)]}, 1: {decide(0): [book(9, 9)]}}
+    trace = play_scripts(SCENARIO, lines).trace
+    assert trace_bytes(replay(trace)) == trace_bytes(trace)
+
+
+def test_replay_names_the_event_and_the_difference_when_a_message_was_edited() -> None:
+    trace = played()
+    index = next(i for i, event in enumerate(trace.events) if isinstance(event, DmSent))
+    with pytest.raises(ReplayError, match=rf"^event {index} \(dm_sent\): chars: recorded 7, rep"):
+        replay(changed(trace, DmSent, chars=7))
+
+
+def test_replay_names_the_event_and_the_difference_when_a_cost_was_edited() -> None:
+    with pytest.raises(ReplayError, match=r"\(batch_applied\): cost: recorded 99, replayed \d"):
+        replay(changed(played(), BatchApplied, cost=99))
+
+
+def test_replay_names_the_event_and_the_difference_when_an_outcome_was_edited() -> None:
+    with pytest.raises(ReplayError, match=r"\(resolution\): coordinated: recorded False"):
+        replay(changed(played(), Resolution, coordinated=False))
+
+
+def test_replay_fails_when_a_turn_was_edited() -> None:
+    with pytest.raises(ReplayError, match=r"^(event|round|agent) \d+"):
+        replay(changed(played(), DecideEnd, actions=()))
+
+
+def test_replay_names_the_agent_when_a_turn_is_missing() -> None:
+    trace = played()
+    events = list(trace.events)
+    last = max(i for i, event in enumerate(events) if isinstance(event, DecideEnd))
+    events.pop(last)
+    with pytest.raises(ReplayError, match="round 1, DECISION: no recorded turn of agent 3 is left"):
+        replay(trace.model_copy(update={"events": tuple(events)}))
+
+
+def test_replay_names_the_agent_when_a_turn_was_added() -> None:
+    trace = played()
+    turn = next(event for event in trace.events if isinstance(event, DecideEnd))
+    with pytest.raises(ReplayError, match="agent 0: 1 recorded turns were never asked"):
+        replay(trace.model_copy(update={"events": (*trace.events, turn)}))
+
+
+def test_replay_fails_when_an_event_that_is_no_turn_is_missing_or_added() -> None:
+    trace = played()
+    shorter = trace.model_copy(update={"events": trace.events[:-1]})
+    longer = trace.model_copy(update={"events": (*trace.events, trace.events[-1])})
+    count = len(trace.events)
+    for edited in (shorter, longer):
+        text = f"the trace has {len(edited.events)} events, the replay {count}"
+        with pytest.raises(ReplayError, match=text):
+            replay(edited)
+
+
+def test_compared_events_are_told_apart_by_type_before_their_fields() -> None:
+    events = played().events
+    with pytest.raises(ReplayError, match=r"event 0 \(game_start\): recorded game_start, replaye"):
+        compare_events(events, events[1:])
+
+
+def test_difference_is_cut_and_escaped_when_it_is_long_or_foreign() -> None:
+    trace = changed(played(), TurnEnd, thinking="\n\u202e" * 500)
+    with pytest.raises(ReplayError) as caught:
+        compare_events(trace.events, played().events)
+    assert len(str(caught.value)) < 250
+    assert str(caught.value).isprintable()

@@ -1,0 +1,172 @@
+"""A whole game: its order of events, its id, and what stands in its trace."""
+
+import re
+
+import pytest
+
+from calbench.domain.rules import RULES_VERSION
+from calbench.engine.game import game_id
+from calbench.interface import play_game
+from calbench.scenarios.difficulty import completed
+from calbench.traces.events import AgentRegistered, GameEnd, GameStart, RoundStart
+from calbench.traces.models import GameConfig, Limits, Seat, Team
+from tests.engine.scripts import Lines, book, decide, dm, game_config, move, play_scripts, talk
+from tests.factories import make_scenario
+
+SCENARIO = make_scenario(["E3...", "....", "...."], [(1, 0), (2, 1)], witness={"1": 1, "2": 2})
+CONFIG = game_config("imap")
+
+
+def test_game_opens_with_what_it_is_about_and_who_plays() -> None:
+    events = play_scripts(SCENARIO, {}).trace.events
+    start = events[0]
+    assert isinstance(start, GameStart)
+    assert (start.num_agents, start.num_slots, start.num_meetings, start.seed) == (3, 4, 2, 0)
+    assert (start.optimal_cost, start.greedy_cost, start.nosy_agents) == (None, None, ())
+    seated = events[1:4]
+    assert all(isinstance(event, AgentRegistered) for event in seated)
+    registered = [event for event in seated if isinstance(event, AgentRegistered)]
+    assert [event.agent_id for event in registered] == [0, 1, 2]
+    assert registered[0].calendar == (101, None, None, None)
+    assert {event.player for event in registered} == {"scripted"}
+    assert {event.system_prompt for event in registered} == {None}
+
+
+def test_game_names_the_stored_optimum_when_the_scenario_holds_it() -> None:
+    (known,) = completed((SCENARIO,))
+    start = play_scripts(known, {}).trace.events[0]
+    assert isinstance(start, GameStart)
+    assert (start.optimal_cost, start.greedy_cost) == (0, 3)
+
+
+def test_game_plays_one_round_a_meeting_in_the_order_of_the_scenario() -> None:
+    starts = play_scripts(SCENARIO, {}).events(RoundStart)
+    assert [(s.round, s.meeting_id, s.participants, s.speaker_order) for s in starts] == [
+        (0, 1, (0, 1), (1, 0)),
+        (1, 2, (1, 2), (2, 1)),
+    ]
+
+
+def test_game_ends_with_its_sums() -> None:
+    lines: dict[int, Lines] = {
+        0: {talk(): [dm(1)], decide(): [move(101, 0, 1), book(1, 0)]},
+        1: {decide(): [book(1, 0)]},
+    }
+    trace = play_scripts(SCENARIO, lines).trace
+    assert trace.events[-1] == GameEnd(
+        rounds_scheduled=1, rounds_failed=1, total_cost=3, messages=1
+    )
+    assert (trace.metrics.realised_cost, trace.metrics.rounds_scheduled) == (3, 1)
+    assert trace.final_state.cost_by_agent == (3, 0, 0)
+    assert trace.final_state.messages_sent_by_agent == (1, 0, 0)
+
+
+def test_metrics_relate_the_cost_to_the_stored_optimum_and_greedy_cost() -> None:
+    # Slot 0 costs 3 and 3, slot 1 costs 1 and 1; greedy takes the first that can be cleared.
+    (known,) = completed((make_scenario(["E3E1.B", "E3E1B."], [(0, 1)]),))
+    lines: dict[int, Lines] = {
+        0: {decide(): [move(102, 1, 2), book(1, 1)]},
+        1: {decide(): [move(105, 0, 3), book(1, 0)]},
+    }
+    metrics = play_scripts(known, lines).trace.metrics
+    assert metrics.realised_cost == 4
+    assert (metrics.cost_vs_optimal, metrics.cost_vs_greedy) == (2.0, 0.666667)
+
+
+def test_metrics_are_absent_when_the_scenario_knows_no_optimum() -> None:
+    metrics = play_scripts(SCENARIO, {}).trace.metrics
+    assert (metrics.cost_vs_optimal, metrics.cost_vs_greedy) == (None, None)
+
+
+def test_trace_holds_no_clock() -> None:
+    trace = play_game(SCENARIO, "imap")
+    assert (trace.started_at, trace.ended_at) == (None, None)
+
+
+def test_game_of_no_meeting_has_no_round() -> None:
+    game = play_scripts(make_scenario(["..", ".."], []), {})
+    assert game.events(RoundStart) == []
+    assert game.trace.final_state.round_outcomes == ()
+
+
+def test_game_id_is_a_uuid_of_version_5() -> None:
+    pattern = r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+    assert re.fullmatch(pattern, game_id(SCENARIO, CONFIG))
+
+
+def test_game_id_is_the_same_when_the_content_is() -> None:
+    again = make_scenario(["E3...", "....", "...."], [(1, 0), (2, 1)], witness={"1": 1, "2": 2})
+    assert game_id(again, game_config("imap")) == game_id(SCENARIO, CONFIG)
+
+
+def test_game_id_does_not_depend_on_what_is_computed_from_the_scenario() -> None:
+    (known,) = completed((SCENARIO,))
+    assert known.oracle is not None
+    assert known.difficulty is not None
+    assert game_id(known, CONFIG) == game_id(SCENARIO, CONFIG)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scenario_id": "test-001"},
+        {"setting": "other"},
+        {"seed": 1},
+        {"witness": None},
+        {"witness": {"1": 1, "2": 3}},
+        {"params": {"density": 0.5}},
+        {"meetings": SCENARIO.meetings[:1], "witness": {"1": 1}},
+        {"meetings": SCENARIO.meetings[::-1]},
+        {"calendars": SCENARIO.calendars[::-1]},
+    ],
+    ids="-".join,
+)
+def test_game_id_differs_when_the_scenario_does(change: dict[str, object]) -> None:
+    assert game_id(SCENARIO.updated(**change), CONFIG) != game_id(SCENARIO, CONFIG)
+
+
+def limited(**limits: int | tuple[float, ...] | None) -> GameConfig:
+    return CONFIG.model_copy(update={"limits": Limits.model_validate(limits)})
+
+
+OTHER_CONFIGS: dict[str, GameConfig] = {
+    "turns": limited(max_turns_per_round=14),
+    "retries": limited(decision_retries=2),
+    "cap": limited(dm_cap=100),
+    "no cap is not a cap of none": limited(dm_cap=0),
+    "weights": limited(sd_model=(1.0, 2.0)),
+    "channels": game_config("imap", ("dm",)),
+    "no channels": game_config("imap", ()),
+    "team": game_config("silent"),
+    "prompt version": CONFIG.model_copy(update={"prompt_version": "v1"}),
+    "label bank": CONFIG.model_copy(update={"label_bank": "v1"}),
+    "seats": CONFIG.model_copy(
+        update={"team": Team(team_id="imap", seats=(Seat(player="silent", kind="protocol"),))}
+    ),
+    "kind": CONFIG.model_copy(
+        update={"team": Team(team_id="imap", seats=(Seat(player="imap", kind="degenerate"),))}
+    ),
+    "settings": CONFIG.model_copy(
+        update={
+            "team": Team(
+                team_id="imap", seats=(Seat(player="imap", kind="protocol", settings={"a": 1}),)
+            )
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("config", OTHER_CONFIGS.values(), ids=OTHER_CONFIGS)
+def test_game_id_differs_when_the_configuration_does(config: GameConfig) -> None:
+    assert game_id(SCENARIO, config) != game_id(SCENARIO, CONFIG)
+
+
+def test_game_ids_of_different_configurations_are_all_different() -> None:
+    assert len({game_id(SCENARIO, config) for config in OTHER_CONFIGS.values()}) == len(
+        OTHER_CONFIGS
+    )
+
+
+def test_trace_carries_the_id_and_the_rules_of_its_game() -> None:
+    trace = play_scripts(SCENARIO, {}, CONFIG).trace
+    assert (trace.game_id, trace.rules_version) == (game_id(SCENARIO, CONFIG), RULES_VERSION)

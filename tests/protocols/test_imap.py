@@ -1,0 +1,260 @@
+"""IMAP against a game worked out by hand (paper, appendix D.1)."""
+
+import pytest
+
+from calbench.domain.actions import PASS, DirectMessage, Turn
+from calbench.domain.calendars import HiddenMeeting, Meeting
+from calbench.domain.ids import AgentId, MeetingId, Slot
+from calbench.domain.messages import Channel, Content, CostReport, CostRequest, Decision
+from calbench.domain.observations import Phase
+from calbench.engine.drivers import run
+from calbench.protocols.base import JUSTIFICATION
+from calbench.protocols.imap import Imap
+from calbench.traces.events import (
+    BatchApplied,
+    BatchRejected,
+    DmSent,
+    InvalidToolCall,
+    Resolution,
+    TurnStart,
+)
+from calbench.traces.models import Trace
+from tests.engine.scripts import book, game_config, move
+from tests.factories import make_scenario
+from tests.protocols.observations import message, observation
+
+# Costs 1/2/3 are shown as 1/10/100, so the vectors are
+#   agent 0   100   0    1   none   0
+#   agent 1     0  10    1     0  none
+#   agent 2    10   1  none   10    0
+# and their sums 110, 11, -, -, -: slot 1 wins.
+ROWS = ["E3.E1B.", ".E2E1.B", "E2E1BE2."]
+ALL = tuple(Slot(slot) for slot in range(5))
+
+
+def play(
+    rows: list[str],
+    order: tuple[int, ...] = (2, 0, 1),
+    *,
+    max_turns: int = 15,
+    retries: int = 3,
+) -> Trace:
+    config = game_config("imap", max_turns=max_turns, retries=retries)
+    return run(make_scenario(rows, [order]), config, [Imap() for _ in rows])
+
+
+def sent(trace: Trace) -> list[tuple[int, int, int, Content]]:
+    """Return (sweep, sender, recipient, content) of every message."""
+    return [
+        (event.turn, event.from_agent, event.to_agents[0], event.content)
+        for event in trace.events
+        if isinstance(event, DmSent)
+    ]
+
+
+def report(*costs: int | None) -> CostReport:
+    slots = tuple(Slot(slot) for slot in range(len(costs)))
+    return CostReport(slots=slots, costs=costs)
+
+
+def test_imap_takes_six_messages_when_three_meet() -> None:
+    request, decision = CostRequest(slots=ALL), Decision(slot=Slot(1))
+    assert sent(play(ROWS)) == [
+        (0, 0, 1, request),
+        (0, 0, 2, request),
+        (0, 1, 0, report(0, 10, 1, 0, None)),
+        (1, 2, 0, report(10, 1, None, 10, 0)),
+        (1, 0, 1, decision),
+        (1, 0, 2, decision),
+    ]
+
+
+def test_imap_needs_three_sweeps_whoever_speaks_first() -> None:
+    for order in ((0, 1, 2), (1, 0, 2), (2, 1, 0)):
+        trace = play(ROWS, order)
+        turns = [event.turn for event in trace.events if isinstance(event, TurnStart)]
+        assert max(turns) == 2
+        assert len(sent(trace)) == 6
+
+
+def test_imap_moves_errands_to_the_lowest_free_slot_and_schedules() -> None:
+    trace = play(ROWS)
+    batches = {e.agent_id: e.actions for e in trace.events if isinstance(e, BatchApplied)}
+    assert batches == {
+        0: (book(1, 1),),
+        1: (move(106, 1, 0, JUSTIFICATION), book(1, 1)),
+        2: (move(112, 1, 4, JUSTIFICATION), book(1, 1)),
+    }
+    assert trace.final_state.cost_by_agent == (0, 2, 1)
+    assert trace.metrics.rounds_scheduled == 1
+
+
+def test_imap_takes_the_lower_slot_when_two_sums_are_equal() -> None:
+    trace = play(["E1.E1.", ".E1.E1", "...."])
+    decisions = {content for *_, content in sent(trace) if isinstance(content, Decision)}
+    assert decisions == {Decision(slot=Slot(0))}
+
+
+def test_imap_prefers_the_smaller_sum_to_the_lower_slot() -> None:
+    trace = play(["E1E1.", "E1..", "..."])
+    (resolution,) = [e for e in trace.events if isinstance(e, Resolution)]
+    assert set(resolution.slot_by_agent.values()) == {2}
+
+
+def test_initiator_stays_silent_when_no_slot_is_feasible_for_all() -> None:
+    trace = play(["B.B", ".BB", "..."], retries=0)
+    assert [type(content) for *_, content in sent(trace)] == [
+        CostRequest,
+        CostRequest,
+        CostReport,
+        CostReport,
+    ]
+    conflicts = [(e.agent_id, e.conflict) for e in trace.events if isinstance(e, BatchRejected)]
+    assert conflicts == [
+        (agent, "Expected exactly 1 schedule action, got 0") for agent in (0, 1, 2)
+    ]
+
+
+def test_first_retry_takes_the_second_feasible_slot_when_there_is_no_agreement() -> None:
+    # Feasible: agent 0 has 1, 3 and 4; agent 1 has 0 and 3; agent 2 has 4 alone.
+    trace = play(["B.B..", ".BBE1B", "BBBB."])
+    attempts = [
+        (e.agent_id, e.attempt, e.actions) for e in trace.events if isinstance(e, BatchApplied)
+    ]
+    assert attempts == [
+        (0, 1, (book(1, 3),)),
+        (1, 1, (move(108, 3, 0, JUSTIFICATION), book(1, 3))),
+    ]
+    rejected = [e.attempt for e in trace.events if isinstance(e, BatchRejected) and e.agent_id == 2]
+    assert rejected == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("attempt", "turn"),
+    [
+        (0, PASS),
+        (1, Turn((move(102, 2, 0, JUSTIFICATION), book(1, 2)))),
+        (2, Turn((book(1, 3),))),
+        (3, Turn((book(1, 4),))),
+        (4, PASS),
+    ],
+)
+def test_retry_takes_the_slot_of_its_own_number_counted_from_zero(attempt: int, turn: Turn) -> None:
+    seen = observation(1, ".BE1..", phase=Phase.DECISION, attempt=attempt)
+    assert Imap().act(seen) == turn
+
+
+def test_retry_takes_its_own_slot_when_an_agreed_one_could_not_be_placed() -> None:
+    heard = [message(0, Decision(slot=Slot(1)), 1)]
+    for attempt, turn in ((0, PASS), (1, Turn((book(1, 2),)))):
+        seen = observation(1, ".B.", phase=Phase.DECISION, messages=heard, attempt=attempt)
+        assert Imap().act(seen) == turn
+
+
+def test_initiator_is_the_lowest_participant_whoever_speaks_first() -> None:
+    asking = {
+        agent for _, agent, _, content in sent(play(ROWS)) if content == CostRequest(slots=ALL)
+    }
+    assert asking == {0}
+
+
+def test_initiator_waits_until_every_vector_is_there() -> None:
+    talk = [
+        message(0, CostRequest(slots=ALL), 1),
+        message(0, CostRequest(slots=ALL), 2),
+        message(1, report(0, 0, 0, 0, 0), 0),
+    ]
+    assert Imap().act(observation(0, ".....", messages=talk)) == PASS
+    talk.append(message(2, report(None, None, 1, 0, None), 0))
+    decided = Imap().act(observation(0, ".....", messages=talk))
+    assert decided.actions == tuple(
+        DirectMessage(to=AgentId(agent), content=Decision(slot=Slot(3))) for agent in (1, 2)
+    )
+
+
+def test_initiator_says_nothing_more_when_it_has_decided() -> None:
+    talk = [
+        message(0, CostRequest(slots=ALL), 1),
+        message(1, report(0, 0, 0, 0, 0), 0),
+        message(2, report(0, 0, 0, 0, 0), 0),
+        message(0, Decision(slot=Slot(0)), 1),
+    ]
+    assert Imap().act(observation(0, ".....", messages=talk)) == PASS
+
+
+def test_initiator_counts_the_first_vector_of_each_responder_only() -> None:
+    talk = [
+        message(0, CostRequest(slots=ALL), 1),
+        message(1, report(9, 9, 0, 9, 9), 0),
+        message(1, report(0, 9, 9, 9, 9), 0),
+        message(2, report(0, 0, 0, 0, 0), 0),
+    ]
+    turn = Imap().act(observation(0, ".....", messages=talk))
+    assert turn.actions[0] == DirectMessage(to=AgentId(1), content=Decision(slot=Slot(2)))
+
+
+def test_initiator_ignores_vectors_of_outsiders_and_of_another_length() -> None:
+    talk = [
+        message(0, CostRequest(slots=ALL), 1),
+        message(1, report(0, 0, 0), 0),
+        message(4, report(0, 0, 0, 0, 0), 0),
+        message(2, report(0, 0, 0, 0, 0), 0),
+    ]
+    assert Imap().act(observation(0, ".....", messages=talk)) == PASS
+
+
+def test_responder_answers_once_and_only_the_initiator() -> None:
+    asked = [message(0, CostRequest(slots=ALL), 2)]
+    answer = DirectMessage(to=AgentId(0), content=report(0, 10, None, 0, 0))
+    assert Imap().act(observation(2, ".E10B..", messages=asked)) == Turn((answer,))
+    answered = [*asked, message(2, answer.content, 0)]
+    assert Imap().act(observation(2, ".E10B..", messages=answered)) == PASS
+
+
+def test_responder_stays_silent_when_another_than_the_initiator_asks() -> None:
+    asked = [message(1, CostRequest(slots=ALL), 2)]
+    assert Imap().act(observation(2, ".....", messages=asked)) == PASS
+
+
+def test_responder_follows_a_decision_of_the_initiator_only() -> None:
+    for sender, turn in ((0, Turn((book(1, 1),))), (2, PASS), (4, PASS)):
+        heard = [message(sender, Decision(slot=Slot(1)), 1)]
+        seen = observation(1, "...", phase=Phase.DECISION, messages=heard)
+        assert Imap().act(seen) == turn
+
+
+def test_responder_ignores_the_decision_of_an_earlier_meeting() -> None:
+    late = [message(0, Decision(slot=Slot(1)), 1, meeting_id=7)]
+    seen = observation(1, "...", phase=Phase.DECISION, earlier=late)
+    assert Imap().act(seen) == PASS
+
+
+def test_imap_stays_silent_when_direct_messages_are_closed() -> None:
+    channels: list[Channel] = ["participant_groupchat", "all_agent_groupchat"]
+    assert Imap().act(observation(0, "...", channels=channels)) == PASS
+
+
+def test_outsider_stays_silent_and_moves_nothing() -> None:
+    hidden = HiddenMeeting(MeetingId(1), 1)
+    for phase in Phase:
+        assert Imap().act(observation(3, "...", phase=phase, meeting=hidden)) == PASS
+
+
+def test_imap_takes_its_own_cheapest_slot_when_it_meets_nobody() -> None:
+    alone = Meeting(MeetingId(1), (AgentId(2),), 1)
+    seen = observation(2, "BE1.", phase=Phase.DECISION, meeting=alone)
+    assert Imap().act(seen) == Turn((book(1, 2),))
+
+
+@pytest.mark.parametrize("max_turns", [1, 2, 3])
+def test_imap_meets_nowhere_but_by_retry_when_the_cap_cuts_its_talk(max_turns: int) -> None:
+    trace = play(ROWS, (2, 1, 0), max_turns=max_turns)
+    decided = any(isinstance(content, Decision) for *_, content in sent(trace))
+    assert decided == (max_turns > 1)
+    # Decisions sent in the last sweep are never read by those who spoke before.
+    placed: dict[int, int] = {
+        e.agent_id: e.attempt for e in trace.events if isinstance(e, BatchApplied)
+    }
+    assert placed[0] == (0 if decided else 1)
+    assert placed[2] == (0 if max_turns == 3 else 1)
+    assert not any(isinstance(event, InvalidToolCall) for event in trace.events)

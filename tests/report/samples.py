@@ -1,0 +1,114 @@
+"""A small run on disk, and a team whose every word is an attack on the page that shows it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from calbench.analysis.spec import AnalysisSpec
+from calbench.analysis.tables import Collector
+from calbench.domain.actions import DirectMessage, Reschedule, Schedule, Turn
+from calbench.domain.ids import ErrandId, Slot
+from calbench.domain.messages import Text
+from calbench.domain.observations import Observation, Phase
+from calbench.engine.drivers import run
+from calbench.metrics.game import score_game
+from calbench.protocols.base import Policy, others, own_meeting
+from calbench.protocols.registry import build_policy
+from calbench.report.results import ExperimentResults
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.parameters import ScenarioShape, SuiteSpec
+from calbench.scenarios.storage import write_suite
+from calbench.scenarios.suites import build_suite
+from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
+from calbench.traces.storage import write_trace
+
+SOURCES = Path(__file__).resolve().parents[2] / "site"
+
+HOSTILE_TEXTS = (
+    "<script>window.hacked = 1</script>",
+    "</script><script>window.hacked = 2</script><!--",
+    '<img src="x" onerror="window.hacked = 3"><svg onload="window.hacked = 4">',
+    "javascript:window.hacked=5 [click](javascript:window.hacked=6) \"'`",
+    "{{ 7 * 7 }} ${7 * 7} {% raw %} <%= 7 * 7 %> &lt;b&gt;",
+    "left \u202eright\u202c \u2066isolated\u2069 \u200f\u061c \x07 \u2028 \u2029",
+    "x" * 50_000,
+)
+"""Texts that must show as text; the first ones would set ``window.hacked`` if they ran."""
+
+HALF_CHARACTERS = "\ud800 alone, \udc00 alone, \U0001f4c5 whole"
+
+
+class Hostile:
+    """Says one of its texts in each sweep, and gives it as the reason of every move."""
+
+    def __init__(self, texts: Sequence[str] = HOSTILE_TEXTS) -> None:
+        self._texts = texts
+
+    def act(self, observation: Observation) -> Turn:
+        meeting = own_meeting(observation)
+        if meeting is None:
+            return Turn()
+        if observation.phase is Phase.CHEAP_TALK:
+            if observation.turn_index >= len(self._texts):
+                return Turn()
+            text = self._texts[observation.turn_index]
+            return Turn(
+                (DirectMessage(to=others(observation, meeting)[0], content=Text(text=text)),), text
+            )
+        text = self._texts[observation.attempt % len(self._texts)]
+        move = Reschedule(
+            item_id=ErrandId(999), from_slot=Slot(0), to_slot=Slot(1), justification=text
+        )
+        free = Slot(observation.calendar.index(None))
+        schedule = Schedule(meeting_id=meeting.meeting_id, slot=free)
+        return Turn((move, schedule) if observation.attempt == 0 else (schedule,), text)
+
+
+def suite_of(setting: str, num_scenarios: int) -> tuple[Scenario, ...]:
+    return build_suite(
+        SuiteSpec(
+            setting=setting,
+            num_scenarios=num_scenarios,
+            num_candidates=3 * num_scenarios,
+            density_choices=(0.6, 0.9),
+            blocked_choices=(2, 4),
+            scenario=ScenarioShape(pref_level=1 if setting == "uniform" else 3),
+        )
+    )
+
+
+def play(scenario: Scenario, team: str, texts: Sequence[str] = HOSTILE_TEXTS) -> Trace:
+    kind = {"imap": "protocol", "hostile": "scripted"}.get(team, "degenerate")
+    seat = Seat.model_validate({"player": team, "kind": kind})
+    config = GameConfig(
+        team=Team(team_id=team, seats=(seat,)),
+        channels=("dm",),
+        limits=Limits(max_turns_per_round=8),
+    )
+    policies = [
+        Hostile(texts) if team == "hostile" else _policy(team) for _ in range(scenario.num_agents)
+    ]
+    return run(scenario, config, policies)
+
+
+def _policy(team: str) -> Policy:
+    policy = build_policy(team, {})
+    assert policy is not None
+    return policy
+
+
+def make_results(
+    folder: Path, name: str, teams: Sequence[str], *, num_scenarios: int = 3
+) -> ExperimentResults:
+    """Generate a suite, play it and write its tables; the setting is called like the run."""
+    results = ExperimentResults(name, folder / "suite.jsonl", folder / "tables", folder / "traces")
+    scenarios = suite_of(name, num_scenarios)
+    write_suite(results.suite, scenarios)
+    with Collector(results.tables, teams, AnalysisSpec(bootstrap_resamples=200)) as tables:
+        for team in teams:
+            for scenario in scenarios:
+                trace = play(scenario, team)
+                path = results.traces / team / f"{scenario.scenario_id}.json"
+                write_trace(path, trace)
+                tables.add(score_game(trace))
+        tables.write()
+    return results

@@ -1,0 +1,98 @@
+"""Page data of the trace browser says what the trace says, in less space."""
+
+import json
+
+import pytest
+
+from calbench.report.escape import data_script
+from calbench.report.games import event_data, game_data, game_entry, scenario_data, team_kind
+from calbench.traces.models import Seat
+from calbench.traces.storage import trace_bytes
+from tests.report.samples import HALF_CHARACTERS, HOSTILE_TEXTS, play, suite_of
+
+
+def test_game_data_keeps_every_event_at_its_place() -> None:
+    trace = play(suite_of("varied", 3)[2], "imap")
+    data = game_data(trace, "varied")
+
+    assert [event["type"] for event in data["events"]] == [event.type for event in trace.events]
+    assert data["scenario_key"] == "varied/varied-002"
+    assert data["kind"] == "protocol"
+
+
+def test_batches_of_game_data_lead_to_the_final_calendars() -> None:
+    trace = play(suite_of("varied", 3)[1], "imap")
+    data = game_data(trace, "varied")
+
+    calendars = {}
+    for event in data["events"]:
+        if event["type"] == "batch_applied":
+            calendars[event["agent_id"]] = event["calendar"]
+    for agent, calendar in calendars.items():
+        assert tuple(calendar) == trace.final_state.calendars[agent]
+
+
+@pytest.mark.parametrize("team", ["imap", "silent", "first-free", "tell-all"])
+def test_page_data_of_a_protocol_game_stays_below_25_kb(team: str) -> None:
+    trace = play(suite_of("varied", 3)[0], team)
+
+    size = len(data_script("games/x/y/z", game_data(trace, "varied")))
+
+    assert size < 25_000
+    assert size < len(trace_bytes(trace))
+    assert len(data_script("s", scenario_data(trace.scenario))) < 8_000
+
+
+def test_slots_are_left_out_only_where_a_message_names_all_of_them() -> None:
+    trace = play(suite_of("varied", 3)[0], "imap")
+    reports = [
+        event for event in trace.events if event.type == "dm_sent" and event.content.kind == "costs"
+    ]
+
+    assert "slots" not in event_data(reports[0], trace.scenario.num_slots)["content"]
+    assert "slots" in event_data(reports[0], trace.scenario.num_slots + 1)["content"]
+
+
+def test_game_entry_counts_meetings_cost_and_messages() -> None:
+    trace = play(suite_of("uniform", 3)[0], "imap")
+
+    assert game_entry(trace) == [
+        trace.metrics.rounds_scheduled,
+        trace.metrics.realised_cost,
+        trace.metrics.messages,
+        0,
+    ]
+
+
+def test_hostile_texts_survive_as_data_and_nothing_else() -> None:
+    texts = (*HOSTILE_TEXTS[:-1], HALF_CHARACTERS)
+    trace = play(suite_of("uniform", 3)[0], "hostile", texts)
+
+    script = data_script("key", game_data(trace, "uniform")).decode("ascii")
+
+    assert "<" not in script
+    value = json.loads(script.removeprefix('calbench.data("key",').removesuffix(");\n"))
+    said = [event["content"]["text"] for event in value["events"] if event["type"] == "dm_sent"]
+    assert set(said) == set(texts)
+    reasons = {
+        action["justification"]
+        for event in value["events"]
+        if event["type"] == "batch_rejected"
+        for action in event["actions"]
+        if action["type"] == "reschedule"
+    }
+    assert reasons == {texts[0]}
+
+
+def test_kinds_of_mixed_teams_are_named_together() -> None:
+    seats = [Seat(player="a", kind="model"), Seat(player="b", kind="scripted")]
+
+    assert team_kind(seats) == "language models and scripted agents"
+
+
+def test_no_prompt_reaches_page_data() -> None:
+    trace = play(suite_of("uniform", 3)[0], "imap")
+
+    text = json.dumps(game_data(trace, "uniform"))
+
+    assert "prompt" not in text

@@ -1,0 +1,270 @@
+"""The folder of pages: the same every time, and with no number but those of the tables."""
+
+import csv
+import hashlib
+import json
+import random
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from calbench.analysis.measures import MEASURES
+from calbench.errors import CalbenchError, FileError, OutputError
+from calbench.report import numbers
+from calbench.report.pages import write_site
+from calbench.report.results import ExperimentResults, read_table
+from tests.report.samples import SOURCES, make_results
+
+
+@pytest.fixture(scope="module")
+def experiments(tmp_path_factory: pytest.TempPathFactory) -> list[ExperimentResults]:
+    folder = tmp_path_factory.mktemp("runs")
+    return [
+        make_results(folder / "uniform", "uniform", ["imap", "silent"]),
+        make_results(folder / "varied", "varied", ["imap", "first-free"]),
+    ]
+
+
+@pytest.fixture(scope="module")
+def source(experiments: list[ExperimentResults], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("site") / "src"
+    write_site(SOURCES, experiments, out)
+    return out
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+class Numbers(HTMLParser):
+    """Collects the values of ``<data>`` and the text they show."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str]] = []
+        self._value: str | None = None
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "data":
+            self._value = dict(attrs)["value"]
+
+    def handle_data(self, data: str) -> None:
+        if self._value is not None:
+            self.found.append((self._value, data))
+            self._value = None
+
+
+def test_same_results_give_the_same_bytes(
+    source: Path, experiments: list[ExperimentResults], tmp_path: Path
+) -> None:
+    again = [ExperimentResults(e.name, e.suite, e.tables, e.traces) for e in experiments]
+
+    write_site(SOURCES, again, tmp_path / "src")
+
+    assert digests(tmp_path / "src") == digests(source)
+
+
+def test_every_headline_number_is_a_cell_of_the_leaderboard(
+    source: Path, experiments: list[ExperimentResults]
+) -> None:
+    shown = Numbers((source / "docs" / "index.md").read_text()).found
+    cells = {
+        cell
+        for experiment in experiments
+        for row in read_table(experiment.tables / "leaderboard.csv")
+        for cell in row.values()
+    }
+
+    assert {value for value, _ in shown} <= cells
+    rows = sum(len(experiment.teams) for experiment in experiments)
+    estimates = [value for value, _ in shown if "." in value]
+    assert len(estimates) > 3 * rows
+    for value, text in shown:
+        digits = len(text.partition(".")[2])
+        assert float(text.replace(numbers.MINUS, "-")) == pytest.approx(
+            float(value), abs=0.5 * 10**-digits + 1e-9
+        )
+
+
+def test_ten_numbers_of_result_pages_stand_in_a_table(
+    source: Path, experiments: list[ExperimentResults]
+) -> None:
+    cells = {
+        cell
+        for experiment in experiments
+        for path in sorted(experiment.tables.glob("*.csv"))
+        for row in csv.reader(path.read_text().splitlines())
+        for cell in row
+    }
+    shown = [
+        value
+        for name in ("uniform", "varied", "plane")
+        for value, _ in Numbers((source / "docs" / "results" / f"{name}.md").read_text()).found
+    ]
+
+    assert len(shown) > 100
+    for value in random.Random(7).sample(shown, 10):
+        assert value in cells
+
+
+def test_counts_of_agent_games_match_the_estimates_denominators(
+    source: Path, experiments: list[ExperimentResults]
+) -> None:
+    text = (source / "docs" / "results" / "uniform.md").read_text()
+    rows = read_table(experiments[0].tables / "agent_games.csv")
+    silent = [row for row in rows if row["team"] == "silent"]
+
+    assert {row["scheduled"] for row in silent} == {"0"}
+    assert f"n = {len(silent)}<" in text
+    assert numbers.ABSENT in text
+
+
+@pytest.mark.parametrize("measure", [measure.name for measure in MEASURES])
+def test_every_measure_is_defined_on_the_method_page(measure: str) -> None:
+    text = (SOURCES / "docs" / "method.md").read_text()
+
+    assert f"{{#{numbers.anchor(measure)}}}" in text
+
+
+def test_index_lists_every_game_once(source: Path) -> None:
+    text = (source / "docs" / "pagedata" / "index.js").read_text()
+    index = json.loads(text.removeprefix('calbench.data("index",').removesuffix(");\n"))
+
+    assert [entry["name"] for entry in index["experiments"]] == ["uniform", "varied"]
+    first = index["experiments"][0]
+    assert [team["team"] for team in first["teams"]] == ["imap", "silent"]
+    for entry in index["experiments"]:
+        for team in entry["teams"]:
+            assert len(team["games"]) == len(entry["scenarios"])
+            for scenario, game in zip(entry["scenarios"], team["games"], strict=True):
+                name = f"{entry['name']}/{team['team']}/{scenario['scenario_id']}.js"
+                assert game is not None
+                assert (source / "docs" / "pagedata" / "games" / name).is_file()
+
+
+def test_missing_games_are_left_out_of_the_index(
+    experiments: list[ExperimentResults], tmp_path: Path
+) -> None:
+    traces = tmp_path / "traces"
+    shutil.copytree(experiments[0].traces, traces)
+    (traces / "imap" / "uniform-001.json").unlink()
+    given = experiments[0]
+    partial = ExperimentResults(given.name, given.suite, given.tables, traces)
+
+    write_site(SOURCES, [partial], tmp_path / "src")
+
+    text = (tmp_path / "src" / "docs" / "pagedata" / "index.js").read_text()
+    assert re.search(r'"imap","kind":"protocol","games":\[\[\d[^]]*\],null,\[', text)
+
+
+def test_tables_and_schemas_are_published_as_they_are(
+    source: Path, experiments: list[ExperimentResults]
+) -> None:
+    docs = source / "docs"
+    for experiment in experiments:
+        for path in experiment.tables.glob("*.csv"):
+            copy = docs / "tables" / experiment.name / path.name
+            assert copy.read_bytes() == path.read_bytes()
+    for name in ("scenario", "trace"):
+        assert json.loads((docs / "schemas" / f"{name}.schema.json").read_text())["properties"]
+
+
+def test_hostile_cells_are_refused_or_escaped(
+    experiments: list[ExperimentResults], tmp_path: Path
+) -> None:
+    given = experiments[0]
+    tables = tmp_path / "tables"
+    shutil.copytree(given.tables, tables)
+    shares = tables / "vps_shares.csv"
+    shares.write_text(shares.read_text().replace(",decision,", ",<b onclick=x>{{1}},"))
+
+    changed = ExperimentResults(given.name, given.suite, tables, given.traces)
+    write_site(SOURCES, [changed], tmp_path / "src")
+
+    page = (tmp_path / "src" / "docs" / "results" / "uniform.md").read_text()
+    assert "&lt;b onclick=x&gt;&#123;&#123;1&#125;&#125;" in page
+    assert "<b " not in page
+
+    leaderboard = tables / "leaderboard.csv"
+    leaderboard.write_text(leaderboard.read_text().replace(",2.0000,", ",<b>2</b>,", 1))
+    changed = ExperimentResults(given.name, given.suite, tables, given.traces)
+    with pytest.raises(FileError, match="where a number should stand"):
+        write_site(SOURCES, [changed], tmp_path / "src")
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", "", "a b", "<b>", "uniform\n"])
+def test_experiment_names_that_are_no_file_names_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CalbenchError, match="experiment"):
+        ExperimentResults(name, tmp_path, tmp_path, tmp_path)
+
+
+def test_hostile_team_names_are_refused(
+    experiments: list[ExperimentResults], tmp_path: Path
+) -> None:
+    given = experiments[0]
+    tables = tmp_path / "tables"
+    shutil.copytree(given.tables, tables)
+    leaderboard = tables / "leaderboard.csv"
+    leaderboard.write_text(leaderboard.read_text().replace(",silent,", ",../silent,"))
+    changed = ExperimentResults(given.name, given.suite, tables, given.traces)
+
+    with pytest.raises(CalbenchError, match="team"):
+        write_site(SOURCES, [changed], tmp_path / "src")
+
+
+def test_trace_of_another_scenario_is_refused(
+    experiments: list[ExperimentResults], tmp_path: Path
+) -> None:
+    given = experiments[0]
+    traces = tmp_path / "traces"
+    shutil.copytree(given.traces, traces)
+    shutil.copyfile(traces / "imap" / "uniform-000.json", traces / "imap" / "uniform-001.json")
+    changed = ExperimentResults(given.name, given.suite, given.tables, traces)
+
+    with pytest.raises(FileError, match=r"uniform-001\.json: its scenario is not the one"):
+        write_site(SOURCES, [changed], tmp_path / "src")
+
+
+def test_row_that_does_not_fit_its_header_is_refused(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1,2\n3\n")
+
+    with pytest.raises(FileError, match="line 3"):
+        read_table(table)
+
+
+def test_foreign_folder_is_never_replaced(
+    experiments: list[ExperimentResults], tmp_path: Path
+) -> None:
+    (tmp_path / "precious.txt").write_text("mine")
+
+    with pytest.raises(OutputError, match="holds other files"):
+        write_site(SOURCES, experiments, tmp_path)
+
+    assert (tmp_path / "precious.txt").read_text() == "mine"
+
+
+def test_file_where_the_folder_should_be_is_one_clear_line(
+    experiments: list[ExperimentResults], tmp_path: Path
+) -> None:
+    (tmp_path / "src").write_text("a file")
+
+    with pytest.raises(OutputError, match="src"):
+        write_site(SOURCES, experiments, tmp_path / "src")
+
+
+def test_unknown_marker_is_refused(experiments: list[ExperimentResults], tmp_path: Path) -> None:
+    sources = tmp_path / "sources"
+    shutil.copytree(SOURCES, sources)
+    (sources / "docs" / "index.md").write_text("<!-- calbench:nonsense -->")
+
+    with pytest.raises(CalbenchError, match=r"index\.md: nothing is known as nonsense"):
+        write_site(sources, experiments, tmp_path / "src")
