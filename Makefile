@@ -19,7 +19,7 @@ test:
 	pytest -q
 
 slow:
-	pytest -q -m slow
+	pytest -q -m slow --numprocesses=0
 
 bench:
 	pytest -o addopts="-ra" -q --benchmark-only --benchmark-columns=min,median,mean,ops,rounds tests/benchmarks

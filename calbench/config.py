@@ -6,12 +6,12 @@ composition, the stages from the resolved parameters that the ``compose`` stage 
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import yaml
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
 from calbench.analysis.spec import AnalysisSpec
 from calbench.domain.messages import CHANNELS, Channel
@@ -56,8 +56,19 @@ class RunSpec(BaseModel):
     limits: Limits
     measure: MeasureSpec
     analysis: AnalysisSpec
-    jobs: Annotated[int, Field(ge=1, le=1024)]
-    out: str
+    jobs: Annotated[int, Strict(), Field(ge=1, le=1024)]
+    out: Annotated[str, Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _suite_fits_its_agents(self) -> Self:
+        """Refuse a density or a blocked count by agent of another length before any is drawn."""
+        suite = self.suite
+        # What is drawn is drawn for each agent: one choice stands for all.
+        density = suite.density_choices[0] if suite.density_choices else suite.density
+        blocked = suite.blocked_choices[0] if suite.blocked_choices else suite.blocked
+        if suite.path is None and density is not None and blocked is not None:
+            suite.parameters(density, blocked)
+        return self
 
     @property
     def game_configs(self) -> tuple[GameConfig, ...]:
@@ -115,7 +126,7 @@ def _teams(ids: Any) -> Sequence[Any]:
     for name in names:
         if name not in known_names("team"):
             raise ConfigError(
-                f"teams: there is no team {printable(str(name))!r}; "
+                f"teams: there is no team {str(name)!r}; "
                 f"known are {', '.join(known_names('team'))}"
             )
         if name in seen:

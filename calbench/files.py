@@ -1,6 +1,8 @@
 """Files: written whole or not at all, and read with one clear line when they do not fit."""
 
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -43,15 +45,36 @@ def read_bytes(path: Path) -> bytes:
         raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
+_BRANCH = re.compile(r"(constrained-)?(bool|float|int|str)|.*\[.*\]")
+"""What pydantic puts into the place of a problem for each type that a value might have."""
+
+
 def first_problem(error: ValidationError) -> str:
-    """Return the first problem of a validation as ``field: what is wrong``, on one line."""
-    problem = error.errors(include_url=False, include_input=True)[0]
-    place = ".".join(printable(str(part)) for part in problem["loc"])
-    text = printable(problem["msg"])
+    """Return the first problem of a validation as ``field: what is wrong``, on one line.
+
+    Of the types that a value might have, the one that fits furthest says what is wrong.
+    """
+    problems = error.errors(include_url=False, include_input=True)
+    field = _field(problems[0]["loc"])
+    problem = max(
+        (other for other in problems if _field(other["loc"])[: len(field)] == field),
+        key=lambda other: len(other["loc"]),
+    )
+    is_unknown = problem["type"] == "extra_forbidden"
+    loc = problem["loc"]
+    names = [*_field(loc[:-1]), loc[-1]] if is_unknown else _field(loc)
+    place = ".".join(printable(str(name)) for name in names)
+    text = "is not a known key" if is_unknown else printable(problem["msg"])
     shown = problem["input"]
-    if problem["type"] not in {"missing", "scenario"} and isinstance(shown, str | int | float):
+    if problem["type"] not in {"missing", "scenario", "extra_forbidden"} and isinstance(
+        shown, str | int | float
+    ):
         text = f"{text}, got {shorten(ascii(shown))}"
     return f"{place}: {text}" if place else text
+
+
+def _field(loc: Sequence[int | str]) -> list[int | str]:
+    return [part for part in loc if isinstance(part, int) or not _BRANCH.fullmatch(part)]
 
 
 def printable(text: str) -> str:

@@ -1,0 +1,114 @@
+"""Speed and size of play. Times are reported, never asserted; that memory stays flat is."""
+
+import gc
+import statistics
+import tracemalloc
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from calbench.engine.drivers import replay, run
+from calbench.engine.seating import seat_policies
+from calbench.scenarios.difficulty import completed
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.parameters import ScenarioParameters
+from calbench.scenarios.sampling import sample_scenario
+from calbench.traces.events import GameEnd
+from calbench.traces.models import Trace
+from calbench.traces.storage import trace_bytes
+from calbench.verify import verify_trace
+from tests.engine.scripts import game_config
+
+TOPOLOGIES = [(5, 3, 5, 16), (20, 3, 20, 64)]
+CONFIG = game_config("imap", ("dm",))
+
+every_topology = pytest.mark.parametrize(
+    "topology", TOPOLOGIES, ids=lambda topology: "x".join(map(str, topology))
+)
+
+
+def sampled(topology: tuple[int, int, int, int], count: int) -> list[Scenario]:
+    """Sample scenarios of agents × participants × meetings × slots."""
+    agents, participants, meetings, slots = topology
+    parameters = ScenarioParameters(
+        num_agents=agents,
+        num_slots=slots,
+        num_meetings=meetings,
+        participants_per_meeting=participants,
+        density=0.75,
+        blocked=4,
+    )
+    return [
+        sample_scenario(parameters, seed=seed, scenario_id=f"bench-{seed:03}", setting="bench")
+        for seed in range(count)
+    ]
+
+
+def play_all(scenarios: list[Scenario]) -> list[Trace]:
+    return [run(s, CONFIG, seat_policies(CONFIG.team, s.num_agents)) for s in scenarios]
+
+
+def report_rate(benchmark: BenchmarkFixture, unit: str, count: int) -> None:
+    if benchmark.stats is not None:
+        benchmark.extra_info[f"{unit}_per_second"] = round(count / benchmark.stats.stats.median)
+
+
+@every_topology
+def test_imap_plays_games_with_events_and_no_file(
+    benchmark: BenchmarkFixture, topology: tuple[int, int, int, int]
+) -> None:
+    scenarios = sampled(topology, 45 if topology[0] == 5 else 5)
+    traces = benchmark(play_all, scenarios)
+    assert len(traces) == len(scenarios)
+    assert all(isinstance(trace.events[-1], GameEnd) for trace in traces)
+    report_rate(benchmark, "games", len(scenarios))
+
+
+@every_topology
+def test_imap_traces_are_written_as_bytes(
+    benchmark: BenchmarkFixture, topology: tuple[int, int, int, int]
+) -> None:
+    traces = play_all(list(completed(sampled(topology, 3))))
+    sizes = [len(data) for data in benchmark(lambda: [trace_bytes(trace) for trace in traces])]
+    benchmark.extra_info["trace_bytes_mean"] = round(statistics.mean(sizes))
+    benchmark.extra_info["trace_bytes_greatest"] = max(sizes)
+    assert min(sizes) > 0
+    if topology[0] == 5:
+        assert max(sizes) < 60_000
+
+
+def test_replay_of_imap_games(benchmark: BenchmarkFixture) -> None:
+    traces = play_all(sampled(TOPOLOGIES[0], 45))
+    replayed = benchmark(lambda: [replay(trace) for trace in traces])
+    assert replayed == traces
+    report_rate(benchmark, "games", len(traces))
+
+
+def test_verification_of_imap_games(benchmark: BenchmarkFixture) -> None:
+    traces = play_all(list(completed(sampled(TOPOLOGIES[0], 10))))
+
+    def verify_all() -> int:
+        for trace in traces:
+            verify_trace(trace)
+        return len(traces)
+
+    assert benchmark(verify_all) == len(traces)
+    report_rate(benchmark, "traces", len(traces))
+
+
+@pytest.mark.slow
+def test_memory_stays_flat_over_ten_thousand_games() -> None:
+    scenarios = sampled(TOPOLOGIES[0], 50)
+    play_all(scenarios)
+    tracemalloc.start()
+    try:
+        held = []
+        for _ in range(10):
+            for _ in range(20):
+                play_all(scenarios)
+            gc.collect()
+            held.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    # A game's events take some 100 kB: keeping one game in a hundred would show.
+    assert held[-1] - held[0] < 1_000_000

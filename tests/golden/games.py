@@ -1,0 +1,52 @@
+"""The games whose traces are kept: four teams on two tiny scenarios."""
+
+from pathlib import Path
+
+from calbench.domain.messages import CHANNELS
+from calbench.engine.drivers import run
+from calbench.engine.seating import seat_policies
+from calbench.scenarios.models import Scenario
+from calbench.traces.models import GameConfig, Limits, Seat, Team
+from calbench.traces.storage import trace_bytes
+from tests.factories import make_scenario
+
+FOLDER = Path(__file__).parent
+
+TEAMS = ("imap", "tell-all", "first-free", "silent")
+
+SCENARIOS: tuple[Scenario, ...] = (
+    # Errands of all costs, a blocked one, and an agent that takes part in nothing.
+    make_scenario(
+        ["E3.E1B.", ".E2E1.B", "E2E1BE2.", "E1...."],
+        [(2, 0, 1), (1, 2)],
+        scenario_id="plain",
+        seed=1,
+    ),
+    # Prior meetings at slots 1 and 2; agents 0 and 1 have no slot in common, so they retry.
+    make_scenario(
+        ["E1..B..", "B.E2.BB", "E1...BE2"],
+        [(1, 0), (0, 2)],
+        prior=[((0, 1), 1, 2), ((0, 2), 2)],
+        scenario_id="prior",
+        seed=2,
+    ),
+)
+
+
+def golden_bytes() -> dict[str, bytes]:
+    """Play every golden game; return the bytes of its trace by file name."""
+    return {
+        f"{scenario.scenario_id}-{team}.json": _played(scenario, team)
+        for scenario in SCENARIOS
+        for team in TEAMS
+    }
+
+
+def _played(scenario: Scenario, team: str) -> bytes:
+    config = GameConfig(
+        team=Team(team_id=team, seats=(Seat(player=team, kind="protocol"),)),
+        channels=CHANNELS,
+        limits=Limits(),
+    )
+    policies = seat_policies(config.team, scenario.num_agents)
+    return trace_bytes(run(scenario, config, policies))

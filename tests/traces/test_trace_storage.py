@@ -1,0 +1,325 @@
+"""Trace files: written whole, read exactly, refused in one line."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from calbench.errors import FileError
+from calbench.interface import play_game
+from calbench.scenarios.difficulty import completed
+from calbench.traces.models import Trace
+from calbench.traces.storage import read_trace, trace_bytes, write_trace
+from tests.factories import make_scenario
+
+SCENARIO = make_scenario(
+    ["..E2.", "E...", ".B..", "...E3"], [(0, 1, 2), (3, 1)], prior=[((0, 1), 1)]
+)
+TRACE = play_game(SCENARIO, "imap")
+BYTES = trace_bytes(TRACE)
+DOCUMENT: dict[str, Any] = json.loads(BYTES)
+
+
+def refusal(path: Path, data: bytes) -> str:
+    """Return the one line with which a file is refused, without its place."""
+    path.write_bytes(data)
+    with pytest.raises(FileError) as caught:
+        read_trace(path)
+    text = str(caught.value)
+    assert text.isprintable()
+    assert len(text) < 2000
+    assert text.startswith(f"{path}: ")
+    return text.removeprefix(f"{path}: ")
+
+
+def edited(*place: str | int, value: Any) -> bytes:
+    """Return the trace's file with one value changed; a new key is added."""
+    document = json.loads(BYTES)
+    inner = document
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    return json.dumps(document).encode()
+
+
+def without(*place: str | int) -> bytes:
+    document = json.loads(BYTES)
+    inner = document
+    for key in place[:-1]:
+        inner = inner[key]
+    del inner[place[-1]]
+    return json.dumps(document).encode()
+
+
+def test_trace_is_read_as_it_was_written(tmp_path: Path) -> None:
+    size = write_trace(tmp_path / "trace.json", TRACE)
+    assert (tmp_path / "trace.json").read_bytes() == BYTES
+    assert size == len(BYTES)
+    read = read_trace(tmp_path / "trace.json")
+    assert read == TRACE
+    assert trace_bytes(read) == BYTES
+
+
+def test_trace_keeps_the_oracle_of_its_scenario(tmp_path: Path) -> None:
+    (known,) = completed((SCENARIO,))
+    trace = play_game(known, "tell-all", channels=("all_agent_groupchat",))
+    write_trace(tmp_path / "trace.json", trace)
+    assert read_trace(tmp_path / "trace.json").scenario == known
+
+
+def test_trace_file_is_one_json_document_on_one_line() -> None:
+    assert BYTES.count(b"\n") == 1
+    assert BYTES.endswith(b"}\n")
+    assert list(DOCUMENT) == list(Trace.model_fields)
+
+
+def test_trace_says_what_is_absent_by_null() -> None:
+    assert DOCUMENT["started_at"] is DOCUMENT["ended_at"] is None
+    assert DOCUMENT["metrics"]["cost_vs_optimal"] is None
+    assert "oracle" not in DOCUMENT["scenario"]
+
+
+def test_final_state_has_the_documented_shape() -> None:
+    state = DOCUMENT["final_state"]
+    assert [len(calendar) for calendar in state["calendars"]] == [4] * 4
+    assert state["cost_by_agent"] == [0] * 4
+    assert state["messages_sent_by_agent"] == [4, 3, 1, 1]
+    first = state["round_outcomes"][0]
+    assert sorted(first) == ["coordinated", "meeting_id", "slot_by_agent"]
+    assert sorted(first["slot_by_agent"]) == ["0", "1", "2"]
+
+
+def test_trace_folder_is_made_and_the_file_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "er" / "trace.json"
+    write_trace(path, play_game(SCENARIO, "silent"))
+    write_trace(path, TRACE)
+    assert path.read_bytes() == BYTES
+    assert [file.name for file in path.parent.iterdir()] == ["trace.json"]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.7, 0.999])
+def test_truncated_trace_is_refused(tmp_path: Path, share: float) -> None:
+    data = BYTES[: int(share * (len(BYTES) - 2))]
+    assert refusal(tmp_path / "t.json", data).startswith("not a whole JSON document (")
+
+
+@pytest.mark.parametrize("data", [b"[]", b"null", b"7", b'"x"', b"{}", b'{"a": 1}'])
+def test_document_that_is_no_trace_is_refused(tmp_path: Path, data: bytes) -> None:
+    assert refusal(tmp_path / "t.json", data) == "not a trace: schema_version is missing"
+
+
+@pytest.mark.parametrize(
+    ("version", "shown"),
+    [
+        (2, "2"),
+        (0, "0"),
+        (True, "True"),
+        (1.0, "1.0"),
+        ("1", "'1'"),
+        (None, "None"),
+        ([1], "a list"),
+        ({"a": 1}, "a dict"),
+        ("9" * 500, "'" + "9" * 56 + "..."),
+        ("\n\u202e", "'\\n\\u202e'"),
+    ],
+)
+def test_other_schema_version_is_refused_with_the_one_that_is_read(
+    tmp_path: Path, version: Any, shown: str
+) -> None:
+    expected = f"schema_version is {shown}, this version of calbench reads 1"
+    assert refusal(tmp_path / "t.json", edited("schema_version", value=version)) == expected
+
+
+def test_schema_version_is_looked_at_before_anything_else(tmp_path: Path) -> None:
+    data = b'{"schema_version": 2, "whatever": 1}'
+    assert refusal(tmp_path / "t.json", data).startswith("schema_version is 2,")
+
+
+TURN = next(i for i, e in enumerate(DOCUMENT["events"]) if e["type"] == "turn_end" and e["actions"])
+
+UNKNOWN_KEYS: list[tuple[str | int, ...]] = [
+    (),
+    ("scenario",),
+    ("scenario", "calendars", 0, 2),
+    ("config",),
+    ("config", "team"),
+    ("config", "team", "seats", 0),
+    ("config", "limits"),
+    ("events", 0),
+    ("events", TURN),
+    ("events", TURN, "actions", 0),
+    ("events", TURN, "actions", 0, "content"),
+    ("final_state",),
+    ("final_state", "round_outcomes", 0),
+    ("metrics",),
+]
+
+
+@pytest.mark.parametrize("place", UNKNOWN_KEYS)
+def test_unknown_key_is_refused_wherever_it_stands(
+    tmp_path: Path, place: tuple[str | int, ...]
+) -> None:
+    text = refusal(tmp_path / "t.json", edited(*place, "surprise", value=1))
+    assert text.startswith("not a trace: ")
+    for part in place:
+        assert str(part) in text
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("game_id",),
+        ("rules_version",),
+        ("started_at",),
+        ("scenario", "num_slots"),
+        ("config", "limits"),
+        ("events", 0, "seed"),
+        ("events", 0, "type"),
+        ("final_state", "cost_by_agent"),
+        ("metrics", "messages"),
+    ],
+)
+def test_missing_key_is_refused_and_named(tmp_path: Path, place: tuple[str | int, ...]) -> None:
+    text = refusal(tmp_path / "t.json", without(*place))
+    assert text.startswith("not a trace: ")
+    assert str(place[-1]) in text
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("game_id",), "not-an-id"),
+        (("rules_version",), 0),
+        (("rules_version",), "1"),
+        (("ended_at",), "2026-01-01T00:00:00Z"),
+        (("scenario", "scenario_id"), "../../etc/passwd"),
+        (("scenario", "scenario_id"), "a\nb"),
+        (("config", "team", "team_id"), "a/b"),
+        (("config", "channels"), ["telepathy"]),
+        (("config", "limits", "max_turns_per_round"), 0),
+        (("config", "limits", "dm_cap"), -1),
+        (("config", "limits", "dm_cap"), True),
+        (("events", 0, "num_agents"), 4.0),
+        (("events", 0, "num_agents"), "4"),
+        (("events", 1, "is_nosy"), 0),
+        (("events", 1, "type"), "agent_registerd"),
+        (("events",), {}),
+        (("final_state", "cost_by_agent"), [0, -1, 0, 0]),
+        (("metrics", "realised_cost"), None),
+    ],
+)
+def test_value_that_does_not_fit_is_refused_and_named(
+    tmp_path: Path, place: tuple[str | int, ...], value: Any
+) -> None:
+    text = refusal(tmp_path / "t.json", edited(*place, value=value))
+    assert text.startswith("not a trace: ")
+    assert ".".join(str(part) for part in place[:2]) in text
+
+
+def nested(depth: int) -> bytes:
+    inside = b"[" * depth + b"]" * depth
+    return BYTES.replace(b'"settings":{}', b'"settings":{"a":' + inside + b"}", 1)
+
+
+def raw(old: bytes, new: bytes) -> bytes:
+    assert old in BYTES
+    return BYTES.replace(old, new, 1)
+
+
+HOSTILE: dict[str, Callable[[], bytes]] = {
+    "lone surrogate": lambda: edited("config", "prompt_version", value="\ud800"),
+    "lone surrogate in a key": lambda: edited("\udfff", value=1),
+    "bidirectional key": lambda: edited("\u202eabc\n\x1b[31m", value=1),
+    "not utf-8": lambda: raw(b'"prompt_version":null', b'"prompt_version":"\xff\xfe"'),
+    "utf-16": lambda: BYTES.decode().encode("utf-16"),
+    "byte order mark": lambda: b"\xef\xbb\xbf" + BYTES,
+    "null bytes": lambda: b"\x00" * 5000,
+    "huge integer": lambda: raw(b'"seed":0', b'"seed":' + b"9" * 5000),
+    "huge version": lambda: raw(b'"schema_version":1', b'"schema_version":' + b"9" * 5000),
+    "infinity": lambda: raw(b'"sd_model":null', b'"sd_model":[1e999]'),
+    "not a number": lambda: raw(b'"sd_model":null', b'"sd_model":[NaN]'),
+    "deep nesting": lambda: nested(100_000),
+    "deep nesting below the first parser's limit": lambda: nested(900),
+    "deep version": lambda: raw(
+        b'"schema_version":1', b'"schema_version":' + b"[" * 1000 + b"]" * 1000
+    ),
+    "two documents": lambda: BYTES + BYTES,
+    "many slots": lambda: edited("scenario", "num_slots", value=10**12),
+    "many agents": lambda: edited("scenario", "meetings", 0, "participants", value=[0, 1, 10**9]),
+}
+
+
+@pytest.mark.parametrize("make", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_file_is_refused_in_one_line(tmp_path: Path, make: Callable[[], bytes]) -> None:
+    assert refusal(tmp_path / "t.json", make())
+
+
+def test_missing_file_and_folder_are_refused_in_one_line(tmp_path: Path) -> None:
+    for path in (tmp_path / "nothing.json", tmp_path):
+        with pytest.raises(FileError, match=r"^[^\n]+: cannot be read \([^\n]+\)$"):
+            read_trace(path)
+
+
+def test_name_of_a_refused_file_is_shown_on_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "a\n\u202eb.json"
+    path.write_bytes(b"[]")
+    with pytest.raises(FileError) as caught:
+        read_trace(path)
+    assert str(caught.value).isprintable()
+    assert "a\\n\\u202eb.json" in str(caught.value)
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**25), 10**25)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=4,
+)
+
+
+def places(value: Any, place: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    found = [place] if place else []
+    keys: list[str | int] = (
+        list(value)
+        if isinstance(value, dict)
+        else list(range(len(value)))
+        if isinstance(value, list)
+        else []
+    )
+    for key in keys:
+        found += places(value[key], (*place, key))
+    return found
+
+
+ALL_PLACES = places(DOCUMENT)
+
+
+@given(place=st.sampled_from(ALL_PLACES), value=json_values)
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_any_edit_is_refused_in_one_line_or_read_exactly(
+    tmp_path: Path, place: tuple[str | int, ...], value: Any
+) -> None:
+    path = tmp_path / "t.json"
+    data = edited(*place, value=value)
+    path.write_bytes(data)
+    outcome = read_or_refusal(path)
+    if isinstance(outcome, str):
+        assert outcome.isprintable()
+    else:
+        assert json.loads(trace_bytes(outcome)) == json.loads(data)
+
+
+def read_or_refusal(path: Path) -> Trace | str:
+    try:
+        return read_trace(path)
+    except FileError as error:
+        return str(error)
