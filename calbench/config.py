@@ -42,15 +42,26 @@ class Channels(BaseModel):
 
 
 class RunSpec(BaseModel):
-    """A run: a suite, the teams that play it, and how it is measured.
+    """A run: suites, the teams that play them, and how it is measured.
 
-    ``jobs`` is the number of processes; ``out`` the folder of the command's results.
+    Attributes:
+        name: of the experiment.
+        suite: what is played.
+        more_suites: what is played beside it; the keys are for overrides only.
+        suite_seeds: draw each suite once for each of these seeds, as settings
+            ``<setting>-seed<N>``; absent: once, with its own seed.
+        jobs: number of processes.
+        out: folder of the command's results.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=ID_PATTERN)]
     suite: SuiteSpec
+    more_suites: dict[str, SuiteSpec] = Field(default_factory=dict)
+    suite_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = (
+        None
+    )
     teams: Annotated[tuple[Team, ...], Field(min_length=1)]
     channels: Channels
     limits: Limits
@@ -69,6 +80,18 @@ class RunSpec(BaseModel):
         if suite.path is None and density is not None and blocked is not None:
             suite.parameters(density, blocked)
         return self
+
+    @property
+    def suites(self) -> tuple[tuple[str, SuiteSpec], ...]:
+        """The suites to build, each with the setting under which tables list it."""
+        parts = (self.suite, *self.more_suites.values())
+        if self.suite_seeds is None:
+            return tuple((part.setting, part) for part in parts)
+        return tuple(
+            (f"{part.setting}-seed{seed}", part.model_copy(update={"seed": seed}))
+            for part in parts
+            for seed in self.suite_seeds
+        )
 
     @property
     def game_configs(self) -> tuple[GameConfig, ...]:
@@ -117,24 +140,76 @@ def known_names(group: str) -> list[str]:
     return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
 
 
-def _teams(ids: Any) -> Sequence[Any]:
-    """Compose ``conf/team/<id>.yaml`` for each id; one id is accepted for a list."""
-    names = [ids] if isinstance(ids, str) else ids
-    if not isinstance(names, list) or not names:
+def protocol_preset(name: str) -> dict[str, Any]:
+    """Return ``conf/protocol/<name>.yaml``: a player with the settings that make the preset.
+
+    Raises:
+        ConfigError: naming the known presets if there is none of that name.
+    """
+    known = known_names("protocol")
+    if name not in known:
+        raise ConfigError(f"there is no protocol {name!r}; known are {', '.join(known)}")
+    return _loaded("protocol", name)
+
+
+def _teams(entries: Any) -> Sequence[Any]:
+    """Compose each team; one is accepted for a list."""
+    listed = [entries] if isinstance(entries, str | Mapping) else entries
+    if not isinstance(listed, list) or not listed:
         raise ConfigError("teams: name at least one team, e.g. 'teams=[imap]'")
+    teams = [_team(entry) for entry in listed]
     seen: set[str] = set()
-    for name in names:
-        if name not in known_names("team"):
-            raise ConfigError(
-                f"teams: there is no team {str(name)!r}; "
-                f"known are {', '.join(known_names('team'))}"
-            )
+    for team in teams:
+        name = str(team.get("team_id"))
         if name in seen:
             raise ConfigError(f"teams: {name} is named twice")
         seen.add(name)
-    return [
-        OmegaConf.to_container(OmegaConf.load(CONF / "team" / f"{name}.yaml")) for name in names
-    ]
+    return teams
+
+
+def _team(entry: Any) -> dict[str, Any]:
+    """Return a team with its seats composed.
+
+    An entry is the id of a file in ``conf/team``, or a whole team written in its place, as a
+    sweep over the settings of a protocol does.
+    """
+    if isinstance(entry, Mapping):
+        team = dict(entry)
+    elif entry in known_names("team"):
+        team = _loaded("team", entry)
+    else:
+        raise ConfigError(
+            f"teams: there is no team {str(entry)!r}; known are {', '.join(known_names('team'))}"
+        )
+    if isinstance(team.get("seats"), list):
+        team["seats"] = [_seat(seat, team.get("team_id")) for seat in team["seats"]]
+    return team
+
+
+def _seat(seat: Any, team_id: Any) -> Any:
+    """Put the preset of a seat with a ``protocol`` in its place; its own settings prevail."""
+    if not isinstance(seat, Mapping) or "protocol" not in seat:
+        return seat
+    place = f"team {printable(str(team_id))}"
+    own = {key: value for key, value in seat.items() if key != "protocol"}
+    if "player" in own:
+        raise ConfigError(f"{place}: a seat names a protocol or a player, not both")
+    settings = own.pop("settings", {})
+    if not isinstance(settings, Mapping):
+        raise ConfigError(f"{place}: the settings of a seat are keys and values")
+    try:
+        preset = protocol_preset(str(seat["protocol"]))
+    except ConfigError as error:
+        raise ConfigError(f"{place}: {error}") from error
+    return {**preset, **own, "settings": {**preset["settings"], **settings}}
+
+
+def _loaded(group: str, name: str) -> dict[str, Any]:
+    """Return a file of ``conf/`` as keys and values."""
+    keys = OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml"))
+    if not isinstance(keys, dict):
+        raise ConfigError(f"conf/{group}/{name}.yaml: expected keys and values")
+    return {str(key): value for key, value in keys.items()}
 
 
 def compose(overrides: Sequence[str]) -> RunSpec:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from calbench.domain.messages import Channel
 from calbench.engine.drivers import run
-from calbench.engine.seating import seat_policies
+from calbench.engine.seating import seat_policies, team_of
 from calbench.errors import ConfigError
 from calbench.metrics import game as scoring
 from calbench.metrics.game import GameScore
@@ -47,8 +47,8 @@ def play_game(
         ConfigError: if the team is unknown or has not one policy for each agent.
     """
     if isinstance(team, str):
-        named = Team(team_id=team, seats=(Seat(player=team, kind="protocol"),))
-        policies: Sequence[Policy] = seat_policies(named, scenario.num_agents)
+        named = team_of(team)
+        policies: Sequence[Policy] = seat_policies(named, scenario.num_agents, limits)
     else:
         policies = team
         names = [type(policy).__name__ for policy in policies]

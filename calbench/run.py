@@ -15,11 +15,10 @@ from calbench.engine.batch import Job, plan_jobs, play_jobs, unfinished
 from calbench.engine.pool import workers
 from calbench.engine.seating import seat_policies
 from calbench.errors import CalbenchError, OutputError
-from calbench.scenarios.difficulty import completed
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import read_suite
-from calbench.scenarios.suites import build_suite
+from calbench.scenarios.suites import build_suites
 
 
 class InterruptedRunError(CalbenchError):
@@ -35,15 +34,17 @@ class RunSummary:
     tables: Path
 
 
-def load_suite(spec: SuiteSpec) -> tuple[Scenario, ...]:
-    """Return the scenarios of a suite: read from its file, or generated.
+def load_suites(suites: Sequence[tuple[str, SuiteSpec]]) -> tuple[Scenario, ...]:
+    """Return the scenarios of a run's suites: read from their files, or generated.
 
     A file from elsewhere may lack oracle and difficulty: they are computed.
     """
-    if spec.path is None:
-        with progress("scenarios", spec.num_scenarios) as tick:
-            return build_suite(spec, progress=lambda _done, _total: tick())
-    return completed(read_suite(Path(spec.path)))
+    total = sum(
+        spec.num_scenarios if spec.path is None else len(read_suite(Path(spec.path)))
+        for _, spec in suites
+    )
+    with progress("scenarios", total) as tick:
+        return build_suites(suites, progress=lambda _done, _total: tick())
 
 
 def execute(spec: RunSpec) -> RunSummary:
@@ -55,9 +56,10 @@ def execute(spec: RunSpec) -> RunSummary:
     """
     out = Path(spec.out)
     with locked(out):
-        scenarios = load_suite(spec.suite)
+        scenarios = load_suites(spec.suites)
+        num_agents = max((s.num_agents for s in scenarios), default=1)
         for team in spec.teams:
-            seat_policies(team, max((s.num_agents for s in scenarios), default=1))
+            seat_policies(team, num_agents, spec.limits)
         jobs = plan_jobs(scenarios, spec.game_configs, out / "traces")
         missing = unfinished(jobs)
         kept = len(jobs) - len(missing)

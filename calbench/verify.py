@@ -118,7 +118,7 @@ def _compare(place: str, recorded: object, computed: object) -> None:
 def _play_again(trace: Trace) -> None:
     """Where every player is known by id, the same game must come out of playing it."""
     try:
-        policies = seat_policies(trace.config.team, trace.scenario.num_agents)
+        policies = seat_policies(trace.config.team, trace.scenario.num_agents, trace.config.limits)
     except ConfigError:
         return
     compare_events(trace.events, run(trace.scenario, trace.config, policies).events)

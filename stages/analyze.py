@@ -10,7 +10,7 @@ from stages import paths
 
 def main(spec: RunSpec) -> None:
     """Score an experiment's traces and write its tables."""
-    scenarios = read_suite(paths.suite(spec.suite.setting))
+    scenarios = read_suite(paths.suite(spec.name))
     jobs = plan_jobs(scenarios, spec.game_configs, paths.traces(spec.name))
     with progress("games", len(jobs)) as tick:
         write_tables(jobs, paths.tables(spec.name), spec.measure, spec.analysis, tick)

@@ -10,7 +10,7 @@ from stages import paths
 
 def main(spec: RunSpec) -> None:
     """Measure what each message of an experiment gave away."""
-    scenarios = read_suite(paths.suite(spec.suite.setting))
+    scenarios = read_suite(paths.suite(spec.name))
     jobs = plan_jobs(scenarios, spec.game_configs, paths.traces(spec.name))
     with progress("games", len(jobs)) as tick:
         write_privacy_tables(jobs, paths.tables(spec.name) / "privacy", spec.measure, tick)

@@ -1,17 +1,18 @@
-"""Suite parameters -> data/suites/<setting>.jsonl."""
+"""Suite parameters -> data/suites/<experiment>.jsonl."""
 
 from calbench.config import RunSpec
 from calbench.console import progress
 from calbench.scenarios.storage import write_suite
-from calbench.scenarios.suites import build_suite
+from calbench.scenarios.suites import build_suites
 from stages import paths
 
 
 def main(spec: RunSpec) -> None:
-    """Draw the suite of an experiment, with oracle and difficulty."""
-    with progress("scenarios", spec.suite.num_scenarios) as tick:
-        scenarios = build_suite(spec.suite, progress=lambda _done, _total: tick())
-    write_suite(paths.suite(spec.suite.setting), scenarios)
+    """Draw the suites of an experiment, with oracle and difficulty."""
+    total = sum(suite.num_scenarios for _, suite in spec.suites)
+    with progress("scenarios", total) as tick:
+        scenarios = build_suites(spec.suites, progress=lambda _done, _total: tick())
+    write_suite(paths.suite(spec.name), scenarios)
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ def params(experiment: str) -> Path:
     return BUILD / experiment / "params.yaml"
 
 
-def suite(setting: str) -> Path:
-    """Return the suite file of a setting."""
-    return DATA / "suites" / f"{setting}.jsonl"
+def suite(experiment: str) -> Path:
+    """Return the suite file of an experiment."""
+    return DATA / "suites" / f"{experiment}.jsonl"
 
 
 def traces(experiment: str) -> Path:

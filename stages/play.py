@@ -18,7 +18,7 @@ def main(spec: RunSpec) -> None:
     """
     folder = paths.traces(spec.name)
     shutil.rmtree(folder, ignore_errors=True)
-    jobs = plan_jobs(read_suite(paths.suite(spec.suite.setting)), spec.game_configs, folder)
+    jobs = plan_jobs(read_suite(paths.suite(spec.name)), spec.game_configs, folder)
     with progress("games", len(jobs)) as tick, workers(spec.jobs) as executor:
 
         def finished(job: Job) -> None:

@@ -19,7 +19,7 @@ def main(experiments: list[str]) -> None:
         results.append(
             ExperimentResults(
                 name=spec.name,
-                suite=paths.suite(spec.suite.setting),
+                suite=paths.suite(spec.name),
                 tables=paths.tables(spec.name),
                 traces=paths.traces(spec.name),
             )

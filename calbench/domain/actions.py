@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict
 
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
-from calbench.domain.messages import STRICT, Content
+from calbench.domain.messages import STRICT, Content, CostReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +38,15 @@ class BroadcastMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SealedReport:
+    """A cost vector for the mediator's eyes only; open to teams that have one [C]."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["sealed"] = "sealed"
+    content: CostReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
     """Write the meeting under discussion into a slot of one's own calendar."""
 
@@ -61,7 +70,7 @@ class Reschedule:
 
 Utterance = DirectMessage | ParticipantMessage | BroadcastMessage
 CalendarAction = Schedule | Reschedule
-Action = Utterance | CalendarAction
+Action = Utterance | SealedReport | CalendarAction
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ from calbench.domain.ids import AgentId, MeetingId, Slot
 Channel = Literal["dm", "participant_groupchat", "all_agent_groupchat"]
 CHANNELS: tuple[Channel, ...] = ("dm", "participant_groupchat", "all_agent_groupchat")
 
+Route = Channel | Literal["sealed"]
+"""How a message travels: over a channel, or sealed between an agent and the mediator [C]."""
+
 STRICT = ConfigDict(extra="forbid", strict=True)
 """Values that reach a file are read back exactly: no unknown key, no conversion."""
 
@@ -55,18 +58,226 @@ class Decision:
     slot: Slot
 
 
-Content = Text | CostRequest | CostReport | Decision
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """Secure sum: one uniform share of the sender's cost vector, a number for each slot [C]."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["share"] = "share"
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialSum:
+    """Secure sum: what the sender holds of all vectors, added up by slot [C]."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["partial_sum"] = "partial_sum"
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announcement:
+    """The slot chosen from a total: it vouches for every participant, not the sender alone [C].
+
+    The mediator's only word, and the ``decision`` of secure sum's initiator.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["announcement"] = "announcement"
+    slot: Slot
+
+
+SlotStatus = Literal["PENDING", "IMPOSSIBLE"]
+"""SD-MAP's answer to a proposed slot: it can be had, or it cannot (appendix D.2)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Propose:
+    """SD-MAP's initiator proposes one slot for the new meeting (appendix D.2)."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["propose"] = "propose"
+    slot: Slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposeReply:
+    """A responder says whether it could meet in the proposed slot (appendix D.2)."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["reply"] = "reply"
+    slot: Slot
+    status: SlotStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirm:
+    """The slot is agreed (appendix D.2)."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["confirm"] = "confirm"
+    slot: Slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fail:
+    """No slot is left to propose (appendix D.2)."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["fail"] = "fail"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RescheduleRequest:
+    """A bumper asks an old meeting's initiator to move it from the new one's ``slot``."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["reschedule_request"] = "reschedule_request"
+    old_meeting_id: MeetingId
+    slot: Slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposeReschedule:
+    """The old meeting's initiator proposes to move it to ``target`` (appendix D.2).
+
+    ``slot`` is the new meeting's, which is no target for anybody.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["propose_reschedule"] = "propose_reschedule"
+    old_meeting_id: MeetingId
+    slot: Slot
+    target: Slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RescheduleReply:
+    """A participant of the old meeting says whether it could move there (appendix D.2)."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["reschedule_reply"] = "reschedule_reply"
+    old_meeting_id: MeetingId
+    target: Slot
+    status: SlotStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmReschedule:
+    """All participants of the old meeting move it to ``target`` (appendix D.2)."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["confirm_reschedule"] = "confirm_reschedule"
+    old_meeting_id: MeetingId
+    target: Slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailReschedule:
+    """The old meeting stays where it is (appendix D.2)."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["fail_reschedule"] = "fail_reschedule"
+    old_meeting_id: MeetingId
+
+
+SdMapAct = (
+    Propose
+    | ProposeReply
+    | Confirm
+    | Fail
+    | RescheduleRequest
+    | ProposeReschedule
+    | RescheduleReply
+    | ConfirmReschedule
+    | FailReschedule
+)
+"""SD-MAP's vocabulary (appendix D.2)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeetingMove:
+    """One meeting that gives way in a DSM plan, and what that costs each participant."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    meeting_id: MeetingId
+    from_slot: Slot
+    to_slot: Slot
+    cost: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedPlan:
+    """A DSM plan as one recipient sees it (appendix D.3).
+
+    ``moves`` are those of its own meetings; ``vacated`` the slots that the others leave.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    plan_id: int
+    slot: Slot
+    moves: tuple[MeetingMove, ...]
+    vacated: tuple[Slot, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposals:
+    """DSM's initiator offers a batch of plans; ids count on over batches (appendix D.3)."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["proposals"] = "proposals"
+    plans: tuple[OfferedPlan, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """Satisfaction levels of all plans of an offer, 0 (infeasible) to 11 (appendix D.3)."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["scores"] = "scores"
+    plan_ids: tuple[int, ...]
+    scores: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanDecision:
+    """DSM's initiator announces a plan, with the moves of the recipient's own meetings."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    kind: Literal["plan_decision"] = "plan_decision"
+    plan_id: int
+    slot: Slot
+    moves: tuple[MeetingMove, ...]
+
+
+DsmAct = Proposals | Scores | PlanDecision
+"""DSM's vocabulary (appendix D.3)."""
+
+
+Content = (
+    Text
+    | CostRequest
+    | CostReport
+    | Decision
+    | Share
+    | PartialSum
+    | Announcement
+    | SdMapAct
+    | DsmAct
+)
 
 
 class Message(NamedTuple):
     """A delivered message.
 
-    ``meeting_id`` is the meeting under discussion when it was sent, which stays the
-    message's own even if it is read in a later round.
+    ``sender`` is absent when no agent speaks but the mediator; a sealed message to the
+    mediator has no recipient among agents. ``meeting_id`` is the meeting under discussion
+    when it was sent, which stays the message's own even if it is read in a later round.
     """
 
-    sender: AgentId
+    sender: AgentId | None
     recipients: tuple[AgentId, ...]
-    channel: Channel
+    channel: Route
     meeting_id: MeetingId
     content: Content

@@ -51,6 +51,9 @@ class Observation(NamedTuple):
         refusals: actions refused since the agent was last asked.
         channels: the open channels.
         incurred_shown_cost: shown cost of the agent's own moves so far.
+        has_mediator: whether the team has a mediator that takes sealed vectors [C].
+        private_seed: seed of the agent's own chance in this round, in nobody else's
+            observation; only for seats that ask for it [C].
     """
 
     agent_id: AgentId
@@ -69,13 +72,16 @@ class Observation(NamedTuple):
     refusals: tuple[Refusal, ...]
     channels: frozenset[Channel]
     incurred_shown_cost: int
+    has_mediator: bool = False
+    private_seed: int | None = None
 
     def heard(self, kind: type[C]) -> Iterator[tuple[AgentId, C]]:
-        """Yield (sender, content) of this meeting's messages of one kind from others."""
+        """Yield (sender, content) of this meeting's messages of one kind from other agents."""
         me = self.agent_id
         for message in self.messages:
-            if message.sender != me and isinstance(message.content, kind):
-                yield message.sender, message.content
+            sender = message.sender
+            if sender is not None and sender != me and isinstance(message.content, kind):
+                yield sender, message.content
 
     def said(self, kind: type[C]) -> Iterator[C]:
         """Yield what the agent itself said of one kind about this meeting."""

@@ -99,8 +99,9 @@ def play_jobs(
 
 def play_job(job: Job) -> int:
     """Play one game and write its trace; return the file's size in bytes."""
-    policies = seat_policies(job.config.team, job.scenario.num_agents)
-    return write_trace(job.path, run(job.scenario, job.config, policies))
+    config = job.config
+    policies = seat_policies(config.team, job.scenario.num_agents, config.limits)
+    return write_trace(job.path, run(job.scenario, config, policies))
 
 
 def _play_all(jobs: Sequence[Job]) -> None:

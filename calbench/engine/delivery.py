@@ -5,18 +5,22 @@ from calbench.domain.actions import (
     BroadcastMessage,
     DirectMessage,
     ParticipantMessage,
+    SealedReport,
     Utterance,
 )
 from calbench.domain.calendars import Meeting
-from calbench.domain.ids import AgentId
-from calbench.domain.messages import Message, Text
+from calbench.domain.ids import AgentId, Slot
+from calbench.domain.messages import Announcement, Message, Text
 from calbench.domain.observations import Refusal
+from calbench.engine.mediator import Mediator
 from calbench.engine.state import Moment, State, Unread
 from calbench.traces.events import (
     AllAgentGroupchatSent,
+    AnnouncementSent,
     DmSent,
     InvalidToolCall,
     ParticipantGroupchatSent,
+    SealedSent,
 )
 
 _EVENT_BY_CHANNEL = {
@@ -66,6 +70,67 @@ def send(
     state.current[sender] += (message,)
     state.messages_sent_by_agent[sender] += 1
     return recipients
+
+
+def hand_over(
+    state: State,
+    moment: Moment,
+    sender: AgentId,
+    action: SealedReport,
+    mediator: Mediator | None,
+    sent_this_round: int,
+) -> Mediator | None:
+    """Hand a vector to the mediator, or record why not; the last one makes it speak.
+
+    Returns:
+        The mediator with that vector, ``None`` if it was refused.
+    """
+    if mediator is None:
+        refuse(state, moment, sender, action, _closed(action.type))
+        return None
+    report = action.content
+    reason = mediator.objection(sender, report) or _over_cap(state, sent_this_round)
+    if reason is not None:
+        refuse(state, moment, sender, action, reason)
+        return None
+    meeting_id = moment.meeting.meeting_id
+    state.events.append(
+        SealedSent(
+            round=moment.round_index,
+            turn=moment.turn_index,
+            from_agent=sender,
+            to_agents=(),
+            meeting_id=meeting_id,
+            content=report,
+        )
+    )
+    state.current[sender] += (Message(sender, (), action.type, meeting_id, report),)
+    state.messages_sent_by_agent[sender] += 1
+    after = mediator.taking(sender, report)
+    if after.choice is not None:
+        _announce(state, moment, after.choice)
+    return after
+
+
+def _announce(state: State, moment: Moment, slot: Slot) -> None:
+    """Let the mediator tell all participants; it waits in their inboxes like any message."""
+    meeting = moment.meeting
+    recipients = tuple(sorted(meeting.participants))
+    content = Announcement(slot=slot)
+    entry = Unread(
+        len(state.events), Message(None, recipients, "sealed", meeting.meeting_id, content)
+    )
+    state.events.append(
+        AnnouncementSent(
+            round=moment.round_index,
+            turn=moment.turn_index,
+            to_agents=recipients,
+            meeting_id=meeting.meeting_id,
+            content=content,
+        )
+    )
+    for recipient in recipients:
+        state.unread[recipient].append(entry)
 
 
 def read_inbox(
@@ -120,12 +185,20 @@ def _objection(
 ) -> str | None:
     """Return why a message cannot be delivered, or ``None`` if it can."""
     if action.type not in state.channels:
-        return f"The channel {action.type} is closed in this game"
+        return _closed(action.type)
     misaddressed = _misaddressed(state, sender, action, meeting)
     if misaddressed is not None:
         return misaddressed
     if isinstance(action.content, Text) and not action.content.text.strip():
         return "The message is empty"
+    return _over_cap(state, sent_this_round)
+
+
+def _closed(route: str) -> str:
+    return f"The channel {route} is closed in this game"
+
+
+def _over_cap(state: State, sent_this_round: int) -> str | None:
     if state.message_cap is not None and sent_this_round >= state.message_cap:
         return f"The cap of {state.message_cap} messages in this round is reached"
     return None

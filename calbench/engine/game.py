@@ -5,10 +5,11 @@ from collections.abc import Generator
 
 from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId, MeetingId
+from calbench.domain.randomness import derived_seed
 from calbench.domain.rules import RULES_VERSION
 from calbench.engine.decide import decision, voluntary
 from calbench.engine.resolve import resolve
-from calbench.engine.seating import seat_of
+from calbench.engine.seating import private_agents, seat_of
 from calbench.engine.state import State, initial_state
 from calbench.engine.talk import Answers, Asks, Talk
 from calbench.scenarios.models import IncomingMeetingEntry, Scenario
@@ -48,9 +49,17 @@ def play(scenario: Scenario, config: GameConfig) -> Game:
     """
     state = initial_state(scenario, config)
     _open(state, scenario, config)
+    private = private_agents(config.team, state.agent_ids)
     for round_index, entry in enumerate(scenario.meetings):
+        for agent in private:
+            state.private_seeds[agent] = private_seed(scenario.seed, round_index, agent)
         yield from _round(state, scenario, entry, round_index)
     return _close(state, scenario, config)
+
+
+def private_seed(seed: int, round_index: int, agent: AgentId) -> int:
+    """Return the seed of an agent's private chance in one round, from the scenario's [C]."""
+    return derived_seed(seed, "private", round_index, agent)
 
 
 def _round(

@@ -2,7 +2,8 @@
 
 An agent sees its own calendar, messages addressed to it or sent by it, and of the meeting
 under discussion its participants only if it is one of them (paper, appendix A.1). Shown
-costs stand in calendars; accounting costs are in no observation.
+costs stand in calendars; accounting costs are in no observation. A seat with private chance
+sees its own seed and nobody else's.
 """
 
 from calbench.domain.calendars import HiddenMeeting
@@ -45,4 +46,6 @@ def observe(
         refusals,
         state.channels,
         state.shown_cost_by_agent[agent],
+        state.has_mediator,
+        state.private_seeds[agent],
     )

@@ -35,7 +35,8 @@ class State:
 
     ``standing`` holds the meetings that must be whole: the scenario's prior meetings and
     every meeting scheduled since (section 3, resolution). ``calendar_ids`` mirrors
-    ``calendars`` as bare ids, the form in which traces record them.
+    ``calendars`` as bare ids, the form in which traces record them. ``private_seeds`` are
+    those of the round for seats with private chance, ``None`` for the others.
     """
 
     agent_ids: tuple[AgentId, ...]
@@ -54,6 +55,8 @@ class State:
     current: list[tuple[Message, ...]]
     earlier: list[tuple[Message, ...]]
     refusals: list[tuple[Refusal, ...]]
+    has_mediator: bool
+    private_seeds: list[int | None]
     events: list[Event] = field(default_factory=list)
     outcomes: list[RoundOutcome] = field(default_factory=list)
 
@@ -107,4 +110,6 @@ def initial_state(scenario: Scenario, config: GameConfig) -> State:
         current=[()] * count,
         earlier=[()] * count,
         refusals=[()] * count,
+        has_mediator=config.team.mediator,
+        private_seeds=[None] * count,
     )

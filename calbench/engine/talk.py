@@ -2,12 +2,13 @@
 
 from collections.abc import Generator, Mapping
 
-from calbench.domain.actions import Action, CalendarAction
+from calbench.domain.actions import Action, CalendarAction, SealedReport
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import CHEAP_TALK, Observation
 from calbench.domain.replies import Reply
-from calbench.engine.delivery import read_inbox, refuse, send
+from calbench.engine.delivery import hand_over, read_inbox, refuse, send
+from calbench.engine.mediator import Mediator
 from calbench.engine.observe import observe
 from calbench.engine.state import Moment, State
 from calbench.traces.events import TurnEnd, TurnStart
@@ -21,7 +22,7 @@ Asking = Generator[Asks, Answers, None]
 class Talk:
     """The talk of one round: who may speak, who was woken, what has been sent."""
 
-    __slots__ = ("meeting", "round_index", "sent", "speakers", "state", "woken")
+    __slots__ = ("mediator", "meeting", "round_index", "sent", "speakers", "state", "woken")
 
     def __init__(
         self,
@@ -36,6 +37,9 @@ class Talk:
         self.speakers = list(speaker_order)
         self.woken: set[AgentId] = set()
         self.sent = 0
+        self.mediator: Mediator | None = None
+        if state.has_mediator:
+            self.mediator = Mediator(meeting.participants, len(state.calendars[0]))
 
     @property
     def outsiders(self) -> tuple[AgentId, ...]:
@@ -93,10 +97,19 @@ class Talk:
                 reason = f"{action.type} is not allowed in CHEAP_TALK"
                 refuse(self.state, moment, agent, action, reason)
                 continue
+            if isinstance(action, SealedReport):
+                self._seal(moment, agent, action)
+                continue
             recipients = send(self.state, moment, agent, action, self.sent)
             if recipients:
                 self.sent += 1
                 self._wake(recipients, is_private_group=action.type == "participant_groupchat")
+
+    def _seal(self, moment: Moment, agent: AgentId, action: SealedReport) -> None:
+        after = hand_over(self.state, moment, agent, action, self.mediator, self.sent)
+        if after is not None:
+            self.mediator = after
+            self.sent += 1
 
     def _wake(self, recipients: tuple[AgentId, ...], *, is_private_group: bool) -> None:
         if is_private_group:

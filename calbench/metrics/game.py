@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from calbench.domain.ids import AgentId, MeetingId
-from calbench.domain.messages import Channel
+from calbench.domain.messages import Route
 from calbench.metrics.costs import (
     Costs,
     adjusted_excess,
@@ -70,7 +70,7 @@ class VpsShare:
     """What the messages of one kind on one channel leaked in a game, in slot-equivalents."""
 
     source: str
-    channel: Channel
+    channel: Route
     vps: float
 
 

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
-    AllAgentGroupchatSent,
     BatchApplied,
     BatchRejected,
-    DmSent,
     Event,
+    MessageSent,
     Outcome,
-    ParticipantGroupchatSent,
     Resolution,
     RoundStart,
 )
@@ -72,7 +70,7 @@ def meeting_results(events: Iterable[Event]) -> tuple[MeetingResult, ...]:
     for event in events:
         if isinstance(event, RoundStart):
             start, messages, cost, rejected = event, 0, 0, 0
-        elif isinstance(event, DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent):
+        elif isinstance(event, MessageSent):
             messages += 1
         elif isinstance(event, BatchApplied):
             cost += event.cost

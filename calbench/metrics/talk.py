@@ -2,12 +2,7 @@
 
 from collections.abc import Iterable
 
-from calbench.traces.events import (
-    AllAgentGroupchatSent,
-    DmSent,
-    Event,
-    ParticipantGroupchatSent,
-)
+from calbench.traces.events import Event, MessageSent
 
 
 def messages_sent_by_agent(events: Iterable[Event], num_agents: int) -> tuple[int, ...]:
@@ -17,6 +12,6 @@ def messages_sent_by_agent(events: Iterable[Event], num_agents: int) -> tuple[in
     """
     counts = [0] * num_agents
     for event in events:
-        if isinstance(event, DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent):
+        if isinstance(event, MessageSent):
             counts[event.from_agent] += 1
     return tuple(counts)

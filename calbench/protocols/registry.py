@@ -5,18 +5,42 @@ from typing import Any
 
 from calbench.protocols.base import Policy
 from calbench.protocols.degenerate import FirstFree, Silent, TellAll
+from calbench.protocols.dsm import Dsm
 from calbench.protocols.imap import Imap
+from calbench.protocols.mediator import Mediated
+from calbench.protocols.sd_map.policy import SdMap
+from calbench.protocols.secure_sum import SecureSum
 
 POLICIES: dict[str, Callable[..., Policy]] = {
     "imap": Imap,
+    "dsm": Dsm,
+    "sd-map": SdMap,
+    "mediator": Mediated,
+    "secure-sum": SecureSum,
     "silent": Silent,
     "first-free": FirstFree,
     "tell-all": TellAll,
 }
 """Constructors by name; a seat's settings are their keyword arguments."""
 
+NEEDS_MEDIATOR = frozenset({"mediator"})
+"""Players whose team must have a mediator, or they never agree on a slot."""
 
-def build_policy(name: str, settings: Mapping[str, Any]) -> Policy | None:
-    """Return the named policy, or ``None`` if this package has none of that name."""
+NEEDS_PRIVATE_CHANCE = frozenset({"secure-sum"})
+"""Players whose seats must have private chance, or they never agree on a slot."""
+
+TAKES_WEIGHTS = frozenset({"sd-map"})
+"""Players that take the game's difficulty weights, ``limits.sd_model``, as ``weights``."""
+
+
+def build_policy(
+    name: str, settings: Mapping[str, Any], weights: tuple[float, ...] | None = None
+) -> Policy | None:
+    """Return the named policy, or ``None`` if this package has none of that name.
+
+    ``weights`` are the game's difficulty weights, for the players that go by them.
+    """
     make = POLICIES.get(name)
-    return None if make is None else make(**settings)
+    if make is None:
+        return None
+    return make(**settings, weights=weights) if name in TAKES_WEIGHTS else make(**settings)

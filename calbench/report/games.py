@@ -13,11 +13,9 @@ from typing import Any
 from calbench.metrics.outcomes import LOST
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
-    AllAgentGroupchatSent,
     BatchApplied,
-    DmSent,
     Event,
-    ParticipantGroupchatSent,
+    MessageSent,
     Resolution,
 )
 from calbench.traces.models import Seat, Trace
@@ -34,6 +32,8 @@ LEFT_OUT: Mapping[str, frozenset[str]] = {
             "dm_sent",
             "participant_groupchat_sent",
             "all_agent_groupchat_sent",
+            "sealed_sent",
+            "announcement",
             "invalid_tool_call",
             "batch_rejected",
             "batch_applied",
@@ -92,7 +92,7 @@ def event_data(event: Event, num_slots: int) -> dict[str, Any]:
             value = getattr(event, field.name)
             if value is not None and value is not False:
                 data[field.name] = _plain(value)
-    if isinstance(event, DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent):
+    if isinstance(event, MessageSent):
         content = data["content"]
         if content.get("slots") == list(range(num_slots)):
             del content["slots"]
@@ -105,10 +105,7 @@ def game_entry(trace: Trace) -> list[int]:
     return [
         sum(event.coordinated for event in resolutions),
         sum(event.cost for event in trace.events if isinstance(event, BatchApplied)),
-        sum(
-            isinstance(event, DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent)
-            for event in trace.events
-        ),
+        sum(isinstance(event, MessageSent) for event in trace.events),
         int(any(event.outcome in LOST for event in resolutions)),
     ]
 

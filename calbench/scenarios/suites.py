@@ -1,5 +1,7 @@
 """A suite: the scenarios of one setting, drawn and chosen by difficulty, or read from a file."""
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from calbench.domain.randomness import derived_seed, stream
@@ -20,7 +22,29 @@ SEED_BITS = 53
 """Seeds of scenarios stay exact where numbers are doubles, as in the trace viewer [C]."""
 
 
-def build_suite(spec: SuiteSpec, progress: Progress | None = None) -> tuple[Scenario, ...]:
+def build_suites(
+    suites: Sequence[tuple[str, SuiteSpec]], progress: Progress | None = None
+) -> tuple[Scenario, ...]:
+    """Return the scenarios of several suites, each under the name it is given.
+
+    Raises:
+        GenerationError: two of them would hold a scenario of the same name, or one cannot be
+            drawn.
+        FileError: a suite file does not fit.
+    """
+    scenarios: list[Scenario] = []
+    for name, spec in suites:
+        scenarios.extend(build_suite(spec, progress, name=name))
+    counts = Counter(scenario.scenario_id for scenario in scenarios)
+    twice = [scenario_id for scenario_id, count in counts.items() if count > 1]
+    if twice:
+        raise GenerationError(f"two suites hold a scenario {twice[0]}: give them other settings")
+    return tuple(scenarios)
+
+
+def build_suite(
+    spec: SuiteSpec, progress: Progress | None = None, *, name: str | None = None
+) -> tuple[Scenario, ...]:
     """Return the scenarios of a suite with oracle and difficulty.
 
     Candidates are scored for difficulty only; oracles are computed for the chosen ones.
@@ -28,10 +52,12 @@ def build_suite(spec: SuiteSpec, progress: Progress | None = None) -> tuple[Scen
     Args:
         spec: what to draw, or the file to read.
         progress: told (done, total) as the scenarios are finished.
+        name: the setting under which tables list the scenarios, if it is another one than
+            that from which they are drawn; the draw does not depend on it.
 
     Returns:
-        The scenarios, named ``<setting>-000`` and so on in order of tertile, then rank;
-        those of a file keep their names and order.
+        The scenarios, named ``<name>-000`` and so on in order of tertile, then rank; those of
+        a file keep their names and order.
 
     Raises:
         GenerationError: a scenario cannot be drawn, or tertiles are asked for where no
@@ -43,7 +69,8 @@ def build_suite(spec: SuiteSpec, progress: Progress | None = None) -> tuple[Scen
     scenarios: list[Scenario] = []
     chosen = _choose_by_difficulty(spec) if spec.tertiles else _take_in_order(spec)
     for index, (scenario, tertile) in enumerate(chosen):
-        named = scenario.updated(scenario_id=f"{spec.setting}-{index:03d}")
+        setting = spec.setting if name is None else name
+        named = scenario.updated(scenario_id=f"{setting}-{index:03d}", setting=setting)
         scenarios.append(with_oracle(with_difficulty(named, tertile)))
         if progress is not None:
             progress(len(scenarios), len(chosen))

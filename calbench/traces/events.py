@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field
 
 from calbench.domain.actions import Action, CalendarAction
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
-from calbench.domain.messages import STRICT, Content
+from calbench.domain.messages import STRICT, Announcement, Content, CostReport
 from calbench.domain.observations import Phase
 from calbench.domain.replies import Usage
 
@@ -158,6 +158,33 @@ class AllAgentGroupchatSent:
 
 
 @event
+class SealedSent:
+    """A cost vector was handed to the mediator; no agent receives it [C]."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["sealed_sent"] = "sealed_sent"
+    round: int
+    turn: int
+    from_agent: AgentId
+    to_agents: tuple[AgentId, ...]
+    meeting_id: MeetingId
+    content: CostReport
+
+
+@event
+class AnnouncementSent:
+    """The mediator tells the participants the slot it chose; nobody's message [C]."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["announcement"] = "announcement"
+    round: int
+    turn: int
+    to_agents: tuple[AgentId, ...]
+    meeting_id: MeetingId
+    content: Announcement
+
+
+@event
 class InvalidToolCall:
     """An action that was not carried out: recorded, not delivered, not counted."""
 
@@ -284,7 +311,8 @@ class GameEnd:
     messages: int
 
 
-MessageSent = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent
+MessageSent = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent | SealedSent
+"""Whatever counts as a message of an agent."""
 
 Event = (
     GameStart
@@ -293,6 +321,7 @@ Event = (
     | TurnStart
     | TurnEnd
     | MessageSent
+    | AnnouncementSent
     | InvalidToolCall
     | DecideStart
     | DecideEnd

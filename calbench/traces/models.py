@@ -1,9 +1,10 @@
 """The trace of one game: everything needed to read, verify and measure it (appendix A.6)."""
 
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from operator import not_
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from calbench.domain.canonical import digest
 from calbench.domain.messages import Channel
@@ -13,20 +14,38 @@ from calbench.traces.events import AnyEvent, CalendarIds
 TRACE_SCHEMA_VERSION = 1
 """Version of the trace file; another one is refused with the version that reads it."""
 
+Extra = Annotated[bool, Field(exclude_if=not_)]
+"""What few teams have is written down only where it is used: other games keep their ids."""
+
 
 class Seat(Model):
-    """Who sits in one place: a player by name, its kind, and the settings that define it."""
+    """Who sits in one place: a player by name, its kind, and the settings that define it.
+
+    ``private_chance`` gives the seat a random stream of its own [C].
+    """
 
     player: Annotated[str, Field(pattern=ID_PATTERN)]
     kind: Literal["protocol", "degenerate", "scripted", "model"]
     settings: dict[str, Any] = Field(default_factory=dict)
+    private_chance: Extra = False
 
 
 class Team(Model):
-    """Who sits where. One seat is taken by every agent; several go to agents 0, 1, ..."""
+    """Who sits where. One seat is taken by every agent; several go to agents 0, 1, ...
+
+    ``mediator`` gives the team a trusted non-player that takes sealed vectors [C].
+    """
 
     team_id: Annotated[str, Field(pattern=ID_PATTERN)]
     seats: Annotated[tuple[Seat, ...], Field(min_length=1)]
+    mediator: Extra = False
+
+    @model_validator(mode="after")
+    def _mediates_between_protocols(self) -> Self:
+        """Keep agents that speak in words away from what is sealed."""
+        if self.mediator and any(seat.kind in ("scripted", "model") for seat in self.seats):
+            raise ValueError("a team with a mediator seats protocols and baselines only")
+        return self
 
 
 class Limits(Model):

@@ -20,7 +20,8 @@
   var MESSAGES = {
     dm_sent: "private message",
     participant_groupchat_sent: "to the participants",
-    all_agent_groupchat_sent: "to all agents"
+    all_agent_groupchat_sent: "to all agents",
+    sealed_sent: "sealed"
   };
   /* An event of one of these types begins a new step "by turn". */
   var OPENERS = {
@@ -178,7 +179,9 @@
     case "dm_sent":
     case "participant_groupchat_sent":
     case "all_agent_groupchat_sent":
-      return Agent(event.from_agent) + " tells " + list(event.to_agents.map(agent)) + ": "
+    case "sealed_sent":
+    case "announcement":
+      return senderOf(event) + " tells " + recipientsOf(event) + ": "
         + contentText(event.content) + ".";
     case "invalid_tool_call":
       return Agent(event.agent_id) + " is refused: " + visible(event.reason) + ".";
@@ -210,6 +213,15 @@
     }
   }
 
+  /* Who speaks and who hears: the mediator is no agent, and has no number. */
+  function senderOf(event) {
+    return event.type === "announcement" ? "The mediator" : Agent(event.from_agent);
+  }
+
+  function recipientsOf(event) {
+    return event.type === "sealed_sent" ? "the mediator" : list(event.to_agents.map(agent));
+  }
+
   function thinkingText(event) {
     return event.thinking ? " It thought: “" + visible(event.thinking) + "”" : "";
   }
@@ -221,7 +233,30 @@
     case "costs":
       return "my cost in each slot";
     case "decision":
+    case "announcement":
       return "we meet in slot " + content.slot;
+    case "share":
+      return "one share of my cost in each slot";
+    case "partial_sum":
+      return "the sum of the shares I hold, for each slot";
+    case "propose":
+      return "could we meet in slot " + content.slot + "?";
+    case "reply":
+      return "slot " + content.slot + " is " + content.status;
+    case "confirm":
+      return "slot " + content.slot + " is agreed";
+    case "fail":
+      return "no slot is left";
+    case "reschedule_request":
+      return "please move M" + content.old_meeting_id + " from slot " + content.slot;
+    case "propose_reschedule":
+      return "could M" + content.old_meeting_id + " move to slot " + content.target + "?";
+    case "reschedule_reply":
+      return "slot " + content.target + " is " + content.status + " for M" + content.old_meeting_id;
+    case "confirm_reschedule":
+      return "M" + content.old_meeting_id + " moves to slot " + content.target;
+    case "fail_reschedule":
+      return "M" + content.old_meeting_id + " stays where it is";
     case "text":
       return "“" + visible(content.text).slice(0, 200) + "”";
     default:
@@ -237,19 +272,34 @@
         + (content.slots ? "slots " + content.slots.join(", ") : "each slot") + "?");
     case "costs":
       return costTable(content, view);
+    case "share":
+      return costTable({ costs: content.values }, view, "share");
+    case "partial_sum":
+      return costTable({ costs: content.values }, view, "sum");
     case "decision":
+    case "announcement":
       return el("p", {}, "We meet in ", el("strong", {}, "slot " + content.slot), ".");
     case "text":
       return el("p", { "class": "cb-text" }, visible(content.text));
+    case "propose":
+    case "reply":
+    case "confirm":
+    case "fail":
+    case "reschedule_request":
+    case "propose_reschedule":
+    case "reschedule_reply":
+    case "confirm_reschedule":
+    case "fail_reschedule":
+      return el("p", {}, contentText(content) + ".");
     default:
       return el("p", { "class": "cb-text" }, visible(JSON.stringify(content)));
     }
   }
 
-  function costTable(content, view) {
+  function costTable(content, view, word) {
     var slots = content.slots || view.slots;
     var head = el("tr", {}, el("th", { scope: "row" }, "slot"));
-    var body = el("tr", {}, el("th", { scope: "row" }, "cost"));
+    var body = el("tr", {}, el("th", { scope: "row" }, word || "cost"));
     content.costs.forEach(function (cost, index) {
       var slot = slots[index];
       var never = cost === null;
@@ -330,8 +380,9 @@
     var now = index === view.at;
     return el("li", { "class": "cb-message" + (now ? " cb-now" : "") },
       el("header", {},
-        el("strong", {}, Agent(event.from_agent)), " → " + list(event.to_agents.map(agent)) + " ",
-        el("small", {}, MESSAGES[event.type] + ", sweep " + (event.turn + 1) + ", "),
+        el("strong", {}, senderOf(event)), " → " + recipientsOf(event) + " ",
+        el("small", {}, (MESSAGES[event.type] || "announcement") + ", sweep " + (event.turn + 1)
+          + ", "),
         jumpNode(view, index, "event " + index)),
       contentNode(event.content, view));
   }
@@ -350,7 +401,7 @@
     var items = el("ol", { "class": "cb-talk" });
     for (var index = frame.roundAt; index <= view.at; index += 1) {
       var event = view.game.events[index];
-      if (MESSAGES[event.type]) {
+      if (MESSAGES[event.type] || event.type === "announcement") {
         items.appendChild(messageNode(view, event, index));
       } else if (event.type === "invalid_tool_call") {
         items.appendChild(el("li", { "class": "cb-message cb-refused" },

@@ -61,7 +61,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         SOURCES,
         [
             make_results(root / "varied", "varied", ["imap", "silent"]),
-            make_results(root / "uniform", "uniform", ["imap", "tell-all"]),
+            make_results(
+                root / "uniform", "uniform", ["imap", "tell-all", "mediator", "secure-sum"]
+            ),
             make_results(root / "hostile", "hostile", ["hostile"]),
         ],
         root / "src",
@@ -286,6 +288,21 @@ def test_rejected_batches_and_retries_are_shown(visit: Visit) -> None:
     expect(page.locator(".cb-batch").first).to_contain_text("✗ Expected exactly 1 schedule")
     expect(page.locator(".cb-batch").last).to_contain_text("retry 3")
     expect(page.locator(".cb-outcomes")).to_contain_text("no batch")
+
+
+def test_sealed_and_shared_vectors_are_shown_as_tables(visit: Visit) -> None:
+    page = visit("traces.html#uniform/mediator/uniform-000/99999")
+
+    messages = page.locator(".cb-message")
+    expect(messages).to_have_count(4)
+    expect(messages.first).to_contain_text("→ the mediator sealed, sweep 1")
+    expect(messages.first.locator("td")).to_have_count(16)
+    expect(messages.last).to_contain_text("The mediator → agent")
+    expect(messages.last).to_contain_text("We meet in slot")
+    page = visit("traces.html#uniform/secure-sum/uniform-000/99999")
+    expect(messages).to_have_count(10)
+    expect(messages.first.locator("th").nth(17)).to_have_text("share")
+    expect(page.locator(".cb-message", has_text="sum").first.locator("td")).to_have_count(16)
 
 
 def test_permalink_reopens_the_same_event(visit: Visit) -> None:

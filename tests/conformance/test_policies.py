@@ -8,28 +8,45 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calbench.config import known_names, protocol_preset
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.ids import MeetingId, Slot
 from calbench.domain.messages import (
     CHANNELS,
+    Announcement,
+    Confirm,
+    ConfirmReschedule,
     Content,
     CostReport,
     CostRequest,
     Decision,
+    Fail,
+    FailReschedule,
+    MeetingMove,
     Message,
+    OfferedPlan,
+    PartialSum,
+    PlanDecision,
+    Proposals,
+    Propose,
+    ProposeReply,
+    ProposeReschedule,
+    RescheduleReply,
+    RescheduleRequest,
+    Scores,
+    Share,
     Text,
 )
 from calbench.domain.observations import Observation, Phase
 from calbench.engine.drivers import run
+from calbench.engine.seating import team_of
 from calbench.protocols.base import Policy, own_meeting
 from calbench.protocols.registry import POLICIES, build_policy
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
-    AllAgentGroupchatSent,
     BatchRejected,
-    DmSent,
     InvalidToolCall,
-    ParticipantGroupchatSent,
+    MessageSent,
     TurnStart,
 )
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
@@ -44,18 +61,45 @@ class Promise:
     Attributes:
         vocabulary: kinds of content it sends.
         sweeps: after how many sweeps it has nothing more to say, the silent one included.
+        outsiders_act: whether agents outside the meeting under discussion do anything.
     """
 
     vocabulary: tuple[type[Content], ...]
     sweeps: int
+    outsiders_act: bool = False
 
 
 PROMISES: dict[str, Promise] = {
     "imap": Promise((CostRequest, CostReport, Decision), sweeps=3),
+    "sd-map": Promise(
+        (
+            Propose,
+            ProposeReply,
+            Confirm,
+            Fail,
+            RescheduleRequest,
+            ProposeReschedule,
+            RescheduleReply,
+            ConfirmReschedule,
+            FailReschedule,
+        ),
+        sweeps=99,
+        outsiders_act=True,
+    ),
+    "dsm-welfare": Promise((Proposals, Scores, PlanDecision), sweeps=99, outsiders_act=True),
+    "dsm-private": Promise((Proposals, Scores, PlanDecision), sweeps=3, outsiders_act=True),
+    "mediator": Promise((CostReport,), sweeps=2),
+    "secure-sum": Promise((Share, PartialSum, Announcement), sweeps=4),
     "tell-all": Promise((CostReport,), sweeps=2),
     "first-free": Promise((), sweeps=1),
     "silent": Promise((), sweeps=1),
 }
+
+PRESETS = {name: Seat(**protocol_preset(name)) for name in known_names("protocol")}
+"""Policies with the settings of ``conf/protocol``: they stand for the bare policy."""
+
+NAMES = [*(set(POLICIES) - {seat.player for seat in PRESETS.values()}), *PRESETS]
+NAMES.sort()
 
 EMPTY_BATCH = "Expected exactly 1 schedule action, got 0"
 """The only conflict a protocol may run into: it had nothing to submit."""
@@ -78,20 +122,18 @@ class Twice:
 
 
 def build(name: str) -> Policy:
-    policy = build_policy(name, {})
+    seat = PRESETS.get(name)
+    policy = build_policy(seat.player, seat.settings) if seat else build_policy(name, {})
     assert policy is not None
     return policy
 
 
+def team(name: str) -> Team:
+    return Team(team_id=name, seats=(PRESETS[name],)) if name in PRESETS else team_of(name)
+
+
 def config(name: str, channels: tuple[str, ...], limits: Limits) -> GameConfig:
-    seat = Seat(player=name, kind="protocol")
-    return GameConfig.model_validate(
-        {
-            "team": Team(team_id=name, seats=(seat,)),
-            "channels": channels,
-            "limits": limits,
-        }
-    )
+    return GameConfig.model_validate({"team": team(name), "channels": channels, "limits": limits})
 
 
 CHANNEL_SETS = [opened for count in (3, 2, 1, 0) for opened in combinations(CHANNELS, count)]
@@ -105,7 +147,7 @@ any_scenarios = scenarios(max_slots=8) | loose_scenarios()
 FEW = settings(max_examples=40, deadline=None)
 MANY = settings(max_examples=600, deadline=None)
 
-every_policy = pytest.mark.parametrize("name", POLICIES)
+every_policy = pytest.mark.parametrize("name", NAMES)
 every_channel_set = pytest.mark.parametrize("channels", CHANNEL_SETS, ids="+".join)
 
 
@@ -120,7 +162,7 @@ def keeps_its_promises(
     ends_by_itself(trace, name)
     for player in players:
         for observation, turn in player.turns:
-            if own_meeting(observation) is None:
+            if own_meeting(observation) is None and not PROMISES[name].outsiders_act:
                 assert turn == PASS
 
 
@@ -137,7 +179,7 @@ def is_lawful(trace: Trace, seats: range | list[int]) -> None:
 
 def speaks_its_vocabulary(trace: Trace, name: str) -> None:
     for event in trace.events:
-        if isinstance(event, DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent):
+        if isinstance(event, MessageSent):
             assert isinstance(event.content, PROMISES[name].vocabulary)
 
 
@@ -158,12 +200,12 @@ def stays_lawful_beside(
     is_lawful(trace, seats)
     for player in players:
         for observation, turn in player.turns if isinstance(player, Twice) else ():
-            if own_meeting(observation) is None:
+            if own_meeting(observation) is None and not PROMISES[name].outsiders_act:
                 assert turn == PASS
 
 
 def test_every_policy_declares_its_promises() -> None:
-    assert set(PROMISES) == set(POLICIES)
+    assert set(PROMISES) == set(NAMES)
 
 
 @every_policy
@@ -207,6 +249,26 @@ def with_noise(observation: Observation) -> Observation:
         CostRequest(slots=slots),
         CostReport(slots=slots, costs=(0,) * len(slots)),
         Decision(slot=Slot(0)),
+        Share(values=(1,) * len(slots)),
+        PartialSum(values=(1,) * len(slots)),
+        Announcement(slot=Slot(0)),
+        Propose(slot=Slot(0)),
+        Confirm(slot=Slot(0)),
+        RescheduleRequest(old_meeting_id=before, slot=Slot(0)),
+        Proposals(
+            plans=(
+                OfferedPlan(
+                    plan_id=0,
+                    slot=Slot(0),
+                    moves=(
+                        MeetingMove(meeting_id=before, from_slot=Slot(0), to_slot=Slot(1), cost=1),
+                    ),
+                    vacated=(),
+                ),
+            )
+        ),
+        Scores(plan_ids=(0,), scores=(11,)),
+        PlanDecision(plan_id=0, slot=Slot(0), moves=()),
     )
     me = (observation.agent_id,)
     others = [agent for agent in observation.agent_ids if agent not in me]

@@ -11,10 +11,11 @@ from calbench.domain.actions import (
     ParticipantMessage,
     Reschedule,
     Schedule,
+    SealedReport,
     Turn,
 )
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
-from calbench.domain.messages import CHANNELS, Channel, Text
+from calbench.domain.messages import CHANNELS, Channel, CostReport, Text
 from calbench.domain.observations import Observation, Phase
 from calbench.engine.drivers import run
 from calbench.scenarios.models import Scenario
@@ -59,6 +60,13 @@ def group(text: str = "Hello") -> ParticipantMessage:
 
 def broadcast(text: str = "Hello") -> BroadcastMessage:
     return BroadcastMessage(content=Text(text=text))
+
+
+def seal(*costs: int | None) -> SealedReport:
+    """Return a vector for the mediator, by default of four free slots."""
+    vector = costs or (0, 0, 0, 0)
+    slots = tuple(Slot(slot) for slot in range(len(vector)))
+    return SealedReport(content=CostReport(slots=slots, costs=vector))
 
 
 def move(
@@ -106,9 +114,12 @@ def game_config(
     max_turns: int = 15,
     retries: int = 3,
     cap: int | None = None,
+    mediator: bool = False,
+    private_chance: bool = False,
 ) -> GameConfig:
+    seat = Seat(player=team, kind="protocol", private_chance=private_chance)
     return GameConfig(
-        team=Team(team_id=team, seats=(Seat(player=team, kind="protocol"),)),
+        team=Team(team_id=team, seats=(seat,), mediator=mediator),
         channels=tuple(channels),
         limits=Limits(max_turns_per_round=max_turns, decision_retries=retries, dm_cap=cap),
     )

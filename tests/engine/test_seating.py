@@ -1,11 +1,17 @@
+from pathlib import Path
+
 import pytest
 
+from calbench.config import compose, read_params, write_params
 from calbench.domain.ids import AgentId
-from calbench.engine.seating import seat_of, seat_policies
+from calbench.engine.drivers import run
+from calbench.engine.seating import private_agents, seat_of, seat_policies, team_of
 from calbench.errors import ConfigError
 from calbench.protocols.degenerate import Silent
 from calbench.protocols.imap import Imap
-from calbench.traces.models import Seat, Team
+from calbench.traces.models import Limits, Seat, Team
+from tests.engine.scripts import game_config
+from tests.factories import make_scenario
 
 
 def team(*players: str, **settings: int) -> Team:
@@ -31,3 +37,35 @@ def test_seating_names_team_player_and_the_known_ones_when_a_player_is_unknown()
 def test_seating_names_the_player_when_its_settings_do_not_fit() -> None:
     with pytest.raises(ConfigError, match=r"team test: settings of player imap do not fit: Imap"):
         seat_policies(team("imap", colour=3), 3)
+
+
+def test_players_that_go_by_weights_get_those_of_the_limits() -> None:
+    # Agents 0 and 1 have slot 0 alone, where the prior meeting of agents 1 and 2 stands.
+    scenario = make_scenario([".B", "..", ".."], [(0, 1)], prior=[((1, 2), 0)])
+    for weights, slot in (((2.0, 1.0, 1.0), 1), ((1.0, 1.0, 2.0), 0), (None, 0)):
+        limits = Limits(sd_model=weights)
+        config = game_config("sd-map", ("dm",)).model_copy(update={"limits": limits})
+        trace = run(scenario, config, seat_policies(config.team, 3, limits))
+        assert trace.final_state.calendars[2].index(2) == slot
+    assert [type(policy) for policy in seat_policies(team("imap"), 3, limits)] == [Imap] * 3
+
+
+def test_seating_says_how_many_weights_there_should_be() -> None:
+    with pytest.raises(ConfigError, match=r"limits\.sd_model: 2 weights for 3 agents"):
+        seat_policies(team("sd-map"), 3, Limits(sd_model=(1.0, 2.0)))
+    with pytest.raises(ConfigError, match=r"team test: settings of player sd-map do not fit"):
+        seat_policies(team("sd-map", weights=3), 3)
+
+
+@pytest.mark.parametrize("player", ["imap", "mediator", "secure-sum"])
+def test_team_of_a_player_has_what_its_file_gives_it(player: str, tmp_path: Path) -> None:
+    spec = compose([f"teams=[{player}]"])
+    assert spec.teams == (team_of(player),)
+    write_params(tmp_path / "params.yaml", spec)
+    assert read_params(tmp_path / "params.yaml").teams == spec.teams
+
+
+def test_private_chance_belongs_to_seats() -> None:
+    seats = (team_of("secure-sum").seats[0], team_of("imap").seats[0])
+    mixed = Team(team_id="mixed", seats=seats)
+    assert private_agents(mixed, [AgentId(agent) for agent in range(5)]) == (0, 2, 4)

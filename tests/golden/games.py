@@ -1,18 +1,18 @@
-"""The games whose traces are kept: four teams on two tiny scenarios."""
+"""The games whose traces are kept: every team on two tiny scenarios."""
 
 from pathlib import Path
 
 from calbench.domain.messages import CHANNELS
 from calbench.engine.drivers import run
-from calbench.engine.seating import seat_policies
+from calbench.engine.seating import seat_policies, team_of
 from calbench.scenarios.models import Scenario
-from calbench.traces.models import GameConfig, Limits, Seat, Team
+from calbench.traces.models import GameConfig, Limits
 from calbench.traces.storage import trace_bytes
 from tests.factories import make_scenario
 
 FOLDER = Path(__file__).parent
 
-TEAMS = ("imap", "tell-all", "first-free", "silent")
+TEAMS = ("imap", "sd-map", "mediator", "secure-sum", "tell-all", "first-free", "silent")
 
 SCENARIOS: tuple[Scenario, ...] = (
     # Errands of all costs, a blocked one, and an agent that takes part in nothing.
@@ -44,7 +44,7 @@ def golden_bytes() -> dict[str, bytes]:
 
 def _played(scenario: Scenario, team: str) -> bytes:
     config = GameConfig(
-        team=Team(team_id=team, seats=(Seat(player=team, kind="protocol"),)),
+        team=team_of(team),
         channels=CHANNELS,
         limits=Limits(),
     )

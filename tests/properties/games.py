@@ -65,7 +65,12 @@ def games(
     )
     config = GameConfig(
         team=Team(
-            team_id="drawn", seats=tuple(Seat(player=name, kind="protocol") for name in names)
+            team_id="drawn",
+            seats=tuple(
+                Seat(player=name, kind="protocol", private_chance=draw(st.booleans()))
+                for name in names
+            ),
+            mediator=draw(st.booleans()),
         ),
         channels=draw(channel_sets),
         limits=draw(limits),

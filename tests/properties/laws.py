@@ -16,10 +16,34 @@ from calbench.domain.actions import (
     ParticipantMessage,
     Reschedule,
     Schedule,
+    SealedReport,
     Turn,
 )
 from calbench.domain.calendars import Booking, Errand, HiddenMeeting, Meeting
-from calbench.domain.messages import CostReport, CostRequest, Decision, Message, Text
+from calbench.domain.messages import (
+    Announcement,
+    Confirm,
+    ConfirmReschedule,
+    CostReport,
+    CostRequest,
+    Decision,
+    Fail,
+    FailReschedule,
+    MeetingMove,
+    Message,
+    OfferedPlan,
+    PartialSum,
+    PlanDecision,
+    Proposals,
+    Propose,
+    ProposeReply,
+    ProposeReschedule,
+    RescheduleReply,
+    RescheduleRequest,
+    Scores,
+    Share,
+    Text,
+)
 from calbench.domain.observations import Observation, Phase, Refusal
 from calbench.domain.replies import Reply
 from calbench.engine.drivers import replay, run, run_async
@@ -38,6 +62,7 @@ from calbench.traces.events import (
     Event,
     InvalidToolCall,
     ParticipantGroupchatSent,
+    SealedSent,
     TurnEnd,
     TurnStart,
 )
@@ -45,7 +70,7 @@ from calbench.traces.storage import read_trace, trace_bytes, write_trace
 from tests.engine.scripts import Ask, ask_of
 from tests.properties.games import DrawnGame
 
-MESSAGES = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent
+MESSAGES = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent | SealedSent
 
 KNOWABLE: tuple[type, ...] = (
     Observation,
@@ -58,12 +83,30 @@ KNOWABLE: tuple[type, ...] = (
     DirectMessage,
     ParticipantMessage,
     BroadcastMessage,
+    SealedReport,
     Schedule,
     Reschedule,
     Text,
     CostRequest,
     CostReport,
     Decision,
+    Share,
+    PartialSum,
+    Announcement,
+    Propose,
+    ProposeReply,
+    Confirm,
+    Fail,
+    RescheduleRequest,
+    ProposeReschedule,
+    RescheduleReply,
+    ConfirmReschedule,
+    FailReschedule,
+    Proposals,
+    OfferedPlan,
+    MeetingMove,
+    Scores,
+    PlanDecision,
     Phase,
     tuple,
     frozenset,

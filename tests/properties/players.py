@@ -7,11 +7,26 @@ from calbench.domain.actions import (
     ParticipantMessage,
     Reschedule,
     Schedule,
+    SealedReport,
     Turn,
 )
 from calbench.domain.calendars import Item, free_slots
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
-from calbench.domain.messages import Content, CostReport, CostRequest, Decision, Text
+from calbench.domain.messages import (
+    Announcement,
+    Content,
+    CostReport,
+    CostRequest,
+    Decision,
+    MeetingMove,
+    OfferedPlan,
+    PartialSum,
+    PlanDecision,
+    Proposals,
+    Scores,
+    Share,
+    Text,
+)
 from calbench.domain.observations import Observation, Phase
 from calbench.domain.randomness import Stream, stream
 from calbench.protocols.base import JUSTIFICATION
@@ -112,8 +127,10 @@ def _chance(seed: int, observation: Observation) -> Stream:
 
 
 def _any_action(observation: Observation, chance: Stream) -> Action:
-    kind = chance.below(5)
+    kind = chance.below(6)
     slots = len(observation.calendar)
+    if kind == 5:
+        return _any_sealed(slots, chance)
     if kind == 0:
         to = AgentId(chance.below(len(observation.agent_ids) + 1))
         return DirectMessage(to=to, content=_any_content(observation, chance))
@@ -135,18 +152,66 @@ def _any_action(observation: Observation, chance: Stream) -> Action:
     )
 
 
+def _any_sealed(num_slots: int, chance: Stream) -> SealedReport:
+    length = chance.choice((num_slots, num_slots, num_slots, num_slots + 1))
+    slots = tuple(Slot(slot) for slot in range(length))
+    costs = tuple(chance.choice((None, 0, 1, -7)) for _ in slots)
+    return SealedReport(content=CostReport(slots=slots, costs=costs))
+
+
 def _any_content(observation: Observation, chance: Stream) -> Content:
     slots = len(observation.calendar)
-    kind = chance.below(4)
-    if kind == 0:
-        return Text(text=chance.choice(("", *PROSE)))
+    kind = chance.below(10)
+    if kind == 0 or kind > 6:
+        return _any_dsm_act(slots, chance) if kind else Text(text=chance.choice(("", *PROSE)))
     if kind == 1:
         return Decision(slot=Slot(chance.choice((-1, 0, slots - 1, slots, 10**20))))
     length = chance.choice((0, 1, slots, slots, slots + 1))
     named = tuple(Slot(slot) for slot in range(length))
     if kind == 2:
         return CostRequest(slots=named)
+    if kind == 3:
+        return Announcement(slot=Slot(chance.choice((-1, 0, slots - 1, slots, 10**20))))
+    if kind > 4:
+        values = tuple(chance.choice((0, 1, -7, 10**20)) for _ in named)
+        return Share(values=values) if kind == 5 else PartialSum(values=values)
     return CostReport(slots=named, costs=tuple(chance.choice((None, 0, 1, -7)) for _ in named))
+
+
+def _any_dsm_act(slots: int, chance: Stream) -> Proposals | Scores | PlanDecision:
+    some = (-1, 0, slots - 1, slots, 10**20)
+    moves = tuple(
+        MeetingMove(
+            meeting_id=MeetingId(chance.below(4)),
+            from_slot=Slot(chance.choice(some)),
+            to_slot=Slot(chance.choice((*some, *range(slots)))),
+            cost=chance.choice((1, 0, -7)),
+        )
+        for _ in range(chance.below(3))
+    )
+    kind = chance.below(3)
+    if kind == 0:
+        return PlanDecision(
+            plan_id=chance.choice((0, -1, 99)), slot=_any_slot(chance, slots), moves=moves
+        )
+    if kind == 1:
+        ids = tuple(range(chance.below(4)))
+        return Scores(plan_ids=ids, scores=tuple(chance.choice((0, 1, 11, 12, -1)) for _ in ids))
+    return Proposals(
+        plans=tuple(
+            OfferedPlan(
+                plan_id=chance.choice((0, 1, 1, -1)),
+                slot=_any_slot(chance, slots),
+                moves=moves,
+                vacated=(Slot(chance.choice(some)),),
+            )
+            for _ in range(chance.below(4))
+        )
+    )
+
+
+def _any_slot(chance: Stream, num_slots: int) -> Slot:
+    return Slot(chance.choice((-1, num_slots, 10**20, *range(num_slots), *range(num_slots))))
 
 
 def _chatter(observation: Observation, chance: Stream) -> tuple[Action, ...]:

@@ -10,6 +10,7 @@ from calbench.domain.ids import ErrandId, Slot
 from calbench.domain.messages import Text
 from calbench.domain.observations import Observation, Phase
 from calbench.engine.drivers import run
+from calbench.engine.seating import team_of
 from calbench.metrics.game import score_game
 from calbench.protocols.base import Policy, others, own_meeting
 from calbench.protocols.registry import build_policy
@@ -18,7 +19,7 @@ from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioShape, SuiteSpec
 from calbench.scenarios.storage import write_suite
 from calbench.scenarios.suites import build_suite
-from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
+from calbench.traces.models import GameConfig, Limits, Trace
 from calbench.traces.storage import write_trace
 
 SOURCES = Path(__file__).resolve().parents[2] / "site"
@@ -77,10 +78,11 @@ def suite_of(setting: str, num_scenarios: int) -> tuple[Scenario, ...]:
 
 
 def play(scenario: Scenario, team: str, texts: Sequence[str] = HOSTILE_TEXTS) -> Trace:
-    kind = {"imap": "protocol", "hostile": "scripted"}.get(team, "degenerate")
-    seat = Seat.model_validate({"player": team, "kind": kind})
+    protocols = dict.fromkeys(("imap", "mediator", "secure-sum"), "protocol")
+    kind = {**protocols, "hostile": "scripted"}.get(team, "degenerate")
+    seats = (team_of(team).seats[0].model_copy(update={"kind": kind}),)
     config = GameConfig(
-        team=Team(team_id=team, seats=(seat,)),
+        team=team_of(team).model_copy(update={"seats": seats}),
         channels=("dm",),
         limits=Limits(max_turns_per_round=8),
     )

@@ -6,6 +6,7 @@ import pytest
 
 from calbench.analysis.spec import AnalysisSpec
 from calbench.analysis.tables import LOST_LIMIT_PERCENT
+from calbench.domain.sharing import MODULUS
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.oracle.count import MOST_COUNTED_MEETINGS
@@ -39,6 +40,7 @@ def suite_default(name: str) -> object:
         ("most meetings with an exact feasible count", MOST_COUNTED_MEETINGS),
         ("sweeps of talk a round, `max_turns_per_round`", Limits().max_turns_per_round),
         ("retries of a batch, `decision_retries`", Limits().decision_retries),
+        ("modulus of secure sum", f"2^40 - {2**40 - MODULUS}"),
         ("prior belief", MeasureSpec().belief_prior),
         ("most ways to split an optimum, before sampling", MeasureSpec().fairness_sample_limit),
         ("share of lost games that flags a team", f"{LOST_LIMIT_PERCENT:.0f}%"),
@@ -80,9 +82,9 @@ def test_every_outcome_is_named(outcome: str) -> None:
     assert f"| `{outcome}` |" in TEXT
 
 
-@pytest.mark.parametrize("team", [name for name in POLICIES if name != "imap"])
-def test_every_baseline_is_named(team: str) -> None:
-    assert f"| `{team}` |" in TEXT
+@pytest.mark.parametrize("team", POLICIES)
+def test_every_player_has_a_section_or_a_row_of_the_baselines(team: str) -> None:
+    assert f"{{#{team}}}" in TEXT or f"| `{team}` |" in TEXT
 
 
 def test_every_constant_has_an_origin() -> None:

@@ -16,9 +16,11 @@ from tests.engine.scripts import (
     broadcast,
     decide,
     dm,
+    game_config,
     group,
     move,
     play_scripts,
+    seal,
     talk,
     volunteer,
 )
@@ -50,18 +52,24 @@ def test_schema_is_a_valid_json_schema_of_the_stated_draft() -> None:
     validator.check_schema(schema)
 
 
-@pytest.mark.parametrize("team", ["imap", "tell-all", "first-free", "silent"])
+@pytest.mark.parametrize(
+    "team", ["imap", "tell-all", "mediator", "secure-sum", "first-free", "silent"]
+)
 def test_played_trace_fits_the_schema(team: str) -> None:
     assert problems(document(team)) == []
 
 
 def test_trace_with_every_kind_of_action_fits_the_schema() -> None:
     lines: dict[int, Lines] = {
-        0: {talk(): [dm(3), group(), broadcast(), dm(0)], decide(): [move(101, 2, 3), book(1, 2)]},
-        1: {decide(): [move(4, 1, 2), book(9, 9)]},
+        0: {
+            talk(): [dm(3), group(), broadcast(), dm(0), seal()],
+            decide(): [move(101, 2, 3), book(1, 2)],
+        },
+        1: {talk(): [seal()], decide(): [move(4, 1, 2), book(9, 9)]},
+        2: {talk(): [seal()]},
         3: {volunteer(): [move(104, 3, 0)]},
     }
-    trace = play_scripts(SCENARIO, lines).trace
+    trace = play_scripts(SCENARIO, lines, game_config(mediator=True)).trace
     kinds = {event.type for event in trace.events}
     every = {kind.__dataclass_fields__["type"].default for kind in Event.__args__}
     assert every - kinds <= {"reflection", "consistency_violation"}

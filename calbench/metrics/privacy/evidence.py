@@ -8,9 +8,34 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from calbench.domain.calendars import all_slots
 from calbench.domain.ids import AgentId, Slot
-from calbench.domain.messages import CostReport, CostRequest, Decision, Text
-from calbench.traces.events import MessageSent
+from calbench.domain.messages import (
+    Announcement,
+    Confirm,
+    ConfirmReschedule,
+    CostReport,
+    CostRequest,
+    Decision,
+    Fail,
+    FailReschedule,
+    PartialSum,
+    PlanDecision,
+    Proposals,
+    Propose,
+    ProposeReply,
+    ProposeReschedule,
+    RescheduleReply,
+    RescheduleRequest,
+    Scores,
+    Share,
+    Text,
+)
+from calbench.domain.sharing import MODULUS, Residues, added, infeasible_count, remainder
+from calbench.traces.events import AnnouncementSent, MessageSent
+
+GREATEST_SCORE = 11
+"""DSM's score of a plan that moves nothing: evidence 1 [P, Table 10]."""
 
 
 class Update(NamedTuple):
@@ -38,21 +63,62 @@ class RoundTalk:
     messages: list[MessageSent] = field(default_factory=list)
 
 
-Rule = Callable[[Any, MessageSent, RoundTalk], Iterable[Update]]
-"""From a speech act, the message that carried it and the talk before it to updates."""
+Rule = Callable[[Any, Any, RoundTalk], Iterable[Update]]
+"""From a speech act, the event that carried it and the talk before it to updates."""
 
 
 def no_evidence(_content: Any, _message: MessageSent, _talk: RoundTalk) -> Iterable[Update]:
-    """Tell nothing: IMAP's ``cost_request`` [P, Table 10], and text, which is not parsed [P]."""
+    """Tell nothing: IMAP's ``cost_request`` [P, Table 10] and text, which is not parsed [P].
+
+    Nor does a ``share``, which is uniform whatever it is a share of [C].
+    """
     return ()
 
 
 def decision_evidence(
-    decision: Decision, message: MessageSent, _talk: RoundTalk
+    decision: Decision | PlanDecision, message: MessageSent, _talk: RoundTalk
 ) -> Iterator[Update]:
     """Yield that the chosen slot is feasible for the sender: e = 1, k = 1 [P, Table 10]."""
     for observer in message.to_agents:
         yield Update(message.from_agent, observer, decision.slot, 1.0, 1.0)
+
+
+def proposals_evidence(
+    proposals: Proposals, message: MessageSent, _talk: RoundTalk
+) -> Iterator[Update]:
+    """Yield that each distinct slot offered is feasible: e = 1, k = 1 [P, Table 10]."""
+    slots = dict.fromkeys(plan.slot for plan in proposals.plans)
+    for observer in message.to_agents:
+        for slot in slots:
+            yield Update(message.from_agent, observer, slot, 1.0, 1.0)
+
+
+def scores_evidence(scores: Scores, message: MessageSent, talk: RoundTalk) -> Iterator[Update]:
+    """Yield what scores tell: e = score/11, 0 for an infeasible plan; k = 1 [P, Table 10].
+
+    Scores name plans; their slots are those of the offer they answer, and come in its order,
+    so the last plan of a slot stands [R]. An outsider's scores count alike [R], and whoever
+    offered nothing hears numbers without slots [C].
+    """
+    score_by_plan = dict(zip(scores.plan_ids, scores.scores, strict=False))
+    for observer in message.to_agents:
+        for plan_id, slot in _offered_slots(observer, message.from_agent, talk).items():
+            score = score_by_plan.get(plan_id)
+            if score is not None:
+                evidence = min(1.0, max(0.0, score / GREATEST_SCORE))
+                yield Update(message.from_agent, observer, slot, evidence, 1.0)
+
+
+def _offered_slots(observer: AgentId, target: AgentId, talk: RoundTalk) -> dict[int, Slot]:
+    """Return the slot of each plan the observer offered the target in this round, in order."""
+    return {
+        plan.plan_id: plan.slot
+        for message in talk.messages
+        if message.from_agent == observer
+        and isinstance(message.content, Proposals)
+        and target in message.to_agents
+        for plan in message.content.plans
+    }
 
 
 def cost_evidence(report: CostReport, message: MessageSent, talk: RoundTalk) -> Iterator[Update]:
@@ -83,17 +149,135 @@ def _requested_slots(observer: AgentId, target: AgentId, talk: RoundTalk) -> fro
     return frozenset[Slot]().union(*requests) if requests else None
 
 
+def announcement_evidence(
+    announcement: Announcement, message: MessageSent | AnnouncementSent, talk: RoundTalk
+) -> Iterator[Update]:
+    """Yield that the slot is feasible for every participant but the hearer: e = 1, k = 1 [C].
+
+    A slot chosen from a total vouches for all, whoever says it: each participant who hears
+    it learns about every other one.
+    """
+    for observer in message.to_agents:
+        if observer in talk.participants:
+            for target in talk.participants:
+                if target != observer:
+                    yield Update(target, observer, announcement.slot, 1.0, 1.0)
+
+
+def partial_sum_evidence(
+    partial: PartialSum, message: MessageSent, talk: RoundTalk
+) -> Iterator[Update]:
+    """Yield what the total tells the initiator: nothing before the last partial sum it needs.
+
+    For each slot and about each of the n other participants e = (n - c) / n, k = 1, with c of
+    them infeasible [C]. This is the posterior: the total tells c, since INF is above every
+    sum of costs, and treats all others alike. Under any prior that does so too, such as
+    every belief at 0.5, P(target feasible | total) is the same for each of the n; these
+    probabilities sum to the expected number of feasible ones, which is n - c for certain.
+    The costs in the total, beside c, tell nothing about whose they are.
+    """
+    initiator = min(talk.participants, default=None)
+    if initiator not in message.to_agents or _has_sent_sum(message.from_agent, talk):
+        return
+    total = _total_of_others(initiator, [*talk.messages, message], talk)
+    if total is None:
+        return
+    others = [agent for agent in talk.participants if agent != initiator]
+    count = len(others)
+    for slot, value in zip(all_slots(len(partial.values)), total, strict=True):
+        feasible = max(0, count - infeasible_count(value, count + 1))
+        for target in others:
+            yield Update(target, initiator, slot, feasible / count, 1.0)
+
+
+def _has_sent_sum(sender: AgentId, talk: RoundTalk) -> bool:
+    return any(
+        isinstance(message.content, PartialSum) and message.from_agent == sender
+        for message in talk.messages
+    )
+
+
+def _total_of_others(
+    initiator: AgentId, messages: Iterable[MessageSent], talk: RoundTalk
+) -> Residues | None:
+    """Return the sum of the other participants' vectors, or ``None`` if a part is missing.
+
+    Their partial sums hold all that is theirs save the shares that went to the initiator,
+    and the initiator's shares beside.
+    """
+    sums: dict[AgentId, Residues] = {}
+    received: dict[AgentId, Residues] = {}
+    given: dict[AgentId, Residues] = {}
+    for message in messages:
+        content, sender = message.content, message.from_agent
+        if not isinstance(content, Share | PartialSum) or len(content.values) != talk.num_slots:
+            continue
+        if sender == initiator:
+            for agent in message.to_agents:
+                given.setdefault(agent, content.values)
+        elif initiator in message.to_agents:
+            by_agent = received if isinstance(content, Share) else sums
+            by_agent.setdefault(sender, content.values)
+    others = [agent for agent in talk.participants if agent != initiator]
+    if not set(others) <= sums.keys() & received.keys() & given.keys():
+        return None
+    parts = [by_agent[agent] for by_agent in (sums, received) for agent in others]
+    return remainder(added(parts, MODULUS), [given[agent] for agent in others], MODULUS)
+
+
+def proposal_evidence(
+    proposal: Propose | ProposeReschedule, message: MessageSent, _talk: RoundTalk
+) -> Iterator[Update]:
+    """Yield that the proposed slot is likely feasible for the sender: e = 0.85, k = 0.7 [P].
+
+    Of a repair that is the target (Table 10).
+    """
+    slot = proposal.slot if isinstance(proposal, Propose) else proposal.target
+    for observer in message.to_agents:
+        yield Update(message.from_agent, observer, slot, 0.85, 0.7)
+
+
+def reply_evidence(
+    reply: ProposeReply | RescheduleReply, message: MessageSent, _talk: RoundTalk
+) -> Iterator[Update]:
+    """Yield the answer about the slot or target: e = 1 PENDING, 0 IMPOSSIBLE; k = 1 [P].
+
+    (Table 10.)
+    """
+    slot = reply.slot if isinstance(reply, ProposeReply) else reply.target
+    evidence = 1.0 if reply.status == "PENDING" else 0.0
+    for observer in message.to_agents:
+        yield Update(message.from_agent, observer, slot, evidence, 1.0)
+
+
 EVIDENCE_RULES: Mapping[type, Rule] = {
     Text: no_evidence,
     CostRequest: no_evidence,
     CostReport: cost_evidence,
     Decision: decision_evidence,
+    Proposals: proposals_evidence,
+    Scores: scores_evidence,
+    PlanDecision: decision_evidence,
+    Share: no_evidence,
+    PartialSum: partial_sum_evidence,
+    Announcement: announcement_evidence,
+    Propose: proposal_evidence,
+    ProposeReply: reply_evidence,
+    Confirm: no_evidence,
+    Fail: no_evidence,
+    RescheduleRequest: no_evidence,
+    ProposeReschedule: proposal_evidence,
+    RescheduleReply: reply_evidence,
+    ConfirmReschedule: no_evidence,
+    FailReschedule: no_evidence,
 }
 """The rule of every speech act (appendix F.2, Table 10)."""
 
 
 def updates_of(
-    message: MessageSent, talk: RoundTalk, rules: Mapping[type, Rule] = EVIDENCE_RULES
+    message: MessageSent | AnnouncementSent,
+    talk: RoundTalk,
+    rules: Mapping[type, Rule] = EVIDENCE_RULES,
 ) -> Iterator[Update]:
     """Yield what one message tells, slots outside the calendar left out [C].
 

@@ -6,25 +6,29 @@ from math import fsum
 from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, Slot
-from calbench.domain.messages import Channel
+from calbench.domain.messages import Route
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.privacy.beliefs import BeliefMatrix, Pair
 from calbench.metrics.privacy.evidence import EVIDENCE_RULES, RoundTalk, Rule, updates_of
 from calbench.traces.events import (
     AllAgentGroupchatSent,
+    AnnouncementSent,
     DmSent,
     Event,
     MessageSent,
     ParticipantGroupchatSent,
     Resolution,
     RoundStart,
+    SealedSent,
 )
 from calbench.traces.models import Trace
 
-CHANNEL_BY_EVENT: dict[type[Event], Channel] = {
+CHANNEL_BY_EVENT: dict[type[Event], Route] = {
     DmSent: "dm",
     ParticipantGroupchatSent: "participant_groupchat",
     AllAgentGroupchatSent: "all_agent_groupchat",
+    SealedSent: "sealed",
+    AnnouncementSent: "sealed",
 }
 
 
@@ -36,7 +40,7 @@ class BeliefChange(NamedTuple):
     observer: AgentId
     slot: Slot
     source: str
-    channel: Channel
+    channel: Route
     evidence: float
     strength: float
     before: float
@@ -79,7 +83,7 @@ class PrivacyLoss:
 
     by_agent: tuple[float, ...]
     participant_pairs_by_agent: tuple[float, ...]
-    by_source: Mapping[tuple[str, Channel], float]
+    by_source: Mapping[tuple[str, Route], float]
 
 
 def round_beliefs(
@@ -97,16 +101,18 @@ def round_beliefs(
             talk = RoundTalk(event.participants, num_slots)
             matrix = BeliefMatrix(num_slots, measure.belief_prior)
             changes = []
-        elif isinstance(event, DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent):
+        elif isinstance(event, MessageSent):
             changes.extend(_hear(index, event, talk, matrix, rules))
             talk.messages.append(event)
+        elif isinstance(event, AnnouncementSent):
+            changes.extend(_hear(index, event, talk, matrix, rules))
         elif isinstance(event, Resolution):
             yield RoundBeliefs(event.round, talk.participants, matrix.moved, tuple(changes))
 
 
 def _hear(
     index: int,
-    message: MessageSent,
+    message: MessageSent | AnnouncementSent,
     talk: RoundTalk,
     matrix: BeliefMatrix,
     rules: Mapping[type, Rule],
@@ -139,7 +145,7 @@ def privacy_loss(
     agents = range(trace.scenario.num_agents)
     losses: list[list[float]] = [[] for _ in agents]
     participant_losses: list[list[float]] = [[] for _ in agents]
-    shares: dict[tuple[str, Channel], list[float]] = {}
+    shares: dict[tuple[str, Route], list[float]] = {}
     for beliefs in round_beliefs(trace, measure, rules):
         for pair, vector in beliefs.beliefs.items():
             loss = pair_loss(vector, prior)

@@ -1,0 +1,61 @@
+"""Additive secret sharing modulo a prime: the arithmetic of secure sum [C].
+
+A vector is split into shares that are each uniform and only together tell it. Costs are
+encoded so that a sum of vectors tells, for each slot, how many are infeasible and what the
+others cost together: an infeasible slot is a number above every sum of costs.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from calbench.domain.randomness import Stream
+
+MODULUS = 2**40 - 87
+"""The greatest prime below 2^40 [C]: exact in every JSON reader, and for meetings of up to
+1,048 participants at the greatest cost a file may hold, 1,000,000."""
+
+_BITS = 40
+
+Residues = tuple[int, ...]
+"""Numbers modulo :data:`MODULUS`, one for each slot."""
+
+
+def infeasible_mark(count: int) -> int:
+    """Return INF for ``count`` participants: the greatest with ``count * INF < MODULUS``."""
+    return (MODULUS - 1) // count
+
+
+def encoded(costs: Sequence[int | None], count: int) -> Residues:
+    """Return a cost vector as numbers; infeasible is INF.
+
+    So is a cost of which ``count`` together could reach INF, which no file holds up to the
+    meeting size of :data:`MODULUS`: sums of costs stay below INF and never look infeasible.
+    """
+    mark = infeasible_mark(count)
+    return tuple([mark if cost is None or cost * count >= mark else cost for cost in costs])
+
+
+def infeasible_count(total: int, count: int) -> int:
+    """Return how many of the vectors in a total are infeasible in a slot."""
+    return total // infeasible_mark(count)
+
+
+def uniform(chance: Stream, num_slots: int) -> Residues:
+    """Draw uniform residues, exactly so: 40 random bits, drawn again if not below the modulus."""
+    values: list[int] = []
+    while len(values) < num_slots:
+        value = chance.below(1 << _BITS)
+        if value < MODULUS:
+            values.append(value)
+    return tuple(values)
+
+
+def remainder(secret: Sequence[int], masks: Iterable[Sequence[int]], modulus: int) -> Residues:
+    """Return the share that is kept: what the masks, which are sent, lack to the secret."""
+    return tuple(
+        [(value - sum(mask)) % modulus for value, *mask in zip(secret, *masks, strict=True)]
+    )
+
+
+def added(vectors: Iterable[Sequence[int]], modulus: int) -> Residues:
+    """Return the sum of vectors by slot."""
+    return tuple([sum(column) % modulus for column in zip(*vectors, strict=True)])

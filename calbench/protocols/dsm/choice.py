@@ -1,0 +1,84 @@
+"""The initiator's choice among all plans scored so far (paper, appendix D.3)."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from calbench.domain.calendars import Meeting
+from calbench.domain.ids import AgentId, Slot
+from calbench.protocols.dsm.levels import FREE
+from calbench.protocols.dsm.plans import Plan, outsiders
+
+ScoresByAgent = Mapping[AgentId, Mapping[int, int]]
+"""Scores by responder and plan id."""
+
+
+class Rank(NamedTuple):
+    """A plan's place in the order of choice: less is better [R].
+
+    Attributes:
+        is_infeasible: some responder scored it 0.
+        shortfall: ``11 (required + 1)`` less all scores, the initiator's among them.
+        burden: agents who decide over it, ``required + 1``.
+        slot: where the meeting would stand.
+        index_in_slot: of the plan.
+        plan_id: which plan it is.
+    """
+
+    is_infeasible: bool
+    shortfall: int
+    burden: int
+    slot: Slot
+    index_in_slot: int
+    plan_id: int
+
+
+def required(plan: Plan, meeting: Meeting, responders: Sequence[AgentId]) -> tuple[AgentId, ...]:
+    """Return whose consent a plan needs beside the initiator's.
+
+    All other participants, and the outsiders in meetings that the plan moves.
+    """
+    return (*responders, *outsiders((plan,), meeting)) if plan.moves else tuple(responders)
+
+
+def rank(plan_id: int, plan: Plan, scores: Sequence[int]) -> Rank:
+    """Return a plan's rank from the levels given by everyone whose consent it needs."""
+    count = len(scores) + 1
+    return Rank(
+        0 in scores,
+        FREE * count - sum(scores) - plan.score,
+        count,
+        plan.slot,
+        plan.index_in_slot,
+        plan_id,
+    )
+
+
+def best_rank(
+    offered: Sequence[Plan],
+    meeting: Meeting,
+    responders: Sequence[AgentId],
+    scores_by_agent: ScoresByAgent,
+) -> Rank | None:
+    """Return the best of the offered plans, or ``None`` while a score is missing.
+
+    Args:
+        offered: all plans offered so far, in the order of their ids.
+        meeting: to be placed.
+        responders: its other participants.
+        scores_by_agent: what was heard.
+    """
+    unheard: Mapping[int, int] = {}
+    heard = [scores_by_agent.get(agent, unheard) for agent in responders]
+    best: Rank | None = None
+    for plan_id, plan in enumerate(offered):
+        asked = heard
+        if plan.moves:
+            concerned = outsiders((plan,), meeting)
+            asked = [*heard, *[scores_by_agent.get(agent, unheard) for agent in concerned]]
+        scores = [by_plan[plan_id] for by_plan in asked if plan_id in by_plan]
+        if len(scores) < len(asked):
+            return None
+        ranked = rank(plan_id, plan, scores)
+        if best is None or ranked < best:
+            best = ranked
+    return best

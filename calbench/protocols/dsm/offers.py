@@ -1,0 +1,113 @@
+"""Offers: how many plans go out at once, and what each recipient sees of them."""
+
+from collections.abc import Sequence
+
+from calbench.domain.calendars import Calendar
+from calbench.domain.ids import AgentId
+from calbench.domain.messages import MeetingMove, OfferedPlan, Proposals
+from calbench.protocols.dsm.levels import FREE
+from calbench.protocols.dsm.plans import Plan
+from calbench.protocols.dsm.settings import DsmSettings
+
+LEAST_RESPONDER, GREATEST_RESPONDER = 0.05, 0.95
+"""Bounds of the chance that one responder can take a slot [R]."""
+
+LEAST_JOINT, GREATEST_JOINT = 0.01, 0.95
+"""Bounds of the chance that all responders can take a slot [R]."""
+
+
+def joint_feasibility(calendar: Calendar, num_responders: int) -> float:
+    """Return q, the chance that a plan suits all responders, judged by one's own calendar.
+
+    The share of own slots that are free (blocked ones and meetings are not), once for each
+    responder [P: density and number of responders; the formula is R].
+    """
+    occupied = sum([item is not None for item in calendar]) / len(calendar)
+    one = _clip(1 - occupied, LEAST_RESPONDER, GREATEST_RESPONDER)
+    return _clip(one**num_responders, LEAST_JOINT, GREATEST_JOINT)
+
+
+def offer_size(untried: Sequence[Plan], q: float, settings: DsmSettings) -> int:
+    """Return how many of the untried plans to offer now.
+
+    The size L in lmin..lmax that maximises ``p (v + w) - beta (1 - p) - theta L`` [P], with
+    ``p = 1 - (1 - q)^L`` the chance that one of them suits all and ``v`` the mean own score of
+    the first L, over 11; the first of several maxima [R]. If fewer than lmin plans are left,
+    all of them [C].
+
+    Args:
+        untried: in own order.
+        q: see :func:`joint_feasibility`.
+        settings: the weights and the bounds of L.
+    """
+    if len(untried) <= settings.lmin:
+        return len(untried)
+    best, best_utility = settings.lmin, float("-inf")
+    total = sum([plan.score for plan in untried[: settings.lmin - 1]])
+    for size in range(settings.lmin, min(settings.lmax, len(untried)) + 1):
+        total += untried[size - 1].score
+        p = 1 - (1 - q) ** size
+        v = total / (FREE * size)
+        utility = p * (v + settings.w) - settings.beta * (1 - p) - settings.theta * size
+        if utility > best_utility:
+            best, best_utility = size, utility
+    return best
+
+
+def offers(batch: Sequence[Plan], first_id: int, recipients: Sequence[AgentId]) -> list[Proposals]:
+    """Return a batch as each recipient sees it.
+
+    It sees the moves of its own meetings; of the others only the slots they leave [P: a
+    meeting is known to its participants alone; the vacated slots are R].
+    """
+    # Without moves a plan looks the same to everyone.
+    shared = [
+        None if plan.moves else OfferedPlan(plan_id=plan_id, slot=plan.slot, moves=(), vacated=())
+        for plan_id, plan in enumerate(batch, first_id)
+    ]
+    if None not in shared:
+        return [Proposals(plans=tuple([plan for plan in shared if plan]))] * len(recipients)
+    return [
+        Proposals(
+            plans=tuple(
+                [
+                    plain or _offered_to(agent, plan_id, plan)
+                    for plan_id, (plain, plan) in enumerate(
+                        zip(shared, batch, strict=True), first_id
+                    )
+                ]
+            )
+        )
+        for agent in recipients
+    ]
+
+
+def _offered_to(agent: AgentId, plan_id: int, plan: Plan) -> OfferedPlan:
+    return OfferedPlan(
+        plan_id=plan_id,
+        slot=plan.slot,
+        moves=visible_moves(plan, agent),
+        vacated=tuple(
+            [move.from_slot for move in plan.moves if agent not in move.meeting.participants]
+        ),
+    )
+
+
+def visible_moves(plan: Plan, agent: AgentId) -> tuple[MeetingMove, ...]:
+    """Return the moves of meetings in which an agent takes part."""
+    return tuple(
+        [
+            MeetingMove(
+                meeting_id=move.meeting.meeting_id,
+                from_slot=move.from_slot,
+                to_slot=move.to_slot,
+                cost=move.meeting.cost,
+            )
+            for move in plan.moves
+            if agent in move.meeting.participants
+        ]
+    )
+
+
+def _clip(value: float, least: float, greatest: float) -> float:
+    return min(greatest, max(least, value))

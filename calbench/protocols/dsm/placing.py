@@ -1,0 +1,121 @@
+"""DECISION and VOLUNTARY: from an announced plan to a batch (paper, appendix D.3)."""
+
+from collections.abc import Sequence
+
+from calbench.domain.actions import PASS, Action, CalendarAction, Reschedule, Schedule, Turn
+from calbench.domain.calendars import Booking, Calendar, Meeting, all_slots
+from calbench.domain.ids import MeetingId, Slot
+from calbench.domain.messages import MeetingMove
+from calbench.domain.observations import Observation
+from calbench.domain.rules import Applied, apply_batch
+from calbench.protocols.base import JUSTIFICATION, place
+
+
+def is_placeable(calendar: Calendar, slot: Slot) -> bool:
+    """Return whether an agent may turn to a slot.
+
+    It is free, or it holds a movable errand or a meeting while another slot is free [R].
+    """
+    if not 0 <= slot < len(calendar):
+        return False
+    item = calendar[slot]
+    return item is None or (item.is_movable and None in calendar)
+
+
+def placeable_slots(calendar: Calendar) -> list[Slot]:
+    """Return the slots an agent may turn to, ascending."""
+    return [slot for slot in all_slots(len(calendar)) if is_placeable(calendar, slot)]
+
+
+def decide(
+    observation: Observation,
+    meeting: Meeting,
+    slot: Slot | None,
+    moves: Sequence[MeetingMove],
+    *,
+    is_initiator: bool,
+) -> Turn:
+    """Return the batch of a participant.
+
+    The agreed slot if it is placeable, else the lowest placeable one; on retry *k* number *k*
+    of the placeable slots, counted from 0 [R]. Slots other than the agreed one move no
+    meeting: where one stands in them the batch is empty, and is rejected [R; for retries C].
+
+    Args:
+        observation: of the deciding agent.
+        meeting: to be placed.
+        slot: the agreed slot; ``None`` if no decision was heard, which gives an empty batch,
+            and the same retries [C].
+        moves: the announced moves this agent knows of.
+        is_initiator: whether all of them are its own to perform; another participant moves
+            the meeting that stands at the agreed slot, and no other [R].
+    """
+    calendar = observation.calendar
+    if observation.attempt == 0:
+        if slot is None:
+            return PASS
+        if is_placeable(calendar, slot):
+            item = calendar[slot]
+            if not isinstance(item, Booking):
+                return place(observation, meeting, slot)
+            standing = item.meeting.meeting_id
+            own = moves if is_initiator else [m for m in moves if m.meeting_id == standing][:1]
+            return _displacing(calendar, meeting, slot, own)
+    slots = placeable_slots(calendar)
+    if observation.attempt >= len(slots):
+        return PASS
+    return place(observation, meeting, slots[observation.attempt])
+
+
+def volunteer(calendar: Calendar, moves: Sequence[MeetingMove]) -> Turn:
+    """Return an outsider's batch: all announced moves of meetings it holds, or none of them.
+
+    A meeting is moved from wherever its copy stands [C].
+    """
+    slot_by_meeting: dict[MeetingId, Slot] = {
+        item.meeting.meeting_id: Slot(slot)
+        for slot, item in enumerate(calendar)
+        if isinstance(item, Booking)
+    }
+    batch = [
+        _move(move, slot_by_meeting[move.meeting_id])
+        for move in moves
+        if move.meeting_id in slot_by_meeting
+    ]
+    return _lawful(calendar, batch, None) if batch else PASS
+
+
+def _displacing(
+    calendar: Calendar, meeting: Meeting, slot: Slot, moves: Sequence[MeetingMove]
+) -> Turn:
+    """Make way at a slot with a meeting; without an announced move the batch is empty."""
+    if not moves:
+        return PASS
+    # The chain begins at the agreed slot, and each next meeting stands where the last one goes.
+    starts = (slot, *[move.to_slot for move in moves[:-1]])
+    batch: list[CalendarAction] = [
+        _move(move, start) for move, start in zip(moves, starts, strict=True)
+    ]
+    batch.append(Schedule(meeting_id=meeting.meeting_id, slot=slot))
+    return _lawful(calendar, batch, meeting)
+
+
+def _move(move: MeetingMove, from_slot: Slot) -> Reschedule:
+    return Reschedule(
+        item_id=move.meeting_id,
+        from_slot=from_slot,
+        to_slot=move.to_slot,
+        justification=JUSTIFICATION,
+    )
+
+
+def _lawful(calendar: Calendar, batch: Sequence[CalendarAction], meeting: Meeting | None) -> Turn:
+    """Return a batch, or an empty one where it would be rejected anyway.
+
+    An announced target may be taken here: its plan was announced although infeasible, or it
+    counted on a slot that was not vacated on this calendar.
+    """
+    if not isinstance(apply_batch(calendar, batch, meeting), Applied):
+        return PASS
+    actions: tuple[Action, ...] = tuple(batch)
+    return Turn(actions)

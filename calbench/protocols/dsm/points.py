@@ -1,0 +1,124 @@
+"""Points: what scores cost and earn (paper, appendix D.3). Bookkeeping without influence.
+
+The initiator's account stands in the ``thinking`` of the turn in which it announces a plan:
+recorded in the trace, shown to no other agent, counted by no measure, and no part of any
+message [C: the paper keeps books without saying where]. It is recomputed from the transcript
+whenever it is written, so the policy remembers nothing.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from calbench.domain.canonical import canonical_json
+from calbench.domain.ids import AgentId, MeetingId
+from calbench.domain.messages import Message, PlanDecision
+from calbench.protocols.dsm.levels import FREE, INFEASIBLE, NUM_LEVELS
+from calbench.protocols.dsm.negotiation import Negotiation, negotiation
+
+FIRST_BUDGET = 100
+"""An agent's points when the game begins [R]."""
+
+
+def scoring_cost(scores: Sequence[int]) -> int:
+    """Return what a responder pays for its scores.
+
+    ``sum (D - s - 1) sign(s)`` [P, R]: 11 for each feasible offer, less the levels given.
+    """
+    return (NUM_LEVELS - 1) * availability(scores) - sum(scores)
+
+
+def availability(scores: Sequence[int]) -> int:
+    """Return a, the number of feasible offers [P]."""
+    return len(scores) - scores.count(INFEASIBLE)
+
+
+def flexibility(scores: Sequence[int]) -> int:
+    """Return the scores as digits to the base a + 1: ``sum s (a+1)^(s-1) count(s)`` [P, R]."""
+    base = availability(scores) + 1
+    return sum([score * base ** (score - 1) for score in scores if score])
+
+
+def reward(score: int, available: int, offers: int) -> int:
+    """Return what the initiator pays a responder for its score of the chosen plan.
+
+    ``(11 - s) + max(0, min(a, offers) - 1)``, nothing for an infeasible or a free slot [P, R].
+    """
+    if score in {INFEASIBLE, FREE}:
+        return 0
+    return (FREE - score) + max(0, min(available, offers) - 1)
+
+
+class Settlement(NamedTuple):
+    """What one responder pays and earns by one decision."""
+
+    scores: tuple[int, ...]
+    cost: int
+    reward: int
+
+
+def settle(
+    talk: Negotiation, chosen: int, selected: Collection[AgentId]
+) -> dict[AgentId, Settlement]:
+    """Settle one decision.
+
+    Every agent that was asked pays for all its scores of the meeting. Everyone whose consent
+    the chosen plan needed is rewarded for its score of it; ``offers`` are the plans it was
+    offered [C: the paper speaks of "the responder whose score was selected"].
+
+    Args:
+        talk: the meeting's offers and scores.
+        chosen: id of the plan announced.
+        selected: whose consent it needed.
+    """
+    settled: dict[AgentId, Settlement] = {}
+    for agent, plan_ids in talk.asked.items():
+        by_plan = talk.scores.get(agent, {})
+        scores = tuple([by_plan[plan_id] for plan_id in plan_ids if plan_id in by_plan])
+        earned = 0
+        if agent in selected and chosen in by_plan:
+            earned = reward(by_plan[chosen], availability(scores), len(plan_ids))
+        settled[agent] = Settlement(scores, scoring_cost(scores), earned)
+    return settled
+
+
+def budget_after(budget: int, settled: Iterable[Settlement]) -> int:
+    """Return the initiator's points after a decision: ``max(0, B + collected - paid)`` [P, R]."""
+    return max(0, budget + sum([each.cost - each.reward for each in settled]))
+
+
+def budget_before(earlier: Sequence[Message], me: AgentId) -> int:
+    """Return an agent's points after all meetings it has announced so far."""
+    announced: dict[MeetingId, PlanDecision] = {
+        message.meeting_id: message.content
+        for message in earlier
+        if message.sender == me and isinstance(message.content, PlanDecision)
+    }
+    budget = FIRST_BUDGET
+    for meeting_id, decision in announced.items():
+        talk = negotiation([m for m in earlier if m.meeting_id == meeting_id], me)
+        budget = budget_after(budget, settle(talk, decision.plan_id, talk.told).values())
+    return budget
+
+
+def account(talk: Negotiation, chosen: int, selected: Collection[AgentId], budget: int) -> str:
+    """Return the account of one decision as the text that stands in a trace.
+
+    For every responder availability, flexibility, scoring cost and reward; for the initiator
+    what it collected and paid, and its budget afterwards.
+    """
+    settled = settle(talk, chosen, selected)
+    points = {
+        "responders": {
+            str(agent): {
+                "availability": availability(each.scores),
+                "flexibility": flexibility(each.scores),
+                "scoring_cost": each.cost,
+                "reward": each.reward,
+            }
+            for agent, each in settled.items()
+        },
+        "collected": sum([each.cost for each in settled.values()]),
+        "paid": sum([each.reward for each in settled.values()]),
+        "budget": budget_after(budget, settled.values()),
+    }
+    return canonical_json({"points": points})

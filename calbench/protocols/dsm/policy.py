@@ -1,0 +1,243 @@
+"""DSM as a policy: who says what, and when (paper, appendix D.3).
+
+Where the text leaves the flow open [C]:
+
+- An offer, and an announcement, go out to the other participants in ascending order, then to
+  the outsiders in ascending order.
+- The initiator waits for every recipient of its offers, and for good: whoever does not score
+  all plans keeps it silent.
+- A preset without exhaustive search (Table 9) is one that announces after a single batch, so
+  one setting, ``batches``, says both.
+- An outsider follows whoever sent it proposals first, since it cannot know the initiator.
+"""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from calbench.domain.actions import PASS, Action, DirectMessage, Turn
+from calbench.domain.calendars import Booking, Calendar, Meeting
+from calbench.domain.ids import AgentId
+from calbench.domain.messages import PlanDecision, Proposals, Scores
+from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY, Observation
+from calbench.files import first_problem
+from calbench.protocols.base import others, own_meeting
+from calbench.protocols.dsm.choice import best_rank, required
+from calbench.protocols.dsm.negotiation import Negotiation, negotiation
+from calbench.protocols.dsm.offers import joint_feasibility, offer_size, offers, visible_moves
+from calbench.protocols.dsm.placing import decide, volunteer
+from calbench.protocols.dsm.plans import Plan, outsiders, own_plans
+from calbench.protocols.dsm.points import account, budget_before
+from calbench.protocols.dsm.scores import scored
+from calbench.protocols.dsm.settings import DsmSettings
+
+
+class Offer(NamedTuple):
+    """The initiator's next step: propose this batch, whose first plan has this id."""
+
+    first_id: int
+    batch: Sequence[Plan]
+
+
+class Choice(NamedTuple):
+    """The initiator's next step: announce this plan."""
+
+    plan_id: int
+    plan: Plan
+
+
+class Dsm:
+    """Score-based negotiation (Farhadi & Jennings 2021, as in appendix D.3 of the paper)."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Take the settings of :class:`DsmSettings`.
+
+        Raises:
+            ValueError: one line naming the setting that does not fit.
+        """
+        try:
+            self._settings = DsmSettings.model_validate(settings)
+        except ValidationError as error:
+            raise ValueError(first_problem(error)) from error
+
+    def act(self, observation: Observation) -> Turn:
+        """Offer, score or announce while talking; carry the announced plan out afterwards."""
+        meeting = own_meeting(observation)
+        if observation.phase is CHEAP_TALK:
+            return _talk(observation, meeting, self._settings)
+        if observation.phase is DECISION and meeting is not None:
+            if meeting.initiator == observation.agent_id:
+                return _carry_out(observation, meeting, self._settings)
+            return _follow(observation, meeting)
+        if observation.phase is VOLUNTARY and meeting is None:
+            heard = _heard_decision(observation, _proposer(observation))
+            return PASS if heard is None else volunteer(observation.calendar, heard.moves)
+        return PASS
+
+
+def _talk(observation: Observation, meeting: Meeting | None, settings: DsmSettings) -> Turn:
+    if "dm" not in observation.channels:
+        return PASS
+    if meeting is None:
+        return _answer(observation, _proposer(observation), is_participant=False)
+    initiator = meeting.initiator
+    if initiator == observation.agent_id:
+        return _lead(observation, meeting, settings)
+    return _answer(observation, initiator, is_participant=True)
+
+
+def _lead(observation: Observation, meeting: Meeting, settings: DsmSettings) -> Turn:
+    """Offer a batch, wait for its scores, announce a plan."""
+    me = observation.agent_id
+    if next(observation.said(PlanDecision), None) is not None:
+        return PASS
+    talk = negotiation(observation.messages, me)
+    if not talk.is_answered:
+        return PASS
+    responders = others(observation, meeting)
+    step = _next_step(observation.calendar, meeting, responders, talk, settings)
+    if step is None:
+        return PASS
+    if isinstance(step, Offer):
+        recipients = (*responders, *outsiders(step.batch, meeting))
+        return Turn(_proposals(step, recipients))
+    recipients = required(step.plan, meeting, responders)
+    if not recipients:
+        return PASS
+    budget = budget_before(observation.earlier, me)
+    points = account(talk, step.plan_id, recipients, budget)
+    return Turn(_announcements(step, recipients), points)
+
+
+def _next_step(
+    calendar: Calendar,
+    meeting: Meeting,
+    responders: Sequence[AgentId],
+    talk: Negotiation,
+    settings: DsmSettings,
+) -> Offer | Choice | None:
+    """Return what the initiator does once everything asked is answered.
+
+    Further batches follow until a plan is feasible for all or none is left; then, and after
+    a single batch, the first of the order is announced, feasible or not. ``None``: there is
+    nothing to offer, or a score is missing.
+    """
+    num_offered = talk.num_offered
+    # Enough to fill the next batch, and to see whether there is one.
+    plans = list(
+        islice(own_plans(calendar, settings.depth, settings.targets), num_offered + settings.lmax)
+    )
+    while True:
+        if num_offered:
+            best = best_rank(plans[:num_offered], meeting, responders, talk.scores)
+            if best is None:
+                return None
+            is_last = settings.batches == "single" or num_offered >= len(plans)
+            if is_last or not best.is_infeasible:
+                return Choice(best.plan_id, plans[best.plan_id])
+        untried = plans[num_offered:]
+        size = offer_size(untried, joint_feasibility(calendar, len(responders)), settings)
+        if size == 0:
+            return None
+        offer = Offer(num_offered, untried[:size])
+        if responders or outsiders(offer.batch, meeting):
+            return offer
+        # Nobody is to be asked: the batch is as good as answered.
+        num_offered += size
+
+
+def _proposals(offer: Offer, recipients: Sequence[AgentId]) -> tuple[Action, ...]:
+    contents = offers(offer.batch, offer.first_id, recipients)
+    return tuple(
+        [
+            DirectMessage(to=agent, content=content)
+            for agent, content in zip(recipients, contents, strict=True)
+        ]
+    )
+
+
+def _announcements(choice: Choice, recipients: Sequence[AgentId]) -> tuple[Action, ...]:
+    return tuple(
+        [
+            DirectMessage(
+                to=agent,
+                content=PlanDecision(
+                    plan_id=choice.plan_id,
+                    slot=choice.plan.slot,
+                    moves=visible_moves(choice.plan, agent) if choice.plan.moves else (),
+                ),
+            )
+            for agent in recipients
+        ]
+    )
+
+
+def _answer(observation: Observation, proposer: AgentId | None, *, is_participant: bool) -> Turn:
+    """Score the offers heard and not yet answered, one answer to each."""
+    if not observation.messages or proposer is None:
+        return PASS
+    heard: list[Proposals] = []
+    answered = 0
+    for message in observation.messages:
+        if message.sender == proposer:
+            if isinstance(message.content, Proposals):
+                heard.append(message.content)
+        elif message.sender == observation.agent_id and isinstance(message.content, Scores):
+            answered += 1
+    if answered >= len(heard):
+        return PASS
+    actions: list[Action] = []
+    for offer in heard[answered:]:
+        scores = scored(observation.calendar, offer, is_participant=is_participant)
+        actions.append(DirectMessage(to=proposer, content=scores))
+    return Turn(tuple(actions))
+
+
+def _proposer(observation: Observation) -> AgentId | None:
+    """Return who first sent this agent an offer about this meeting."""
+    return next((sender for sender, _ in observation.heard(Proposals)), None)
+
+
+def _heard_decision(observation: Observation, proposer: AgentId | None) -> PlanDecision | None:
+    return next(
+        (decision for sender, decision in observation.heard(PlanDecision) if sender == proposer),
+        None,
+    )
+
+
+def _follow(observation: Observation, meeting: Meeting) -> Turn:
+    """Perform another participant's part of the decision it heard."""
+    heard = _heard_decision(observation, meeting.initiator)
+    slot, moves = (None, ()) if heard is None else (heard.slot, heard.moves)
+    return decide(observation, meeting, slot, moves, is_initiator=False)
+
+
+def _carry_out(observation: Observation, meeting: Meeting, settings: DsmSettings) -> Turn:
+    """Perform the initiator's part of its own decision, the whole chain of moves."""
+    calendar = observation.calendar
+    plan: Plan | None = None
+    said = next(observation.said(PlanDecision), None)
+    if said is not None:
+        if not isinstance(calendar[said.slot], Booking):
+            return decide(observation, meeting, said.slot, (), is_initiator=True)
+        plans = own_plans(calendar, settings.depth, settings.targets)
+        plan = next(islice(plans, said.plan_id, None))
+    elif len(meeting.participants) == 1:
+        plan = _unannounced(observation, meeting, settings)
+    if plan is None:
+        return decide(observation, meeting, None, (), is_initiator=True)
+    chain = visible_moves(plan, observation.agent_id)
+    return decide(observation, meeting, plan.slot, chain, is_initiator=True)
+
+
+def _unannounced(observation: Observation, meeting: Meeting, settings: DsmSettings) -> Plan | None:
+    """Return the choice of an initiator that meets nobody and had nobody to tell."""
+    talk = negotiation(observation.messages, observation.agent_id)
+    if not talk.is_answered:
+        return None
+    step = _next_step(observation.calendar, meeting, (), talk, settings)
+    if not isinstance(step, Choice) or required(step.plan, meeting, ()):
+        return None
+    return step.plan

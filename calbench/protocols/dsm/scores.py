@@ -1,0 +1,59 @@
+"""Scores: what an offered plan is worth to those who are asked (paper, appendix D.3)."""
+
+from calbench.domain.calendars import Booking, Calendar
+from calbench.domain.messages import OfferedPlan, Proposals, Scores
+from calbench.protocols.dsm.levels import FREE, INFEASIBLE, satisfaction
+
+
+def scored(calendar: Calendar, proposals: Proposals, *, is_participant: bool) -> Scores:
+    """Answer all plans of an offer at once, in its order."""
+    score = participant_score if is_participant else outsider_score
+    return Scores(
+        plan_ids=tuple([plan.plan_id for plan in proposals.plans]),
+        scores=tuple([score(calendar, plan) for plan in proposals.plans]),
+    )
+
+
+def participant_score(calendar: Calendar, plan: OfferedPlan) -> int:
+    """Return a participant's level for a plan.
+
+    What stands at the slot must be free, a movable errand (nobody asks where it will land
+    [R]) or a meeting that a visible move takes away. Visible moves are added with the cost
+    they name, also for a recipient that holds no copy of that meeting [R]. Which move takes
+    a meeting away is told by the meeting's id, wherever the initiator holds it [C].
+    """
+    if not 0 <= plan.slot < len(calendar):
+        return INFEASIBLE
+    item = calendar[plan.slot]
+    if item is None:
+        return satisfaction(0) if not plan.moves else _moving_score(calendar, plan, 0)
+    if isinstance(item, Booking):
+        meeting_id = item.meeting.meeting_id
+        if not any(move.meeting_id == meeting_id for move in plan.moves):
+            return INFEASIBLE
+        return _moving_score(calendar, plan, 0)
+    if item.blocked:
+        return INFEASIBLE
+    return _moving_score(calendar, plan, item.shown_cost)
+
+
+def outsider_score(calendar: Calendar, plan: OfferedPlan) -> int:
+    """Return an outsider's level: by its own meetings' moves, 11 if there are none [R]."""
+    return _moving_score(calendar, plan, 0) if plan.moves else FREE
+
+
+def _moving_score(calendar: Calendar, plan: OfferedPlan, cost: int) -> int:
+    """Return the level of a cost and the visible moves, whose targets must be open.
+
+    Open is a slot that is free here, or that any move of the plan leaves, as the plan names
+    it: nobody compares that with the own calendar [R].
+    """
+    if not plan.moves:
+        return satisfaction(cost)
+    vacated = {*plan.vacated, *[move.from_slot for move in plan.moves]}
+    for move in plan.moves:
+        is_free = 0 <= move.to_slot < len(calendar) and calendar[move.to_slot] is None
+        if not is_free and move.to_slot not in vacated:
+            return INFEASIBLE
+        cost += move.cost
+    return satisfaction(cost)

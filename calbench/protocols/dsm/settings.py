@@ -1,0 +1,48 @@
+"""What distinguishes one DSM from another (paper, appendix D.3, Table 9)."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+Count = Annotated[int, Field(ge=0, le=64)]
+Size = Annotated[int, Field(ge=1)]
+Weight = Annotated[float, Field(ge=0)]
+
+
+class DsmSettings(BaseModel):
+    """Parameters of Table 9; the defaults are DSM-Welfare's, as in the paper [P].
+
+    Attributes:
+        lmin: least number of plans in an offer.
+        lmax: greatest number of plans in an offer (``dsm_num_proposals``).
+        beta: price of an offer without a plan that is feasible for all.
+        theta: price of each plan that is disclosed.
+        w: bonus of a success, beside the initiator's own satisfaction.
+        depth: most meetings that a plan moves, one onto the next one's slot; 0: none.
+        targets: displacement plans kept for each slot.
+        batches: ``exhaustive`` offers batch after batch until a plan is feasible for all or
+            none is left, as the paper says [P]; ``single`` announces after one batch, as
+            the release does for both presets [R].
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    lmin: Size = 1
+    lmax: Size = 12
+    beta: Weight = 1.0
+    theta: Weight = 0.0
+    w: Weight = 1.0
+    depth: Count = 2
+    targets: Count = 4
+    batches: Literal["exhaustive", "single"] = "exhaustive"
+
+    @model_validator(mode="after")
+    def _sizes_are_ordered(self) -> Self:
+        if self.lmin > self.lmax:
+            raise PydanticCustomError(
+                "sizes",
+                "lmin {lmin} is greater than lmax {lmax}",
+                {"lmin": self.lmin, "lmax": self.lmax},
+            )
+        return self

@@ -1,0 +1,43 @@
+"""Mediator: IMAP's choice without IMAP's disclosure, if everybody trusts a non-player [C].
+
+Each participant hands its IMAP vector, sealed, to the team's mediator, which announces the
+joint minimum and nothing else: p messages for a meeting of p, and an announcement that is
+nobody's. The ideal-functionality corner of the cost-privacy plane. Batches and retries are
+IMAP's.
+"""
+
+from calbench.domain.actions import PASS, SealedReport, Turn
+from calbench.domain.calendars import Meeting
+from calbench.domain.ids import Slot
+from calbench.domain.messages import Announcement, CostReport
+from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
+from calbench.protocols.base import own_meeting
+from calbench.protocols.costs import cheapest_slot, local_costs
+from calbench.protocols.imap import decide, own_report
+
+
+class Mediated:
+    """A participant that tells the mediator everything and the others nothing."""
+
+    def act(self, observation: Observation) -> Turn:
+        """Hand over the vector once while talking; place the announced slot when deciding."""
+        meeting = own_meeting(observation)
+        if meeting is None:
+            return PASS
+        if observation.phase is DECISION:
+            return decide(observation, meeting, _announced_slot(observation, meeting))
+        if observation.phase is not CHEAP_TALK or not observation.has_mediator:
+            return PASS
+        if len(meeting.participants) == 1 or next(observation.said(CostReport), None) is not None:
+            return PASS
+        return Turn((SealedReport(content=own_report(observation)),))
+
+
+def _announced_slot(observation: Observation, meeting: Meeting) -> Slot | None:
+    """Return what the mediator announced; who meets nobody needs no mediator."""
+    if len(meeting.participants) == 1:
+        return cheapest_slot([local_costs(observation.calendar)])
+    for message in observation.messages:
+        if message.sender is None and isinstance(message.content, Announcement):
+            return message.content.slot
+    return None

@@ -1,0 +1,83 @@
+"""What is at stake in a round: the negotiation, the repairs, and the slots they mark [C].
+
+Marks keep negotiations of one round out of each other's way. An agent marks the slot it
+proposes and each slot it answers PENDING for. A mark belongs to one negotiation, the new
+meeting's or the repair of one old meeting: a refusal drops the proposer's, the end of the
+negotiation drops all of them, and none outlives the round. They are never stored: what
+was said and heard determines them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from calbench.domain.ids import AgentId, MeetingId, Slot
+from calbench.domain.messages import SlotStatus
+
+
+@dataclass(slots=True)
+class Negotiation:
+    """One attempt to agree on a slot, as one agent knows it.
+
+    Attributes:
+        proposed: who proposes: the slot it proposed last.
+        replies: who proposes: the answers to it, the first of each agent.
+        promised: who answers: the slots it answered PENDING for.
+        is_over: whether its end was announced.
+        agreed: the slot of the announcement; absent if it failed.
+    """
+
+    proposed: Slot | None = None
+    replies: dict[AgentId, SlotStatus] = field(default_factory=dict)
+    promised: set[Slot] = field(default_factory=set)
+    is_over: bool = False
+    agreed: Slot | None = None
+
+    def propose(self, slot: Slot) -> None:
+        """Open a slot; said once to each agent, it counts once."""
+        if slot != self.proposed:
+            self.proposed = slot
+            self.replies = {}
+
+    def end(self, agreed: Slot | None) -> bool:
+        """Close the negotiation; only its first end counts. Return whether this was it."""
+        if self.is_over:
+            return False
+        self.is_over = True
+        self.agreed = agreed
+        return True
+
+    def is_answered(self, asked: tuple[AgentId, ...]) -> bool:
+        """Whether everybody asked has answered the open proposal."""
+        return self.proposed is not None and len(self.replies) == len(asked)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether somebody answered IMPOSSIBLE."""
+        return "IMPOSSIBLE" in self.replies.values()
+
+    def marks(self) -> Iterator[Slot]:
+        """Yield the slots this negotiation marks on the agent's own calendar."""
+        if self.is_over:
+            return
+        if self.proposed is not None and not self.is_refused:
+            yield self.proposed
+        yield from self.promised
+
+
+@dataclass(slots=True)
+class Repair(Negotiation):
+    """The move of one old meeting; ``agreed`` is the target all its participants move to.
+
+    Attributes:
+        meeting_id: the old meeting.
+        repairer: its initiator, who proposes targets.
+        others: its other participants; known to the repairer only.
+        new_slot: the slot that the new meeting takes.
+        tried: the targets proposed so far.
+    """
+
+    meeting_id: MeetingId = field(kw_only=True)
+    repairer: AgentId = field(kw_only=True)
+    others: tuple[AgentId, ...] = field(kw_only=True, default=())
+    new_slot: Slot = field(kw_only=True)
+    tried: set[Slot] = field(kw_only=True, default_factory=set)

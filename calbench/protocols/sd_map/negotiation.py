@@ -1,0 +1,83 @@
+"""Agreement on the new meeting's slot: proposals in calendar order (paper, appendix D.2)."""
+
+from calbench.domain.calendars import Errand, all_slots
+from calbench.domain.ids import Slot
+from calbench.domain.messages import (
+    Confirm,
+    Fail,
+    Propose,
+    ProposeReply,
+    RescheduleRequest,
+    SlotStatus,
+)
+from calbench.protocols.sd_map.memory import Memory
+from calbench.protocols.sd_map.repair import carry_on
+from calbench.protocols.sd_map.voice import Voice
+
+
+def next_candidate(memory: Memory) -> Slot | None:
+    """Return the initiator's lowest slot behind the one it proposed last, if any is left.
+
+    A candidate is free, or holds a movable errand while some other slot is free, or an
+    own meeting that is bumpable; and nobody else's negotiation marks it.
+    """
+    negotiation = memory.negotiation
+    has_free = None in memory.calendar
+    first = 0 if negotiation.proposed is None else negotiation.proposed + 1
+    for slot in all_slots(len(memory.calendar))[first:]:
+        if _is_open(memory, slot, has_landing=has_free):
+            return slot
+    return None
+
+
+def answer(memory: Memory, voice: Voice, proposal: Propose) -> None:
+    """Answer a proposal; whether an errand could land anywhere is not asked [C]."""
+    is_open = _is_open(memory, proposal.slot, has_landing=True)
+    status: SlotStatus = "PENDING" if is_open else "IMPOSSIBLE"
+    reply = ProposeReply(slot=proposal.slot, status=status)
+    if memory.initiator is not None:
+        voice.say((memory.initiator,), reply)
+
+
+def lead(memory: Memory, voice: Voice) -> None:
+    """Take the initiator's own step: propose, confirm or give up."""
+    negotiation = memory.negotiation
+    if negotiation.is_over or not memory.responders:
+        return
+    if negotiation.proposed is not None:
+        if not negotiation.is_answered(memory.responders):
+            return
+        if not negotiation.is_refused:
+            voice.say(memory.responders, Confirm(slot=negotiation.proposed))
+            make_way(memory, voice)
+            return
+    slot = next_candidate(memory)
+    voice.say(memory.responders, Fail() if slot is None else Propose(slot=slot))
+
+
+def make_way(memory: Memory, voice: Voice) -> None:
+    """As a bumper, have the old meeting repaired at once, or start that oneself [R]."""
+    old, slot = memory.bumped, memory.agreed
+    if old is None or slot is None:
+        return
+    repair = memory.led_repair(old.meeting_id)
+    if repair is not None:
+        carry_on(repair, memory, voice)
+    else:
+        request = RescheduleRequest(old_meeting_id=old.meeting_id, slot=slot)
+        voice.say((old.initiator,), request)
+
+
+def _is_open(memory: Memory, slot: Slot, *, has_landing: bool) -> bool:
+    return _could_make_way(memory, slot, has_landing=has_landing) and not (
+        memory.repairs and memory.is_taken(slot, by_others_than=memory.negotiation)
+    )
+
+
+def _could_make_way(memory: Memory, slot: Slot, *, has_landing: bool) -> bool:
+    item = memory.calendar[slot]
+    if item is None:
+        return True
+    if isinstance(item, Errand):
+        return has_landing and not item.blocked
+    return memory.bumpable(slot) is not None

@@ -1,0 +1,108 @@
+"""SD-MAP: one slot at a time, yes or no (Modi & Veloso 2004, as in appendix D.2).
+
+The initiator walks its calendar and proposes; who is asked answers PENDING or IMPOSSIBLE;
+an own meeting makes way if it is strictly less difficult, and is moved by its participants
+in the talk of the same round. The low-disclosure reference point.
+
+Where the paper is silent we chose what keeps earlier meetings whole [C]:
+
+- A slot at stake in one negotiation is marked, and closed to the others of the round.
+- A repairer waits for all answers to a target before it goes on, as the initiator does.
+- ``fail_reschedule`` goes to every other participant of the old meeting, also to those
+  that no target was ever proposed to.
+- An old meeting is repaired by its initiator even if its own copy failed; its partners are
+  those it once negotiated with. Whoever holds no copy answers for its free slots.
+- Only what the right one says counts: ``propose``, ``confirm`` and ``fail`` of the new
+  meeting's initiator, a repair's messages of the old one's, replies of those asked.
+- Nothing is said without news: a turn without a speech act in the inbox is empty, but for
+  the initiator's first. What a message cap refused is not said again.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from calbench.domain.actions import PASS, Turn
+from calbench.domain.messages import Confirm, Message, Propose, ProposeReschedule, RescheduleRequest
+from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
+from calbench.protocols.base import own_meeting
+from calbench.protocols.sd_map.decision import confirmed_moves, decide
+from calbench.protocols.sd_map.difficulty import Weights
+from calbench.protocols.sd_map.memory import Memory, is_news, note_heard, recall
+from calbench.protocols.sd_map.negotiation import answer, lead, make_way
+from calbench.protocols.sd_map.repair import answer_target, carry_on
+from calbench.protocols.sd_map.voice import Voice
+
+
+class SdMap:
+    """Scheduling-difficulty MAP; participants and outsiders play by the same rules."""
+
+    def __init__(self, weights: Weights | None = None) -> None:
+        """Take the difficulty weights by agent id, ``limits.sd_model``; absent: all 1 [P]."""
+        self._weights = weights
+
+    def act(self, observation: Observation) -> Turn:
+        """Negotiate and repair while talking; then do what was agreed."""
+        if observation.phase is CHEAP_TALK:
+            return _talk(observation, self._weights)
+        if observation.phase is not DECISION and not observation.messages:
+            return PASS
+        memory = recall(observation, self._weights)
+        memory.close_talk()
+        if observation.phase is DECISION:
+            return decide(memory, observation.attempt)
+        return Turn(confirmed_moves(memory))
+
+
+def _talk(observation: Observation, weights: Weights | None) -> Turn:
+    """Handle messages as they came, then open repairs as they began, then the own step."""
+    new = _new_messages(observation) if observation.inbox else []
+    if not new and not _is_opening(observation):
+        return PASS
+    if "dm" not in observation.channels:
+        return PASS
+    memory = recall(observation, weights, unhandled=len(new))
+    voice = Voice(memory, is_last_sweep=observation.turns_left == 0)
+    for message in new:
+        if note_heard(memory, message):
+            react = _REACTIONS[type(message.content)]
+            react(memory, voice, message.content)
+    for repair in list(memory.repairs.values()):
+        if repair.repairer == memory.agent_id:
+            carry_on(repair, memory, voice)
+    if memory.is_initiator:
+        lead(memory, voice)
+    return voice.turn
+
+
+def _new_messages(observation: Observation) -> list[Message]:
+    """Return what was read just now about this meeting, if any of it is a speech act."""
+    about = observation.meeting.meeting_id
+    new = [message for message in observation.inbox if message.meeting_id == about]
+    return new if any(is_news(message.content) for message in new) else []
+
+
+def _is_opening(observation: Observation) -> bool:
+    """Whether it is the initiator's first turn of the round."""
+    meeting = own_meeting(observation)
+    return (
+        observation.turn_index == 0
+        and meeting is not None
+        and meeting.initiator == observation.agent_id
+    )
+
+
+def _on_confirm(memory: Memory, voice: Voice, _confirm: Confirm) -> None:
+    make_way(memory, voice)
+
+
+def _on_request(memory: Memory, voice: Voice, request: RescheduleRequest) -> None:
+    carry_on(memory.repairs[request.old_meeting_id], memory, voice)
+
+
+_REACTIONS: Mapping[type, Callable[[Memory, Voice, Any], None]] = {
+    Propose: answer,
+    Confirm: _on_confirm,
+    RescheduleRequest: _on_request,
+    ProposeReschedule: answer_target,
+}
+"""What a message asks for; what it tells is noted before."""

@@ -1,0 +1,118 @@
+"""Secure sum: IMAP's choice from a total, without trusting anyone [C].
+
+Honest but curious participants, no coalition. Each splits its IMAP vector into p uniform
+shares modulo a prime, keeps one and sends one to each other (``share``). Who has read all
+shares sends their sum to the initiator (``partial_sum``), who adds the sums up, takes the
+cheapest slot that nobody finds infeasible and tells the others. That is p(p-1) shares,
+p-1 partial sums and p-1 announcements: ten messages for a meeting of three. Without such a
+slot the initiator stays silent. Batches and retries are IMAP's.
+
+Limits: the initiator learns the total of the others' vectors, which for p = 2 is the other's
+vector and for p = 3, where shown costs are 0, 1, 10 or 100, both values of a slot, only not
+whose; and the initiator and one other together know the total of the rest, for p = 3 all.
+"""
+
+from calbench.domain.actions import PASS, Action, DirectMessage, Turn
+from calbench.domain.calendars import Meeting
+from calbench.domain.ids import AgentId, Slot
+from calbench.domain.messages import Announcement, PartialSum, Share
+from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
+from calbench.domain.randomness import stream
+from calbench.domain.sharing import (
+    MODULUS,
+    Residues,
+    added,
+    encoded,
+    infeasible_count,
+    remainder,
+    uniform,
+)
+from calbench.protocols.base import others, own_meeting
+from calbench.protocols.costs import cheapest_slot, local_costs
+from calbench.protocols.imap import decide
+
+
+class SecureSum:
+    """A participant whose vector leaves it in shares only."""
+
+    def act(self, observation: Observation) -> Turn:
+        """Share, add or announce while talking; place the announced slot when deciding."""
+        meeting = own_meeting(observation)
+        if meeting is None:
+            return PASS
+        if observation.phase is DECISION:
+            return decide(observation, meeting, _announced_slot(observation, meeting))
+        if observation.phase is not CHEAP_TALK or "dm" not in observation.channels:
+            return PASS
+        if observation.private_seed is None or len(meeting.participants) == 1:
+            return PASS
+        return _talk(observation, meeting, observation.private_seed)
+
+
+def _announced_slot(observation: Observation, meeting: Meeting) -> Slot | None:
+    """Return the slot the initiator announced, if this agent said or heard it."""
+    if observation.agent_id == meeting.initiator:
+        if len(meeting.participants) == 1:
+            return cheapest_slot([local_costs(observation.calendar)])
+        return next((said.slot for said in observation.said(Announcement)), None)
+    heard = observation.heard(Announcement)
+    return next((said.slot for sender, said in heard if sender == meeting.initiator), None)
+
+
+def _talk(observation: Observation, meeting: Meeting, seed: int) -> Turn:
+    """Send the shares in the first turn; go on in the same one if all others are in."""
+    partners = others(observation, meeting)
+    sent = [said.values for said in observation.said(Share)]
+    actions: list[Action] = []
+    if not sent:
+        chance = stream(seed, "shares")
+        sent = [uniform(chance, len(observation.calendar)) for _ in partners]
+        actions = [
+            DirectMessage(to=agent, content=Share(values=mask))
+            for agent, mask in zip(partners, sent, strict=True)
+        ]
+    if len(sent) == len(partners):
+        actions += _after_sharing(observation, meeting, sent)
+    return Turn(tuple(actions)) if actions else PASS
+
+
+def _after_sharing(
+    observation: Observation, meeting: Meeting, sent: list[Residues]
+) -> list[Action]:
+    """Return what follows once all shares are in: a partial sum, or the initiator's choice."""
+    leads = observation.agent_id == meeting.initiator
+    if next(observation.said(Announcement if leads else PartialSum), None) is not None:
+        return []
+    partners = others(observation, meeting)
+    shares = _heard(observation, Share, partners)
+    if len(shares) < len(partners):
+        return []
+    secret = encoded(local_costs(observation.calendar), len(meeting.participants))
+    partial = added([remainder(secret, sent, MODULUS), *shares.values()], MODULUS)
+    if not leads:
+        return [DirectMessage(to=meeting.initiator, content=PartialSum(values=partial))]
+    sums = _heard(observation, PartialSum, partners)
+    if len(sums) < len(partners):
+        return []
+    slot = _choice(added([partial, *sums.values()], MODULUS), len(meeting.participants))
+    if slot is None:
+        return []
+    return [DirectMessage(to=agent, content=Announcement(slot=slot)) for agent in partners]
+
+
+def _heard(
+    observation: Observation, kind: type[Share] | type[PartialSum], partners: tuple[AgentId, ...]
+) -> dict[AgentId, Residues]:
+    """Return the vectors of one kind heard from other participants, the first of each."""
+    by_agent: dict[AgentId, Residues] = {}
+    for sender, said in observation.heard(kind):
+        if sender in partners and len(said.values) == len(observation.calendar):
+            by_agent.setdefault(sender, said.values)
+    return by_agent
+
+
+def _choice(total: Residues, count: int) -> Slot | None:
+    """Return IMAP's choice: the smallest (total, index) of the slots nobody finds infeasible."""
+    return cheapest_slot(
+        [tuple([None if infeasible_count(value, count) else value for value in total])]
+    )

@@ -1,0 +1,89 @@
+"""DSM's offers, worked out by hand (paper, appendix D.3)."""
+
+import pytest
+
+from calbench.domain.ids import AgentId, MeetingId, Slot
+from calbench.domain.messages import MeetingMove, OfferedPlan, Proposals
+from calbench.protocols.dsm.offers import joint_feasibility, offer_size, offers
+from calbench.protocols.dsm.plans import own_plans
+from calbench.protocols.dsm.settings import DsmSettings
+from tests.factories import calendar
+from tests.protocols.bookings import booked, meeting
+
+X, Y = meeting(7, 0, 2), meeting(8, 0, 3)
+WELFARE = DsmSettings()
+PRIVATE = DsmSettings(lmax=2, beta=0.25, theta=10.0, w=0.25, depth=1, targets=2, batches="single")
+
+
+@pytest.mark.parametrize(
+    ("row", "responders", "q"),
+    [
+        (".E1B.", 1, 0.5),
+        (".E1B.", 2, 0.25),
+        ("....", 2, 0.9025),  # one responder counts as 0.95 at most
+        ("....", 0, 0.95),  # nobody to ask: 1, cut to 0.95
+        ("E1E1E1B", 1, 0.05),  # one responder counts as 0.05 at least
+        ("E1E1E1B", 2, 0.01),  # 0.0025, raised to 0.01
+    ],
+)
+def test_joint_feasibility_is_the_free_share_to_the_power_of_responders(
+    row: str, responders: int, q: float
+) -> None:
+    assert joint_feasibility(calendar(row), responders) == pytest.approx(q)
+
+
+def size(settings: DsmSettings, row: str = ".E1B.", q: float = 0.5) -> int:
+    return offer_size(list(own_plans(calendar(row), 2, 4)), q, settings)
+
+
+def test_offer_size_maximises_the_utility() -> None:
+    # Own scores 11, 11, 10 and q = 1/2: p = 1/2, 3/4, 7/8 and v = 1, 1, 32/33. Without a bonus
+    # p v - (1 - p) is 0, 0.5 and 0.7235; each plan disclosed costs theta.
+    for theta, best in ((0.0, 3), (0.2, 3), (0.25, 2), (0.5, 1), (0.51, 1)):
+        assert size(DsmSettings(w=0.0, theta=theta)) == best
+
+
+def test_first_of_several_maxima_is_taken() -> None:
+    # p v - L/4 is 1/4 for L = 1 and for L = 2, and 0.0985 for L = 3.
+    assert size(DsmSettings(beta=0.0, w=0.0, theta=0.25)) == 1
+    assert size(DsmSettings(beta=0.0, w=0.0, theta=0.24)) == 2
+
+
+def test_offer_size_stays_within_its_bounds() -> None:
+    assert size(DsmSettings(lmax=2)) == 2
+    assert size(DsmSettings(lmin=2, theta=10.0)) == 2
+    assert size(DsmSettings(lmin=9)) == 3
+    assert offer_size([], 0.5, WELFARE) == 0
+
+
+def test_welfare_offers_all_its_plans_here_and_private_always_one() -> None:
+    assert size(WELFARE) == 3
+    # 0.25 * 1.25 - 0.25 * 0.75 - 10 = -9.875 for one plan, -19.59 for two.
+    for q in (0.01, 0.25, 0.95):
+        assert size(PRIVATE, q=q) == 1
+        assert size(PRIVATE, "........", q) == 1
+
+
+def move(held: int, from_slot: int, to_slot: int, cost: int = 1) -> MeetingMove:
+    return MeetingMove(
+        meeting_id=MeetingId(held), from_slot=Slot(from_slot), to_slot=Slot(to_slot), cost=cost
+    )
+
+
+def seen(proposals: Proposals) -> list[tuple[int, int, tuple[MeetingMove, ...], tuple[int, ...]]]:
+    return [(plan.plan_id, plan.slot, plan.moves, plan.vacated) for plan in proposals.plans]
+
+
+def test_recipient_sees_the_moves_of_its_own_meetings_and_what_others_vacate() -> None:
+    batch = list(own_plans(booked("..B.", {0: X, 1: Y}), 2, 4))[2:4]
+    bystander, in_x, in_y = offers(batch, 2, [AgentId(1), AgentId(2), AgentId(3)])
+    assert seen(bystander) == [(2, 1, (), (1,)), (3, 0, (), (0, 1))]
+    assert seen(in_x) == [(2, 1, (), (1,)), (3, 0, (move(7, 0, 1),), (1,))]
+    assert seen(in_y) == [(2, 1, (move(8, 1, 3),), ()), (3, 0, (move(8, 1, 3),), (0,))]
+
+
+def test_everyone_sees_the_same_when_nothing_is_displaced() -> None:
+    batch = list(own_plans(calendar(".E1."), 2, 4))
+    first, second = offers(batch, 0, [AgentId(1), AgentId(2)])
+    assert first == second
+    assert first.plans[2] == OfferedPlan(plan_id=2, slot=Slot(1), moves=(), vacated=())

@@ -1,0 +1,166 @@
+"""Mediator against a game worked out by hand, and against IMAP."""
+
+import pytest
+
+from calbench.domain.actions import PASS, SealedReport, Turn
+from calbench.domain.calendars import HiddenMeeting, Meeting
+from calbench.domain.ids import AgentId, MeetingId, Slot
+from calbench.domain.messages import Announcement, CostReport, Decision, Message
+from calbench.domain.observations import Phase
+from calbench.engine.drivers import replay
+from calbench.interface import play_game, score_game
+from calbench.protocols.base import JUSTIFICATION
+from calbench.protocols.mediator import Mediated
+from calbench.traces.events import (
+    AnnouncementSent,
+    BatchApplied,
+    DmSent,
+    Resolution,
+    SealedSent,
+    TurnStart,
+)
+from calbench.traces.models import Limits, Trace
+from calbench.traces.storage import trace_bytes
+from calbench.verify import verify_trace
+from tests.engine.scripts import book, move
+from tests.factories import make_scenario
+from tests.metrics.games import canonical_scenario
+from tests.protocols.observations import TRIO, message, observation
+
+# The vectors, in shown costs, are
+#   agent 0   100   0    1   none   0
+#   agent 1     0  10    1     0  none
+#   agent 2    10   1  none   10    0
+# and their sums 110, 11, -, -, -: slot 1 wins.
+ROWS = ["E3.E1B.", ".E2E1.B", "E2E1BE2."]
+
+
+def play(rows: list[str] = ROWS, **limits: int) -> Trace:
+    return play_game(
+        make_scenario(rows, [(2, 0, 1)]), "mediator", limits=Limits.model_validate(limits)
+    )
+
+
+def announced(slot: int) -> Message:
+    content = Announcement(slot=Slot(slot))
+    return Message(None, TRIO.participants, "sealed", MeetingId(1), content)
+
+
+def test_mediator_takes_three_sealed_messages_when_three_meet() -> None:
+    trace = play()
+    sealed = [e for e in trace.events if isinstance(e, SealedSent)]
+    slots = tuple(Slot(slot) for slot in range(5))
+    assert [(e.turn, e.from_agent, e.content) for e in sealed] == [
+        (0, 2, CostReport(slots=slots, costs=(10, 1, None, 10, 0))),
+        (0, 0, CostReport(slots=slots, costs=(100, 0, 1, None, 0))),
+        (0, 1, CostReport(slots=slots, costs=(0, 10, 1, 0, None))),
+    ]
+    (word,) = [e for e in trace.events if isinstance(e, AnnouncementSent)]
+    assert (word.turn, word.to_agents, word.content.slot) == (0, (0, 1, 2), 1)
+    assert not any(isinstance(event, DmSent) for event in trace.events)
+    assert max(e.turn for e in trace.events if isinstance(e, TurnStart)) == 1
+
+
+def test_participants_place_the_announced_slot_as_imap_does() -> None:
+    trace = play()
+    batches = {e.agent_id: e.actions for e in trace.events if isinstance(e, BatchApplied)}
+    assert batches == {
+        0: (book(1, 1),),
+        1: (move(106, 1, 0, JUSTIFICATION), book(1, 1)),
+        2: (move(112, 1, 4, JUSTIFICATION), book(1, 1)),
+    }
+    assert trace.final_state.cost_by_agent == (0, 2, 1)
+    assert trace.metrics.messages == 3
+
+
+def test_each_learns_one_slot_of_each_other() -> None:
+    # Three hearers, two others each, one slot: six half slots, two a target.
+    score = score_game(play())
+    assert [agent.vps for agent in score.agents] == [1.0, 1.0, 1.0]
+    (share,) = score.vps_shares
+    assert (share.source, share.channel, share.vps) == ("announcement", "sealed", 3.0)
+
+
+def test_mediator_is_heard_by_nobody_when_talk_ends_at_once() -> None:
+    trace = play(max_turns_per_round=1)
+    assert any(isinstance(event, AnnouncementSent) for event in trace.events)
+    assert {e.attempt for e in trace.events if isinstance(e, BatchApplied)} == {1}
+
+
+def test_participants_retry_as_imap_when_no_slot_suits_all() -> None:
+    trace = play(["B.B..", ".BBE1B", "BBBB."])
+    assert not any(isinstance(event, AnnouncementSent) for event in trace.events)
+    assert [e.actions[-1] for e in trace.events if isinstance(e, BatchApplied)] == [
+        book(1, 3),
+        book(1, 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("attempt", "turn"),
+    [
+        (0, PASS),
+        (1, Turn((move(102, 2, 0, JUSTIFICATION), book(1, 2)))),
+        (2, Turn((book(1, 3),))),
+        (3, PASS),
+    ],
+)
+def test_retry_takes_the_slot_of_its_number(attempt: int, turn: Turn) -> None:
+    seen = observation(1, ".BE1.", phase=Phase.DECISION, attempt=attempt)
+    assert Mediated().act(seen) == turn
+
+
+def test_vector_is_handed_over_once_and_only_to_a_mediator() -> None:
+    first = observation(1, ".E10B")
+    assert Mediated().act(first) == PASS
+    sealed = Mediated().act(first._replace(has_mediator=True))
+    report = CostReport(slots=(Slot(0), Slot(1), Slot(2)), costs=(0, 10, None))
+    assert sealed == Turn((SealedReport(content=report),))
+    own = Message(AgentId(1), (), "sealed", MeetingId(1), report)
+    again = observation(1, ".E10B", messages=[own])._replace(has_mediator=True)
+    assert Mediated().act(again) == PASS
+
+
+def test_participant_follows_the_mediator_and_no_agent() -> None:
+    for word, turn in (
+        (announced(1), Turn((book(1, 1),))),
+        (message(0, Announcement(slot=Slot(1)), 1), PASS),
+        (message(0, Decision(slot=Slot(1)), 1), PASS),
+        (announced(9), PASS),
+    ):
+        seen = observation(1, "...", phase=Phase.DECISION, messages=[word])
+        assert Mediated().act(seen) == turn
+
+
+def test_participant_ignores_the_announcement_of_an_earlier_meeting() -> None:
+    seen = observation(1, "...", phase=Phase.DECISION, earlier=[announced(1)])
+    assert Mediated().act(seen) == PASS
+
+
+def test_participant_needs_no_mediator_when_it_meets_nobody() -> None:
+    alone = Meeting(MeetingId(1), (AgentId(2),), 1)
+    asked = observation(2, "BE1.", meeting=alone)._replace(has_mediator=True)
+    assert Mediated().act(asked) == PASS
+    seen = observation(2, "BE1.", phase=Phase.DECISION, meeting=alone)
+    assert Mediated().act(seen) == Turn((book(1, 2),))
+
+
+def test_outsider_stays_silent_and_moves_nothing() -> None:
+    hidden = HiddenMeeting(MeetingId(1), 1)
+    for phase in Phase:
+        seen = observation(3, "...", phase=phase, meeting=hidden)
+        assert Mediated().act(seen._replace(has_mediator=True)) == PASS
+
+
+def test_mediator_plays_imaps_schedule_and_its_trace_verifies() -> None:
+    for seed in range(200):
+        scenario = canonical_scenario(seed)
+        trace = play_game(scenario, "mediator")
+        imap = play_game(scenario, "imap")
+        assert trace.final_state.calendars == imap.final_state.calendars
+        assert [e.outcome for e in trace.events if isinstance(e, Resolution)] == [
+            e.outcome for e in imap.events if isinstance(e, Resolution)
+        ]
+        assert trace.metrics.messages == 15
+        assert trace_bytes(replay(trace)) == trace_bytes(trace)
+    verify_trace(trace)
