@@ -126,8 +126,7 @@ def _teams(ids: Any) -> Sequence[Any]:
     for name in names:
         if name not in known_names("team"):
             raise ConfigError(
-                f"teams: there is no team {str(name)!r}; "
-                f"known are {', '.join(known_names('team'))}"
+                f"teams: there is no team {str(name)!r}; known are {', '.join(known_names('team'))}"
             )
         if name in seen:
             raise ConfigError(f"teams: {name} is named twice")
