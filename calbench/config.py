@@ -156,5 +156,14 @@ def write_params(path: Path, spec: RunSpec) -> None:
 
 
 def read_params(path: Path) -> RunSpec:
-    """Read what :func:`write_params` wrote."""
-    return parse_spec(yaml.safe_load(read_bytes(path)), str(path))
+    """Read what :func:`write_params` wrote.
+
+    Raises:
+        FileError: if there is no such file.
+        ConfigError: naming the file and the key that does not fit.
+    """
+    try:
+        data = yaml.safe_load(read_bytes(path))
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not YAML: {printable(str(error))}") from error
+    return parse_spec(data, str(path))

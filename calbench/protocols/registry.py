@@ -16,6 +16,10 @@ POLICIES: dict[str, Callable[..., Policy]] = {
 """Constructors by name; a seat's settings are their keyword arguments."""
 
 
+DEGENERATE = frozenset({"first-free", "silent", "tell-all"})
+"""Players that are baselines, never ranked with protocols."""
+
+
 def build_policy(name: str, settings: Mapping[str, Any]) -> Policy | None:
     """Return the named policy, or ``None`` if this package has none of that name."""
     make = POLICIES.get(name)
