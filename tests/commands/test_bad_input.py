@@ -12,7 +12,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from calbench.config import CONF, run_spec
-from calbench.errors import ConfigError
+from calbench.errors import CalbenchError, ConfigError
+from calbench.run import execute
 from tests.commands.conftest import Command
 from tests.commands.runs import SMALL, Ended, calbench, files
 
@@ -125,6 +126,16 @@ def assert_refused(ended: Ended, pattern: str) -> None:
     assert ended.out == ""
 
 
+def refusal(composed: DictConfig, **changes: Any) -> str:
+    """Return the one line with which a run is refused."""
+    spec = run_spec(DictConfig(OmegaConf.merge(composed, changes)))
+    with pytest.raises(CalbenchError) as refused:
+        execute(spec)
+    line = str(refused.value)
+    assert line.isprintable()
+    return line
+
+
 def written(out: Path) -> list[str]:
     return sorted(files(out)) if out.exists() else []
 
@@ -225,7 +236,7 @@ BAD_LINES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 
 @pytest.mark.parametrize(("change", "pattern"), BAD_LINES.values(), ids=BAD_LINES)
 def test_suite_line_is_refused_with_file_line_and_field_when_it_is_broken(
-    command: Command,
+    composed: DictConfig,
     suite: Path,
     tmp_path: Path,
     change: Callable[[dict[str, Any]], None],
@@ -235,8 +246,8 @@ def test_suite_line_is_refused_with_file_line_and_field_when_it_is_broken(
     change(lines[1])
     path = tmp_path / "broken.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    ended = command(f"suite.path={path}", f"out={tmp_path / 'out'}")
-    assert_refused(ended, re.escape(f"{path}, line 2, ") + pattern)
+    line = refusal(composed, suite={"path": str(path)}, out=str(tmp_path / "out"))
+    assert re.match(re.escape(f"{path}, line 2, ") + pattern, line)
     assert written(tmp_path / "out") == []
 
 
@@ -251,12 +262,12 @@ def test_suite_line_is_refused_when_it_is_not_json(
 
 
 def test_suite_line_is_refused_when_its_id_stands_twice(
-    command: Command, suite: Path, tmp_path: Path
+    composed: DictConfig, suite: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "twice.jsonl"
     path.write_text(suite.read_text() + suite.read_text().splitlines(keepends=True)[0])
-    ended = command(f"suite.path={path}", f"out={tmp_path / 'out'}")
-    assert_refused(ended, re.escape(f"{path}, line 4, field scenario_id") + ".*line 1")
+    line = refusal(composed, suite={"path": str(path)}, out=str(tmp_path / "out"))
+    assert re.match(re.escape(f"{path}, line 4, field scenario_id") + ".*line 1", line)
     assert written(tmp_path / "out") == []
 
 
@@ -272,15 +283,15 @@ def test_suite_line_is_refused_when_its_id_stands_twice(
     ],
 )
 def test_suite_path_is_refused_when_no_suite_is_there(
-    command: Command, tmp_path: Path, content: bytes | str | None, problem: str
+    composed: DictConfig, tmp_path: Path, content: bytes | str | None, problem: str
 ) -> None:
     path = tmp_path / "suite.jsonl"
     if isinstance(content, bytes):
         path.write_bytes(content)
     elif content is not None:
         path.mkdir()
-    ended = command(f"suite.path={path}", f"out={tmp_path / 'out'}")
-    assert_refused(ended, re.escape(str(path)) + ".*" + problem)
+    line = refusal(composed, suite={"path": str(path)}, out=str(tmp_path / "out"))
+    assert re.match(re.escape(str(path)) + ".*" + problem, line)
     assert written(tmp_path / "out") == []
 
 
@@ -289,11 +300,20 @@ def test_suite_path_is_refused_when_no_suite_is_there(
 
 @pytest.mark.parametrize("below", ["", "/run", "/a/b/c"])
 def test_out_is_refused_when_a_file_stands_in_its_way(
-    command: Command, tmp_path: Path, below: str
+    composed: DictConfig, tmp_path: Path, below: str
 ) -> None:
     (tmp_path / "file").write_text("mine")
-    ended = command(*SMALL, f"out={tmp_path / 'file'}{below}")
-    assert_refused(ended, re.escape(f"{tmp_path / 'file'}{below}: cannot be written"))
+    line = refusal(composed, out=f"{tmp_path / 'file'}{below}")
+    assert line.startswith(f"{tmp_path / 'file'}{below}: cannot be written")
+    assert files(tmp_path) == {"file": b"mine"}
+
+
+def test_command_ends_with_one_line_when_a_file_stands_in_the_way_of_out(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    ended = command(*SMALL, f"out={tmp_path / 'file'}")
+    assert_refused(ended, re.escape(f"{tmp_path / 'file'}: cannot be written"))
     assert ended.err.count("\n") == 1
     assert files(tmp_path) == {"file": b"mine"}
 
@@ -311,13 +331,13 @@ def test_out_is_refused_when_it_may_not_be_written(command: Command, tmp_path: P
 
 @pytest.mark.parametrize("folder", ["traces", "tables", "traces/imap"])
 def test_run_ends_with_one_line_when_a_file_stands_at_one_of_its_folders(
-    command: Command, tmp_path: Path, folder: str
+    composed: DictConfig, tmp_path: Path, folder: str
 ) -> None:
     blocked = tmp_path / "out" / folder
     blocked.parent.mkdir(parents=True)
     blocked.write_text("mine")
-    ended = command(*SMALL, f"out={tmp_path / 'out'}")
-    assert_refused(ended, re.escape(str(blocked)) + ".*cannot be written")
+    line = refusal(composed, out=str(tmp_path / "out"))
+    assert re.match(re.escape(str(blocked)) + ".*cannot be written", line)
     assert blocked.read_text() == "mine"
     assert not [name for name in written(tmp_path) if name.endswith(".part")]
 
