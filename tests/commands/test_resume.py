@@ -335,9 +335,12 @@ def test_ctrl_c_ends_a_run_with_one_line_whenever_it_comes(
         assert is_over(process.pid)
     finally:
         end(process)
+    assert "Traceback" not in errors
+    if "240 games played" in said:
+        assert (tmp_path / "out/tables/leaderboard.csv").exists()  # it came too late
+        return
     # While it imports, Python itself may end by the signal; a shell shows 130 for it, too.
     assert process.returncode in {130, -signal.SIGINT}
-    assert "Traceback" not in errors
     assert errors.splitlines()[-1].startswith("Stopped")
     assert said == ""
 
