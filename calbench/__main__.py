@@ -36,6 +36,9 @@ Often changed (all of it stands in conf/):
   --version                     versions of package, file formats and rules
 """
 
+GROUPS = ("experiment", "suite", "channels", "limits", "measure", "analysis")
+"""Groups of ``conf/`` from which a command line chooses a file."""
+
 STOPPED = "Stopped before a game was played; the same command starts again"
 
 
@@ -48,6 +51,10 @@ def main() -> None:
     if "--version" in arguments:
         print(_versions())
         return
+    unknown = _unknown_choice(arguments)
+    if unknown is not None:
+        print(f"error: {unknown}", file=sys.stderr)
+        sys.exit(2)
     try:
         from calbench.command import launch
         from calbench.console import ending_on_interrupt
@@ -58,15 +65,28 @@ def main() -> None:
         launch()
 
 
-def _help() -> str:
-    def names(group: str) -> str:
-        return ", ".join(sorted(path.stem for path in (CONF / group).glob("*.yaml")))
+def _names(group: str) -> str:
+    return ", ".join(sorted(path.stem for path in (CONF / group).glob("*.yaml")))
 
+
+def _unknown_choice(arguments: list[str]) -> str | None:
+    """Name a group's file that does not exist: Hydra answers some of them with a traceback."""
+    if {"-m", "--multirun"} & set(arguments):
+        return None  # a list of choices, which Hydra takes apart
+    for argument in arguments:
+        key, is_given, choice = argument.partition("=")
+        group = key.removeprefix("+")
+        if is_given and group in GROUPS and choice not in _names(group).split(", "):
+            return f"{group}: there is no {choice!r}; known are {_names(group)}"
+    return None
+
+
+def _help() -> str:
     return HELP.format(
-        experiments=names("experiment"),
-        suites=names("suite"),
-        channels=names("channels"),
-        teams=names("team"),
+        experiments=_names("experiment"),
+        suites=_names("suite"),
+        channels=_names("channels"),
+        teams=_names("team"),
     )
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from calbench.config import CONF, RunSpec, run_spec
 from calbench.console import INTERRUPTED, say
 from calbench.errors import CalbenchError
+from calbench.files import printable
 from calbench.run import InterruptedRunError, RunSummary, execute
 
 SHOWN = {
@@ -45,11 +46,11 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
     console = Console(highlight=False)
     for table in summary_tables(summary.tables / "leaderboard.csv"):
         console.print(table)
-    out = Path(spec.out)
+    out = printable(str(Path(spec.out)))
     print(f"{summary.played} games played, {summary.kept} kept from before; US$ 0.00 spent")
-    print(f"Traces   {out / 'traces'}{'/'}<team>/<scenario>.json")
-    print(f"Tables   {summary.tables / 'leaderboard.csv'} and others beside it")
-    print(f"Verify   python -m calbench.verify {out / 'traces'}")
+    print(f"Traces   {out}/traces/<team>/<scenario>.json")
+    print(f"Tables   {out}/tables/leaderboard.csv and others beside it")
+    print(f"Verify   python -m calbench.verify {out}/traces")
     if spec.name == "taste":
         print("Next     python -m calbench +experiment=varied, or dvc repro for the whole site")
 

@@ -58,10 +58,8 @@ class RunSpec(BaseModel):
 
     name: Annotated[str, Field(pattern=ID_PATTERN)]
     suite: SuiteSpec
-    more_suites: dict[str, SuiteSpec] = Field(default_factory=dict)
-    suite_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = (
-        None
-    )
+    more_suites: dict[str, SuiteSpec]
+    suite_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None
     teams: Annotated[tuple[Team, ...], Field(min_length=1)]
     channels: Channels
     limits: Limits
@@ -232,5 +230,14 @@ def write_params(path: Path, spec: RunSpec) -> None:
 
 
 def read_params(path: Path) -> RunSpec:
-    """Read what :func:`write_params` wrote."""
-    return parse_spec(yaml.safe_load(read_bytes(path)), str(path))
+    """Read what :func:`write_params` wrote.
+
+    Raises:
+        FileError: if there is no such file.
+        ConfigError: naming the file and the key that does not fit.
+    """
+    try:
+        data = yaml.safe_load(read_bytes(path))
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not YAML: {printable(str(error))}") from error
+    return parse_spec(data, str(path))

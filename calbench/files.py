@@ -60,17 +60,18 @@ def first_problem(error: ValidationError) -> str:
         (other for other in problems if _field(other["loc"])[: len(field)] == field),
         key=lambda other: len(other["loc"]),
     )
-    is_unknown = problem["type"] == "extra_forbidden"
-    loc = problem["loc"]
-    names = [*_field(loc[:-1]), loc[-1]] if is_unknown else _field(loc)
-    place = ".".join(printable(str(name)) for name in names)
-    text = "is not a known key" if is_unknown else printable(problem["msg"])
-    shown = problem["input"]
-    if problem["type"] not in {"missing", "scenario", "extra_forbidden"} and isinstance(
-        shown, str | int | float
-    ):
+    kind, loc, shown = problem["type"], problem["loc"], problem["input"]
+    if kind in {"extra_forbidden", "unexpected_keyword_argument"}:
+        return f"{_dotted([*_field(loc[:-1]), loc[-1]])}: is not a known key"
+    text = printable(problem["msg"])
+    if kind not in {"missing", "scenario"} and isinstance(shown, str | int | float):
         text = f"{text}, got {shorten(ascii(shown))}"
+    place = _dotted(_field(loc))
     return f"{place}: {text}" if place else text
+
+
+def _dotted(names: Sequence[int | str]) -> str:
+    return ".".join(printable(str(name)) for name in names)
 
 
 def _field(loc: Sequence[int | str]) -> list[int | str]:

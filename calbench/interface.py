@@ -1,10 +1,11 @@
 """The small public Python interface: read a suite, play a game, score it."""
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from calbench.domain.messages import Channel
+from calbench.domain.messages import CHANNELS, Channel
 from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies, team_of
 from calbench.errors import ConfigError
@@ -51,15 +52,20 @@ def play_game(
         policies: Sequence[Policy] = seat_policies(named, scenario.num_agents, limits)
     else:
         policies = team
-        names = [type(policy).__name__ for policy in policies]
-        seats = tuple(Seat(player=name, kind="protocol") for name in names)
+        seats = tuple(Seat(player=_player_name(policy), kind="protocol") for policy in policies)
         named = Team(team_id="own", seats=seats or (Seat(player="none", kind="protocol"),))
     if len(policies) != scenario.num_agents:
         raise ConfigError(
             f"{len(policies)} policies for {scenario.num_agents} agents: give one for each"
         )
-    config = GameConfig(team=named, channels=tuple(channels), limits=limits or Limits())
+    open_channels = tuple(channel for channel in CHANNELS if channel in channels)
+    config = GameConfig(team=named, channels=open_channels, limits=limits or Limits())
     return run(scenario, config, policies)
+
+
+def _player_name(policy: Policy) -> str:
+    """Return a class's name as a trace may hold it: traces name players in file-name letters."""
+    return re.sub(r"[^A-Za-z0-9]", "-", type(policy).__name__).strip("-")[:64] or "own"
 
 
 def score_game(trace: Trace, *, measure: MeasureSpec | None = None) -> GameScore:

@@ -14,6 +14,7 @@ from calbench.engine.drivers import compare_events, replay, run
 from calbench.engine.game import game_id
 from calbench.engine.seating import seat_policies
 from calbench.errors import CalbenchError, ConfigError, FileError, ReplayError
+from calbench.protocols.registry import POLICIES
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.difficulty import completed
 from calbench.traces.models import Trace
@@ -85,10 +86,10 @@ def verify_trace(trace: Trace) -> None:
     expected = game_id(trace.scenario, trace.config)
     if trace.game_id != expected:
         raise ReplayError(f"game_id: recorded {trace.game_id}, computed {expected}")
+    _play_again(trace)
     replayed = replay(trace)
     for name in ("final_state", "metrics"):
         _compare(name, getattr(trace, name).model_dump(), getattr(replayed, name).model_dump())
-    _play_again(trace)
 
 
 def _verify_scenario(trace: Trace) -> None:
@@ -117,10 +118,12 @@ def _compare(place: str, recorded: object, computed: object) -> None:
 
 def _play_again(trace: Trace) -> None:
     """Where every player is known by id, the same game must come out of playing it."""
+    if any(seat.player not in POLICIES for seat in trace.config.team.seats):
+        return
     try:
         policies = seat_policies(trace.config.team, trace.scenario.num_agents, trace.config.limits)
-    except ConfigError:
-        return
+    except ConfigError as error:
+        raise ReplayError(str(error)) from error
     compare_events(trace.events, run(trace.scenario, trace.config, policies).events)
 
 

@@ -83,6 +83,14 @@ class Observation(NamedTuple):
             if sender is not None and sender != me and isinstance(message.content, kind):
                 yield sender, message.content
 
+    def has_said(self, kind: type[Content]) -> bool:
+        """Whether the agent itself said anything of one kind about this meeting."""
+        me = self.agent_id
+        for message in self.messages:  # a plain loop: asked in every turn
+            if message.sender == me and isinstance(message.content, kind):
+                return True
+        return False
+
     def said(self, kind: type[C]) -> Iterator[C]:
         """Yield what the agent itself said of one kind about this meeting."""
         me = self.agent_id

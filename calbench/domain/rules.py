@@ -52,13 +52,15 @@ def apply_batch(
     """
     moves = [action for action in actions if isinstance(action, Reschedule)]
     schedules = [action for action in actions if isinstance(action, Schedule)]
-    conflict = (
-        _out_of_bounds(actions, len(calendar))
-        or _wrong_item(calendar, moves)
-        or _same_target(moves, schedules)
-        or _occupied_target(calendar, moves)
-        or _wrong_schedules(schedules, meeting)
-    )
+    conflict = _out_of_bounds(actions, len(calendar))
+    if conflict is None and (moves or len(schedules) > 1):
+        conflict = (
+            _wrong_item(calendar, moves)
+            or _same_target(moves, schedules)
+            or _occupied_target(calendar, moves)
+        )
+    if conflict is None:
+        conflict = _wrong_schedules(schedules, meeting)
     if conflict is not None:
         return Rejection(conflict)
     changed = list(calendar)

@@ -50,9 +50,10 @@ def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> T
     try:
         asks = next(game)
         while True:
-            asks = game.send(
-                {agent: Reply(acts[agent](observation)) for agent, observation in asks.items()}
-            )
+            answers = {}
+            for agent, observation in asks.items():
+                answers[agent] = Reply(acts[agent](observation))
+            asks = game.send(answers)
     except StopIteration as end:
         trace: Trace = end.value
         return trace

@@ -6,6 +6,7 @@ from calbench.domain.ids import AgentId
 from calbench.errors import ConfigError
 from calbench.protocols.base import Policy
 from calbench.protocols.registry import (
+    DEGENERATE,
     NEEDS_MEDIATOR,
     NEEDS_PRIVATE_CHANCE,
     POLICIES,
@@ -21,7 +22,11 @@ def seat_of(team: Team, agent: AgentId) -> Seat:
 
 def team_of(player: str) -> Team:
     """Return the team of one known player in every seat, with what that player needs."""
-    seat = Seat(player=player, kind="protocol", private_chance=player in NEEDS_PRIVATE_CHANCE)
+    seat = Seat(
+        player=player,
+        kind="degenerate" if player in DEGENERATE else "protocol",
+        private_chance=player in NEEDS_PRIVATE_CHANCE,
+    )
     return Team(team_id=player, seats=(seat,), mediator=player in NEEDS_MEDIATOR)
 
 

@@ -103,17 +103,11 @@ class Talk:
             recipients = send(self.state, moment, agent, action, self.sent)
             if recipients:
                 self.sent += 1
-                self._wake(recipients, is_private_group=action.type == "participant_groupchat")
+                # Participants speak anyway, so a message to them alone wakes nobody.
+                self.woken.update(a for a in recipients if a not in self.speakers)
 
     def _seal(self, moment: Moment, agent: AgentId, action: SealedReport) -> None:
         after = hand_over(self.state, moment, agent, action, self.mediator, self.sent)
         if after is not None:
             self.mediator = after
             self.sent += 1
-
-    def _wake(self, recipients: tuple[AgentId, ...], *, is_private_group: bool) -> None:
-        if is_private_group:
-            return
-        for recipient in recipients:
-            if recipient not in self.speakers:
-                self.woken.add(recipient)

@@ -23,6 +23,9 @@ def exact_solver() -> cp_model.CpSolver:
     """
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
+    # The solver would answer Ctrl-C by cutting its search short, and leave the next one to
+    # the system; an interrupted run is the command's to answer.
+    solver.parameters.catch_sigint_signal = False
     solver.parameters.random_seed = SOLVER_SEED
     solver.parameters.linearization_level = 2
     solver.parameters.cp_model_probing_level = 0

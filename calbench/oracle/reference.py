@@ -35,6 +35,7 @@ def enumerate_feasible(problem: Problem) -> int:
     model.add_all_different(slots)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
+    solver.parameters.catch_sigint_signal = False
     solver.parameters.enumerate_all_solutions = True
     counter = _Counter()
     solver.solve(model, counter)

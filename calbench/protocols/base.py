@@ -27,7 +27,8 @@ def own_meeting(observation: Observation) -> Meeting | None:
 
 def others(observation: Observation, meeting: Meeting) -> tuple[AgentId, ...]:
     """Return the other participants in ascending order."""
-    return tuple(sorted(a for a in meeting.participants if a != observation.agent_id))
+    me = observation.agent_id
+    return tuple(sorted([agent for agent in meeting.participants if agent != me]))
 
 
 def place(observation: Observation, meeting: Meeting, slot: Slot) -> Turn:

@@ -50,7 +50,7 @@ class TellAll:
 
 
 def _tell(observation: Observation) -> Turn:
-    if next(observation.said(CostReport), None) is not None:
+    if observation.has_said(CostReport):
         return PASS
     listeners = [agent for agent in observation.agent_ids if agent != observation.agent_id]
     report = own_report(observation)

@@ -4,7 +4,7 @@ Six messages for a meeting of three: two requests, two vectors, two decisions. T
 low-cost, high-disclosure reference point.
 """
 
-from calbench.domain.actions import PASS, Action, DirectMessage, Turn
+from calbench.domain.actions import PASS, DirectMessage, Turn
 from calbench.domain.calendars import Meeting, all_slots
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import CostReport, CostRequest, Decision
@@ -76,11 +76,11 @@ def own_report(observation: Observation) -> CostReport:
 
 
 def _lead(observation: Observation, meeting: Meeting) -> Turn:
-    responders = others(observation, meeting)
-    if next(observation.said(CostRequest), None) is None:
-        return _to_each(responders, CostRequest(slots=all_slots(len(observation.calendar))))
-    if next(observation.said(Decision), None) is not None:
+    if observation.has_said(Decision):
         return PASS
+    responders = others(observation, meeting)
+    if not observation.has_said(CostRequest):
+        return _to_each(responders, CostRequest(slots=all_slots(len(observation.calendar))))
     reports = reported_costs(observation, meeting)
     if len(reports) < len(responders):
         return PASS
@@ -89,12 +89,12 @@ def _lead(observation: Observation, meeting: Meeting) -> Turn:
 
 
 def _answer(observation: Observation, meeting: Meeting) -> Turn:
-    is_asked = any(sender == meeting.initiator for sender, _ in observation.heard(CostRequest))
-    if not is_asked or next(observation.said(CostReport), None) is not None:
+    if observation.has_said(CostReport):
         return PASS
-    return _to_each((meeting.initiator,), own_report(observation))
+    initiator = meeting.initiator
+    is_asked = any(sender == initiator for sender, _ in observation.heard(CostRequest))
+    return _to_each((initiator,), own_report(observation)) if is_asked else PASS
 
 
 def _to_each(recipients: tuple[AgentId, ...], content: CostRequest | CostReport | Decision) -> Turn:
-    actions: list[Action] = [DirectMessage(to=agent, content=content) for agent in recipients]
-    return Turn(tuple(actions))
+    return Turn(tuple([DirectMessage(to=agent, content=content) for agent in recipients]))

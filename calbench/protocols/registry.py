@@ -32,6 +32,9 @@ NEEDS_PRIVATE_CHANCE = frozenset({"secure-sum"})
 TAKES_WEIGHTS = frozenset({"sd-map"})
 """Players that take the game's difficulty weights, ``limits.sd_model``, as ``weights``."""
 
+DEGENERATE = frozenset({"first-free", "silent", "tell-all"})
+"""Players that are baselines, never ranked with protocols."""
+
 
 def build_policy(
     name: str, settings: Mapping[str, Any], weights: tuple[float, ...] | None = None

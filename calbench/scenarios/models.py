@@ -146,6 +146,14 @@ def _refuse(place: str, problem: str) -> PydanticCustomError:
     )
 
 
+def _sorted_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _sorted_keys(value[key]) for key in sorted(value)}
+    if isinstance(value, list | tuple):
+        return [_sorted_keys(item) for item in value]
+    return value
+
+
 class Scenario(Model):
     """One scenario: private calendars and the stream of meetings to place on them."""
 
@@ -285,11 +293,17 @@ class Scenario(Model):
 
     @model_serializer(mode="wrap")
     def _absent_is_absent(self, handler: Any) -> dict[str, Any]:
-        """Leave out what is unknown: an absent key, not a null."""
+        """Leave out what is unknown, and sort what has keys of its own.
+
+        An absent key, not a null; and the same bytes whether a scenario was just drawn or
+        read from a file.
+        """
         data: dict[str, Any] = handler(self)
         for name in ("witness", "oracle", "difficulty", "params"):
             if data.get(name) is None:
                 data.pop(name, None)
+            else:
+                data[name] = _sorted_keys(data[name])
         return data
 
     def updated(self, **changes: Any) -> Self:

@@ -217,3 +217,11 @@ def test_observation_shows_the_shown_cost_of_own_moves_so_far() -> None:
     assert game.seen(0, talk(round_index=1)).incurred_shown_cost == 100
     assert game.seen(1, talk(round_index=1)).incurred_shown_cost == 0
     assert game.trace.final_state.cost_by_agent[0] == 3
+
+
+def test_observation_counts_the_cost_of_moved_meetings_among_the_shown() -> None:
+    scenario = make_scenario(["....", "....", "...."], [(0, 1), (0, 1)], prior=[((0, 2), 1, 5)])
+    lines: dict[int, Lines] = {0: {decide(): [move(3, 1, 2), book(1, 1)]}}
+    game = play_scripts(scenario, lines)
+    assert game.seen(0, talk(round_index=1)).incurred_shown_cost == 5
+    assert game.trace.final_state.cost_by_agent[0] == 5

@@ -1,11 +1,13 @@
 """A whole game: its order of events, its id, and what stands in its trace."""
 
 import re
+import uuid
 
 import pytest
 
+from calbench.domain.canonical import canonical_json
 from calbench.domain.rules import RULES_VERSION
-from calbench.engine.game import game_id
+from calbench.engine.game import GAME_NAMESPACE, game_id
 from calbench.interface import play_game
 from calbench.scenarios.difficulty import completed
 from calbench.traces.events import AgentRegistered, GameEnd, GameStart, RoundStart
@@ -92,6 +94,15 @@ def test_game_of_no_meeting_has_no_round() -> None:
 def test_game_id_is_a_uuid_of_version_5() -> None:
     pattern = r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
     assert re.fullmatch(pattern, game_id(SCENARIO, CONFIG))
+
+
+def test_game_id_is_made_of_scenario_configuration_and_rules_version() -> None:
+    content = {
+        "scenario": SCENARIO.play_digest,
+        "config": CONFIG.digest,
+        "rules_version": RULES_VERSION,
+    }
+    assert game_id(SCENARIO, CONFIG) == str(uuid.uuid5(GAME_NAMESPACE, canonical_json(content)))
 
 
 def test_game_id_is_the_same_when_the_content_is() -> None:

@@ -75,6 +75,12 @@ def test_meeting_fails_when_a_participant_submits_no_legal_batch() -> None:
     assert resolution.slot_by_agent == {"0": 4, "1": None, "2": 3}
 
 
+def test_meeting_is_recorded_as_inconsistent_when_nobody_holds_it() -> None:
+    game = play_scripts(scenario((0, 1)), {})
+    assert outcomes(game) == ["no_batch"]
+    assert violations(game) == [(0, 1, False)]
+
+
 def test_meeting_of_one_is_scheduled_when_it_books_any_slot() -> None:
     assert outcomes(play_scripts(scenario((2,)), {2: books([(1, 5)])})) == ["scheduled"]
 

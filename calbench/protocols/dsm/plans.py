@@ -7,7 +7,7 @@ slot, or onto the slot of another own meeting, which moves on (paper, appendix D
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from calbench.domain.calendars import Booking, Calendar, Item, Meeting, all_slots
+from calbench.domain.calendars import Booking, Calendar, Meeting, all_slots
 from calbench.domain.ids import AgentId, Slot
 from calbench.protocols.dsm.levels import FREE, satisfaction
 
@@ -55,30 +55,29 @@ def own_plans(calendar: Calendar, depth: int, targets: int) -> Iterator[Plan]:
     free = [slot for slot, item in zip(slots, calendar, strict=True) if item is None]
     if not free:
         return
-    plans = [Plan(slot, 0, FREE) for slot in free]
-    if not any(item is not None and _cost(item) <= 0 for item in calendar):
-        # Whatever moves something is below the level of a free slot.
-        yield from plans
-        plans = []
-    held = {
-        slot: item.meeting
-        for slot, item in zip(slots, calendar, strict=True)
-        if isinstance(item, Booking)
-    }
+    errands: list[tuple[Slot, int]] = []
+    held: dict[Slot, Meeting] = {}
+    least = 1
     for slot, item in zip(slots, calendar, strict=True):
         if isinstance(item, Booking):
-            plans.extend(_displacements(slot, held, free, depth, targets))
+            held[slot] = item.meeting
+            least = min(least, item.meeting.cost)
         elif item is not None and not item.blocked:
-            plans.append(Plan(slot, 0, satisfaction(item.shown_cost)))
+            errands.append((slot, item.shown_cost))
+            least = min(least, item.shown_cost)
+    if least > 0:
+        # Whatever moves something is below the level of a free slot.
+        for slot in free:
+            yield Plan(slot, 0, FREE)
+    plans = [] if least > 0 else [Plan(slot, 0, FREE) for slot in free]
+    plans += [Plan(slot, 0, satisfaction(cost)) for slot, cost in errands]
+    for slot in held:
+        plans.extend(_displacements(slot, held, free, depth, targets))
     yield from sorted(plans, key=_own_order)
 
 
 def _own_order(plan: Plan) -> tuple[int, Slot, int]:
     return -plan.score, plan.slot, plan.index_in_slot
-
-
-def _cost(item: Item) -> int:
-    return item.meeting.cost if isinstance(item, Booking) else item.shown_cost
 
 
 def _displacements(

@@ -49,10 +49,11 @@ def reward(score: int, available: int, offers: int) -> int:
 
 
 class Settlement(NamedTuple):
-    """What one responder pays and earns by one decision."""
+    """What one responder pays and earns by one decision, and the statistics behind it."""
 
-    scores: tuple[int, ...]
-    cost: int
+    availability: int
+    flexibility: int
+    scoring_cost: int
     reward: int
 
 
@@ -73,17 +74,18 @@ def settle(
     settled: dict[AgentId, Settlement] = {}
     for agent, plan_ids in talk.asked.items():
         by_plan = talk.scores.get(agent, {})
-        scores = tuple([by_plan[plan_id] for plan_id in plan_ids if plan_id in by_plan])
+        scores = [by_plan[plan_id] for plan_id in plan_ids if plan_id in by_plan]
+        available = availability(scores)
         earned = 0
         if agent in selected and chosen in by_plan:
-            earned = reward(by_plan[chosen], availability(scores), len(plan_ids))
-        settled[agent] = Settlement(scores, scoring_cost(scores), earned)
+            earned = reward(by_plan[chosen], available, len(plan_ids))
+        settled[agent] = Settlement(available, flexibility(scores), scoring_cost(scores), earned)
     return settled
 
 
 def budget_after(budget: int, settled: Iterable[Settlement]) -> int:
     """Return the initiator's points after a decision: ``max(0, B + collected - paid)`` [P, R]."""
-    return max(0, budget + sum([each.cost - each.reward for each in settled]))
+    return max(0, budget + sum([each.scoring_cost - each.reward for each in settled]))
 
 
 def budget_before(earlier: Sequence[Message], me: AgentId) -> int:
@@ -107,17 +109,10 @@ def account(talk: Negotiation, chosen: int, selected: Collection[AgentId], budge
     what it collected and paid, and its budget afterwards.
     """
     settled = settle(talk, chosen, selected)
+    responders = {str(agent): each._asdict() for agent, each in settled.items()}
     points = {
-        "responders": {
-            str(agent): {
-                "availability": availability(each.scores),
-                "flexibility": flexibility(each.scores),
-                "scoring_cost": each.cost,
-                "reward": each.reward,
-            }
-            for agent, each in settled.items()
-        },
-        "collected": sum([each.cost for each in settled.values()]),
+        "responders": responders,
+        "collected": sum([each.scoring_cost for each in settled.values()]),
         "paid": sum([each.reward for each in settled.values()]),
         "budget": budget_after(budget, settled.values()),
     }

@@ -201,10 +201,10 @@ def _proposer(observation: Observation) -> AgentId | None:
 
 
 def _heard_decision(observation: Observation, proposer: AgentId | None) -> PlanDecision | None:
-    return next(
-        (decision for sender, decision in observation.heard(PlanDecision) if sender == proposer),
-        None,
-    )
+    for message in observation.messages:
+        if message.sender == proposer and isinstance(message.content, PlanDecision):
+            return message.content
+    return None
 
 
 def _follow(observation: Observation, meeting: Meeting) -> Turn:

@@ -1,0 +1,163 @@
+"""``conf/`` and what it becomes: typed, complete, the same through both doors."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from calbench.config import (
+    CONF,
+    Channels,
+    RunSpec,
+    compose,
+    known_names,
+    parse_spec,
+    read_params,
+    write_params,
+)
+from calbench.errors import ConfigError
+from tests.commands.conftest import Command, command
+from tests.commands.runs import SMALL
+
+__all__ = ["command"]
+
+GROUPS = ("analysis", "channels", "experiment", "limits", "measure", "suite", "team")
+
+
+@pytest.mark.parametrize("experiment", known_names("experiment"))
+def test_experiment_composes_to_a_typed_run(experiment: str) -> None:
+    spec = compose([f"+experiment={experiment}"])
+    assert isinstance(spec, RunSpec)
+    assert spec.name == spec.suite.setting == experiment
+    assert spec.out == f"build/runs/{experiment}"
+    assert [team.team_id for team in spec.teams] == ["imap", "tell-all", "first-free", "silent"]
+    assert spec.channels.open_channels == ("dm",)
+
+
+@pytest.mark.parametrize("suite", known_names("suite"))
+def test_suite_composes_to_typed_parameters(suite: str) -> None:
+    spec = compose([f"suite={suite}"])
+    assert spec.suite.setting == suite
+    assert spec.suite.path is None
+    assert spec.suite.num_candidates >= spec.suite.num_scenarios
+
+
+@pytest.mark.parametrize("channels", known_names("channels"))
+def test_channels_compose_to_their_open_ones(channels: str) -> None:
+    opened = compose([f"channels={channels}"]).channels.open_channels
+    assert opened == ((channels,) if channels != "all" else tuple(Channels.model_fields))
+
+
+@pytest.mark.parametrize("team", known_names("team"))
+def test_team_composes_under_its_own_id(team: str) -> None:
+    spec = compose([f"teams=[{team}]"])
+    assert [entry.team_id for entry in spec.teams] == [team]
+    assert [config.team for config in spec.game_configs] == list(spec.teams)
+
+
+def test_one_id_is_accepted_for_a_list() -> None:
+    assert compose(["teams=imap"]) == compose(["teams=[imap]"])
+
+
+def test_teams_stay_in_the_order_in_which_they_are_named() -> None:
+    spec = compose(["teams=[silent,imap]"])
+    assert [config.team.team_id for config in spec.game_configs] == ["silent", "imap"]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_known_names_are_the_files_of_a_group(group: str) -> None:
+    names = known_names(group)
+    assert names == sorted(names)
+    assert {f"{name}.yaml" for name in names} == {path.name for path in (CONF / group).iterdir()}
+
+
+def test_every_group_of_conf_is_known_here() -> None:
+    assert {path.parent.name for path in CONF.glob("*/*.yaml")} == set(GROUPS)
+
+
+def test_canonical_suites_are_those_of_the_paper() -> None:
+    for name, pref_level in (("uniform", 1), ("varied", 3)):
+        suite = compose([f"+experiment={name}"]).suite
+        shape = suite.scenario
+        assert suite.num_scenarios == 45
+        assert (shape.num_agents, shape.participants_per_meeting) == (5, 3)
+        assert (shape.num_meetings, shape.num_slots) == (5, 16)
+        assert shape.pref_level == pref_level
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [(), SMALL, ("+experiment=varied",), ("suite.path=x.jsonl", "limits.sd_model=[1.0,2.0,0.5]")],
+)
+def test_parameters_are_read_as_they_were_written(
+    tmp_path: Path, overrides: tuple[str, ...]
+) -> None:
+    spec = compose(overrides)
+    path = tmp_path / "build" / "params.yaml"
+    write_params(path, spec)
+    assert read_params(path) == spec
+    first = path.read_bytes()
+    write_params(path, read_params(path))
+    assert path.read_bytes() == first
+
+
+def test_parameters_hold_every_team_whole(tmp_path: Path) -> None:
+    write_params(tmp_path / "params.yaml", compose(["teams=imap"]))
+    params = yaml.safe_load((tmp_path / "params.yaml").read_text())
+    assert set(params) == set(RunSpec.model_fields)
+    assert params["teams"] == [
+        {"team_id": "imap", "seats": [{"player": "imap", "kind": "protocol", "settings": {}}]}
+    ]
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["", "suite", "suite.scenario", "teams.0", "channels", "limits", "measure", "analysis"],
+)
+def test_unknown_key_is_refused_wherever_it_stands(place: str) -> None:
+    data = compose(SMALL).model_dump()
+    holder: Any = data
+    for key in place.split(".") if place else []:
+        holder = holder[int(key) if key.isdigit() else key]
+    holder["colour"] = "red"
+    shown = f"{place}.colour".lstrip(".")
+    with pytest.raises(ConfigError, match=f"^here: {shown}: is not a known key$"):
+        parse_spec(data, "here")
+
+
+@pytest.mark.parametrize("key", sorted(RunSpec.model_fields))
+def test_missing_key_is_refused_and_named(key: str) -> None:
+    data = compose(SMALL).model_dump()
+    del data[key]
+    with pytest.raises(ConfigError, match=f"^here: {key}: Field required$"):
+        parse_spec(data, "here")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "3", "a: [", "\x00"])
+def test_parameters_are_refused_with_their_file_when_they_are_no_parameters(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as refusal:
+        read_params(path)
+    assert str(refusal.value).startswith(str(path))
+    assert str(refusal.value).isprintable()
+
+
+def test_command_composes_what_the_stages_compose(command: Command) -> None:
+    overrides = ["+experiment=varied", "teams=[imap,silent]", "jobs=2", "suite.seed=7"]
+    ended = command(*overrides, "--cfg", "job", "--resolve")
+    assert ended.status == 0
+    shown = yaml.safe_load(ended.out)
+    spec = compose(overrides)
+    assert shown.pop("teams") == [team.team_id for team in spec.teams]
+    assert parse_spec({**shown, "teams": spec.model_dump()["teams"]}, "command") == spec
+    assert shown == yaml.safe_load(yaml.safe_dump(spec.model_dump(mode="json", exclude={"teams"})))
+
+
+def test_configuration_is_refused_in_one_line_when_hydra_refuses_it() -> None:
+    with pytest.raises(ConfigError, match="Could not find 'suite/huge'") as refusal:
+        compose(["suite=huge"])
+    assert str(refusal.value).isprintable()

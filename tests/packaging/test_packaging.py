@@ -1,0 +1,155 @@
+"""What a stranger gets: pinned requirements, two lines that work, nothing of our machines."""
+
+import getpass
+import re
+import socket
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from importlinter.cli import lint_imports
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import calbench
+
+REPO = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
+LOCK = (REPO / "requirements.lock").read_text()
+README = (REPO / "README.md").read_text()
+
+SET_UP = "python3 -m venv .venv && . .venv/bin/activate && pip install -q -r requirements.lock && "
+
+
+def locked() -> dict[str, tuple[Requirement, list[str]]]:
+    """Return each requirement of the lock with its hashes, by name."""
+    entries: dict[str, tuple[Requirement, list[str]]] = {}
+    for line in LOCK.replace("\\\n", " ").splitlines():
+        if not line.startswith("#"):
+            requirement, *hashes = re.split(r"\s+--hash=", line.strip())
+            parsed = Requirement(requirement)
+            entries[canonicalize_name(parsed.name)] = (parsed, hashes)
+    return entries
+
+
+def test_lock_asks_the_index_alone() -> None:
+    assert "://" not in LOCK
+    assert not re.search(r"^\s*(-e|--index|--extra-index|--find-links|-f|-i)\b", LOCK, re.MULTILINE)
+
+
+def test_every_locked_requirement_has_one_version_and_its_hashes() -> None:
+    entries = locked()
+    assert len(entries) > 50
+    for name, (requirement, hashes) in entries.items():
+        assert re.fullmatch(r"==[^,*]+", str(requirement.specifier)), name
+        assert requirement.url is None, name
+        assert hashes, name
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", digest) for digest in hashes), name
+
+
+def test_every_dependency_is_locked_to_a_version_it_allows() -> None:
+    wanted = [*PROJECT["dependencies"]]
+    for extra in PROJECT["optional-dependencies"].values():
+        wanted += extra
+    entries = locked()
+    for dependency in map(Requirement, wanted):
+        pinned, _ = entries[canonicalize_name(dependency.name)]
+        (version,) = (clause.version for clause in pinned.specifier)
+        assert dependency.specifier.contains(version), dependency
+
+
+def test_package_has_the_version_of_the_project() -> None:
+    assert calbench.__version__ == PROJECT["version"]
+
+
+def test_licence_names_code_and_data() -> None:
+    text = (REPO / "LICENSE").read_text()
+    assert "MIT" in text
+    assert "CC BY 4.0" in text or "Creative Commons Attribution 4.0" in text
+
+
+def test_readme_has_two_lines_that_start_from_a_fresh_clone() -> None:
+    lines = [line for line in README.splitlines() if line.startswith("python3 ")]
+    assert lines == [f"{SET_UP}dvc repro", f"{SET_UP}pytest -q"]
+
+
+def test_continuous_integration_runs_the_second_line_of_the_readme() -> None:
+    script = (REPO / ".ci" / "run").read_text()
+    (extraction,) = re.findall(r"^test_line=\$\((.*)\)$", script, re.MULTILINE)
+    found = subprocess.run(
+        ["bash", "-c", extraction], cwd=REPO, capture_output=True, text=True, check=True
+    )
+    assert found.stdout.rstrip("\n") == f"{SET_UP}pytest -q"
+    assert '\neval "$test_line"\n' in script
+    assert "\nexport CALBENCH_REQUIRE_BROWSER=1\n" in script
+
+
+def test_imports_keep_every_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    status = lint_imports(str(REPO / "pyproject.toml"), no_cache=True)
+    said = capsys.readouterr().out
+    assert status == 0, said
+    assert "2 kept, 0 broken" in said
+
+
+def publishable() -> list[Path]:
+    """Return the files that git holds or would take."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=REPO,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout")
+    paths = (REPO / name for name in listed.stdout.split("\0") if name)
+    return [path for path in paths if path.is_file()]
+
+
+def test_no_published_file_names_a_place_of_our_machines() -> None:
+    places = re.compile(
+        rb"(?<![\w.:/-])/(?:home|root|tmp|work|Users|private|mnt)/[\w.]|[A-Z]:\\Users\\"
+    )
+    found = [
+        f"{path.relative_to(REPO)}: {match.group().decode()}"
+        for path in publishable()
+        if (match := places.search(path.read_bytes()))
+    ]
+    assert found == []
+
+
+def test_no_published_file_names_our_host_or_user() -> None:
+    words = {"root", "user", "admin", "runner", "ubuntu", "debian", "localhost"}
+    names = {socket.gethostname(), getpass.getuser()} - words
+    ours = [re.escape(name.encode()) for name in names if len(name) > 4]
+    if not ours:
+        pytest.skip("host and user of this machine are called by common words")
+    found = [
+        str(path.relative_to(REPO))
+        for path in publishable()
+        if re.search(rb"\b(?:" + b"|".join(ours) + rb")\b", path.read_bytes())
+    ]
+    assert found == []
+
+
+def test_no_published_file_holds_a_secret_or_an_address() -> None:
+    secrets = re.compile(
+        rb"\b(?:sk-[A-Za-z0-9_-]{20,}|ghp_[A-Za-z0-9]{30,}|AKIA[0-9A-Z]{16})\b"
+        rb"|-----BEGIN [A-Z ]*PRIVATE KEY"
+        rb"|[\w.+-]+@(?!(?:example|users\.noreply\.github)\.)[\w-]+\.(?:com|org|net|edu|io)\b"
+    )
+    found = [
+        f"{path.relative_to(REPO)}: {match.group().decode()}"
+        for path in publishable()
+        if path.parent.name != "vendor"  # licences name their authors
+        and (match := secrets.search(path.read_bytes()))
+    ]
+    assert found == []
+
+
+def test_no_published_file_is_large() -> None:
+    large = [
+        str(path.relative_to(REPO)) for path in publishable() if path.stat().st_size > 1_000_000
+    ]
+    assert large == []

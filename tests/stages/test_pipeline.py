@@ -1,0 +1,163 @@
+"""``dvc.yaml`` says what each stage really depends on."""
+
+from pathlib import Path
+from typing import Any
+
+import grimp
+import pytest
+import yaml
+
+from calbench.analysis.dictionary import TABLES
+from calbench.config import known_names
+from tests.commands.runs import REPO
+
+STAGES: dict[str, dict[str, Any]] = yaml.safe_load((REPO / "dvc.yaml").read_text())["stages"]
+
+TYPES_OF_PARAMETERS = (
+    "calbench/analysis/spec.py",
+    "calbench/metrics/measure.py",
+    "calbench/scenarios/parameters.py",
+    "calbench/traces/models.py",
+)
+"""What `compose` writes by; the others depend on what it wrote, key by key."""
+
+UNLISTED_EVERYWHERE = {
+    "calbench/config.py": "hands over parameters, on which stages depend key by key",
+    "calbench/console.py": "says what is done, and changes nothing of it",
+    "calbench/errors.py": "is for what does not come to pass",
+    "calbench/files.py": "stores bytes that others made",
+    "stages/paths.py": "says where things stand, as dvc.yaml does",
+}
+
+READS_THE_SUITE = "checks the suite while it is read, and hands over what is written there"
+PLANS = "only `plan_jobs`, which says where the traces stand"
+ONLY_TYPES = "lends the parameters their types"
+
+UNLISTED = {
+    "compose": {
+        "calbench/domain": ONLY_TYPES,
+        "calbench/oracle": ONLY_TYPES,
+        "calbench/scenarios/models.py": ONLY_TYPES,
+        "calbench/traces/events.py": ONLY_TYPES,
+    },
+    "generate": {"calbench/traces": ONLY_TYPES},
+    "play": {
+        "calbench/oracle": READS_THE_SUITE,
+        "calbench/scenarios/certificates.py": READS_THE_SUITE,
+        "calbench/scenarios/storage.py": READS_THE_SUITE,
+    },
+    "calibrate": {
+        "calbench/engine": PLANS,
+        "calbench/protocols": PLANS,
+        "calbench/oracle": "of the other tables, which one module makes beside these",
+        "calbench/scenarios/certificates.py": READS_THE_SUITE,
+        "calbench/scenarios/storage.py": READS_THE_SUITE,
+    },
+    "analyze": {
+        "calbench/engine": PLANS,
+        "calbench/protocols": PLANS,
+        "calbench/scenarios/certificates.py": READS_THE_SUITE,
+        "calbench/scenarios/storage.py": READS_THE_SUITE,
+    },
+    "publish": {
+        "calbench/oracle": READS_THE_SUITE,
+        "calbench/scenarios/certificates.py": READS_THE_SUITE,
+        "calbench/scenarios/storage.py": READS_THE_SUITE,
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def imports() -> grimp.ImportGraph:
+    return grimp.build_graph("calbench", "stages", cache_dir=None)
+
+
+def names(stage: str, kind: str) -> list[str]:
+    """Return the paths of a stage under one heading, for every experiment."""
+    entries = STAGES[stage].get(kind, [])
+    paths = [entry if isinstance(entry, str) else next(iter(entry)) for entry in entries]
+    experiments = STAGES[stage].get("matrix", {}).get("exp", [""])
+    return [path.replace("${item.exp}", exp) for path in paths for exp in experiments]
+
+
+def source(module: str) -> str:
+    path = Path(*module.split("."))
+    is_package = (REPO / path).is_dir()
+    return (path / "__init__.py" if is_package else path.with_suffix(".py")).as_posix()
+
+
+def is_below(path: str, folders: list[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+def unlisted(stage: str, imports: grimp.ImportGraph) -> list[str]:
+    modules = {f"stages.{stage}", *imports.find_upstream_modules(f"stages.{stage}")}
+    reasons = [*UNLISTED_EVERYWHERE, *UNLISTED[stage]]
+    if stage == "compose":
+        reasons.remove("calbench/config.py")
+    else:
+        reasons += TYPES_OF_PARAMETERS
+    covered = names(stage, "deps") + reasons
+    return sorted(path for path in map(source, modules) if not is_below(path, covered))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_stage_depends_on_every_module_that_it_imports(
+    stage: str, imports: grimp.ImportGraph
+) -> None:
+    assert unlisted(stage, imports) == []
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_stage_runs_a_module_that_exists(stage: str) -> None:
+    command = STAGES[stage]["cmd"].split()
+    assert command[:3] == ["python", "-m", f"stages.{stage}"]
+    assert (REPO / "stages" / f"{stage}.py").is_file()
+    assert len((REPO / "stages" / f"{stage}.py").read_text().splitlines()) <= 60
+
+
+def test_every_module_of_the_stages_is_a_stage() -> None:
+    modules = {path.stem for path in (REPO / "stages").glob("*.py")} - {"__init__", "paths"}
+    assert modules == set(STAGES)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_dependency_exists_or_is_made_by_another_stage(stage: str) -> None:
+    made = [path for other in STAGES for kind in ("outs", "metrics") for path in names(other, kind)]
+    for path in names(stage, "deps"):
+        is_made = is_below(path, made) or any(is_below(out, [path]) for out in made)
+        assert is_made or (REPO / path).exists(), path
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_output_lies_where_built_things_lie(stage: str) -> None:
+    made = names(stage, "outs") + names(stage, "metrics")
+    assert made
+    assert all(is_below(path, ["build", "data"]) for path in made)
+
+
+@pytest.mark.parametrize("stage", [name for name in STAGES if name != "publish"])
+def test_every_experiment_goes_through_the_stage(stage: str) -> None:
+    assert STAGES[stage]["matrix"]["exp"] == known_names("experiment")
+
+
+def test_pipeline_keeps_every_table() -> None:
+    made = names("analyze", "outs") + names("calibrate", "outs")
+    for experiment in known_names("experiment"):
+        for table in TABLES:
+            assert is_below(f"data/tables/{experiment}/{table}", made), table
+
+
+def test_parameters_are_named_by_the_keys_that_compose_writes(imports: grimp.ImportGraph) -> None:
+    from calbench.config import RunSpec
+
+    keys = {
+        key
+        for stage in STAGES.values()
+        for entry in stage.get("params", [])
+        for keys in entry.values()
+        for key in keys
+    }
+    assert keys == {"suite", "channels", "limits", "teams", "measure", "analysis"}
+    assert keys < set(RunSpec.model_fields)
+    assert imports.modules

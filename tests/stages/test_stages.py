@@ -1,0 +1,126 @@
+"""The stages of ``dvc.yaml``, run one by one on a tiny experiment in a folder of their own."""
+
+import importlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from calbench.config import RunSpec, compose, read_params, write_params
+from calbench.run import execute
+from calbench.scenarios.storage import read_suite
+from tests.commands.runs import REPO, SMALL, environment, files, python
+
+ORDER = ("generate", "play", "calibrate", "analyze")
+
+Stage = Callable[..., None]
+
+
+def tiny(*overrides: str) -> RunSpec:
+    return compose([*SMALL, "name=tiny", "suite.setting=tiny", *overrides])
+
+
+@pytest.fixture
+def run_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """Return what ``python -m stages.<name> tiny`` does in a folder that holds parameters."""
+    monkeypatch.chdir(tmp_path)
+    write_params(Path("build/tiny/params.yaml"), tiny())
+
+    def run(*names: str) -> None:
+        monkeypatch.setattr("sys.argv", ["stage", "tiny"])
+        for name in names:
+            stage = importlib.import_module(f"stages.{name}")
+            stage.paths.run_stage(stage.main)
+
+    return run
+
+
+def test_compose_stage_writes_what_the_command_composes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    importlib.import_module("stages.compose").main(["uniform", "varied"])
+    assert sorted(files(tmp_path)) == ["build/uniform/params.yaml", "build/varied/params.yaml"]
+    for name in ("uniform", "varied"):
+        assert read_params(tmp_path / f"build/{name}/params.yaml") == compose(
+            [f"+experiment={name}"]
+        )
+
+
+def test_stages_write_the_same_bytes_when_they_are_run_twice(
+    run_stage: Stage, tmp_path: Path
+) -> None:
+    run_stage(*ORDER)
+    first = files(tmp_path)
+    run_stage(*ORDER)
+    assert files(tmp_path) == first
+    assert {name.split("/")[1] for name in first} == {"suites", "tables", "tiny", "traces"}
+
+
+def test_stages_and_command_write_the_same_tables_and_traces(
+    run_stage: Stage, tmp_path: Path
+) -> None:
+    run_stage(*ORDER)
+    execute(tiny(f"out={tmp_path / 'out'}"))
+    assert files(tmp_path / "data/tables/tiny") == files(tmp_path / "out/tables")
+    staged, run = files(tmp_path / "data/traces/tiny"), files(tmp_path / "out/traces")
+    assert {name: json.loads(trace) for name, trace in staged.items()} == {
+        name: json.loads(trace) for name, trace in run.items()
+    }
+
+
+def test_trace_has_the_same_bytes_when_its_suite_was_written_and_read(
+    run_stage: Stage, tmp_path: Path
+) -> None:
+    run_stage("generate", "play")
+    execute(tiny(f"out={tmp_path / 'out'}"))
+    assert files(tmp_path / "data/traces/tiny") == files(tmp_path / "out/traces")
+
+
+def test_generate_stage_writes_a_whole_suite(run_stage: Stage, tmp_path: Path) -> None:
+    run_stage("generate")
+    scenarios = read_suite(tmp_path / "data/suites/tiny.jsonl")
+    assert [scenario.scenario_id for scenario in scenarios] == ["tiny-000", "tiny-001", "tiny-002"]
+    assert all(scenario.oracle and scenario.difficulty for scenario in scenarios)
+
+
+def test_play_stage_leaves_nothing_that_its_inputs_do_not_define(
+    run_stage: Stage, tmp_path: Path
+) -> None:
+    run_stage("generate", "play")
+    first = files(tmp_path / "data/traces")
+    for stale in ("tiny/gone/tiny-000.json", "tiny/imap/tiny-777.json", "tiny/imap/.x.part"):
+        path = tmp_path / "data/traces" / stale
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("{}")
+    run_stage("play")
+    assert files(tmp_path / "data/traces") == first
+
+
+@pytest.mark.parametrize("stage", ORDER)
+def test_stage_ends_with_one_line_when_its_inputs_are_missing(
+    run_stage: Stage,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    stage: str,
+) -> None:
+    (tmp_path / "build/tiny/params.yaml").unlink()
+    with pytest.raises(SystemExit) as end:
+        run_stage(stage)
+    assert end.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: build/tiny/params.yaml: cannot be read")
+    assert files(tmp_path) == {}
+
+
+def test_process_runs_a_stage_in_the_folder_it_is_started_in(tmp_path: Path) -> None:
+    write_params(tmp_path / "build/tiny/params.yaml", tiny())
+    env = environment(PYTHONPATH=str(REPO))
+    ended = python("-m", "stages.generate", "tiny", cwd=tmp_path, env=env)
+    assert ended.status == 0, ended.err
+    assert sorted(files(tmp_path)) == ["build/tiny/params.yaml", "data/suites/tiny.jsonl"]
+    ended = python("-m", "stages.play", "nothing", cwd=tmp_path, env=env)
+    assert ended.status == 2
+    assert ended.err.startswith("error: build/nothing/params.yaml: cannot be read")
+    assert ended.err.count("\n") == 1
