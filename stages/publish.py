@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
+from calbench.config import read_params
 from calbench.report.build import build_site
 from calbench.report.pages import ExperimentResults, write_site
-
-from calbench.config import read_params
 from stages import paths
 
 SOURCES = Path("site")
