@@ -4,6 +4,7 @@ from calbench.analysis.scoring import write_tables
 from calbench.config import RunSpec
 from calbench.console import progress
 from calbench.engine.batch import plan_jobs
+from calbench.engine.pool import workers
 from calbench.scenarios.storage import read_suite
 from stages import paths
 
@@ -12,8 +13,8 @@ def main(spec: RunSpec) -> None:
     """Score an experiment's traces and write its tables."""
     scenarios = read_suite(paths.suite(spec.name))
     jobs = plan_jobs(scenarios, spec.game_configs, paths.traces(spec.name))
-    with progress("games", len(jobs)) as tick:
-        write_tables(jobs, paths.tables(spec.name), spec.measure, spec.analysis, tick)
+    with progress("games", len(jobs)) as tick, workers(spec.jobs) as executor:
+        write_tables(jobs, paths.tables(spec.name), spec.measure, spec.analysis, tick, executor)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,20 @@ from pathlib import Path
 
 from calbench.config import read_params
 from calbench.report.build import build_site
-from calbench.report.pages import ExperimentResults, write_site
+from calbench.report.pages import ExperimentResults, SpecialResults, write_site
+from calbench.report.special import SPECIAL
 from stages import paths
 
 SOURCES = Path("site")
+PUBLISHED = paths.DATA / "published"
 
 
 def main(experiments: list[str]) -> None:
-    """Write the pages of all experiments and build the site."""
+    """Write the pages of all experiments and build the site.
+
+    Experiments that have a special page bring their tables to it; of all others the site shows
+    every setting and every game.
+    """
     results = []
     for experiment in experiments:
         spec = read_params(paths.params(experiment))
@@ -23,7 +29,9 @@ def main(experiments: list[str]) -> None:
                 traces=paths.traces(spec.name),
             )
         )
-    write_site(SOURCES, results, paths.BUILD / "site_src")
+    special = SpecialResults([each for each in results if each.name in SPECIAL], PUBLISHED)
+    browsable = [each for each in results if each.name not in SPECIAL]
+    write_site(SOURCES, browsable, paths.BUILD / "site_src", special)
     build_site(paths.BUILD / "site_src", paths.BUILD / "site")
 
 

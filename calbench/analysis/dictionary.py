@@ -151,6 +151,13 @@ GAMES = (
     Column("oracle_cost", "integer", COST, "least cost of the scheduled meetings", origin="P"),
     Column("excess_cost", "integer", COST, "cost - oracle_cost; never negative", origin="F"),
     Column("messages", "integer", "messages", "sent by all agents", origin="P"),
+    Column(
+        "message_bytes",
+        "integer",
+        "bytes",
+        "length of these messages' contents as JSON in UTF-8, without spaces or envelopes",
+        origin="C",
+    ),
     Column("vps", "number", SLOTS, "V, summed over all agents", origin="P"),
     Column("excess_vps", "number", SLOTS, "mean of max(0, V - floor)", "agents", "P, F"),
     Column(

@@ -5,13 +5,15 @@ forgotten: memory grows with neither games nor scenarios.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 
 from calbench.analysis.privacy import PrivacyTables
 from calbench.analysis.spec import AnalysisSpec
 from calbench.analysis.tables import Collector
 from calbench.engine.batch import Job
-from calbench.metrics.game import score_game
+from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache
 from calbench.traces.storage import read_trace
@@ -23,6 +25,7 @@ def write_tables(
     measure: MeasureSpec,
     spec: AnalysisSpec,
     tick: Callable[[], None],
+    executor: Executor | None = None,
 ) -> None:
     """Score every game of a run and write its tables.
 
@@ -32,14 +35,22 @@ def write_tables(
         measure: settings of the metrics.
         spec: settings of the estimates.
         tick: called once for each game.
+        executor: where to score; ``None`` scores here. The tables do not depend on it.
     """
+    score = partial(_scores, measure=measure)
+    groups = _by_scenario(jobs)
     with Collector(folder, team_ids(jobs), spec) as tables:
-        for group in _by_scenario(jobs):
-            oracle = OracleCache()
-            for job in group:
-                tables.add(score_game(read_trace(job.path), measure=measure, oracle=oracle))
+        for scores in map(score, groups) if executor is None else executor.map(score, groups):
+            for game in scores:
+                tables.add(game)
                 tick()
         tables.write()
+
+
+def _scores(jobs: Sequence[Job], measure: MeasureSpec) -> list[GameScore]:
+    """Score the games on one scenario, which share oracle answers."""
+    oracle = OracleCache()
+    return [score_game(read_trace(job.path), measure=measure, oracle=oracle) for job in jobs]
 
 
 def write_privacy_tables(

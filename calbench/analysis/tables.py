@@ -264,7 +264,7 @@ def _shares(setting: str, team: str, tally: _TeamTally) -> Iterator[str]:
 
 def _game_row(score: GameScore) -> str:
     fraction = score.feasible_fraction
-    measures: list[Cell] = [None] * 11
+    measures: list[Cell] = [None] * 12
     if not score.is_lost:
         count = len(score.agents)
         measures = [
@@ -272,6 +272,7 @@ def _game_row(score: GameScore) -> str:
             score.oracle_cost,
             score.excess_cost,
             sum(agent.messages_sent for agent in score.agents),
+            score.message_bytes,
             fsum(agent.vps for agent in score.agents),
             fsum(agent.excess_vps for agent in score.agents) / count,
             fsum(agent.excess_vps_participants for agent in score.agents) / count,

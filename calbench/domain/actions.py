@@ -1,12 +1,12 @@
 """What an agent can do in a turn (paper, sections 3 and A.2)."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
-from calbench.domain.messages import STRICT, Content, CostReport
+from calbench.domain.messages import STRICT, CostReport, RecordedContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +16,7 @@ class DirectMessage:
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["dm"] = "dm"
     to: AgentId
-    content: Content
+    content: RecordedContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class ParticipantMessage:
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["participant_groupchat"] = "participant_groupchat"
-    content: Content
+    content: RecordedContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class BroadcastMessage:
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["all_agent_groupchat"] = "all_agent_groupchat"
-    content: Content
+    content: RecordedContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +71,10 @@ class Reschedule:
 Utterance = DirectMessage | ParticipantMessage | BroadcastMessage
 CalendarAction = Schedule | Reschedule
 Action = Utterance | SealedReport | CalendarAction
+
+RecordedAction = Annotated[Action, Field(discriminator="type")]
+RecordedCalendarAction = Annotated[CalendarAction, Field(discriminator="type")]
+"""The same where they are read from a file: their type says what they are."""
 
 
 @dataclass(frozen=True, slots=True)

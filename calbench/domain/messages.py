@@ -5,9 +5,9 @@ name that stands in traces.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from calbench.domain.ids import AgentId, MeetingId, Slot
 
@@ -266,6 +266,10 @@ Content = (
     | SdMapAct
     | DsmAct
 )
+"""Everything that can be said."""
+
+RecordedContent = Annotated[Content, Field(discriminator="kind")]
+"""The same where it is read from a file: its kind says what it is, nothing is tried out."""
 
 
 class Message(NamedTuple):

@@ -21,7 +21,7 @@ from calbench.metrics.outcomes import (
     scheduled_by_agent,
 )
 from calbench.metrics.privacy.loss import PrivacyLoss, excess_loss, privacy_loss
-from calbench.metrics.talk import messages_sent_by_agent
+from calbench.metrics.talk import message_bytes, messages_sent_by_agent
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.ties import CostVectors
 from calbench.scenarios.models import Scenario, Tertile
@@ -89,6 +89,7 @@ class GameScore:
         fairness_greatest: the greatest.
         is_fairness_sampled: whether these two rest on a sample of the schedules.
         vps_shares: ordered by source and channel; they sum to the game's VPS.
+        message_bytes: length of all messages' contents as JSON.
     """
 
     game_id: str
@@ -105,6 +106,7 @@ class GameScore:
     fairness_greatest: float
     is_fairness_sampled: bool
     vps_shares: tuple[VpsShare, ...]
+    message_bytes: int
 
     @property
     def is_lost(self) -> bool:
@@ -179,6 +181,7 @@ def score_game(
         vps_shares=tuple(
             VpsShare(source, channel, vps) for (source, channel), vps in privacy.by_source.items()
         ),
+        message_bytes=message_bytes(trace.events),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from calbench.report.frontier import Line
 from calbench.report.results import Row
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
@@ -23,6 +24,12 @@ SYMBOLS = (
 """As many as share no factor with the number of colours, so that 77 pairs differ."""
 
 MARGIN = {"l": 60, "r": 20, "t": 20, "b": 50}
+
+LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0.0}
+
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+
+ADJUSTED_COST = "adjusted_excess_cost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +48,15 @@ def styles(teams: Sequence[str]) -> dict[str, Style]:
     }
 
 
-def plane(rows: Sequence[Row], style_by_team: Mapping[str, Style]) -> dict[str, Any]:
+def plane(
+    rows: Sequence[Row], style_by_team: Mapping[str, Style], lines: Sequence[Line] = ()
+) -> dict[str, Any]:
     """Return the cost-privacy plane of one setting (paper, Figure 2).
 
     Args:
         rows: the setting's rows of the leaderboard; a team without both measures is left out.
-        style_by_team: how each team looks.
+        style_by_team: how each team looks, and each line.
+        lines: teams that differ in one setting, joined in its order.
     """
     figure = go.Figure(layout={"template": "none", "margin": MARGIN})
     for row in rows:
@@ -65,12 +75,15 @@ def plane(rows: Sequence[Row], style_by_team: Mapping[str, Style]) -> dict[str, 
                 hovertemplate="excess VPS %{x}<br>adjusted excess cost %{y}",
             )
         )
+    for place, line in enumerate(lines):
+        figure.add_trace(_line(line, style_by_team[line.key], DASHES[place % len(DASHES)]))
     figure.update_layout(
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0.0},
+        legend=LEGEND,
         showlegend=True,
         hovermode="closest",
     )
-    furthest = max([float(row["excess_vps_high"] or row["excess_vps"] or 0) for row in rows] + [1])
+    drawn = [*rows, *(row for line in lines for _, row in line.points)]
+    furthest = max([float(row["excess_vps_high"] or row["excess_vps"] or 0) for row in drawn] + [1])
     figure.update_xaxes(
         title="Excess VPS (slot-equivalents, less is more private)",
         # Points at zero, where silence stands, need room on their left.
@@ -97,6 +110,88 @@ def _error(row: Row, measure: str, style: Style) -> dict[str, Any]:
         "color": style.colour,
         "thickness": 1.5,
     }
+
+
+def _line(line: Line, style: Style, dash: str) -> go.Scatter:
+    points = [
+        (label, row) for label, row in line.points if row["excess_vps"] and row[ADJUSTED_COST]
+    ]
+    rows = [row for _, row in points]
+    return go.Scatter(
+        x=[float(row["excess_vps"]) for row in rows],
+        y=[float(row[ADJUSTED_COST]) for row in rows],
+        error_x=_errors(_intervals(rows, "excess_vps"), style),
+        error_y=_errors(_intervals(rows, ADJUSTED_COST), style),
+        name=line.name,
+        text=[label for label, _ in points],
+        mode="lines+markers",
+        line={"color": style.colour, "width": 1.5, "dash": dash},
+        marker={"color": style.colour, "symbol": f"{style.symbol}-open", "size": 9},
+        hovertemplate="%{text}<br>excess VPS %{x}<br>adjusted excess cost %{y}",
+    )
+
+
+def _intervals(rows: Sequence[Row], measure: str) -> list[tuple[str, str, str]]:
+    return [(row[measure], row[f"{measure}_low"], row[f"{measure}_high"]) for row in rows]
+
+
+def _errors(intervals: Sequence[tuple[str, str, str]], style: Style) -> dict[str, Any]:
+    """Return the intervals of several points as error bars; no bar where the table has none."""
+    ends = [
+        (
+            round(float(high or value) - float(value), 10),
+            round(float(value) - float(low or value), 10),
+        )
+        for value, low, high in intervals
+    ]
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [above for above, _ in ends],
+        "arrayminus": [below for _, below in ends],
+        "color": style.colour,
+        "thickness": 1,
+    }
+
+
+def curves(
+    lines: Mapping[str, Sequence[tuple[int, str, str, str]]],
+    style_by_team: Mapping[str, Style],
+    title: str,
+    *,
+    is_log: bool = False,
+) -> dict[str, Any]:
+    """Return one measure over the number of agents, a curve for each team.
+
+    Args:
+        lines: by team, number of agents with a value and the ends of its range.
+        style_by_team: how each team looks.
+        title: of the measure's axis.
+        is_log: whether that axis is logarithmic.
+    """
+    figure = go.Figure(layout={"template": "none", "margin": MARGIN})
+    for place, (team, points) in enumerate(lines.items()):
+        style = style_by_team[team]
+        figure.add_trace(
+            go.Scatter(
+                x=[agents for agents, *_ in points],
+                y=[float(value) for _, value, _, _ in points],
+                error_y=_errors([point[1:] for point in points], style),
+                name=team,
+                mode="lines+markers",
+                line={"color": style.colour, "width": 2, "dash": DASHES[place % len(DASHES)]},
+                marker={"color": style.colour, "symbol": style.symbol, "size": 10},
+                hovertemplate="%{x} agents: %{y}",
+            )
+        )
+    sizes = sorted({agents for points in lines.values() for agents, *_ in points})
+    figure.update_layout(legend=LEGEND, showlegend=True, hovermode="closest")
+    figure.update_xaxes(
+        title="Agents", type="log", tickvals=sizes, ticktext=[str(n) for n in sizes]
+    )
+    scale = {"type": "log", "dtick": 1} if is_log else {"rangemode": "tozero"}
+    figure.update_yaxes(title=title, **scale)
+    return _plain(figure)
 
 
 def difficulties(fractions: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, Any]:
@@ -129,7 +224,7 @@ def difficulties(fractions: Mapping[str, Mapping[str, Sequence[float]]]) -> dict
         default=0.0,
     )
     figure.update_layout(
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0.0},
+        legend=LEGEND,
         showlegend=True,
     )
     figure.update_xaxes(title="Third of the candidates", type="category")

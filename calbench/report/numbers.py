@@ -30,8 +30,8 @@ def anchor(measure: str) -> str:
     return measure.replace("_", "-")
 
 
-def shown_number(cell: str, digits: int | None) -> str:
-    """Return a number of a table, rounded for the eye; ``None`` digits leave it as it is.
+def decimal(cell: str) -> Decimal:
+    """Read a number of a table.
 
     Raises:
         FileError: the cell is not a number.
@@ -40,6 +40,18 @@ def shown_number(cell: str, digits: int | None) -> str:
         value = Decimal(cell)
     except InvalidOperation as error:
         raise FileError(f"a table holds {cell!r:.40} where a number should stand") from error
+    if not value.is_finite():
+        raise FileError(f"a table holds {cell!r:.40} where a finite number should stand")
+    return value
+
+
+def shown_number(cell: str, digits: int | None) -> str:
+    """Return a number of a table, rounded for the eye; ``None`` digits leave it as it is.
+
+    Raises:
+        FileError: the cell is not a number.
+    """
+    value = decimal(cell)
     text = cell if digits is None else f"{value:.{digits}f}"
     if digits is not None and not Decimal(text):
         text = text.lstrip("-")
@@ -66,6 +78,12 @@ def estimate_cell(row: Row, measure: str, num_agent_games: int | None = None) ->
     if num_agent_games is not None:
         text += f'<span class="cb-range">n = {num_agent_games}</span>'
     return f"<td>{text}</td>"
+
+
+def range_cell(cell: str, low: str, high: str, digits: int) -> str:
+    """Return a cell with a number and, below it, the range it lies in."""
+    interval = f"{shown_number(low, digits)} to {shown_number(high, digits)}"
+    return f'<td>{shown_number(cell, digits)}<span class="cb-range">{interval}</span></td>'
 
 
 def word_cell(text: str) -> str:

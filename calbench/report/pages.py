@@ -15,14 +15,22 @@ from typing import Any
 import yaml
 
 from calbench.errors import CalbenchError, OutputError
-from calbench.report import figures, sections
+from calbench.report import figures, frontier, reproduction, scale, sections
 from calbench.report.escape import data_script, markdown_text
 from calbench.report.games import game_data, game_entry, scenario_data, scenario_entry, team_kind
 from calbench.report.results import ExperimentResults
+from calbench.report.special import (
+    FRONTIER,
+    NONE_SPECIAL,
+    REPRODUCTION,
+    SCALE,
+    SpecialResults,
+    write_table,
+)
 from calbench.scenarios.storage import scenario_schema
 from calbench.traces.storage import trace_schema
 
-__all__ = ["ExperimentResults", "write_site"]
+__all__ = ["ExperimentResults", "SpecialResults", "write_site"]
 
 MARKER = re.compile(r"<!-- calbench:([a-z-]+) -->")
 
@@ -30,7 +38,12 @@ OWN_MARK = ".calbench-site"
 """Names a folder that this module made, and may therefore replace."""
 
 
-def write_site(sources: Path, experiments: Sequence[ExperimentResults], out: Path) -> None:
+def write_site(
+    sources: Path,
+    experiments: Sequence[ExperimentResults],
+    out: Path,
+    special: SpecialResults = NONE_SPECIAL,
+) -> None:
     """Write the folder that :func:`calbench.report.build.build_site` builds.
 
     The same inputs give the same bytes. A folder that an earlier call made is replaced; any
@@ -40,6 +53,7 @@ def write_site(sources: Path, experiments: Sequence[ExperimentResults], out: Pat
         sources: the repository's ``site`` folder.
         experiments: what to show, in the order of the pages.
         out: the folder to write; pages go to ``docs`` in it.
+        special: what has pages of its own, without games to step through.
 
     Raises:
         CalbenchError: two results would share a page, or a page holds an unknown marker.
@@ -53,9 +67,9 @@ def write_site(sources: Path, experiments: Sequence[ExperimentResults], out: Pat
         shutil.copytree(sources / "assets", docs / "assets")
         _write_plotly(docs / "assets")
         kind_by_team = _write_games(experiments, docs / "pagedata")
-        _copy_tables(experiments, docs / "tables")
+        _copy_tables([*experiments, *special.experiments], docs / "tables")
         _write_schemas(docs / "schemas")
-        pages = _write_results(sources, experiments, kind_by_team, docs)
+        pages = _write_results(sources, experiments, kind_by_team, docs, special)
         _write_config(sources / "mkdocs.yml", pages, out / "mkdocs.yml")
     except OSError as error:
         reason = error.strerror or error
@@ -115,10 +129,13 @@ def _write_games(experiments: Sequence[ExperimentResults], folder: Path) -> dict
 
 def _copy_tables(experiments: Sequence[ExperimentResults], folder: Path) -> None:
     for results in experiments:
-        target = folder / results.name
-        target.mkdir(parents=True)
-        for path in sorted(results.tables.glob("*.csv")):
-            shutil.copyfile(path, target / path.name)
+        _copy_csvs(results.tables, folder / results.name)
+
+
+def _copy_csvs(source: Path, target: Path) -> None:
+    target.mkdir(parents=True)
+    for path in sorted(source.glob("*.csv")):
+        shutil.copyfile(path, target / path.name)
 
 
 def _write_schemas(folder: Path) -> None:
@@ -133,6 +150,7 @@ def _write_results(
     experiments: Sequence[ExperimentResults],
     kind_by_team: Mapping[str, str],
     docs: Path,
+    special: SpecialResults,
 ) -> list[dict[str, str]]:
     """Write every page that holds numbers; return the navigation below Results."""
     shown = [
@@ -149,15 +167,68 @@ def _write_results(
         text = (sources / "templates" / "setting.md").read_text(encoding="utf-8")
         (docs / "results").mkdir(exist_ok=True)
         (docs / page).write_text(_filled(text, page, _setting_parts(each)), encoding="utf-8")
-    teams = list(dict.fromkeys(team for results in experiments for team in results.teams))
-    style_by_team = figures.styles(teams)
+    playing = [*experiments, *filter(None, [special.named(SCALE)])]
+    teams = list(dict.fromkeys(team for results in playing for team in results.teams))
+    style_by_team = figures.styles([*teams, *frontier.SIGNS])
+    lines = _frontier_lines(shown, special)
     for each in shown:
-        figure = figures.plane(each.leaderboard, style_by_team)
+        figure = figures.plane(each.leaderboard, style_by_team, lines.get(each.slug, ()))
         _write_data(docs / "pagedata", f"figures/plane-{each.slug}", figure)
     fractions = sections.fractions_by_setting(experiments)
     _write_data(docs / "pagedata", "figures/difficulty", figures.difficulties(fractions))
-    _fill_pages(docs, shown, fractions)
+    _fill_pages(sources, docs, shown, fractions, lines)
+    navigation += _write_special(sources, special, kind_by_team, style_by_team, docs)
     return navigation
+
+
+def _frontier_lines(
+    shown: Sequence[sections.SettingResults], special: SpecialResults
+) -> dict[str, list[frontier.Line]]:
+    """Return what is drawn beside the teams of each setting, by its slug."""
+    results = special.named(FRONTIER)
+    rows = [] if results is None else results.table("leaderboard.csv")
+    return {
+        each.slug: frontier.lines(
+            [row for row in rows if row["setting"] == each.setting], each.leaderboard
+        )
+        for each in shown
+    }
+
+
+def _write_special(
+    sources: Path,
+    special: SpecialResults,
+    kind_by_team: Mapping[str, str],
+    style_by_team: Mapping[str, figures.Style],
+    docs: Path,
+) -> list[dict[str, str]]:
+    """Write the pages of special experiments that there are; return their navigation."""
+    navigation = []
+    tables = docs / "tables"
+    if special.experiments:
+        _copy_csvs(special.published, tables / "published")
+    if special.named(REPRODUCTION) is not None:
+        found = reproduction.Reproduction(special)
+        write_table(tables / "table2.csv", found.rows, reproduction.COLUMNS)
+        _write_page(sources, docs, "reproduction", reproduction.parts(found))
+        navigation.append({"Table 2": "results/reproduction.md"})
+    results = special.named(SCALE)
+    if results is not None:
+        sizes = scale.Scale(special, results, kind_by_team)
+        write_table(tables / "scale_bytes.csv", sizes.bytes_rows, scale.COLUMNS)
+        for name, figure in scale.curves(sizes, style_by_team).items():
+            _write_data(docs / "pagedata", f"figures/scale-{name}", figure)
+        _write_page(sources, docs, "scale", scale.parts(sizes))
+        navigation.append({"Scale": "results/scale.md"})
+    return navigation
+
+
+def _write_page(
+    sources: Path, docs: Path, name: str, parts: Mapping[str, Callable[[], str]]
+) -> None:
+    text = (sources / "templates" / f"{name}.md").read_text(encoding="utf-8")
+    page = f"results/{name}.md"
+    (docs / page).write_text(_filled(text, page, parts), encoding="utf-8")
 
 
 def _setting_parts(each: sections.SettingResults) -> dict[str, Callable[[], str]]:
@@ -178,14 +249,18 @@ def _setting_parts(each: sections.SettingResults) -> dict[str, Callable[[], str]
 
 
 def _fill_pages(
+    sources: Path,
     docs: Path,
     shown: Sequence[sections.SettingResults],
     fractions: Mapping[str, Mapping[str, Sequence[float]]],
+    lines: Mapping[str, Sequence[frontier.Line]],
 ) -> None:
     """Replace the markers of the hand-written pages."""
+    about_lines = (sources / "templates" / "frontier.md").read_text(encoding="utf-8")
     parts: dict[str, Callable[[], str]] = {
         "headline": lambda: sections.headline(shown),
-        "planes": lambda: sections.planes(shown),
+        "planes": lambda: sections.planes(shown, lines),
+        "frontier": lambda: about_lines if any(lines.values()) else "",
         "difficulty-figure": lambda: sections.figure(
             "difficulty", "Feasible fraction of every scenario, by third and setting", "../"
         ),

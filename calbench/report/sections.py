@@ -9,7 +9,7 @@ from functools import cached_property
 from calbench.analysis.dictionary import TABLES
 from calbench.analysis.measures import MEASURES
 from calbench.metrics.outcomes import OUTCOMES
-from calbench.report import numbers
+from calbench.report import frontier, numbers
 from calbench.report.escape import html_text
 from calbench.report.results import ExperimentResults, Row
 from calbench.scenarios.difficulty import TERTILES
@@ -242,22 +242,39 @@ def leaks(each: SettingResults) -> str:
 
 def figure(name: str, title: str, root: str) -> str:
     """Return the place of a figure with the scripts it needs; its table is its alternative."""
+    return f"{figure_place(name, title)}\n{figure_scripts(root)}"
+
+
+def figure_place(name: str, title: str) -> str:
+    """Return the place of a figure on a page that has the scripts elsewhere."""
     return (
         f'<div class="cb-figure" role="img" data-figure="figures/{name}" '
-        f'aria-label="{html_text(title)}; the table on this page holds the numbers"></div>\n'
+        f'aria-label="{html_text(title)}; the table on this page holds the numbers"></div>'
+    )
+
+
+def figure_scripts(root: str) -> str:
+    """Return what draws the figures of a page; once is enough."""
+    return (
         f'<script src="{root}assets/vendor/plotly.min.js" defer></script>\n'
         f'<script src="{root}assets/figures.js" defer></script>'
     )
 
 
-def planes(shown: Sequence[SettingResults]) -> str:
-    """Return the cost-privacy plane of every setting with its table (leaderboard.csv)."""
+def planes(
+    shown: Sequence[SettingResults], lines: Mapping[str, Sequence[frontier.Line]] | None = None
+) -> str:
+    """Return the cost-privacy plane of every setting with its tables (leaderboard.csv).
+
+    Args:
+        shown: the settings.
+        lines: what is drawn beside their teams, by slug.
+    """
     names = ("excess_vps", "adjusted_excess_cost")
     parts = []
     for each in shown:
         head = f'<h2 id="{each.slug}">{html_text(each.title)}</h2>\n'
-        place = figure(f"plane-{each.slug}", f"Cost against privacy, {each.title}", "../")
-        head += place.split("\n", 1)[0]
+        head += figure_place(f"plane-{each.slug}", f"Cost against privacy, {each.title}")
         table = numbers.table(
             f"The same numbers, {each.title}",
             [
@@ -274,8 +291,10 @@ def planes(shown: Sequence[SettingResults]) -> str:
             ],
         )
         parts.append(f"{head}\n{table}")
-    scripts = figure("", "", "../").split("\n", 1)[1]
-    return "\n\n".join([*parts, scripts])
+        found = (lines or {}).get(each.slug)
+        if found:
+            parts.append(frontier.table(each.title, found, (*names, "coordination")))
+    return "\n\n".join([*parts, figure_scripts("../")])
 
 
 def fractions_by_setting(
@@ -333,8 +352,18 @@ def downloads(each: SettingResults) -> str:
     """Return links to the tables, as they are."""
     folder = f"../tables/{each.results.name}"
     names = sorted(path.name for path in each.results.tables.glob("*.csv"))
+    return _links({name: f"{folder}/{name}" for name in names})
+
+
+def table_links(names: Sequence[str]) -> str:
+    """Return links to tables of several folders."""
+    return _links({name: f"../tables/{name}" for name in names})
+
+
+def _links(place_by_name: Mapping[str, str]) -> str:
     links = [
-        f'<a href="{folder}/{html_text(name)}" download>{html_text(name)}</a>' for name in names
+        f'<a href="{html_text(place)}" download>{html_text(name)}</a>'
+        for name, place in place_by_name.items()
     ]
     return f"<p>{' · '.join(links)}</p>"
 

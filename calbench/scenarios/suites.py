@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 
 from calbench.domain.randomness import derived_seed, stream
@@ -23,9 +24,16 @@ SEED_BITS = 53
 
 
 def build_suites(
-    suites: Sequence[tuple[str, SuiteSpec]], progress: Progress | None = None
+    suites: Sequence[tuple[str, SuiteSpec]],
+    progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> tuple[Scenario, ...]:
     """Return the scenarios of several suites, each under the name it is given.
+
+    Args:
+        suites: name and contents of each.
+        progress: told (done, total) of a suite as its scenarios are finished.
+        executor: where to build them; ``None`` builds here, one after the other.
 
     Raises:
         GenerationError: two of them would hold a scenario of the same name, or one cannot be
@@ -33,13 +41,25 @@ def build_suites(
         FileError: a suite file does not fit.
     """
     scenarios: list[Scenario] = []
-    for name, spec in suites:
-        scenarios.extend(build_suite(spec, progress, name=name))
+    if executor is None:
+        for name, spec in suites:
+            scenarios.extend(build_suite(spec, progress, name=name))
+    else:
+        for built in executor.map(_build_named, suites):
+            scenarios.extend(built)
+            for done in range(len(built)):
+                if progress is not None:
+                    progress(done + 1, len(built))
     counts = Counter(scenario.scenario_id for scenario in scenarios)
     twice = [scenario_id for scenario_id, count in counts.items() if count > 1]
     if twice:
         raise GenerationError(f"two suites hold a scenario {twice[0]}: give them other settings")
     return tuple(scenarios)
+
+
+def _build_named(suite: tuple[str, SuiteSpec]) -> tuple[Scenario, ...]:
+    name, spec = suite
+    return build_suite(spec, name=name)
 
 
 def build_suite(

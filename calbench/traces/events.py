@@ -14,9 +14,9 @@ from typing import Annotated, ClassVar, Literal, TypeVar, dataclass_transform
 
 from pydantic import ConfigDict, Field
 
-from calbench.domain.actions import Action, CalendarAction
+from calbench.domain.actions import RecordedAction, RecordedCalendarAction
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
-from calbench.domain.messages import STRICT, Announcement, Content, CostReport
+from calbench.domain.messages import STRICT, Announcement, CostReport, RecordedContent
 from calbench.domain.observations import Phase
 from calbench.domain.replies import Usage
 
@@ -106,7 +106,7 @@ class TurnEnd:
     round: int
     turn: int
     agent_id: AgentId
-    actions: tuple[Action, ...]
+    actions: tuple[RecordedAction, ...]
     thinking: str | None
     usage: Usage | None
     reply_keys: tuple[str, ...]
@@ -123,7 +123,7 @@ class DmSent:
     from_agent: AgentId
     to_agents: tuple[AgentId, ...]
     meeting_id: MeetingId
-    content: Content
+    content: RecordedContent
     chars: int | None
 
 
@@ -138,7 +138,7 @@ class ParticipantGroupchatSent:
     from_agent: AgentId
     to_agents: tuple[AgentId, ...]
     meeting_id: MeetingId
-    content: Content
+    content: RecordedContent
     chars: int | None
 
 
@@ -153,7 +153,7 @@ class AllAgentGroupchatSent:
     from_agent: AgentId
     to_agents: tuple[AgentId, ...]
     meeting_id: MeetingId
-    content: Content
+    content: RecordedContent
     chars: int | None
 
 
@@ -193,7 +193,7 @@ class InvalidToolCall:
     round: int
     phase: Phase
     agent_id: AgentId
-    action: Action
+    action: RecordedAction
     reason: str
 
 
@@ -221,7 +221,7 @@ class DecideEnd:
     phase: Phase
     agent_id: AgentId
     attempt: int
-    actions: tuple[Action, ...]
+    actions: tuple[RecordedAction, ...]
     thinking: str | None
     usage: Usage | None
     reply_keys: tuple[str, ...]
@@ -238,7 +238,7 @@ class BatchRejected:
     agent_id: AgentId
     attempt: int
     conflict: str
-    actions: tuple[CalendarAction, ...]
+    actions: tuple[RecordedCalendarAction, ...]
 
 
 @event
@@ -251,7 +251,7 @@ class BatchApplied:
     phase: Phase
     agent_id: AgentId
     attempt: int
-    actions: tuple[CalendarAction, ...]
+    actions: tuple[RecordedCalendarAction, ...]
     cost: int
     calendar: CalendarIds
 

@@ -243,6 +243,13 @@
       return "could we meet in slot " + content.slot + "?";
     case "reply":
       return "slot " + content.slot + " is " + content.status;
+    case "proposals":
+      return "what are " + plural(content.plans.length, "plan") + " worth to you?";
+    case "scores":
+      return "my scores: " + content.scores.join(", ");
+    case "plan_decision":
+      return "we meet in slot " + content.slot + " (plan " + content.plan_id + ")"
+        + movesText(content.moves);
     case "confirm":
       return "slot " + content.slot + " is agreed";
     case "fail":
@@ -264,6 +271,18 @@
     }
   }
 
+  function movesText(moves) {
+    return moves.map(function (move) {
+      return ", M" + move.meeting_id + " moves from slot " + move.from_slot + " to " + move.to_slot;
+    }).join("");
+  }
+
+  /* One plan of an offer: its moves, as far as the recipient may know them. */
+  function planText(plan) {
+    return "plan " + plan.plan_id + ": slot " + plan.slot + movesText(plan.moves)
+      + (plan.vacated.length ? ", slot " + plan.vacated.join(", ") + " is vacated" : "");
+  }
+
   /* A message's content, readable: a vector of costs becomes a small table of slots. */
   function contentNode(content, view) {
     switch (content.kind) {
@@ -281,6 +300,13 @@
       return el("p", {}, "We meet in ", el("strong", {}, "slot " + content.slot), ".");
     case "text":
       return el("p", { "class": "cb-text" }, visible(content.text));
+    case "proposals":
+      return el("p", {}, content.plans.map(planText).join("; ") + ".");
+    case "scores":
+      return el("p", {}, content.plan_ids.map(function (id, index) {
+        return "plan " + id + ": " + content.scores[index];
+      }).join("; ") + ".");
+    case "plan_decision":
     case "propose":
     case "reply":
     case "confirm":

@@ -22,16 +22,26 @@ from tests.commands.runs import SMALL
 
 __all__ = ["command"]
 
-GROUPS = ("analysis", "channels", "experiment", "limits", "measure", "suite", "team")
+GROUPS = (
+    "analysis",
+    "channels",
+    "experiment",
+    "limits",
+    "measure",
+    "protocol",
+    "suite",
+    "team",
+)
 
 
 @pytest.mark.parametrize("experiment", known_names("experiment"))
 def test_experiment_composes_to_a_typed_run(experiment: str) -> None:
     spec = compose([f"+experiment={experiment}"])
     assert isinstance(spec, RunSpec)
-    assert spec.name == spec.suite.setting == experiment
+    assert spec.name == experiment
     assert spec.out == f"build/runs/{experiment}"
-    assert [team.team_id for team in spec.teams] == ["imap", "tell-all", "first-free", "silent"]
+    assert spec.teams
+    assert spec.suites
     assert spec.channels.open_channels == ("dm",)
 
 

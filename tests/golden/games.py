@@ -2,17 +2,28 @@
 
 from pathlib import Path
 
+from calbench.config import known_names, protocol_preset
 from calbench.domain.messages import CHANNELS
 from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies, team_of
 from calbench.scenarios.models import Scenario
-from calbench.traces.models import GameConfig, Limits
+from calbench.traces.models import GameConfig, Limits, Seat, Team
 from calbench.traces.storage import trace_bytes
 from tests.factories import make_scenario
 
 FOLDER = Path(__file__).parent
 
-TEAMS = ("imap", "sd-map", "mediator", "secure-sum", "tell-all", "first-free", "silent")
+TEAMS = (
+    "imap",
+    "sd-map",
+    "dsm-welfare",
+    "dsm-private",
+    "mediator",
+    "secure-sum",
+    "tell-all",
+    "first-free",
+    "silent",
+)
 
 SCENARIOS: tuple[Scenario, ...] = (
     # Errands of all costs, a blocked one, and an agent that takes part in nothing.
@@ -44,9 +55,16 @@ def golden_bytes() -> dict[str, bytes]:
 
 def _played(scenario: Scenario, team: str) -> bytes:
     config = GameConfig(
-        team=team_of(team),
+        team=_team(team),
         channels=CHANNELS,
         limits=Limits(),
     )
     policies = seat_policies(config.team, scenario.num_agents)
     return trace_bytes(run(scenario, config, policies))
+
+
+def _team(name: str) -> Team:
+    """Return a preset in every seat, or the player of that name."""
+    if name not in known_names("protocol"):
+        return team_of(name)
+    return Team(team_id=name, seats=(Seat(**protocol_preset(name)),))

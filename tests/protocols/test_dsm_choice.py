@@ -1,7 +1,7 @@
 """DSM's order of choice, worked out by hand (paper, appendix D.3)."""
 
 from calbench.domain.ids import AgentId, Slot
-from calbench.protocols.dsm.choice import Rank, best_rank, rank, required
+from calbench.protocols.dsm.choice import Rank, best_rank, required
 from calbench.protocols.dsm.plans import Displacement, Plan, own_plans
 from tests.protocols.bookings import booked, meeting
 
@@ -23,11 +23,14 @@ def chosen(plans: list[Plan], *columns: dict[int, int]) -> int | None:
 
 def test_rank_counts_the_initiator_in_the_sum_and_in_the_number() -> None:
     # Two responders: 11 * 3 - (10 + 8 + own 9) = 6.
-    ranked = rank(5, plain(2, 9), [10, 8])
+    scores = {AgentId(1): {0: 10}, AgentId(4): {0: 8}}
+    ranked = best_rank([plain(2, 9)], NEW, RESPONDERS, scores)
     assert ranked == Rank(
-        is_infeasible=False, shortfall=6, burden=3, slot=Slot(2), index_in_slot=0, plan_id=5
+        is_infeasible=False, shortfall=6, burden=3, slot=Slot(2), index_in_slot=0, plan_id=0
     )
-    assert rank(5, plain(2, 9), [0, 11]).is_infeasible
+    refused = best_rank([plain(2, 9)], NEW, RESPONDERS, scores | {AgentId(4): {0: 0}})
+    assert refused is not None
+    assert (refused.is_infeasible, refused.shortfall) == (True, 14)
 
 
 def test_feasible_plans_come_before_better_sums() -> None:

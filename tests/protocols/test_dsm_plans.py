@@ -1,8 +1,10 @@
 """What a DSM initiator can offer, and in which order (paper, appendix D.3)."""
 
+import pytest
+
 from calbench.domain.calendars import Calendar, Meeting
 from calbench.protocols.dsm.levels import satisfaction
-from calbench.protocols.dsm.plans import outsiders, own_plans
+from calbench.protocols.dsm.plans import first_plans, outsiders, own_plans
 from tests.factories import calendar
 from tests.protocols.bookings import booked, meeting
 
@@ -93,3 +95,11 @@ def test_outsiders_are_the_others_in_moved_meetings() -> None:
     plans = list(own_plans(booked("..B.", {0: X, 1: meeting(8, 4, 0, 3)}), 2, 4))
     assert [outsiders((plan,), new) for plan in plans] == [(), (2,), (4,), (2, 4), (2, 4)]
     assert outsiders(plans, new) == (2, 4)
+
+
+@pytest.mark.parametrize("row", ["..E1.B.", "E0..E1.", "E1B", "......"])
+def test_first_plans_are_the_first_of_all(row: str) -> None:
+    for held in (calendar(row), booked(row + "..", {len(calendar(row)): X})):
+        plans = own_plans(held, 2, 4)
+        for count in range(len(plans) + 2):
+            assert first_plans(held, 2, 4, count) == plans[:count]

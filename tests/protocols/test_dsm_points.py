@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import OfferedPlan, PlanDecision, Proposals, Scores
 from calbench.protocols.dsm.negotiation import negotiation
@@ -123,7 +124,14 @@ def test_account_settles_everyone_asked_and_rewards_those_the_plan_needed() -> N
             "budget": 101,
         }
     }
-    assert text.startswith('{"points":{"budget":101,"collected":11,"paid":10,')
+    assert text == canonical_json(json.loads(text))
+
+
+def test_account_is_canonical_json_whatever_the_numbers_of_agents() -> None:
+    heard = negotiation([message(0, offer(0), agent) for agent in (2, 10, 1)], ME)
+    text = account(heard, 0, (AgentId(2),), 100)
+    assert list(json.loads(text)["points"]["responders"]) == ["1", "10", "2"]
+    assert text == canonical_json(json.loads(text))
 
 
 def test_budget_never_falls_below_zero() -> None:

@@ -40,19 +40,6 @@ def required(plan: Plan, meeting: Meeting, responders: Sequence[AgentId]) -> tup
     return (*responders, *outsiders((plan,), meeting)) if plan.moves else tuple(responders)
 
 
-def rank(plan_id: int, plan: Plan, scores: Sequence[int]) -> Rank:
-    """Return a plan's rank from the levels given by everyone whose consent it needs."""
-    count = len(scores) + 1
-    return Rank(
-        0 in scores,
-        FREE * count - sum(scores) - plan.score,
-        count,
-        plan.slot,
-        plan.index_in_slot,
-        plan_id,
-    )
-
-
 def best_rank(
     offered: Sequence[Plan],
     meeting: Meeting,
@@ -69,7 +56,7 @@ def best_rank(
     """
     unheard: Mapping[int, int] = {}
     heard = [scores_by_agent.get(agent, unheard) for agent in responders]
-    best: Rank | None = None
+    best: tuple[bool, int, int, Slot, int, int] | None = None
     for plan_id, plan in enumerate(offered):
         asked = heard
         if plan.moves:
@@ -78,7 +65,9 @@ def best_rank(
         scores = [by_plan[plan_id] for by_plan in asked if plan_id in by_plan]
         if len(scores) < len(asked):
             return None
-        ranked = rank(plan_id, plan, scores)
-        if best is None or ranked < best:
-            best = ranked
-    return best
+        burden = len(asked) + 1
+        shortfall = FREE * burden - sum(scores) - plan.score
+        key = (0 in scores, shortfall, burden, plan.slot, plan.index_in_slot, plan_id)
+        if best is None or key < best:
+            best = key
+    return None if best is None else Rank(*best)

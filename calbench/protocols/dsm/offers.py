@@ -6,7 +6,7 @@ from calbench.domain.calendars import Calendar
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import MeetingMove, OfferedPlan, Proposals
 from calbench.protocols.dsm.levels import FREE
-from calbench.protocols.dsm.plans import Plan
+from calbench.protocols.dsm.plans import Displacement, Plan
 from calbench.protocols.dsm.settings import DsmSettings
 
 LEAST_RESPONDER, GREATEST_RESPONDER = 0.05, 0.95
@@ -60,53 +60,49 @@ def offers(batch: Sequence[Plan], first_id: int, recipients: Sequence[AgentId]) 
     It sees the moves of its own meetings; of the others only the slots they leave [P: a
     meeting is known to its participants alone; the vacated slots are R].
     """
-    # Without moves a plan looks the same to everyone.
-    shared = [
-        None if plan.moves else OfferedPlan(plan_id=plan_id, slot=plan.slot, moves=(), vacated=())
-        for plan_id, plan in enumerate(batch, first_id)
-    ]
-    if None not in shared:
-        return [Proposals(plans=tuple([plan for plan in shared if plan]))] * len(recipients)
-    return [
-        Proposals(
-            plans=tuple(
-                [
-                    plain or _offered_to(agent, plan_id, plan)
-                    for plan_id, (plain, plan) in enumerate(
-                        zip(shared, batch, strict=True), first_id
-                    )
-                ]
-            )
-        )
-        for agent in recipients
-    ]
+    columns: list[list[OfferedPlan]] = []
+    has_moves = False
+    for plan_id, plan in enumerate(batch, first_id):
+        if plan.moves:
+            columns.append(_views(plan_id, plan, recipients))
+            has_moves = True
+        else:
+            view = OfferedPlan(plan_id=plan_id, slot=plan.slot, moves=(), vacated=())
+            columns.append([view] * len(recipients))
+    if not has_moves:
+        return [Proposals(plans=tuple([column[0] for column in columns]))] * len(recipients)
+    return [Proposals(plans=plans) for plans in zip(*columns, strict=True)]
 
 
-def _offered_to(agent: AgentId, plan_id: int, plan: Plan) -> OfferedPlan:
-    return OfferedPlan(
-        plan_id=plan_id,
-        slot=plan.slot,
-        moves=visible_moves(plan, agent),
-        vacated=tuple(
-            [move.from_slot for move in plan.moves if agent not in move.meeting.participants]
-        ),
+def _views(plan_id: int, plan: Plan, recipients: Sequence[AgentId]) -> list[OfferedPlan]:
+    """Return one plan as each recipient sees it; who may see the same shares one view."""
+    by_visible: dict[tuple[MeetingMove, ...], OfferedPlan] = {}
+    told = [(move.meeting.participants, told_move(move)) for move in plan.moves]
+    views: list[OfferedPlan] = []
+    for agent in recipients:
+        visible = tuple([move for participants, move in told if agent in participants])
+        view = by_visible.get(visible)
+        if view is None:
+            vacated = tuple([move.from_slot for _, move in told if move not in visible])
+            view = OfferedPlan(plan_id=plan_id, slot=plan.slot, moves=visible, vacated=vacated)
+            by_visible[visible] = view
+        views.append(view)
+    return views
+
+
+def told_move(move: Displacement) -> MeetingMove:
+    """Return a move as a recipient is told it."""
+    return MeetingMove(
+        meeting_id=move.meeting.meeting_id,
+        from_slot=move.from_slot,
+        to_slot=move.to_slot,
+        cost=move.meeting.cost,
     )
 
 
 def visible_moves(plan: Plan, agent: AgentId) -> tuple[MeetingMove, ...]:
     """Return the moves of meetings in which an agent takes part."""
-    return tuple(
-        [
-            MeetingMove(
-                meeting_id=move.meeting.meeting_id,
-                from_slot=move.from_slot,
-                to_slot=move.to_slot,
-                cost=move.meeting.cost,
-            )
-            for move in plan.moves
-            if agent in move.meeting.participants
-        ]
-    )
+    return tuple([told_move(move) for move in plan.moves if agent in move.meeting.participants])
 
 
 def _clip(value: float, least: float, greatest: float) -> float:

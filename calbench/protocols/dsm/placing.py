@@ -24,7 +24,11 @@ def is_placeable(calendar: Calendar, slot: Slot) -> bool:
 
 def placeable_slots(calendar: Calendar) -> list[Slot]:
     """Return the slots an agent may turn to, ascending."""
-    return [slot for slot in all_slots(len(calendar)) if is_placeable(calendar, slot)]
+    # Without a free slot there is none; with one it need not be looked for again and again.
+    if None not in calendar:
+        return []
+    slots = zip(all_slots(len(calendar)), calendar, strict=True)
+    return [slot for slot, item in slots if item is None or item.is_movable]
 
 
 def decide(

@@ -5,9 +5,12 @@ slot, or onto the slot of another own meeting, which moves on (paper, appendix D
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple
 
-from calbench.domain.calendars import Booking, Calendar, Meeting, all_slots
+from calbench.domain.calendars import Booking, Calendar, Item, Meeting, all_slots, free_slots
 from calbench.domain.ids import AgentId, Slot
 from calbench.protocols.dsm.levels import FREE, satisfaction
 
@@ -39,12 +42,16 @@ class Plan(NamedTuple):
     moves: tuple[Displacement, ...] = ()
 
 
-def own_plans(calendar: Calendar, depth: int, targets: int) -> Iterator[Plan]:
-    """Yield everything the owner could offer: own score descending, slot, index in slot.
+_own_score = attrgetter("score")
+
+
+@lru_cache(maxsize=64)
+def own_plans(calendar: Calendar, depth: int, targets: int) -> tuple[Plan, ...]:
+    """Return everything the owner could offer: own score descending, slot, index in slot.
 
     A plan's place in this order is its id: a calendar does not change while its owner talks,
-    so ids stay the same over all batches of a meeting. What moves something is worked out
-    only if more is asked for than the free slots.
+    so ids stay the same over all batches of a meeting. An initiator needs its plans at least
+    twice in a round, which is why the last few answers are kept.
 
     Args:
         calendar: the initiator's. Without a free slot nothing can be moved, nor offered.
@@ -54,30 +61,39 @@ def own_plans(calendar: Calendar, depth: int, targets: int) -> Iterator[Plan]:
     slots = all_slots(len(calendar))
     free = [slot for slot, item in zip(slots, calendar, strict=True) if item is None]
     if not free:
-        return
-    errands: list[tuple[Slot, int]] = []
-    held: dict[Slot, Meeting] = {}
-    least = 1
+        return ()
+    held = {
+        slot: item.meeting
+        for slot, item in zip(slots, calendar, strict=True)
+        if isinstance(item, Booking)
+    }
+    plans: list[Plan] = []
     for slot, item in zip(slots, calendar, strict=True):
-        if isinstance(item, Booking):
-            held[slot] = item.meeting
-            least = min(least, item.meeting.cost)
-        elif item is not None and not item.blocked:
-            errands.append((slot, item.shown_cost))
-            least = min(least, item.shown_cost)
-    if least > 0:
-        # Whatever moves something is below the level of a free slot.
-        for slot in free:
-            yield Plan(slot, 0, FREE)
-    plans = [] if least > 0 else [Plan(slot, 0, FREE) for slot in free]
-    plans += [Plan(slot, 0, satisfaction(cost)) for slot, cost in errands]
-    for slot in held:
-        plans.extend(_displacements(slot, held, free, depth, targets))
-    yield from sorted(plans, key=_own_order)
+        if item is None:
+            plans.append(Plan(slot, 0, FREE))
+        elif isinstance(item, Booking):
+            plans.extend(_displacements(slot, held, free, depth, targets))
+        elif not item.blocked:
+            plans.append(Plan(slot, 0, satisfaction(item.shown_cost)))
+    # Built by slot and index, an order that the sort keeps among equals.
+    plans.sort(key=_own_score, reverse=True)
+    return tuple(plans)
 
 
-def _own_order(plan: Plan) -> tuple[int, Slot, int]:
-    return -plan.score, plan.slot, plan.index_in_slot
+def first_plans(calendar: Calendar, depth: int, targets: int, count: int) -> tuple[Plan, ...]:
+    """Return the first of :func:`own_plans`, at most ``count``.
+
+    Free slots come first unless something costs nothing to move, so a narrow offer needs no
+    look at what could be displaced.
+    """
+    free = list(islice(free_slots(calendar), count))
+    if len(free) < count or any(_costs_nothing(item) for item in calendar if item is not None):
+        return own_plans(calendar, depth, targets)[:count]
+    return tuple([Plan(slot, 0, FREE) for slot in free])
+
+
+def _costs_nothing(item: Item) -> bool:
+    return (item.meeting.cost if isinstance(item, Booking) else item.shown_cost) <= 0
 
 
 def _displacements(

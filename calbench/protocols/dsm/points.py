@@ -9,7 +9,6 @@ whenever it is written, so the policy remembers nothing.
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import Message, PlanDecision
 from calbench.protocols.dsm.levels import FREE, INFEASIBLE, NUM_LEVELS
@@ -49,11 +48,10 @@ def reward(score: int, available: int, offers: int) -> int:
 
 
 class Settlement(NamedTuple):
-    """What one responder pays and earns by one decision, and the statistics behind it."""
+    """What one responder pays and earns by one decision."""
 
-    availability: int
-    flexibility: int
-    scoring_cost: int
+    scores: list[int]
+    cost: int
     reward: int
 
 
@@ -75,17 +73,16 @@ def settle(
     for agent, plan_ids in talk.asked.items():
         by_plan = talk.scores.get(agent, {})
         scores = [by_plan[plan_id] for plan_id in plan_ids if plan_id in by_plan]
-        available = availability(scores)
         earned = 0
         if agent in selected and chosen in by_plan:
-            earned = reward(by_plan[chosen], available, len(plan_ids))
-        settled[agent] = Settlement(available, flexibility(scores), scoring_cost(scores), earned)
+            earned = reward(by_plan[chosen], availability(scores), len(plan_ids))
+        settled[agent] = Settlement(scores, scoring_cost(scores), earned)
     return settled
 
 
 def budget_after(budget: int, settled: Iterable[Settlement]) -> int:
     """Return the initiator's points after a decision: ``max(0, B + collected - paid)`` [P, R]."""
-    return max(0, budget + sum([each.scoring_cost - each.reward for each in settled]))
+    return max(0, budget + sum([each.cost - each.reward for each in settled]))
 
 
 def budget_before(earlier: Sequence[Message], me: AgentId) -> int:
@@ -109,11 +106,20 @@ def account(talk: Negotiation, chosen: int, selected: Collection[AgentId], budge
     what it collected and paid, and its budget afterwards.
     """
     settled = settle(talk, chosen, selected)
-    responders = {str(agent): each._asdict() for agent, each in settled.items()}
-    points = {
-        "responders": responders,
-        "collected": sum([each.scoring_cost for each in settled.values()]),
-        "paid": sum([each.reward for each in settled.values()]),
-        "budget": budget_after(budget, settled.values()),
-    }
-    return canonical_json({"points": points})
+    # Canonical JSON, put together by hand: a general encoder would take as long as the rest.
+    responders = [
+        f'"{agent}":{{"availability":{availability(each.scores)},'
+        f'"flexibility":{flexibility(each.scores)},"reward":{each.reward},'
+        f'"scoring_cost":{each.cost}}}'
+        for agent, each in sorted(settled.items(), key=_name)
+    ]
+    collected = sum([each.cost for each in settled.values()])
+    paid = sum([each.reward for each in settled.values()])
+    return (
+        f'{{"points":{{"budget":{budget_after(budget, settled.values())},'
+        f'"collected":{collected},"paid":{paid},"responders":{{{",".join(responders)}}}}}}}'
+    )
+
+
+def _name(entry: tuple[AgentId, Settlement]) -> str:
+    return str(entry[0])

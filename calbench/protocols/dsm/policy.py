@@ -12,7 +12,6 @@ Where the text leaves the flow open [C]:
 """
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -28,7 +27,7 @@ from calbench.protocols.dsm.choice import best_rank, required
 from calbench.protocols.dsm.negotiation import Negotiation, negotiation
 from calbench.protocols.dsm.offers import joint_feasibility, offer_size, offers, visible_moves
 from calbench.protocols.dsm.placing import decide, volunteer
-from calbench.protocols.dsm.plans import Plan, outsiders, own_plans
+from calbench.protocols.dsm.plans import Plan, first_plans, outsiders, own_plans
 from calbench.protocols.dsm.points import account, budget_before
 from calbench.protocols.dsm.scores import scored
 from calbench.protocols.dsm.settings import DsmSettings
@@ -126,9 +125,8 @@ def _next_step(
     """
     num_offered = talk.num_offered
     # Enough to fill the next batch, and to see whether there is one.
-    plans = list(
-        islice(own_plans(calendar, settings.depth, settings.targets), num_offered + settings.lmax)
-    )
+    count = num_offered + settings.lmax
+    plans = first_plans(calendar, settings.depth, settings.targets, count)
     while True:
         if num_offered:
             best = best_rank(plans[:num_offered], meeting, responders, talk.scores)
@@ -222,8 +220,7 @@ def _carry_out(observation: Observation, meeting: Meeting, settings: DsmSettings
     if said is not None:
         if not isinstance(calendar[said.slot], Booking):
             return decide(observation, meeting, said.slot, (), is_initiator=True)
-        plans = own_plans(calendar, settings.depth, settings.targets)
-        plan = next(islice(plans, said.plan_id, None))
+        plan = own_plans(calendar, settings.depth, settings.targets)[said.plan_id]
     elif len(meeting.participants) == 1:
         plan = _unannounced(observation, meeting, settings)
     if plan is None:

@@ -1,0 +1,231 @@
+"""The page that shows what becomes of each protocol as agents, meetings and slots grow alike."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property, partial
+from typing import Any
+
+from calbench.report import figures, numbers, sections
+from calbench.report.escape import html_text
+from calbench.report.results import ExperimentResults, Row
+from calbench.report.special import SCALE, SpecialResults
+
+METHOD = "../method.html"
+
+MEASURES = ("coordination", "excess_cost", "messages", "excess_vps")
+"""What has a curve with intervals."""
+
+BYTES = "bytes"
+
+COLUMNS = (
+    "setting", "team", "agents", "games", "meetings", "message_bytes", "bytes_per_meeting",
+    "least", "greatest",
+)  # fmt: skip
+"""Of ``tables/scale_bytes.csv``."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The scale experiment, with the number of agents of each of its settings."""
+
+    special: SpecialResults
+    results: ExperimentResults
+    kind_by_team: Mapping[str, str]
+
+    @cached_property
+    def games(self) -> list[Row]:
+        """The games that were not lost."""
+        return [row for row in self.results.table("games.csv") if row["is_lost"] != "true"]
+
+    @cached_property
+    def agents(self) -> dict[str, int]:
+        """How many agents play in each setting, in the order of the leaderboard."""
+        setting = {row["scenario_id"]: row["setting"] for row in self.games}
+        found: dict[str, int] = dict.fromkeys(self.results.settings, 0)
+        for row in self.results.table("agent_games.csv"):
+            name = setting.get(row["scenario_id"])
+            if name is not None:
+                found[name] = max(found[name], int(row["agent_id"]) + 1)
+        return dict(sorted(found.items(), key=lambda each: each[1]))
+
+    @cached_property
+    def leaderboard(self) -> dict[tuple[str, str], Row]:
+        """Rows of the leaderboard by team and setting."""
+        rows = self.results.table("leaderboard.csv")
+        return {(row["team"], row["setting"]): row for row in rows}
+
+    @cached_property
+    def bytes_rows(self) -> list[Row]:
+        """Bytes per meeting of every team and setting, with the least and greatest game."""
+        games = defaultdict(list)
+        for row in self.games:
+            games[row["team"], row["setting"]].append(row)
+        return [
+            _bytes_row(setting, team, agents, games[team, setting])
+            for team in self.results.teams
+            for setting, agents in self.agents.items()
+            if games[team, setting]
+        ]
+
+
+def _bytes_row(setting: str, team: str, agents: int, games: list[Row]) -> Row:
+    sizes = [numbers.decimal(game["message_bytes"]) for game in games]
+    meetings = [numbers.decimal(game["meetings"]) for game in games]
+    each = [size / count for size, count in zip(sizes, meetings, strict=True)]
+    total, count = sum(sizes, Decimal(0)), sum(meetings, Decimal(0))
+    places = Decimal("0.01")
+    found = [str(value.quantize(places)) for value in (total / count, min(each), max(each))]
+    cells = (setting, team, str(agents), str(len(games)), str(count), str(total), *found)
+    return dict(zip(COLUMNS, cells, strict=True))
+
+
+def curves(scale: Scale, styles: Mapping[str, figures.Style]) -> dict[str, dict[str, Any]]:
+    """Return a figure for each measure, and one for bytes, by name."""
+    found = {}
+    for measure in MEASURES:
+        lines = {
+            team: [
+                (agents, row[measure], row[f"{measure}_low"], row[f"{measure}_high"])
+                for setting, agents in scale.agents.items()
+                if (row := scale.leaderboard.get((team, setting))) is not None and row[measure]
+            ]
+            for team in scale.results.teams
+        }
+        about = numbers.MEASURE_BY_NAME[measure]
+        found[measure] = figures.curves(lines, styles, f"{about.title} ({about.unit})")
+    talk = {
+        team: [
+            (int(row["agents"]), row["bytes_per_meeting"], row["least"], row["greatest"])
+            for row in scale.bytes_rows
+            if row["team"] == team
+        ]
+        for team in scale.results.teams
+    }
+    found[BYTES] = figures.curves(talk, styles, "Bytes per meeting", is_log=True)
+    return found
+
+
+def parts(scale: Scale) -> dict[str, Callable[[], str]]:
+    """Return what stands for the markers of the page."""
+    return {
+        **{measure.replace("_", "-"): partial(_measure, scale, measure) for measure in MEASURES},
+        "bytes": lambda: _bytes(scale),
+        "speed": lambda: _speed(scale),
+        "scripts": lambda: sections.figure_scripts("../"),
+        "sizes": lambda: _sizes(scale),
+        "downloads": lambda: sections.table_links(
+            [
+                f"{SCALE}/leaderboard.csv",
+                f"{SCALE}/games.csv",
+                "scale_bytes.csv",
+                "published/speed.csv",
+            ]
+        ),
+    }
+
+
+def _headers(scale: Scale) -> list[str]:
+    sizes = [
+        f'<th scope="col">{numbers.shown_number(str(agents), None)} agents</th>'
+        for agents in scale.agents.values()
+    ]
+    return [numbers.plain_header("Team"), *sizes]
+
+
+def _team(scale: Scale, team: str) -> str:
+    return numbers.team_header(team, scale.kind_by_team.get(team))
+
+
+def _measure(scale: Scale, measure: str) -> str:
+    about = numbers.MEASURE_BY_NAME[measure]
+    table = numbers.table(
+        f"{about.title}, {about.unit}: mean and 95% interval over scenarios",
+        _headers(scale),
+        [
+            [
+                _team(scale, team),
+                *(
+                    numbers.number_cell("")
+                    if (row := scale.leaderboard.get((team, setting))) is None
+                    else numbers.estimate_cell(row, measure)
+                    for setting in scale.agents
+                ),
+            ]
+            for team in scale.results.teams
+        ],
+    )
+    title = f"{about.title} over the number of agents"
+    link = f'<p><a href="{METHOD}#{numbers.anchor(measure)}">Definition</a></p>'
+    return f"{sections.figure_place(f'scale-{measure}', title)}\n\n{table}\n\n{link}"
+
+
+def _bytes(scale: Scale) -> str:
+    rows = {(row["team"], row["setting"]): row for row in scale.bytes_rows}
+    table = numbers.table(
+        "Bytes per meeting: mean, and the least and greatest game",
+        _headers(scale),
+        [
+            [
+                _team(scale, team),
+                *(
+                    numbers.number_cell("")
+                    if (row := rows.get((team, setting))) is None
+                    else numbers.range_cell(
+                        row["bytes_per_meeting"], row["least"], row["greatest"], 0
+                    )
+                    for setting in scale.agents
+                ),
+            ]
+            for team in scale.results.teams
+        ],
+    )
+    place = sections.figure_place(f"scale-{BYTES}", "Bytes per meeting over the number of agents")
+    return f"{place}\n\n{table}"
+
+
+def _speed(scale: Scale) -> str:
+    """Return games per second as they were measured once (published/speed.csv)."""
+    rows = scale.special.published_rows("speed.csv")
+    cells = {(row["team"], row["agents"]): row["games_per_second"] for row in rows}
+    table = numbers.table(
+        "Games per second of processor time, in one process, no trace written",
+        _headers(scale),
+        [
+            [
+                _team(scale, team),
+                *(
+                    numbers.number_cell(cells.get((team, str(agents)), ""))
+                    for agents in scale.agents.values()
+                ),
+            ]
+            for team in scale.results.teams
+        ],
+    )
+    notes = dict.fromkeys(row["note"] for row in rows if row["note"])
+    return "\n\n".join([table, *(f"<p>Measured: {html_text(note)}.</p>" for note in notes)])
+
+
+def _sizes(scale: Scale) -> str:
+    """Return how many scenarios each size rests on (games.csv)."""
+    by_setting: dict[str, dict[str, str]] = {}
+    for row in scale.games:
+        by_setting.setdefault(row["setting"], {})[row["scenario_id"]] = row["meetings"]
+    return numbers.table(
+        "The suites",
+        [
+            numbers.word_header("Setting"),
+            *(numbers.plain_header(text) for text in ("Agents", "Meetings", "Scenarios")),
+        ],
+        [
+            [
+                f'<th scope="row">{html_text(setting)}</th>',
+                f"<td>{agents}</td>",
+                f"<td>{html_text(' or '.join(sorted(set(by_setting[setting].values()))))}</td>",
+                f"<td>{len(by_setting[setting])}</td>",
+            ]
+            for setting, agents in scale.agents.items()
+            if setting in by_setting
+        ],
+    )
