@@ -165,6 +165,18 @@ def _teams(entries: Any) -> Sequence[Any]:
     return teams
 
 
+def compose_team(team_id: str) -> Team:
+    """Return one of the teams of ``conf/team``, as runs and their traces describe it.
+
+    Raises:
+        ConfigError: naming the known teams if there is none of that id.
+    """
+    try:
+        return Team.model_validate(_tuples(_team(team_id)))
+    except ValidationError as error:
+        raise ConfigError(f"team {team_id!r}: {first_problem(error)}") from error
+
+
 def _team(entry: Any) -> dict[str, Any]:
     """Return a team with its seats composed.
 

@@ -5,9 +5,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from calbench.config import compose_team
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.engine.drivers import run
-from calbench.engine.seating import seat_policies, team_of
+from calbench.engine.seating import seat_policies
 from calbench.errors import ConfigError
 from calbench.metrics import game as scoring
 from calbench.metrics.game import GameScore
@@ -39,8 +40,8 @@ def play_game(
 
     Args:
         scenario: from :func:`load_suite`.
-        team: the id of a known player, who takes every seat, or one policy of your own for
-            each agent: any object with ``act(observation) -> Turn``.
+        team: the id of a team in ``conf/team``, or one policy of your own for each agent: any
+            object with ``act(observation) -> Turn``.
         channels: the open channels.
         limits: turns, retries and caps; the paper's by default.
 
@@ -48,7 +49,7 @@ def play_game(
         ConfigError: if the team is unknown or has not one policy for each agent.
     """
     if isinstance(team, str):
-        named = team_of(team)
+        named = compose_team(team)
         policies: Sequence[Policy] = seat_policies(named, scenario.num_agents, limits)
     else:
         policies = team

@@ -316,7 +316,7 @@ def test_ctrl_c_ends_a_run_with_one_line_that_says_what_stands(
         f"Stopped: {standing} of 240 games stand in {out / 'traces'}; "
         "the same command goes on from there"
     )
-    assert all(line.startswith("games ") for line in errors.splitlines()[:-1])
+    assert all(line.startswith(("games ", "scenarios ")) for line in errors.splitlines()[:-1])
     assert said == ""
     assert 5 <= standing < 240
 

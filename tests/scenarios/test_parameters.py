@@ -86,4 +86,5 @@ def test_suite_files_of_conf_are_those_promised() -> None:
     assert {path.stem for path in SUITES} == {
         *("uniform", "varied", "blocked0", "prior", "taste"),
         *("density-060", "density-075", "density-090", "large-10", "large-20", "large-50"),
+        *("scale-05", "scale-10", "scale-20", "scale-50"),
     }
