@@ -91,6 +91,11 @@ def word_cell(text: str) -> str:
     return f'<td class="cb-word">{html_text(text)}</td>'
 
 
+def note_cell(text: str) -> str:
+    """Return a cell with a sentence or two, wide enough to keep its row low."""
+    return f'<td class="cb-word cb-note">{html_text(text)}</td>'
+
+
 def team_header(team: str, kind: str | None) -> str:
     """Return the header of a team's row, with a mark of its kind."""
     mark = ""

@@ -154,7 +154,7 @@ def _published_row(row: Row, protocol: str) -> list[str]:
     return [
         *_heads(protocol, source),
         *(numbers.number_cell(row[name]) for name in numbers.HEADLINE),
-        numbers.word_cell(row["note"]),
+        numbers.note_cell(row["note"]),
     ]
 
 
