@@ -165,6 +165,58 @@ def _spread_cell(row: Row | None) -> str:
     return numbers.range_cell(row["mean"], row["least"], row["greatest"], digits)
 
 
+def verdicts(results: Reproduction) -> str:
+    """Return where each of the paper's numbers lies among ours (the tables of `comparison`)."""
+    return numbers.table(
+        "Where the paper's numbers lie among ours",
+        [
+            *(numbers.word_header(text) for text in ("Setting", "Protocol", "Variant")),
+            *(
+                numbers.word_header(numbers.MEASURE_BY_NAME[name].title)
+                for name in numbers.HEADLINE
+            ),
+        ],
+        [
+            [
+                f'<th scope="row">{html_text(setting)}</th>',
+                numbers.word_cell(variant.protocol),
+                numbers.word_cell(variant.label),
+                *(
+                    numbers.word_cell(_verdict(results, variant, setting, row, name))
+                    for name in numbers.HEADLINE
+                ),
+            ]
+            for setting in results.settings
+            for variant in VARIANTS
+            for row in results.published
+            if row["source"] == "paper"
+            if (row["setting"], row["team"]) == (setting, variant.published_team)
+        ],
+    )
+
+
+def _verdict(
+    results: Reproduction, variant: Variant, setting: str, published: Row, measure: str
+) -> str:
+    """Say where a published number lies, itself known to half of its last digit only."""
+    ours = results.summary(variant, setting, measure)
+    if ours is None or not published[measure]:
+        return "not known"
+    value = numbers.decimal(published[measure])
+    half = Decimal((0, (5,), int(value.as_tuple().exponent) - 1))
+
+    def holds(low: str, high: str) -> bool:
+        return numbers.decimal(low) - half <= value <= numbers.decimal(high) + half
+
+    if holds(ours["least"], ours["greatest"]):
+        return "among ours"
+    for _, row in results.draws("leaderboard.csv", variant, setting):
+        low, high = row[f"{measure}_low"], row[f"{measure}_high"]
+        if low and high and holds(low, high):
+            return "in an interval"
+    return "below ours" if value < numbers.decimal(ours["least"]) else "above ours"
+
+
 def seeds(results: Reproduction) -> str:
     """Return every draw by itself, with its intervals (leaderboard.csv of the experiments)."""
     return "\n\n".join(
@@ -223,6 +275,7 @@ def parts(results: Reproduction) -> dict[str, Callable[[], str]]:
     tables = [f"{name}/{table}.csv" for name in names for table in ("leaderboard", "sensitivity")]
     return {
         "comparison": lambda: comparison(results),
+        "verdicts": lambda: verdicts(results),
         "seeds": lambda: seeds(results),
         "ties": lambda: ties(results),
         "downloads": lambda: sections.table_links(["table2.csv", "published/table2.csv", *tables]),

@@ -245,10 +245,11 @@ def figure(name: str, title: str, root: str) -> str:
     return f"{figure_place(name, title)}\n{figure_scripts(root)}"
 
 
-def figure_place(name: str, title: str) -> str:
+def figure_place(name: str, title: str, *, is_tall: bool = False) -> str:
     """Return the place of a figure on a page that has the scripts elsewhere."""
+    style = "cb-figure cb-figure--tall" if is_tall else "cb-figure"
     return (
-        f'<div class="cb-figure" role="img" data-figure="figures/{name}" '
+        f'<div class="{style}" role="img" data-figure="figures/{name}" '
         f'aria-label="{html_text(title)}; the table on this page holds the numbers"></div>'
     )
 
@@ -264,17 +265,14 @@ def figure_scripts(root: str) -> str:
 def planes(
     shown: Sequence[SettingResults], lines: Mapping[str, Sequence[frontier.Line]] | None = None
 ) -> str:
-    """Return the cost-privacy plane of every setting with its tables (leaderboard.csv).
-
-    Args:
-        shown: the settings.
-        lines: what is drawn beside their teams, by slug.
-    """
+    """Return the cost-privacy plane of every setting with its tables; lines are by slug."""
     names = ("excess_vps", "adjusted_excess_cost")
     parts = []
     for each in shown:
         head = f'<h2 id="{each.slug}">{html_text(each.title)}</h2>\n'
-        head += figure_place(f"plane-{each.slug}", f"Cost against privacy, {each.title}")
+        found = (lines or {}).get(each.slug, ())
+        title = f"Cost against privacy, {each.title}"
+        head += figure_place(f"plane-{each.slug}", title, is_tall=bool(found))
         table = numbers.table(
             f"The same numbers, {each.title}",
             [
@@ -291,7 +289,6 @@ def planes(
             ],
         )
         parts.append(f"{head}\n{table}")
-        found = (lines or {}).get(each.slug)
         if found:
             parts.append(frontier.table(each.title, found, (*names, "coordination")))
     return "\n\n".join([*parts, figure_scripts("../")])

@@ -1,0 +1,234 @@
+"""Table 2, the frontier and the scale page: every number comes from a table, and says so."""
+
+import csv
+import json
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from calbench.config import protocol_preset
+from calbench.errors import FileError
+from calbench.report import frontier, numbers
+from calbench.report.pages import write_site
+from calbench.report.reproduction import VARIANTS
+from calbench.report.results import ExperimentResults, read_table
+from calbench.report.special import SpecialResults
+from tests.report.samples import SOURCES, make_results
+from tests.report.test_site_source import Numbers
+
+REPO = SOURCES.parent
+PUBLISHED = REPO / "data" / "published"
+SEEDS = 2
+
+
+def rename(results: ExperimentResults, name: str, teams: dict[str, str]) -> ExperimentResults:
+    """Return a copy of the tables under another name, with other teams, settings unchanged."""
+    tables = results.tables.parent / f"{name}-tables"
+    shutil.copytree(results.tables, tables)
+    for path in tables.glob("*.csv"):
+        with path.open(newline="") as file:
+            rows = list(csv.reader(file))
+        cells = [[teams.get(cell, cell) for cell in row] for row in rows]
+        with path.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(cells)
+    return ExperimentResults(name, results.suite, tables, results.tables / "no-traces")
+
+
+def draws(results: ExperimentResults, name: str, teams: Sequence[str]) -> ExperimentResults:
+    """Make a few differing draws of each team out of one row."""
+    tables = results.tables.parent / f"{name}-tables"
+    tables.mkdir()
+    for table in ("leaderboard.csv", "sensitivity.csv"):
+        (row, *_) = results.table(table)
+        with (tables / table).open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(row), lineterminator="\n")
+            writer.writeheader()
+            for seed in range(SEEDS):
+                for team in teams:
+                    changed = {"setting": f"uniform-seed{seed}", "team": team}
+                    if "excess_cost" in row:
+                        changed["excess_cost"] = f"{0.2 + 0.1 * seed:.4f}"
+                    writer.writerow({**row, **changed})
+    return ExperimentResults(name, results.suite, tables, tables / "no-traces")
+
+
+@pytest.fixture(scope="module")
+def special(tmp_path_factory: pytest.TempPathFactory) -> SpecialResults:
+    folder = tmp_path_factory.mktemp("special")
+    played = make_results(folder / "uniform", "uniform", ["imap", "mediator", "secure-sum"])
+    swept = {
+        "imap": "dsm-theta-0.1",
+        "mediator": "dsm-lmax-2",
+        "secure-sum": "dsm-theta-0.1-w-0.5",
+    }
+    teams = [v.team for v in VARIANTS if v.experiment == "reproduction"]
+    return SpecialResults(
+        [
+            rename(played, "frontier", swept),
+            draws(played, "reproduction", teams),
+            draws(played, "reproduction-cap4", ["sd-map"]),
+            rename(played, "scale", {}),
+        ],
+        PUBLISHED,
+    )
+
+
+@pytest.fixture(scope="module")
+def browsable(tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
+    folder = tmp_path_factory.mktemp("browsable")
+    return make_results(folder / "uniform", "uniform", ["imap", "silent"])
+
+
+@pytest.fixture(scope="module")
+def docs(
+    browsable: ExperimentResults,
+    special: SpecialResults,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    out = tmp_path_factory.mktemp("site") / "src"
+    write_site(SOURCES, [browsable], out, special)
+    return out / "docs"
+
+
+def navigation(source: Path) -> list[dict[str, str]]:
+    config = yaml.safe_load((source / "mkdocs.yml").read_text())
+    found: list[dict[str, str]] = next(e["Results"] for e in config["nav"] if "Results" in e)
+    return found
+
+
+def figure(docs: Path, name: str) -> dict[str, Any]:
+    text = (docs / "pagedata" / "figures" / f"{name}.js").read_text()
+    value: dict[str, Any] = json.loads(re.sub(r"^calbench\.data\(.*?,|\);\n$", "", text))
+    return value
+
+
+def cells(folder: Path) -> set[str]:
+    return {
+        cell
+        for path in folder.rglob("*.csv")
+        for row in csv.reader(path.read_text().splitlines())
+        for cell in row
+    }
+
+
+@pytest.mark.parametrize("page", ["reproduction", "scale", "plane"])
+def test_every_number_of_a_special_page_stands_in_a_published_table(docs: Path, page: str) -> None:
+    shown = Numbers((docs / "results" / f"{page}.md").read_text()).found
+
+    assert len(shown) > 30
+    assert {value for value, _ in shown} <= cells(docs / "tables")
+    assert "calbench:" not in (docs / "results" / f"{page}.md").read_text()
+
+
+def test_means_of_the_draws_are_the_tables_own(docs: Path, special: SpecialResults) -> None:
+    rows = read_table(docs / "tables" / "table2.csv")
+    (mine,) = [
+        r for r in rows if (r["experiment"], r["team"]) == ("reproduction", "imap")
+        if r["measure"] == "excess_cost"
+    ]  # fmt: skip
+
+    assert [mine[name] for name in ("suites", "mean", "least", "greatest")] == [
+        str(SEEDS), "0.2500", "0.2000", "0.3000",
+    ]  # fmt: skip
+    page = (docs / "results" / "reproduction.md").read_text()
+    assert all(f'<data value="{mine[name]}">' in page for name in ("mean", "least", "greatest"))
+    assert special.named("reproduction") is not None
+
+
+def test_numbers_of_others_are_shown_with_their_source_and_never_averaged(docs: Path) -> None:
+    page = (docs / "results" / "reproduction.md").read_text()
+    rows = read_table(PUBLISHED / "table2.csv")
+
+    assert {row["source"] for row in rows} == {"paper", "release"}
+    for row in rows:
+        assert row["note"].startswith(("arXiv 2605.09823v2, Table 2", "authors' first public"))
+        for name in numbers.HEADLINE:
+            assert not row[name] or f'<data value="{row[name]}">' in page
+    assert {row["experiment"] for row in read_table(docs / "tables" / "table2.csv")} == {
+        "reproduction", "reproduction-cap4",
+    }  # fmt: skip
+
+
+def test_frontier_lines_start_at_their_preset_and_hold_the_rows(docs: Path) -> None:
+    drawn = {trace["name"]: trace for trace in figure(docs, "plane-uniform")["data"]}
+
+    assert {"imap", "silent"} < set(drawn)
+    assert drawn["DSM, w varies, θ = 0.1"]["text"] == ["w = 0.5", "w = 1"]
+    assert drawn["DSM, θ varies"]["x"] == [12.4]
+
+
+def test_frontier_knows_the_preset_it_starts_from() -> None:
+    settings = protocol_preset("dsm-welfare")["settings"]
+
+    for name, value in frontier.WELFARE_SETTINGS.items():
+        assert settings[name] == float(value)
+
+
+def test_bytes_per_meeting_are_the_games_bytes_over_all_meetings(
+    docs: Path, special: SpecialResults
+) -> None:
+    scale = special.named("scale")
+    assert scale is not None
+    games = [row for row in scale.table("games.csv") if row["team"] == "imap"]
+    (row,) = [r for r in read_table(docs / "tables" / "scale_bytes.csv") if r["team"] == "imap"]
+
+    total = sum(int(game["message_bytes"]) for game in games)
+    assert row["message_bytes"] == str(total)
+    meetings = sum(int(game["meetings"]) for game in games)
+    assert float(row["bytes_per_meeting"]) == pytest.approx(total / meetings, abs=0.005)
+    assert figure(docs, "scale-bytes")["data"][0]["y"] == [float(row["bytes_per_meeting"])]
+
+
+def test_special_experiments_have_no_game_and_no_page_of_settings(docs: Path) -> None:
+    index = (docs / "pagedata" / "index.js").read_text()
+
+    assert [path.name for path in (docs / "pagedata" / "games").iterdir()] == ["uniform"]
+    assert "scale" not in index
+    pages = [next(iter(entry)) for entry in navigation(docs.parent)]
+    assert pages == ["uniform", "Table 2", "Scale", "Cost and privacy", "Difficulty"]
+
+
+def test_pages_are_absent_with_their_experiments(
+    browsable: ExperimentResults, tmp_path: Path
+) -> None:
+    write_site(SOURCES, [browsable], tmp_path / "src")
+
+    names = {path.name for path in (tmp_path / "src" / "docs" / "results").iterdir()}
+    assert names == {"uniform.md", "plane.md", "difficulty.md"}
+    pages = [next(iter(entry)) for entry in navigation(tmp_path / "src")]
+    assert pages == ["uniform", "Cost and privacy", "Difficulty"]
+    assert not (tmp_path / "src" / "docs" / "tables" / "published").exists()
+
+
+def test_hostile_published_cells_are_escaped_or_refused(
+    browsable: ExperimentResults, special: SpecialResults, tmp_path: Path
+) -> None:
+    published = tmp_path / "published"
+    shutil.copytree(PUBLISHED, published)
+    table = published / "table2.csv"
+    table.write_text(table.read_text().replace("CC BY 4.0", "<b onclick=x>{{1}}"))
+    write_site(SOURCES, [browsable], tmp_path / "a", SpecialResults(special.experiments, published))
+    page = (tmp_path / "a" / "docs" / "results" / "reproduction.md").read_text()
+
+    assert "&lt;b onclick=x&gt;&#123;&#123;1&#125;&#125;" in page
+    assert "<b " not in page
+    table.write_text(table.read_text().replace("0.530", "NaN"))
+    with pytest.raises(FileError, match="finite number"):
+        write_site(
+            SOURCES, [browsable], tmp_path / "b", SpecialResults(special.experiments, published)
+        )
+
+
+def test_speed_was_measured_for_every_team_and_size() -> None:
+    teams = yaml.safe_load((REPO / "conf" / "experiment" / "scale.yaml").read_text())["teams"]
+    rows = read_table(PUBLISHED / "speed.csv")
+
+    assert [(row["team"], row["agents"]) for row in rows] == [
+        (team, agents) for team in teams for agents in ("5", "10", "20", "50")
+    ]
+    assert all(numbers.decimal(row["games_per_second"]) > 0 and row["note"] for row in rows)
