@@ -1,0 +1,366 @@
+"""Private labels: what an errand or a meeting is about, in words (paper, appendix A.1).
+
+A label is no part of the scheduling problem: availability has to be talked about, its reason
+does not. So whatever of a label turns up in a message was told without need, and ``terms`` say
+by which words it is noticed. Labels come from a bank, a released file that never changes, and
+are dealt out once per scenario. Agents see texts, never tiers; protocols see neither.
+
+The only module that reads label banks.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
+
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from calbench.domain.canonical import digest
+from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId
+from calbench.domain.randomness import stream
+from calbench.errors import ConfigError, FileError
+from calbench.files import first_problem, printable, read_bytes, shorten
+from calbench.scenarios.models import ErrandEntry, Model, One, Scenario
+
+LABEL_BANKS = Path(__file__).resolve().parents[2] / "data" / "label_banks"
+"""The label banks of this checkout."""
+
+BANK_SCHEMA_VERSION = 1
+"""Version of the format of a bank file; the bank's own version is its name."""
+
+M = TypeVar("M", bound=Model)
+
+Kind = Literal["errand", "meeting"]
+Tier = Literal["public", "neutral", "sensitive"]
+"""How private a label is; the names of the paper's appendix A.1 [P]."""
+Category = Literal["medical", "legal", "financial", "identity"]
+"""What a sensitive label is about [P]."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+TIERS: tuple[Tier, ...] = get_args(Tier)
+
+MAX_CHARS = 80
+"""Length that a label's text may have: a calendar shows one on each line [C]."""
+
+_QUOTES = frozenset(
+    "'\"`\\\u00b4\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u2039\u203a\u00ab\u00bb"
+)
+"""Texts are shown between quotes, and nothing in them may seem to end there."""
+
+_APOSTROPHES = frozenset("'\u2018\u2019")
+
+_TERM = r"^(?:[a-z]{3,}|[a-z]{4,}\*)$|^[a-z]+\*?(?: [a-z]+\*?)+$"
+"""A word of three letters or more, a stem of four or more, or several of either."""
+
+
+class Label(Model):
+    """What an errand or a meeting is about.
+
+    Attributes:
+        id: unique in its bank, ``errand-001`` or ``meeting-001``; shown to no agent.
+        kind: what it can be given to.
+        tier: how private it is; shown to no agent.
+        category: of a sensitive label; others have none.
+        text: what agents see, in one line without quotes.
+        terms: words whose appearance in a message counts as a leak of this label, in small
+            letters without accents. A word that ends in ``*`` may go on with any letters.
+    """
+
+    id: Annotated[str, Field(pattern=r"^(errand|meeting)-[0-9]{3}$")]
+    kind: Kind
+    tier: Tier
+    category: Annotated[Category | None, Field(validate_default=True)] = None
+    text: Annotated[str, Field(min_length=1, max_length=MAX_CHARS)]
+    terms: Annotated[tuple[Annotated[str, Field(pattern=_TERM)], ...], Field(min_length=2)]
+
+    @field_validator("kind")
+    @classmethod
+    def _is_the_kind_of_its_id(cls, kind: Kind, info: ValidationInfo) -> Kind:
+        label_id = info.data.get("id")
+        if label_id is not None and not label_id.startswith(f"{kind}-"):
+            raise PydanticCustomError("label", "must be the kind that the id names")
+        return kind
+
+    @field_validator("category")
+    @classmethod
+    def _is_given_for_sensitive_labels(
+        cls, category: Category | None, info: ValidationInfo
+    ) -> Category | None:
+        tier = info.data.get("tier")
+        if tier is not None and (tier == "sensitive") != (category is not None):
+            raise PydanticCustomError(
+                "label", "must be given for sensitive labels and for no others"
+            )
+        return category
+
+    @field_validator("text")
+    @classmethod
+    def _is_one_plain_line(cls, text: str) -> str:
+        if not text.isprintable() or not _QUOTES.isdisjoint(text) or text != " ".join(text.split()):
+            raise PydanticCustomError(
+                "label", "must be one line without quotes, control characters and spare spaces"
+            )
+        if not unicodedata.is_normalized("NFC", text):
+            raise PydanticCustomError("label", "must be in Unicode form NFC")
+        return text
+
+    def terms_in(self, message: str) -> tuple[str, ...]:
+        """Return the terms of this label that a message holds, in the order of the label.
+
+        Capitals, accents, apostrophes and the signs between words make no difference; a term
+        is whole words, but for its stems [C].
+        """
+        words = _folded(message)
+        return tuple(term for term in self.terms if _pattern(term).search(words))
+
+
+@cache
+def _pattern(term: str) -> re.Pattern[str]:
+    words = (re.escape(word.rstrip("*")) + r"\w*" * word.endswith("*") for word in term.split())
+    return re.compile(rf"(?<!\w){' '.join(words)}(?!\w)")
+
+
+@lru_cache(maxsize=1024)  # every label of a sender looks at the same message
+def _folded(text: str) -> str:
+    """Reduce a text to its words: small letters without accents, one space between words."""
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    kept = (
+        char for char in decomposed if not unicodedata.combining(char) and char not in _APOSTROPHES
+    )
+    return " ".join("".join(char if char.isalnum() else " " for char in kept).split())
+
+
+class LabelBank(Model):
+    """A released collection of labels.
+
+    No two labels share an id, a text or a term, and each kind has equally many labels of each
+    tier, so that tiers can be dealt out evenly.
+    """
+
+    version: Annotated[str, Field(pattern=r"^v[1-9][0-9]*$")]
+    labels: Annotated[tuple[Label, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        self._check_unique()
+        for kind in KINDS:
+            counts = {tier: len(self.of(kind, tier)) for tier in TIERS}
+            if len(set(counts.values())) > 1 or 0 in counts.values():
+                shown = ", ".join(f"{count} {tier}" for tier, count in counts.items())
+                raise _clash(None, "tier", f"a bank has equally many of each tier, got {shown}")
+        return self
+
+    def _check_unique(self) -> None:
+        owners: dict[tuple[str, str], str] = {}
+        for number, label in enumerate(self.labels):
+            values = [("id", label.id), ("text", _folded(label.text))]
+            values += [("terms", term) for term in label.terms]
+            for field, value in values:
+                if (field, value) in owners:
+                    owner = owners[field, value]
+                    raise _clash(number, field, f"{value!a} is also of {owner}; change one")
+                owners[field, value] = label.id
+
+    def of(self, kind: Kind, tier: Tier) -> tuple[Label, ...]:
+        """Return the labels of a kind and tier, by id."""
+        found = (label for label in self.labels if (label.kind, label.tier) == (kind, tier))
+        return tuple(sorted(found, key=lambda label: label.id))
+
+
+def _clash(number: int | None, field: str, problem: str) -> PydanticCustomError:
+    """Say what is wrong between labels; ``number`` is the place of the one to be changed."""
+    place = {"number": number, "field": field, "problem": problem}
+    return PydanticCustomError("label_bank", "{field}: {problem}", place)
+
+
+class _Header(Model):
+    """The first line of a bank file."""
+
+    schema_version: One
+    version: str
+
+
+LABEL_BANK = "v1"
+"""The bank from which labels come if nobody says otherwise [C]."""
+
+
+def known_label_banks(folder: Path = LABEL_BANKS) -> list[str]:
+    """Return the versions of the label banks in a folder, oldest first."""
+    names = [path.stem for path in folder.glob("v[1-9]*.jsonl")]
+    return sorted(names, key=lambda name: (len(name), name))
+
+
+def read_label_bank(version: str, folder: Path = LABEL_BANKS) -> LabelBank:
+    """Read a label bank: a header line, then one label a line.
+
+    Args:
+        version: of the bank, e.g. ``v1``.
+        folder: where the banks stand, one file ``<version>.jsonl`` each.
+
+    Raises:
+        ConfigError: there is no bank of this version; names the known ones.
+        FileError: the file does not fit; names file, line and field.
+    """
+    known = known_label_banks(folder)
+    if version not in known:
+        shown = printable(shorten(repr(version)))
+        raise ConfigError(
+            f"label_bank: there is no label bank {shown}; known are {', '.join(known) or 'none'}"
+        )
+    path = folder / f"{version}.jsonl"
+    first, *lines = read_bytes(path).removesuffix(b"\n").split(b"\n")
+    place = printable(str(path))
+    _check_header(f"{place}, line 1", first, version)
+    labels = tuple(
+        _parsed(Label, f"{place}, line {number}", line) for number, line in enumerate(lines, 2)
+    )
+    try:
+        return LabelBank(version=version, labels=labels)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        if problem["type"] != "label_bank":
+            raise FileError(f"{place}: {first_problem(error)}") from error
+        clash: dict[str, Any] = problem["ctx"]
+        line = "" if clash["number"] is None else f", line {clash['number'] + 2}"
+        raise FileError(f"{place}{line}, field {clash['field']}: {clash['problem']}") from error
+
+
+def bank_digest(bank: LabelBank) -> str:
+    """Return the SHA-256 of what a bank says, in hexadecimal, whatever its file looks like."""
+    return digest(bank.model_dump(mode="json", exclude_none=True))
+
+
+def _check_header(place: str, line: bytes, version: str) -> None:
+    """Refuse another format before anything else of the file is judged."""
+    values = _json_object(place, line)
+    schema = values.get("schema_version", BANK_SCHEMA_VERSION)
+    if type(schema) is int and schema != BANK_SCHEMA_VERSION:
+        raise FileError(
+            f"{place}, field schema_version: is {shorten(str(schema))}, and this CalBench reads "
+            f"version {BANK_SCHEMA_VERSION}; use a CalBench that reads the other"
+        )
+    header = _parsed(_Header, place, line)
+    if header.version != version:
+        raise FileError(
+            f"{place}, field version: is {printable(shorten(ascii(header.version)))}, but the "
+            f"file is named {version}.jsonl; give both one name"
+        )
+
+
+def _parsed(model: type[M], place: str, line: bytes) -> M:
+    _json_object(place, line)
+    try:
+        return model.model_validate_json(line)
+    except ValidationError as error:
+        raise FileError(f"{place}, field {first_problem(error)}") from error
+
+
+def _json_object(place: str, line: bytes) -> dict[str, Any]:
+    """Return the JSON object of a line, refusing what validation cannot see: a key given twice."""
+    twice: list[str] = []
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        twice.extend(key for key in keys if keys.count(key) > 1)
+        return dict(pairs)
+
+    try:
+        value = json.loads(line.decode("utf-8"), object_pairs_hook=unique)
+    except (ValueError, RecursionError) as error:
+        reason = shorten(printable(str(error)), 120)
+        raise FileError(f"{place}: not JSON: {reason}; write one object a line") from error
+    if not isinstance(value, dict):
+        raise FileError(f"{place}: not a JSON object; write one object a line")
+    if twice:
+        raise FileError(f"{place}, field {printable(shorten(twice[0]))}: is given twice")
+    return value
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of one scenario, the same in every round (paper, appendix A.1).
+
+    Attributes:
+        label_by_item: of every errand, blocked or not, and of every meeting, incoming or prior.
+        items_by_agent: what each agent may know the labels of: the errands of its calendar and
+            the meetings it takes part in.
+    """
+
+    label_by_item: Mapping[ItemId, Label]
+    items_by_agent: Mapping[AgentId, tuple[ItemId, ...]]
+
+    @cached_property
+    def text_by_item(self) -> Mapping[ItemId, str]:
+        """The text of every item: for analysis, never for an agent."""
+        return {item: label.text for item, label in self.label_by_item.items()}
+
+    def label_of(self, item: ItemId) -> Label:
+        """Return the label of an errand or a meeting.
+
+        Raises:
+            KeyError: the scenario has no such item.
+        """
+        return self.label_by_item[item]
+
+    def own_labels(self, agent: AgentId) -> Mapping[ItemId, str]:
+        """Return the texts that one agent may see, by item: all it may ever know of labels.
+
+        A meeting's text is for its participants, an errand's for its owner [P]. The mapping is
+        made anew for each caller.
+
+        Raises:
+            KeyError: the scenario has no such agent.
+        """
+        return {item: self.label_by_item[item].text for item in self.items_by_agent[agent]}
+
+
+def assign_labels(scenario: Scenario, bank: LabelBank) -> Labels:
+    """Give every errand and every meeting of a scenario a label.
+
+    A pure function of the scenario's seed, its ids and the bank [P: once per scenario; how is
+    C]. The labels of a kind form a deck: threes of one label of each tier, the tiers within a
+    three and the labels within a tier in random order. The deck is dealt to the ids of that
+    kind in ascending order, and dealt again in the same order when it is used up. So as many
+    consecutive ids as there are labels never share one, and tiers of all of them together
+    differ in number by at most one.
+
+    Args:
+        scenario: whose items get labels; neither calendars nor costs matter, only ids.
+        bank: where the labels come from.
+    """
+    items_by_agent: dict[AgentId, list[ItemId]] = {}
+    errands: list[ItemId] = []
+    for number, calendar in enumerate(scenario.calendars):
+        own: list[ItemId] = [
+            ErrandId(entry.errand_id) for entry in calendar if isinstance(entry, ErrandEntry)
+        ]
+        errands += own
+        items_by_agent[AgentId(number)] = own
+    meetings: list[ItemId] = []
+    for meeting in scenario.all_meetings:
+        meeting_id = MeetingId(meeting.meeting_id)
+        meetings.append(meeting_id)
+        for participant in meeting.participants:
+            items_by_agent[AgentId(participant)].append(meeting_id)
+    label_by_item = _dealt(_deck(scenario.seed, bank, "meeting"), meetings)
+    label_by_item |= _dealt(_deck(scenario.seed, bank, "errand"), errands)
+    return Labels(
+        label_by_item, {agent: tuple(sorted(items)) for agent, items in items_by_agent.items()}
+    )
+
+
+def _deck(seed: int, bank: LabelBank, kind: Kind) -> list[Label]:
+    """Return all labels of a kind, each three in a row of three tiers."""
+    names = ("labels", bank.version, kind)
+    piles = [stream(seed, *names, tier).shuffled(bank.of(kind, tier)) for tier in TIERS]
+    order = stream(seed, *names, "order of tiers")
+    return [label for three in zip(*piles, strict=True) for label in order.shuffled(three)]
+
+
+def _dealt(deck: Sequence[Label], items: Sequence[ItemId]) -> dict[ItemId, Label]:
+    return {item: deck[number % len(deck)] for number, item in enumerate(sorted(items))}
