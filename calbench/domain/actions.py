@@ -1,20 +1,21 @@
 """What an agent can do in a turn (paper, sections 3 and A.2)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
+from calbench.domain.frequent import frequent
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.domain.messages import STRICT, CostReport, RecordedContent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frequent
 class DirectMessage:
     """A private message to one agent."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    type: Literal["dm"] = "dm"
+    type: Literal["dm"] = field(default="dm", kw_only=True)
     to: AgentId
     content: RecordedContent
 
@@ -46,22 +47,22 @@ class SealedReport:
     content: CostReport
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frequent
 class Schedule:
     """Write the meeting under discussion into a slot of one's own calendar."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    type: Literal["schedule"] = "schedule"
+    type: Literal["schedule"] = field(default="schedule", kw_only=True)
     meeting_id: MeetingId
     slot: Slot
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frequent
 class Reschedule:
     """Move one item of one's own calendar; ``justification`` says why (section 3)."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    type: Literal["reschedule"] = "reschedule"
+    type: Literal["reschedule"] = field(default="reschedule", kw_only=True)
     item_id: ItemId
     from_slot: Slot
     to_slot: Slot
@@ -77,7 +78,7 @@ RecordedCalendarAction = Annotated[CalendarAction, Field(discriminator="type")]
 """The same where they are read from a file: their type says what they are."""
 
 
-@dataclass(frozen=True, slots=True)
+@frequent
 class Turn:
     """What an agent does when asked: any number of actions, and thoughts nobody else sees."""
 

@@ -21,11 +21,11 @@ class Meeting:
     meeting_id: MeetingId
     participants: tuple[AgentId, ...]
     cost: int
+    initiator: AgentId = field(init=False, repr=False, compare=False)
+    """The lowest participant id, whoever speaks first (paper, appendix D.1); read every turn."""
 
-    @property
-    def initiator(self) -> AgentId:
-        """The lowest participant id, whoever speaks first (paper, appendix D.1)."""
-        return min(self.participants)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "initiator", min(self.participants))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,12 @@ A protocol's speech acts are the vocabulary of appendix D of the paper. ``kind``
 name that stands in traces.
 """
 
-from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
+from calbench.domain.frequent import frequent
 from calbench.domain.ids import AgentId, MeetingId, Slot
 
 Channel = Literal["dm", "participant_groupchat", "all_agent_groupchat"]
@@ -30,31 +31,31 @@ class Text:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frequent
 class CostRequest:
     """IMAP's initiator asks for the local cost of these slots (appendix D.1)."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    kind: Literal["cost_request"] = "cost_request"
+    kind: Literal["cost_request"] = field(default="cost_request", kw_only=True)
     slots: tuple[Slot, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frequent
 class CostReport:
     """A vector of local costs, aligned with ``slots``; ``None`` is infeasible (appendix D.1)."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    kind: Literal["costs"] = "costs"
+    kind: Literal["costs"] = field(default="costs", kw_only=True)
     slots: tuple[Slot, ...]
     costs: tuple[int | None, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frequent
 class Decision:
     """The initiator announces the slot it chose (appendix D.1, D.3)."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    kind: Literal["decision"] = "decision"
+    kind: Literal["decision"] = field(default="decision", kw_only=True)
     slot: Slot
 
 
@@ -92,21 +93,21 @@ SlotStatus = Literal["PENDING", "IMPOSSIBLE"]
 """SD-MAP's answer to a proposed slot: it can be had, or it cannot (appendix D.2)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frequent
 class Propose:
     """SD-MAP's initiator proposes one slot for the new meeting (appendix D.2)."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    kind: Literal["propose"] = "propose"
+    kind: Literal["propose"] = field(default="propose", kw_only=True)
     slot: Slot
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frequent
 class ProposeReply:
     """A responder says whether it could meet in the proposed slot (appendix D.2)."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    kind: Literal["reply"] = "reply"
+    kind: Literal["reply"] = field(default="reply", kw_only=True)
     slot: Slot
     status: SlotStatus
 
@@ -196,7 +197,7 @@ SdMapAct = (
 """SD-MAP's vocabulary (appendix D.2)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frequent
 class MeetingMove:
     """One meeting that gives way in a DSM plan, and what that costs each participant."""
 
@@ -207,7 +208,7 @@ class MeetingMove:
     cost: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frequent
 class OfferedPlan:
     """A DSM plan as one recipient sees it (appendix D.3).
 
@@ -221,31 +222,31 @@ class OfferedPlan:
     vacated: tuple[Slot, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frequent
 class Proposals:
     """DSM's initiator offers a batch of plans; ids count on over batches (appendix D.3)."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    kind: Literal["proposals"] = "proposals"
+    kind: Literal["proposals"] = field(default="proposals", kw_only=True)
     plans: tuple[OfferedPlan, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frequent
 class Scores:
     """Satisfaction levels of all plans of an offer, 0 (infeasible) to 11 (appendix D.3)."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    kind: Literal["scores"] = "scores"
+    kind: Literal["scores"] = field(default="scores", kw_only=True)
     plan_ids: tuple[int, ...]
     scores: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frequent
 class PlanDecision:
     """DSM's initiator announces a plan, with the moves of the recipient's own meetings."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    kind: Literal["plan_decision"] = "plan_decision"
+    kind: Literal["plan_decision"] = field(default="plan_decision", kw_only=True)
     plan_id: int
     slot: Slot
     moves: tuple[MeetingMove, ...]
@@ -272,7 +273,8 @@ RecordedContent = Annotated[Content, Field(discriminator="kind")]
 """The same where it is read from a file: its kind says what it is, nothing is tried out."""
 
 
-class Message(NamedTuple):
+@frequent
+class Message:
     """A delivered message.
 
     ``sender`` is absent when no agent speaks but the mediator; a sealed message to the

@@ -6,17 +6,17 @@ the rules version.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from calbench.domain.actions import CalendarAction, Reschedule, Schedule
 from calbench.domain.calendars import Booking, Calendar, Item, Meeting
+from calbench.domain.frequent import frequent
 from calbench.domain.ids import ItemId, Slot
 
 RULES_VERSION = 1
 """Raised by every change of play; it enters every game id, and golden traces enforce it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frequent
 class Applied:
     """A batch that was carried out.
 
@@ -29,7 +29,7 @@ class Applied:
     moved: tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frequent
 class Rejection:
     """A batch that broke a rule; nothing of it was carried out."""
 
@@ -50,8 +50,13 @@ def apply_batch(
     Returns:
         The new calendar, or the first rule broken, in the order of appendix A.5.
     """
-    moves = [action for action in actions if isinstance(action, Reschedule)]
-    schedules = [action for action in actions if isinstance(action, Schedule)]
+    moves: list[Reschedule] = []
+    schedules: list[Schedule] = []
+    for action in actions:
+        if isinstance(action, Schedule):
+            schedules.append(action)
+        else:
+            moves.append(action)
     conflict = _out_of_bounds(actions, len(calendar))
     if conflict is None and (moves or len(schedules) > 1):
         conflict = (
@@ -64,20 +69,30 @@ def apply_batch(
     if conflict is not None:
         return Rejection(conflict)
     changed = list(calendar)
-    items = [item for move in moves if (item := calendar[move.from_slot]) is not None]
-    for move in moves:
-        changed[move.from_slot] = None
-    for move, item in zip(moves, items, strict=True):
-        changed[move.to_slot] = item
-    for action in schedules:
-        occupant = changed[action.slot]
+    items = _carry_out(changed, moves) if moves else ()
+    for schedule in schedules:
+        slot = schedule.slot
+        occupant = changed[slot]
         if occupant is not None:
             return Rejection(
-                f"Slot {action.slot} is not free after the moves: {_name(occupant)} stands there"
+                f"Slot {slot} is not free after the moves: {_name(occupant)} stands there"
             )
         if meeting is not None:
-            changed[action.slot] = Booking(meeting)
-    return Applied(tuple(changed), tuple(items))
+            changed[slot] = Booking(meeting)
+    return Applied(tuple(changed), items)
+
+
+def _carry_out(changed: list[Item | None], moves: Sequence[Reschedule]) -> tuple[Item, ...]:
+    """Make lawful moves, all at once; return what was moved, in order."""
+    items: list[Item] = []
+    for move in moves:
+        item = changed[move.from_slot]
+        if item is not None:
+            items.append(item)
+        changed[move.from_slot] = None
+    for index, item in enumerate(items):
+        changed[moves[index].to_slot] = item
+    return tuple(items)
 
 
 def _name(item: Item) -> str:
@@ -122,21 +137,23 @@ def _wrong_item(calendar: Calendar, moves: Sequence[Reschedule]) -> str | None:
 
 def _same_target(moves: Sequence[Reschedule], schedules: Sequence[Schedule]) -> str | None:
     """Rule 4: no two actions to one slot."""
-    seen: set[Slot] = set()
-    for target in (*(m.to_slot for m in moves), *(s.slot for s in schedules)):
-        if target in seen:
-            return f"Two actions target slot {target}"
-        seen.add(target)
-    return None
+    targets = [move.to_slot for move in moves] + [schedule.slot for schedule in schedules]
+    if len(targets) == len(set(targets)):
+        return None
+    repeated = next(slot for index, slot in enumerate(targets) if slot in targets[:index])
+    return f"Two actions target slot {repeated}"
 
 
 def _occupied_target(calendar: Calendar, moves: Sequence[Reschedule]) -> str | None:
     """Rule 5: each target is free, or freed by another move of the batch."""
-    vacated = {move.from_slot for move in moves if move.from_slot != move.to_slot}
+    vacated: set[Slot] | None = None
     for move in moves:
         occupant = calendar[move.to_slot]
-        if occupant is not None and move.to_slot not in vacated:
-            return f"Slot {move.to_slot} is not free: {_name(occupant)} stands there"
+        if occupant is not None:
+            if vacated is None:  # seldom needed: most targets are free
+                vacated = {other.from_slot for other in moves if other.from_slot != other.to_slot}
+            if move.to_slot not in vacated:
+                return f"Slot {move.to_slot} is not free: {_name(occupant)} stands there"
     return None
 
 

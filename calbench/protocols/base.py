@@ -1,5 +1,6 @@
 """What every protocol is, and what several of them share."""
 
+from functools import lru_cache
 from typing import Protocol
 
 from calbench.domain.actions import PASS, Action, Reschedule, Schedule, Turn
@@ -27,8 +28,13 @@ def own_meeting(observation: Observation) -> Meeting | None:
 
 def others(observation: Observation, meeting: Meeting) -> tuple[AgentId, ...]:
     """Return the other participants in ascending order."""
-    me = observation.agent_id
-    return tuple(sorted([agent for agent in meeting.participants if agent != me]))
+    return partners(meeting.participants, observation.agent_id)
+
+
+@lru_cache(maxsize=1024)
+def partners(participants: tuple[AgentId, ...], agent: AgentId) -> tuple[AgentId, ...]:
+    """Return all participants but one in ascending order; the same few are asked for."""
+    return tuple(sorted([other for other in participants if other != agent]))
 
 
 def place(observation: Observation, meeting: Meeting, slot: Slot) -> Turn:
@@ -42,16 +48,11 @@ def place(observation: Observation, meeting: Meeting, slot: Slot) -> Turn:
     if not 0 <= slot < len(calendar):
         return PASS
     item = calendar[slot]
-    schedule = Schedule(meeting_id=meeting.meeting_id, slot=slot)
+    schedule = Schedule(meeting.meeting_id, slot)
     if item is None:
         return Turn((schedule,))
     if not isinstance(item, Errand) or item.blocked or None not in calendar:
         return PASS
-    move = Reschedule(
-        item_id=item.errand_id,
-        from_slot=slot,
-        to_slot=Slot(calendar.index(None)),
-        justification=JUSTIFICATION,
-    )
+    move = Reschedule(item.errand_id, slot, Slot(calendar.index(None)), JUSTIFICATION)
     actions: tuple[Action, ...] = (move, schedule)
     return Turn(actions)

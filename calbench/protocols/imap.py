@@ -72,7 +72,7 @@ def reported_costs(observation: Observation, meeting: Meeting) -> dict[AgentId, 
 def own_report(observation: Observation) -> CostReport:
     """Return the agent's whole vector as a speech act."""
     costs = local_costs(observation.calendar)
-    return CostReport(slots=all_slots(len(costs)), costs=costs)
+    return CostReport(all_slots(len(costs)), costs)
 
 
 def _lead(observation: Observation, meeting: Meeting) -> Turn:
@@ -80,12 +80,12 @@ def _lead(observation: Observation, meeting: Meeting) -> Turn:
         return PASS
     responders = others(observation, meeting)
     if not observation.has_said(CostRequest):
-        return _to_each(responders, CostRequest(slots=all_slots(len(observation.calendar))))
+        return _to_each(responders, CostRequest(all_slots(len(observation.calendar))))
     reports = reported_costs(observation, meeting)
     if len(reports) < len(responders):
         return PASS
     slot = cheapest_slot([local_costs(observation.calendar), *reports.values()])
-    return PASS if slot is None else _to_each(responders, Decision(slot=slot))
+    return PASS if slot is None else _to_each(responders, Decision(slot))
 
 
 def _answer(observation: Observation, meeting: Meeting) -> Turn:
@@ -97,4 +97,4 @@ def _answer(observation: Observation, meeting: Meeting) -> Turn:
 
 
 def _to_each(recipients: tuple[AgentId, ...], content: CostRequest | CostReport | Decision) -> Turn:
-    return Turn(tuple([DirectMessage(to=agent, content=content) for agent in recipients]))
+    return Turn(tuple([DirectMessage(agent, content) for agent in recipients]))

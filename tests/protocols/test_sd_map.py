@@ -514,7 +514,7 @@ def test_sd_map_stays_silent_when_direct_messages_are_closed() -> None:
 
 
 def test_proposals_and_replies_leak_what_table_10_says() -> None:
-    def lost(trace: Trace) -> list[float]:
+    def lost(trace: Trace) -> list[float | None]:
         return [agent.vps for agent in score_game(trace).agents]
 
     # A proposal: 0.3 * 0.5 + 0.7 * 0.85 = 0.745, so 0.245; a reply: 0.5.

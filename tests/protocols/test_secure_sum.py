@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -207,7 +208,7 @@ def test_participant_follows_an_announcement_of_the_initiator_only() -> None:
         (message(2, word, 1), PASS),
         (message(0, Decision(slot=Slot(1)), 1), PASS),
         (Message(None, (AgentId(1),), "sealed", MeetingId(1), word), PASS),
-        (message(0, word, 1, meeting_id=7)._replace(meeting_id=MeetingId(1)), Turn((book(1, 1),))),
+        (replace(message(0, word, 1, meeting_id=7), meeting_id=MeetingId(1)), Turn((book(1, 1),))),
     ]
     for said, turn in heard:
         seen = observation(1, "...", phase=Phase.DECISION, messages=[said])

@@ -67,11 +67,11 @@ def offers(batch: Sequence[Plan], first_id: int, recipients: Sequence[AgentId]) 
             columns.append(_views(plan_id, plan, recipients))
             has_moves = True
         else:
-            view = OfferedPlan(plan_id=plan_id, slot=plan.slot, moves=(), vacated=())
+            view = OfferedPlan(plan_id, plan.slot, (), ())
             columns.append([view] * len(recipients))
     if not has_moves:
-        return [Proposals(plans=tuple([column[0] for column in columns]))] * len(recipients)
-    return [Proposals(plans=plans) for plans in zip(*columns, strict=True)]
+        return [Proposals(tuple([column[0] for column in columns]))] * len(recipients)
+    return [Proposals(plans) for plans in zip(*columns, strict=True)]
 
 
 def _views(plan_id: int, plan: Plan, recipients: Sequence[AgentId]) -> list[OfferedPlan]:
@@ -84,7 +84,7 @@ def _views(plan_id: int, plan: Plan, recipients: Sequence[AgentId]) -> list[Offe
         view = by_visible.get(visible)
         if view is None:
             vacated = tuple([move.from_slot for _, move in told if move not in visible])
-            view = OfferedPlan(plan_id=plan_id, slot=plan.slot, moves=visible, vacated=vacated)
+            view = OfferedPlan(plan_id, plan.slot, visible, vacated)
             by_visible[visible] = view
         views.append(view)
     return views
@@ -92,12 +92,8 @@ def _views(plan_id: int, plan: Plan, recipients: Sequence[AgentId]) -> list[Offe
 
 def told_move(move: Displacement) -> MeetingMove:
     """Return a move as a recipient is told it."""
-    return MeetingMove(
-        meeting_id=move.meeting.meeting_id,
-        from_slot=move.from_slot,
-        to_slot=move.to_slot,
-        cost=move.meeting.cost,
-    )
+    meeting = move.meeting
+    return MeetingMove(meeting.meeting_id, move.from_slot, move.to_slot, meeting.cost)
 
 
 def visible_moves(plan: Plan, agent: AgentId) -> tuple[MeetingMove, ...]:

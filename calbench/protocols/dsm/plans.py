@@ -6,11 +6,10 @@ slot, or onto the slot of another own meeting, which moves on (paper, appendix D
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
-from calbench.domain.calendars import Booking, Calendar, Item, Meeting, all_slots, free_slots
+from calbench.domain.calendars import Booking, Calendar, Meeting, all_slots, free_slots
 from calbench.domain.ids import AgentId, Slot
 from calbench.protocols.dsm.levels import FREE, satisfaction
 
@@ -86,14 +85,20 @@ def first_plans(calendar: Calendar, depth: int, targets: int, count: int) -> tup
     Free slots come first unless something costs nothing to move, so a narrow offer needs no
     look at what could be displaced.
     """
-    free = list(islice(free_slots(calendar), count))
-    if len(free) < count or any(_costs_nothing(item) for item in calendar if item is not None):
+    free = list(free_slots(calendar))[:count]
+    if len(free) < count or _has_free_move(calendar):
         return own_plans(calendar, depth, targets)[:count]
     return tuple([Plan(slot, 0, FREE) for slot in free])
 
 
-def _costs_nothing(item: Item) -> bool:
-    return (item.meeting.cost if isinstance(item, Booking) else item.shown_cost) <= 0
+def _has_free_move(calendar: Calendar) -> bool:
+    """Whether something on the calendar costs nothing to move."""
+    for item in calendar:  # a plain loop: asked in every turn
+        if item is not None:
+            cost = item.meeting.cost if isinstance(item, Booking) else item.shown_cost
+            if cost <= 0:
+                return True
+    return False
 
 
 def _displacements(

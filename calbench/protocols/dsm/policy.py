@@ -149,10 +149,7 @@ def _next_step(
 def _proposals(offer: Offer, recipients: Sequence[AgentId]) -> tuple[Action, ...]:
     contents = offers(offer.batch, offer.first_id, recipients)
     return tuple(
-        [
-            DirectMessage(to=agent, content=content)
-            for agent, content in zip(recipients, contents, strict=True)
-        ]
+        [DirectMessage(agent, content) for agent, content in zip(recipients, contents, strict=True)]
     )
 
 
@@ -189,7 +186,7 @@ def _answer(observation: Observation, proposer: AgentId | None, *, is_participan
     actions: list[Action] = []
     for offer in heard[answered:]:
         scores = scored(observation.calendar, offer, is_participant=is_participant)
-        actions.append(DirectMessage(to=proposer, content=scores))
+        actions.append(DirectMessage(proposer, scores))
     return Turn(tuple(actions))
 
 

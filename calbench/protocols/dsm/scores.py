@@ -9,8 +9,8 @@ def scored(calendar: Calendar, proposals: Proposals, *, is_participant: bool) ->
     """Answer all plans of an offer at once, in its order."""
     score = participant_score if is_participant else outsider_score
     return Scores(
-        plan_ids=tuple([plan.plan_id for plan in proposals.plans]),
-        scores=tuple([score(calendar, plan) for plan in proposals.plans]),
+        tuple([plan.plan_id for plan in proposals.plans]),
+        tuple([score(calendar, plan) for plan in proposals.plans]),
     )
 
 

@@ -15,6 +15,8 @@ def confirmed_moves(memory: Memory) -> tuple[Reschedule, ...]:
     A meeting that does not stand on its calendar, since it failed there, is left out. An
     old meeting with nobody else in it moves without a word to the lowest slot left [C].
     """
+    if not memory.repairs:
+        return ()
     moves: list[Reschedule] = []
     for repair in memory.repairs.values():
         if repair.repairer == memory.agent_id and not repair.others and not repair.is_over:
@@ -68,7 +70,7 @@ def landing_slot(memory: Memory, moves: tuple[Reschedule, ...]) -> Slot | None:
     The lowest free slot that is no target of the batch; if there is none, the lowest that
     the confirmed moves vacate.
     """
-    targets = {move.to_slot for move in moves}
+    targets = [move.to_slot for move in moves]
     for slot, item in zip(all_slots(len(memory.calendar)), memory.calendar, strict=True):
         if item is None and slot not in targets:
             return slot
@@ -92,7 +94,7 @@ def _batch(
         if item.blocked or landing is None:
             return PASS
         actions.append(_move(item.errand_id, slot, landing))
-    actions.append(Schedule(meeting_id=meeting_id, slot=slot))
+    actions.append(Schedule(meeting_id, slot))
     return Turn(tuple(actions))
 
 
@@ -103,6 +105,4 @@ def _is_marked(memory: Memory, slot: Slot) -> bool:
 
 
 def _move(item_id: ItemId, from_slot: Slot, to_slot: Slot) -> Reschedule:
-    return Reschedule(
-        item_id=item_id, from_slot=from_slot, to_slot=to_slot, justification=JUSTIFICATION
-    )
+    return Reschedule(item_id, from_slot, to_slot, JUSTIFICATION)

@@ -12,8 +12,10 @@ def difficulty(meeting: Meeting, agent: AgentId, weights: Weights | None) -> flo
 
     The sum of the weights of its *other* participants; without weights everybody weighs 1.
     """
-    others = [other for other in meeting.participants if other != agent]
-    return len(others) if weights is None else sum([weights[other] for other in others])
+    participants = meeting.participants
+    if weights is None:
+        return len(participants) - participants.count(agent)
+    return sum([weights[other] for other in participants if other != agent])
 
 
 def is_bumpable(existing: Meeting, new: Meeting, agent: AgentId, weights: Weights | None) -> bool:

@@ -23,13 +23,13 @@ from calbench.domain.messages import (
     RescheduleRequest,
 )
 from calbench.domain.observations import Observation
-from calbench.protocols.base import own_meeting
+from calbench.protocols.base import own_meeting, partners
 from calbench.protocols.sd_map.difficulty import Weights, is_bumpable
 from calbench.protocols.sd_map.marks import Negotiation, Repair
 
 
 class Memory:
-    """Facts of this round and what follows from them; made anew whenever it is needed.
+    """Facts of this round and what follows from them; never more than its transcript says.
 
     Attributes:
         meeting: the meeting under discussion; absent for an outsider.
@@ -40,10 +40,10 @@ class Memory:
     """
 
     __slots__ = (
-        "_earlier",
         "_weights",
         "agent_id",
         "calendar",
+        "earlier",
         "initiator",
         "meeting",
         "negotiation",
@@ -53,7 +53,7 @@ class Memory:
 
     def __init__(self, observation: Observation, weights: Weights | None) -> None:
         """Begin with the agent's calendar, which does not change while a round is talked."""
-        self._earlier = observation.earlier
+        self.earlier = observation.earlier
         self._weights = weights
         self.agent_id = observation.agent_id
         self.calendar: Calendar = observation.calendar
@@ -172,7 +172,7 @@ class Memory:
             )
 
     def _partners(self, meeting: Meeting) -> tuple[AgentId, ...]:
-        return tuple(sorted(a for a in meeting.participants if a != self.agent_id))
+        return partners(meeting.participants, self.agent_id)
 
     def _partners_led(self, meeting_id: MeetingId) -> tuple[AgentId, ...]:
         """Return the other participants of a meeting this agent is the initiator of.
@@ -183,7 +183,7 @@ class Memory:
         if copy is not None:
             return self._partners(copy[1]) if copy[1].initiator == self.agent_id else ()
         partners: set[AgentId] = set()
-        for message in self._earlier:
+        for message in self.earlier:
             if (
                 message.meeting_id == meeting_id
                 and message.sender == self.agent_id
@@ -193,21 +193,23 @@ class Memory:
         return tuple(sorted(partners))
 
 
-def recall(observation: Observation, weights: Weights | None, *, unhandled: int = 0) -> Memory:
-    """Fold this round's transcript, but for its last ``unhandled`` messages."""
-    memory = Memory(observation, weights)
+def note_all(memory: Memory, messages: tuple[Message, ...]) -> None:
+    """Note what was said and heard, where no answer is due any more."""
     me = memory.agent_id
-    handled = len(observation.messages) - unhandled
-    for message in observation.messages[:handled]:
-        if message.sender == me:
-            note_said(memory, message.content)
-        else:
-            note_heard(memory, message)
-    return memory
+    for message in messages:
+        # As in note_said and note_heard, without their calls: a transcript can be long.
+        content = message.content
+        kind = type(content)
+        sender = message.sender
+        if sender == me:
+            if kind in _SAID:
+                _SAID[kind](memory, content)
+        elif sender is not None and kind in _TOLD:
+            _TOLD[kind](memory, sender, content)
 
 
 def note_said(memory: Memory, content: Content) -> None:
-    """Note what the agent itself said, once for each recipient."""
+    """Note what the agent itself said; said to several, it counts once."""
     note = _SAID.get(type(content))
     if note is not None:
         note(memory, content)
@@ -218,11 +220,6 @@ def note_heard(memory: Memory, message: Message) -> bool:
     note = _HEARD.get(type(message.content))
     sender = message.sender
     return note is not None and sender is not None and note(memory, sender, message.content)
-
-
-def is_news(content: Content) -> bool:
-    """Whether it is one of SD-MAP's speech acts."""
-    return type(content) in _HEARD
 
 
 def _said_propose(memory: Memory, said: Propose) -> None:
@@ -325,3 +322,9 @@ _HEARD: Mapping[type, Callable[[Memory, AgentId, Any], bool]] = {
     ConfirmReschedule: _heard_target_confirm,
     FailReschedule: _heard_target_fail,
 }
+
+SPEECH_ACTS = frozenset(_HEARD)
+"""SD-MAP's vocabulary as types: whatever else is said is no news."""
+
+_TOLD = {kind: note for kind, note in _HEARD.items() if kind is not Propose}
+"""What leaves a note: a proposal asks for an answer and tells nothing."""

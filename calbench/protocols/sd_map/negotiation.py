@@ -21,20 +21,19 @@ def next_candidate(memory: Memory) -> Slot | None:
     A candidate is free, or holds a movable errand while some other slot is free, or an
     own meeting that is bumpable; and nobody else's negotiation marks it.
     """
-    negotiation = memory.negotiation
-    has_free = None in memory.calendar
-    first = 0 if negotiation.proposed is None else negotiation.proposed + 1
-    for slot in all_slots(len(memory.calendar))[first:]:
-        if _is_open(memory, slot, has_landing=has_free):
+    calendar, proposed = memory.calendar, memory.negotiation.proposed
+    first = 0 if proposed is None else proposed + 1
+    for slot in all_slots(len(calendar))[first:]:
+        is_errand = isinstance(calendar[slot], Errand)
+        if _is_open(memory, slot) and not (is_errand and None not in calendar):
             return slot
     return None
 
 
 def answer(memory: Memory, voice: Voice, proposal: Propose) -> None:
     """Answer a proposal; whether an errand could land anywhere is not asked [C]."""
-    is_open = _is_open(memory, proposal.slot, has_landing=True)
-    status: SlotStatus = "PENDING" if is_open else "IMPOSSIBLE"
-    reply = ProposeReply(slot=proposal.slot, status=status)
+    status: SlotStatus = "PENDING" if _is_open(memory, proposal.slot) else "IMPOSSIBLE"
+    reply = ProposeReply(proposal.slot, status)
     if memory.initiator is not None:
         voice.say((memory.initiator,), reply)
 
@@ -52,7 +51,7 @@ def lead(memory: Memory, voice: Voice) -> None:
             make_way(memory, voice)
             return
     slot = next_candidate(memory)
-    voice.say(memory.responders, Fail() if slot is None else Propose(slot=slot))
+    voice.say(memory.responders, Fail() if slot is None else Propose(slot))
 
 
 def make_way(memory: Memory, voice: Voice) -> None:
@@ -68,16 +67,12 @@ def make_way(memory: Memory, voice: Voice) -> None:
         voice.say((old.initiator,), request)
 
 
-def _is_open(memory: Memory, slot: Slot, *, has_landing: bool) -> bool:
-    return _could_make_way(memory, slot, has_landing=has_landing) and not (
-        memory.repairs and memory.is_taken(slot, by_others_than=memory.negotiation)
-    )
-
-
-def _could_make_way(memory: Memory, slot: Slot, *, has_landing: bool) -> bool:
+def _is_open(memory: Memory, slot: Slot) -> bool:
+    """Whether what stands in a slot could make way, and no other negotiation marks it."""
     item = memory.calendar[slot]
-    if item is None:
-        return True
     if isinstance(item, Errand):
-        return has_landing and not item.blocked
-    return memory.bumpable(slot) is not None
+        if item.blocked:
+            return False
+    elif item is not None and memory.bumpable(slot) is None:
+        return False
+    return not (memory.repairs and memory.is_taken(slot, by_others_than=memory.negotiation))

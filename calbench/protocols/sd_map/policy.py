@@ -27,8 +27,9 @@ from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.protocols.base import own_meeting
 from calbench.protocols.sd_map.decision import confirmed_moves, decide
 from calbench.protocols.sd_map.difficulty import Weights
-from calbench.protocols.sd_map.memory import Memory, is_news, note_heard, recall
+from calbench.protocols.sd_map.memory import SPEECH_ACTS, Memory, note_heard
 from calbench.protocols.sd_map.negotiation import answer, lead, make_way
+from calbench.protocols.sd_map.recollection import Recollection
 from calbench.protocols.sd_map.repair import answer_target, carry_on
 from calbench.protocols.sd_map.voice import Voice
 
@@ -36,59 +37,82 @@ from calbench.protocols.sd_map.voice import Voice
 class SdMap:
     """Scheduling-difficulty MAP; participants and outsiders play by the same rules."""
 
+    __slots__ = ("_recollection",)
+
     def __init__(self, weights: Weights | None = None) -> None:
         """Take the difficulty weights by agent id, ``limits.sd_model``; absent: all 1 [P]."""
-        self._weights = weights
+        self._recollection = Recollection(weights)
 
     def act(self, observation: Observation) -> Turn:
         """Negotiate and repair while talking; then do what was agreed."""
-        if observation.phase is CHEAP_TALK:
-            return _talk(observation, self._weights)
-        if observation.phase is not DECISION and not observation.messages:
+        phase = observation.phase
+        if phase is CHEAP_TALK:
+            return _talk(observation, self._recollection)
+        if phase is not DECISION and not observation.messages:
             return PASS
-        memory = recall(observation, self._weights)
+        memory = self._recollection.recall(observation)
         memory.close_talk()
-        if observation.phase is DECISION:
+        if phase is DECISION:
             return decide(memory, observation.attempt)
         return Turn(confirmed_moves(memory))
 
 
-def _talk(observation: Observation, weights: Weights | None) -> Turn:
+def _talk(observation: Observation, recollection: Recollection) -> Turn:
     """Handle messages as they came, then open repairs as they began, then the own step."""
-    new = _new_messages(observation) if observation.inbox else []
-    if not new and not _is_opening(observation):
+    unhandled = _num_new(observation) if observation.inbox else 0
+    if not unhandled and not _is_opening(observation):
         return PASS
     if "dm" not in observation.channels:
         return PASS
-    memory = recall(observation, weights, unhandled=len(new))
-    voice = Voice(memory, is_last_sweep=observation.turns_left == 0)
-    for message in new:
+    memory = recollection.recall(observation, unhandled=unhandled)
+    is_last_sweep = observation.turns_left == 0
+    voice = Voice(memory, is_last_sweep)
+    heard_first = not unhandled or _handle(memory, voice, observation.messages[-unhandled:])
+    if memory.repairs:
+        _open_repairs(memory, voice)
+    if memory.initiator == memory.agent_id:
+        lead(memory, voice)
+    said = voice.said
+    if heard_first and not is_last_sweep:  # in the last, repairs end without a word
+        recollection.keep(memory, observation, said)
+    return Turn(tuple(said)) if said else PASS
+
+
+def _handle(memory: Memory, voice: Voice, messages: tuple[Message, ...]) -> bool:
+    """Note messages and do what they ask for; return whether all were heard before a word."""
+    heard_first = True
+    for message in messages:
+        heard_first = not voice.said
         if note_heard(memory, message):
             react = _REACTIONS[type(message.content)]
             react(memory, voice, message.content)
+    return heard_first
+
+
+def _open_repairs(memory: Memory, voice: Voice) -> None:
     for repair in list(memory.repairs.values()):
         if repair.repairer == memory.agent_id:
             carry_on(repair, memory, voice)
-    if memory.is_initiator:
-        lead(memory, voice)
-    return voice.turn
 
 
-def _new_messages(observation: Observation) -> list[Message]:
-    """Return what was read just now about this meeting, if any of it is a speech act."""
+def _num_new(observation: Observation) -> int:
+    """Count what was read just now about this meeting, if any of it is a speech act."""
     about = observation.meeting.meeting_id
-    new = [message for message in observation.inbox if message.meeting_id == about]
-    return new if any(is_news(message.content) for message in new) else []
+    new = 0
+    has_news = False
+    for message in observation.inbox:  # a plain loop: asked in every turn
+        if message.meeting_id == about:
+            new += 1
+            has_news = has_news or type(message.content) in SPEECH_ACTS
+    return new if has_news else 0
 
 
 def _is_opening(observation: Observation) -> bool:
     """Whether it is the initiator's first turn of the round."""
+    if observation.turn_index:
+        return False
     meeting = own_meeting(observation)
-    return (
-        observation.turn_index == 0
-        and meeting is not None
-        and meeting.initiator == observation.agent_id
-    )
+    return meeting is not None and meeting.initiator == observation.agent_id
 
 
 def _on_confirm(memory: Memory, voice: Voice, _confirm: Confirm) -> None:
