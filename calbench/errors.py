@@ -5,6 +5,8 @@ value in the game, a broken file or configuration is one of these exceptions, an
 provider's outage is recorded on the trace.
 """
 
+from typing import Literal
+
 
 class CalbenchError(Exception):
     """Base of every error that a command reports as one line, without a traceback."""
@@ -28,3 +30,28 @@ class GenerationError(CalbenchError):
 
 class ReplayError(CalbenchError):
     """A trace that does not replay: names the event and the difference."""
+
+
+class ReplayMissError(CalbenchError):
+    """A recorded reply that is not there: names the model, game and turn, and the difference."""
+
+
+class StoppedError(CalbenchError):
+    """The user stopped the run: nobody is asked any more."""
+
+
+class UnavailableError(Exception):
+    """A model that cannot be asked: the game ends there, is recorded and left unscored.
+
+    ``reason`` says whether the provider failed or the run's budget is spent; ``detail`` is
+    shown and recorded, so it holds no key and no address.
+    """
+
+    def __init__(self, reason: "Halt", detail: str) -> None:
+        super().__init__(detail)
+        self.reason: Halt = reason
+        self.detail = detail
+
+
+Halt = Literal["provider_fault", "budget_stop"]
+"""What can end a game before its last round."""

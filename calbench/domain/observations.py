@@ -1,26 +1,31 @@
 """Everything an agent may know when it is asked, and nothing else."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from calbench.domain.actions import Action
 from calbench.domain.calendars import Calendar, HiddenMeeting, Meeting
-from calbench.domain.ids import AgentId
+from calbench.domain.ids import AgentId, ItemId
 from calbench.domain.messages import Channel, Content, Message
 
 C = TypeVar("C", bound=Content)
 
 
 class Phase(StrEnum):
-    """The phases of a round in which agents are asked (paper, section 3)."""
+    """The phases of a round in which agents are asked (paper, section 3).
+
+    REFLECTION is the measurement after a round (appendix F): it changes nothing.
+    """
 
     CHEAP_TALK = "CHEAP_TALK"
     VOLUNTARY = "VOLUNTARY"
     DECISION = "DECISION"
+    REFLECTION = "REFLECTION"
 
 
-CHEAP_TALK, VOLUNTARY, DECISION = Phase
+CHEAP_TALK, VOLUNTARY, DECISION, REFLECTION = Phase
 """The members as plain names: looking one up in the enumeration costs more than a call."""
 
 
@@ -29,6 +34,22 @@ class Refusal(NamedTuple):
 
     action: Action
     reason: str
+
+
+NO_LABELS: Mapping[ItemId, str] = MappingProxyType({})
+
+
+class Briefing(NamedTuple):
+    """What an agent is told once, before the first round (appendix A.2)."""
+
+    agent_id: AgentId
+    agent_ids: tuple[AgentId, ...]
+    num_slots: int
+    num_meetings: int
+    channels: frozenset[Channel]
+    max_turns_per_round: int
+    decision_retries: int
+    message_cap: int | None
 
 
 class Observation(NamedTuple):
@@ -54,6 +75,9 @@ class Observation(NamedTuple):
         has_mediator: whether the team has a mediator that takes sealed vectors [C].
         private_seed: seed of the agent's own chance in this round, in nobody else's
             observation; only for seats that ask for it [C].
+        labels: private labels by item id, of the agent's own errands and of meetings it
+            takes part in; for seats that use language only.
+        decision_retries: batches that may follow a rejected one.
     """
 
     agent_id: AgentId
@@ -74,6 +98,8 @@ class Observation(NamedTuple):
     incurred_shown_cost: int
     has_mediator: bool = False
     private_seed: int | None = None
+    labels: Mapping[ItemId, str] = NO_LABELS
+    decision_retries: int = 0
 
     def heard(self, kind: type[C]) -> Iterator[tuple[AgentId, C]]:
         """Yield (sender, content) of this meeting's messages of one kind from other agents."""

@@ -5,23 +5,30 @@ would give it; anything else at that place stops the run before a byte is writte
 stream: memory does not grow with their number.
 """
 
+import asyncio
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from calbench.engine.drivers import run
+from calbench.agents.completion import CallSite, Completer, Completion, Request
+from calbench.engine.drivers import run, run_async
 from calbench.engine.game import game_id
-from calbench.engine.seating import seat_policies
-from calbench.errors import CalbenchError, OutputError
+from calbench.engine.seating import seat_agents, seat_policies
+from calbench.errors import CalbenchError, OutputError, StoppedError
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig
 from calbench.traces.storage import read_trace, write_trace
 
 GAMES_PER_TASK = 25
 """Games handed to a worker at once [C]: large enough that hand-over does not show."""
+
+
+Source = Callable[[], AbstractAsyncContextManager[Completer]]
+"""Opens a source of text for as long as games are played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,11 @@ class Job:
     path: Path
 
     @property
+    def waits(self) -> bool:
+        """Whether somebody in it takes time to answer: a model, or the user's own agent."""
+        return any(seat.kind in ("model", "custom") for seat in self.config.team.seats)
+
+    @property
     def game_id(self) -> str:
         """The id this run gives the game."""
         return game_id(self.scenario, self.config)
@@ -41,12 +53,27 @@ class Job:
 def plan_jobs(
     scenarios: Sequence[Scenario], configs: Sequence[GameConfig], folder: Path
 ) -> list[Job]:
-    """Return every game of a run, team by team, at ``<folder>/<team>/<scenario_id>.json``."""
+    """Return every game of a run, team by team, at ``<folder>/<team>/<scenario_id>.json``.
+
+    A team that rotates moves on by one seat from each scenario of a setting to the next.
+    """
     return [
-        Job(scenario, config, folder / config.team.team_id / f"{scenario.scenario_id}.json")
+        Job(
+            scenario,
+            config.rotated(place),
+            folder / config.team.team_id / f"{scenario.scenario_id}.json",
+        )
         for config in configs
-        for scenario in scenarios
+        for place, scenario in _with_places(scenarios)
     ]
+
+
+def _with_places(scenarios: Sequence[Scenario]) -> Iterator[tuple[int, Scenario]]:
+    """Number the scenarios within their settings."""
+    places: Counter[str] = Counter()
+    for scenario in scenarios:
+        yield places[scenario.setting], scenario
+        places[scenario.setting] += 1
 
 
 def unfinished(jobs: Sequence[Job]) -> list[Job]:
@@ -69,7 +96,7 @@ def _is_finished(job: Job) -> bool:
         raise OutputError(
             _taken(job.path, f"holds another game ({trace.game_id}, not {job.game_id})")
         )
-    return True
+    return not trace.is_halted  # one that a provider or the budget ended is played on
 
 
 def _taken(path: Path, what: str) -> str:
@@ -77,8 +104,22 @@ def _taken(path: Path, what: str) -> str:
     return f"{path} {what}; nothing was written: choose another folder, e.g. out={folder}-2"
 
 
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A game that is on disk, and whether it was cut short."""
+
+    job: Job
+    is_halted: bool
+
+
 def play_jobs(
-    jobs: Sequence[Job], executor: Executor | None, on_done: Callable[[Job], None]
+    jobs: Sequence[Job],
+    executor: Executor | None,
+    on_done: Callable[[Played], None],
+    *,
+    source: Source | None = None,
+    at_once: int = 1,
+    is_stopping: Callable[[], bool] = lambda: False,
 ) -> None:
     """Play games and write their traces; report each as it is on disk.
 
@@ -86,34 +127,102 @@ def play_jobs(
         jobs: what to play.
         executor: any executor whose workers see the same files; ``None`` plays here.
         on_done: called in this process, in the order games finish.
+        source: opens the source of text for games in which models sit; ``None`` if there are
+            none.
+        at_once: how many of those are played at the same time, in this process.
+        is_stopping: asked often; once true, no further game is begun and no model asked.
     """
+    waiting = [job for job in jobs if job.waits]
+    at_hand = [job for job in jobs if not job.waits]
     if executor is None:
-        for job in jobs:
-            play_job(job)
-            on_done(job)
-        return
-    for finished in _submitted(jobs, executor):
-        for job in finished:
-            on_done(job)
+        for job in at_hand:
+            on_done(Played(job, play_job(job)))
+    else:
+        for finished in _submitted(at_hand, executor):
+            on_done(finished)
+    if waiting:
+        asyncio.run(_play_waiting(waiting, source, at_once, on_done, is_stopping))
 
 
-def play_job(job: Job) -> int:
-    """Play one game and write its trace; return the file's size in bytes."""
+def play_job(job: Job) -> bool:
+    """Play one game of players that answer at once, and write its trace.
+
+    Returns:
+        Whether it was cut short.
+    """
     config = job.config
-    policies = seat_policies(config.team, job.scenario.num_agents, config.limits)
-    return write_trace(job.path, run(job.scenario, config, policies))
+    if config.team.uses_language:
+        trace = asyncio.run(run_async(job.scenario, config, seat_agents(job.scenario, config)))
+    else:
+        policies = seat_policies(config.team, job.scenario.num_agents, config.limits)
+        trace = run(job.scenario, config, policies)
+    write_trace(job.path, trace)
+    return trace.is_halted
 
 
-def _play_all(jobs: Sequence[Job]) -> None:
-    for job in jobs:
-        play_job(job)
+async def _play_waiting(
+    jobs: Sequence[Job],
+    source: Source | None,
+    at_once: int,
+    on_done: Callable[[Played], None],
+    is_stopping: Callable[[], bool],
+) -> None:
+    """Play games whose players wait, several at the same time.
+
+    The first failure that is not the game's own ends all others: what they were sent so far
+    is in the store, and the same command goes on from there.
+    """
+    queue = deque(jobs)
+
+    async def take_games(completer: Completer | None) -> None:
+        while queue and not is_stopping():
+            job = queue.popleft()
+            agents = seat_agents(job.scenario, job.config, completer)
+            try:
+                trace = await run_async(job.scenario, job.config, agents)
+            except StoppedError:
+                return
+            write_trace(job.path, trace)
+            on_done(Played(job, trace.is_halted))
+
+    opened = nullcontext() if source is None else source()
+    try:
+        async with opened as completer, asyncio.TaskGroup() as group:
+            stoppable = None if completer is None else _Stoppable(completer, is_stopping)
+            for _ in range(min(at_once, len(jobs))):
+                group.create_task(take_games(stoppable))
+    except* CalbenchError as failures:
+        raise first_leaf(failures) from None
 
 
-def _submitted(jobs: Sequence[Job], executor: Executor) -> Iterator[Sequence[Job]]:
-    """Yield chunks as they finish, with a bounded number of them under way."""
+@dataclass(frozen=True, slots=True)
+class _Stoppable:
+    """Asks nobody once the run is to stop; calls under way come home and are recorded."""
+
+    completer: Completer
+    is_stopping: Callable[[], bool]
+
+    async def complete(self, request: Request, site: CallSite) -> Completion:
+        if self.is_stopping():
+            raise StoppedError("stopped")
+        return await self.completer.complete(request, site)
+
+
+def first_leaf(group: BaseExceptionGroup[CalbenchError]) -> CalbenchError:
+    """Return one of a group's exceptions: a user can act on one line at a time."""
+    first = group.exceptions[0]
+    return first_leaf(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+def _play_all(jobs: Sequence[Job]) -> list[bool]:
+    return [play_job(job) for job in jobs]
+
+
+def _submitted(jobs: Sequence[Job], executor: Executor) -> Iterator[Played]:
+    """Yield games as chunks of them finish, with a bounded number of them under way."""
     size = max(1, min(GAMES_PER_TASK, len(jobs) // (4 * (os.cpu_count() or 1)) or 1))
     waiting = deque(jobs[start : start + size] for start in range(0, len(jobs), size))
-    running: dict[Future[None], Sequence[Job]] = {}
+    running: dict[Future[list[bool]], Sequence[Job]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < 4 * (os.cpu_count() or 1):
@@ -121,8 +230,9 @@ def _submitted(jobs: Sequence[Job], executor: Executor) -> Iterator[Sequence[Job
                 running[executor.submit(_play_all, chunk)] = chunk
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                future.result()
-                yield running.pop(future)
+                # What comes back is small: a job holds its whole scenario.
+                for job, is_halted in zip(running.pop(future), future.result(), strict=True):
+                    yield Played(job, is_halted)
     finally:
         for future in running:
             future.cancel()

@@ -1,12 +1,13 @@
 """VOLUNTARY and DECISION: batches on one's own calendar (paper, section 3, appendix A.5)."""
 
-from calbench.domain.actions import CalendarAction
+from calbench.domain.actions import CalendarAction, Reschedule, Schedule
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import DECISION, VOLUNTARY
-from calbench.domain.replies import Reply
+from calbench.domain.replies import Reply, Unreadable
 from calbench.domain.rules import Rejection, apply_batch
 from calbench.engine.delivery import refuse
+from calbench.engine.notes import note_reply
 from calbench.engine.observe import observe
 from calbench.engine.state import Moment, State
 from calbench.engine.talk import Asking
@@ -33,7 +34,7 @@ def decision(state: State, meeting: Meeting, round_index: int) -> Asking:
     for attempt in range(state.decision_retries + 1):
         moment = Moment(round_index, meeting, DECISION, attempt=attempt)
         replies = yield {
-            agent: observe(state, moment, agent, conflict=conflict)
+            agent: observe(state, moment, agent, (), conflict)
             for agent, conflict in pending.items()
         }
         rejected: dict[AgentId, str | None] = {}
@@ -49,9 +50,11 @@ def decision(state: State, meeting: Meeting, round_index: int) -> Asking:
 def _submit(state: State, moment: Moment, agent: AgentId, reply: Reply) -> str | None:
     """Apply the calendar actions of a reply as one batch; return the conflict if rejected."""
     _record(state, moment, agent, reply)
+    if reply.unreadable is not None:
+        return _unread(state, moment, agent, reply.unreadable)
     batch: list[CalendarAction] = []
     for action in reply.turn.actions:
-        if isinstance(action, CalendarAction):
+        if isinstance(action, (Schedule, Reschedule)):
             batch.append(action)
         else:
             reason = f"{action.type} is not allowed in {moment.phase}"
@@ -61,51 +64,71 @@ def _submit(state: State, moment: Moment, agent: AgentId, reply: Reply) -> str |
         return None
     result = apply_batch(state.calendars[agent], batch, moment.meeting if is_decision else None)
     if isinstance(result, Rejection):
-        state.events.append(
-            BatchRejected(
-                round=moment.round_index,
-                phase=moment.phase,
-                agent_id=agent,
-                attempt=moment.attempt,
-                conflict=result.conflict,
-                actions=tuple(batch),
-            )
-        )
+        _reject(state, moment, agent, result.conflict, tuple(batch))
         return result.conflict
     state.events.append(
         BatchApplied(
-            round=moment.round_index,
-            phase=moment.phase,
-            agent_id=agent,
-            attempt=moment.attempt,
-            actions=tuple(batch),
-            cost=state.charge(agent, result.moved),
-            calendar=state.replace_calendar(agent, result.calendar),
+            moment.round_index,
+            moment.phase,
+            agent,
+            moment.attempt,
+            tuple(batch),
+            state.charge(agent, result.moved),
+            state.replace_calendar(agent, result.calendar),
         )
     )
     return None
 
 
+def _unread(state: State, moment: Moment, agent: AgentId, why: Unreadable) -> str | None:
+    """Reject a decision that could not be read, as a batch would be; outsiders may not retry."""
+    if moment.phase is not DECISION:
+        return None
+    conflict = f"The reply could not be read ({why.problem}): {why.detail}"
+    _reject(state, moment, agent, conflict, ())
+    return conflict
+
+
+def _reject(
+    state: State,
+    moment: Moment,
+    agent: AgentId,
+    conflict: str,
+    actions: tuple[CalendarAction, ...],
+) -> None:
+    state.events.append(
+        BatchRejected(
+            round=moment.round_index,
+            phase=moment.phase,
+            agent_id=agent,
+            attempt=moment.attempt,
+            conflict=conflict,
+            actions=actions,
+        )
+    )
+
+
 def _record(state: State, moment: Moment, agent: AgentId, reply: Reply) -> None:
-    state.events.append(
+    turn = reply.turn
+    state.events += (
         DecideStart(
-            round=moment.round_index,
-            phase=moment.phase,
-            agent_id=agent,
-            attempt=moment.attempt,
-            calendar=state.calendar_ids[agent],
-            prompt=reply.prompt,
-        )
-    )
-    state.events.append(
+            moment.round_index,
+            moment.phase,
+            agent,
+            moment.attempt,
+            state.calendar_ids[agent],
+            reply.prompt,
+        ),
         DecideEnd(
-            round=moment.round_index,
-            phase=moment.phase,
-            agent_id=agent,
-            attempt=moment.attempt,
-            actions=reply.turn.actions,
-            thinking=reply.turn.thinking,
-            usage=reply.usage,
-            reply_keys=reply.reply_keys,
-        )
+            moment.round_index,
+            moment.phase,
+            agent,
+            moment.attempt,
+            turn.actions,
+            turn.thinking,
+            reply.usage,
+            reply.reply_keys,
+        ),
     )
+    if reply.unreadable is not None or reply.recovered is not None:
+        note_reply(state, moment, agent, reply)

@@ -13,7 +13,7 @@ from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import Announcement, Message, Text
 from calbench.domain.observations import Refusal
 from calbench.engine.mediator import Mediator
-from calbench.engine.state import Moment, State, Unread
+from calbench.engine.state import Moment, State
 from calbench.traces.events import (
     AllAgentGroupchatSent,
     AnnouncementSent,
@@ -46,23 +46,30 @@ def send(
         Its recipients, empty if it was refused.
     """
     meeting = moment.meeting
-    reason = _objection(state, sender, action, meeting, sent_this_round)
+    recipients = (
+        (action.to,)
+        if isinstance(action, DirectMessage)
+        else _group(state, sender, action, meeting)
+    )
+    reason = _objection(state, sender, action, meeting, recipients)
+    if reason is None and state.message_cap is not None:
+        reason = _over_cap(state, sent_this_round)
     if reason is not None:
         refuse(state, moment, sender, action, reason)
         return ()
-    recipients = _recipients(state, sender, action, meeting)
-    content = action.content
-    message = Message(sender, recipients, action.type, meeting.meeting_id, content)
-    entry = Unread(len(state.events), message)
-    state.events.append(
-        _EVENT_BY_CHANNEL[action.type](
-            round=moment.round_index,
-            turn=moment.turn_index,
-            from_agent=sender,
-            to_agents=recipients,
-            meeting_id=meeting.meeting_id,
-            content=content,
-            chars=len(content.text) if isinstance(content, Text) else None,
+    channel, content, meeting_id = action.type, action.content, meeting.meeting_id
+    message = Message(sender, recipients, channel, meeting_id, content)
+    events = state.events
+    entry = (len(events), message)
+    events.append(
+        _EVENT_BY_CHANNEL[channel](
+            moment.round_index,
+            moment.turn_index,
+            sender,
+            recipients,
+            meeting_id,
+            content,
+            len(content.text) if isinstance(content, Text) else None,
         )
     )
     for recipient in recipients:
@@ -117,9 +124,8 @@ def _announce(state: State, moment: Moment, slot: Slot) -> None:
     meeting = moment.meeting
     recipients = tuple(sorted(meeting.participants))
     content = Announcement(slot=slot)
-    entry = Unread(
-        len(state.events), Message(None, recipients, "sealed", meeting.meeting_id, content)
-    )
+    message = Message(None, recipients, "sealed", meeting.meeting_id, content)
+    entry = (len(state.events), message)
     state.events.append(
         AnnouncementSent(
             round=moment.round_index,
@@ -144,7 +150,9 @@ def read_inbox(
     if not unread:
         return (), ()
     state.unread[agent] = []
-    messages = tuple([entry.message for entry in unread])
+    indices: tuple[int, ...]
+    messages: tuple[Message, ...]
+    indices, messages = zip(*unread, strict=True)
     if messages[0].meeting_id == meeting.meeting_id:
         # Messages wait in the order they were sent: none behind the first is older.
         state.current[agent] += messages
@@ -152,7 +160,7 @@ def read_inbox(
         about = meeting.meeting_id
         state.current[agent] += tuple([m for m in messages if m.meeting_id == about])
         state.earlier[agent] += tuple([m for m in messages if m.meeting_id != about])
-    return tuple([entry.event_index for entry in unread]), messages
+    return indices, messages
 
 
 def refuse(state: State, moment: Moment, agent: AgentId, action: Action, reason: str) -> None:
@@ -169,11 +177,12 @@ def refuse(state: State, moment: Moment, agent: AgentId, action: Action, reason:
     )
 
 
-def _recipients(
-    state: State, sender: AgentId, action: Utterance, meeting: Meeting
+def _group(
+    state: State,
+    sender: AgentId,
+    action: ParticipantMessage | BroadcastMessage,
+    meeting: Meeting,
 ) -> tuple[AgentId, ...]:
-    if isinstance(action, DirectMessage):
-        return (action.to,)
     everyone = (
         state.agent_ids if isinstance(action, BroadcastMessage) else sorted(meeting.participants)
     )
@@ -181,17 +190,28 @@ def _recipients(
 
 
 def _objection(
-    state: State, sender: AgentId, action: Utterance, meeting: Meeting, sent_this_round: int
+    state: State,
+    sender: AgentId,
+    action: Utterance,
+    meeting: Meeting,
+    recipients: tuple[AgentId, ...],
 ) -> str | None:
-    """Return why a message cannot be delivered, or ``None`` if it can."""
+    """Return why a message cannot be delivered, whatever the cap, or ``None`` if it can."""
+    reason = None
     if action.type not in state.channels:
-        return _closed(action.type)
-    misaddressed = _misaddressed(state, sender, action, meeting)
-    if misaddressed is not None:
-        return misaddressed
-    if isinstance(action.content, Text) and not action.content.text.strip():
-        return "The message is empty"
-    return _over_cap(state, sent_this_round)
+        reason = _closed(action.type)
+    elif isinstance(action, DirectMessage):
+        if action.to == sender:
+            reason = "A message to oneself"
+        elif action.to not in state.agent_ids:
+            reason = f"There is no agent {action.to}"
+    elif isinstance(action, ParticipantMessage) and sender not in meeting.participants:
+        reason = "Only participants of the current meeting may write to participant_groupchat"
+    elif not recipients:
+        reason = "The message has no recipient"
+    if reason is None and isinstance(action.content, Text) and not action.content.text.strip():
+        reason = "The message is empty"
+    return reason
 
 
 def _closed(route: str) -> str:
@@ -201,16 +221,4 @@ def _closed(route: str) -> str:
 def _over_cap(state: State, sent_this_round: int) -> str | None:
     if state.message_cap is not None and sent_this_round >= state.message_cap:
         return f"The cap of {state.message_cap} messages in this round is reached"
-    return None
-
-
-def _misaddressed(state: State, sender: AgentId, action: Utterance, meeting: Meeting) -> str | None:
-    if isinstance(action, DirectMessage):
-        if action.to == sender:
-            return "A message to oneself"
-        return None if action.to in state.agent_ids else f"There is no agent {action.to}"
-    if isinstance(action, ParticipantMessage) and sender not in meeting.participants:
-        return "Only participants of the current meeting may write to participant_groupchat"
-    if not _recipients(state, sender, action, meeting):
-        return "The message has no recipient"
     return None

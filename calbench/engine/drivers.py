@@ -2,39 +2,29 @@
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Sequence
 
-from calbench.domain.actions import Turn
+from calbench.agents.base import Agent
+from calbench.domain.actions import PASS, Turn
 from calbench.domain.ids import AgentId
-from calbench.domain.observations import Observation
-from calbench.domain.replies import Reply
-from calbench.engine.game import play
+from calbench.domain.replies import Beliefs, Reply, Unreadable
+from calbench.engine.game import HaltedError, briefings, play
 from calbench.engine.talk import Asks
-from calbench.errors import ReplayError
+from calbench.errors import ReplayError, UnavailableError
 from calbench.protocols.base import Policy
 from calbench.scenarios.models import Scenario
-from calbench.traces.events import DecideEnd, DecideStart, Event, TurnEnd, TurnStart
+from calbench.traces.events import (
+    AgentRegistered,
+    DecideEnd,
+    DecideStart,
+    Event,
+    GameHalted,
+    Reflection,
+    ReplyNote,
+    TurnEnd,
+    TurnStart,
+)
 from calbench.traces.models import GameConfig, Trace
-
-
-class Agent(Protocol):
-    """A player that may wait, such as a language model."""
-
-    async def act(self, observation: Observation) -> Reply:
-        """Return the turn with its provenance."""
-        ...
-
-
-class PolicyAgent:
-    """Seats a pure policy where agents are expected."""
-
-    def __init__(self, policy: Policy) -> None:
-        self._policy = policy
-
-    async def act(self, observation: Observation) -> Reply:
-        """Answer at once."""
-        return Reply(self._policy.act(observation))
 
 
 def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> Trace:
@@ -60,17 +50,51 @@ def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> T
 
 
 async def run_async(scenario: Scenario, config: GameConfig, agents: Sequence[Agent]) -> Trace:
-    """Play a game of agents that may wait; those asked together answer concurrently."""
-    game = play(scenario, config)
+    """Play a game of agents that may wait; those asked together answer concurrently.
+
+    An agent that cannot be had (:class:`UnavailableError`) ends the game, which is recorded.
+    Any other exception is the caller's: nothing of the game is kept.
+    """
+    prompts = [
+        agent.introduce(briefing)
+        for agent, briefing in zip(agents, briefings(scenario, config), strict=True)
+    ]
+    game = play(scenario, config, system_prompts=prompts)
     try:
         asks = next(game)
         while True:
-            asked = list(asks)
-            replies = await asyncio.gather(*(agents[a].act(asks[a]) for a in asked))
-            asks = game.send(dict(zip(asked, replies, strict=True)))
+            answers = await _answers(agents, asks)
+            asks = game.throw(answers) if isinstance(answers, HaltedError) else game.send(answers)
     except StopIteration as end:
         trace: Trace = end.value
         return trace
+
+
+async def _answers(agents: Sequence[Agent], asks: Asks) -> dict[AgentId, Reply] | HaltedError:
+    """Wait for everybody asked; of several that cannot be had, the lowest agent halts the game.
+
+    Nobody is cut off while another fails: a reply under way may be paid for already.
+    """
+    asked = list(asks)
+    if len(asked) == 1:
+        agent = asked[0]
+        try:
+            return {agent: await agents[agent].act(asks[agent])}
+        except UnavailableError as error:
+            return HaltedError(asks[agent], error.reason, error.detail)
+    outcomes = await asyncio.gather(
+        *(agents[agent].act(asks[agent]) for agent in asked), return_exceptions=True
+    )
+    answers: dict[AgentId, Reply] = {}
+    halted: HaltedError | None = None
+    for agent, outcome in zip(asked, outcomes, strict=True):
+        if isinstance(outcome, UnavailableError):
+            halted = halted or HaltedError(asks[agent], outcome.reason, outcome.detail)
+        elif isinstance(outcome, BaseException):
+            raise outcome
+        else:
+            answers[agent] = outcome
+    return halted or answers
 
 
 def replay(recorded: Trace) -> Trace:
@@ -80,11 +104,19 @@ def replay(recorded: Trace) -> Trace:
         ReplayError: naming the first event that differs, or the turn that is missing.
     """
     replies = _recorded_replies(recorded.events)
-    game = play(recorded.scenario, recorded.config)
+    halted = next((e for e in recorded.events if isinstance(e, GameHalted)), None)
+    prompts = [e.system_prompt for e in recorded.events if isinstance(e, AgentRegistered)]
+    if len(prompts) != recorded.scenario.num_agents:
+        raise ReplayError(f"{len(prompts)} agents are registered, not every one exactly once")
+    game = play(recorded.scenario, recorded.config, system_prompts=prompts)
     try:
         asks = next(game)
         while True:
-            asks = game.send(_next_replies(asks, replies))
+            if halted is not None and halted.agent_id in asks and not replies[halted.agent_id]:
+                observation = asks[halted.agent_id]
+                asks = game.throw(HaltedError(observation, halted.reason, halted.detail))
+            else:
+                asks = game.send(_next_replies(asks, replies))
     except StopIteration as end:
         trace: Trace = end.value
     if any(replies.values()):
@@ -121,17 +153,38 @@ def _short(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _recorded_replies(events: Iterable[Event]) -> dict[AgentId, deque[Reply]]:
+def _recorded_replies(events: Sequence[Event]) -> dict[AgentId, deque[Reply]]:
+    """Gather each agent's turns; a note that follows one says how its reply was read."""
     replies: dict[AgentId, deque[Reply]] = defaultdict(deque)
     prompt: str | None = None
-    for event in events:
+    for index, event in enumerate(events):
         if isinstance(event, TurnStart | DecideStart):
             prompt = event.prompt
         elif isinstance(event, TurnEnd | DecideEnd):
             turn = Turn(event.actions, event.thinking)
-            reply = Reply(turn, prompt, event.usage, event.reply_keys)
+            unreadable, recovered = _reading(events, index)
+            reply = Reply(turn, prompt, event.usage, event.reply_keys, unreadable, recovered)
+            replies[event.agent_id].append(reply)
+        elif isinstance(event, Reflection):
+            unreadable, recovered = _reading(events, index)
+            beliefs = None
+            if unreadable is None:
+                beliefs = Beliefs(event.delta_by_target, event.expected_by_target)
+            reply = Reply(
+                PASS, event.prompt, event.usage, event.reply_keys, unreadable, recovered, beliefs
+            )
             replies[event.agent_id].append(reply)
     return replies
+
+
+def _reading(events: Sequence[Event], index: int) -> tuple[Unreadable | None, str | None]:
+    """Return what the note right after a reply says: unreadable, recovered, or neither."""
+    note = events[index + 1] if index + 1 < len(events) else None
+    if not isinstance(note, ReplyNote) or note.kind == "prose_ignored":
+        return None, None
+    if note.kind == "recovered":
+        return None, note.detail
+    return Unreadable(note.kind, note.detail), None
 
 
 def _next_replies(asks: Asks, replies: dict[AgentId, deque[Reply]]) -> dict[AgentId, Reply]:

@@ -1,19 +1,26 @@
 """One game from its first round to its trace (paper, section 3 and appendix A.4)."""
 
 import uuid
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
+from functools import cache
 
 from calbench.domain.canonical import canonical_json
-from calbench.domain.ids import AgentId, MeetingId
+from calbench.domain.ids import AgentId, ItemId, MeetingId
+from calbench.domain.observations import NO_LABELS, Briefing, Observation
 from calbench.domain.randomness import derived_seed
 from calbench.domain.rules import RULES_VERSION
 from calbench.engine.decide import decision, voluntary
+from calbench.engine.halt import halt
+from calbench.engine.reflect import reflection
 from calbench.engine.resolve import resolve
-from calbench.engine.seating import private_agents, seat_of
+from calbench.engine.rounds import round_start
+from calbench.engine.seats import language_agents, private_agents, seat_of
 from calbench.engine.state import State, initial_state
 from calbench.engine.talk import Answers, Asks, Talk
+from calbench.errors import Halt
+from calbench.scenarios.labels import LabelBank, assign_labels, read_label_bank
 from calbench.scenarios.models import IncomingMeetingEntry, Scenario
-from calbench.traces.events import AgentRegistered, GameEnd, GameStart, RoundStart
+from calbench.traces.events import AgentRegistered, GameEnd, GameStart
 from calbench.traces.models import (
     TRACE_SCHEMA_VERSION,
     FinalState,
@@ -42,19 +49,83 @@ def game_id(scenario: Scenario, config: GameConfig) -> str:
     return str(uuid.uuid5(GAME_NAMESPACE, canonical_json(content)))
 
 
-def play(scenario: Scenario, config: GameConfig) -> Game:
+class HaltedError(Exception):
+    """Thrown into a game that cannot go on, by the driver that could not bring an answer."""
+
+    def __init__(self, observation: Observation, reason: Halt, detail: str) -> None:
+        super().__init__(detail)
+        self.observation = observation
+        self.reason: Halt = reason
+        self.detail = detail
+
+
+def play(
+    scenario: Scenario, config: GameConfig, *, system_prompts: Sequence[str | None] = ()
+) -> Game:
     """Play one game: yields who is asked with what they see, is sent their replies.
 
-    Returns (as the generator's value) the finished trace.
+    Args:
+        scenario: what the game is about.
+        config: what defines it beside the scenario.
+        system_prompts: what each agent was told before the game, by agent id; only recorded.
+
+    Returns (as the generator's value) the finished trace. A :class:`HaltedError` thrown into
+    it ends the game where it stands; such a trace is recorded and never scored.
     """
-    state = initial_state(scenario, config)
-    _open(state, scenario, config)
+    state = initial_state(scenario, config, shown_labels(scenario, config))
+    _open(state, scenario, config, system_prompts)
+    try:
+        yield from _rounds(state, scenario, config)
+    except HaltedError as halted:
+        halt(state, scenario, halted.observation, halted.reason, halted.detail)
+    return _close(state, scenario, config)
+
+
+def briefings(scenario: Scenario, config: GameConfig) -> tuple[Briefing, ...]:
+    """Return what each agent is told before the first round, by agent id (appendix A.2)."""
+    agents = tuple([AgentId(agent) for agent in range(scenario.num_agents)])
+    return tuple(
+        [
+            Briefing(
+                agent_id=agent,
+                agent_ids=agents,
+                num_slots=scenario.num_slots,
+                num_meetings=len(scenario.meetings),
+                channels=frozenset(config.channels),
+                max_turns_per_round=config.limits.max_turns_per_round,
+                decision_retries=config.limits.decision_retries,
+                message_cap=config.limits.dm_cap,
+            )
+            for agent in agents
+        ]
+    )
+
+
+def shown_labels(scenario: Scenario, config: GameConfig) -> Sequence[Mapping[ItemId, str]]:
+    """Return the labels each agent may see: its own, and only if its seat uses language."""
+    speakers = language_agents(config.team, scenario.num_agents)
+    if config.label_bank is None or not speakers:
+        return ()
+    labels = assign_labels(scenario, _released_bank(config.label_bank))
+    return [
+        labels.own_labels(agent) if agent in speakers else NO_LABELS
+        for agent in map(AgentId, range(scenario.num_agents))
+    ]
+
+
+@cache
+def _released_bank(version: str) -> LabelBank:
+    """Read a bank once: a released one never changes."""
+    return read_label_bank(version)
+
+
+def _rounds(state: State, scenario: Scenario, config: GameConfig) -> Generator[Asks, Answers, None]:
     private = private_agents(config.team, state.agent_ids)
+    reflecting = language_agents(config.team, scenario.num_agents) if config.reflection else ()
     for round_index, entry in enumerate(scenario.meetings):
         for agent in private:
             state.private_seeds[agent] = private_seed(scenario.seed, round_index, agent)
-        yield from _round(state, scenario, entry, round_index)
-    return _close(state, scenario, config)
+        yield from _round(state, scenario, entry, round_index, reflecting)
 
 
 def private_seed(seed: int, round_index: int, agent: AgentId) -> int:
@@ -63,31 +134,36 @@ def private_seed(seed: int, round_index: int, agent: AgentId) -> int:
 
 
 def _round(
-    state: State, scenario: Scenario, entry: IncomingMeetingEntry, round_index: int
+    state: State,
+    scenario: Scenario,
+    entry: IncomingMeetingEntry,
+    round_index: int,
+    reflecting: tuple[AgentId, ...],
 ) -> Generator[Asks, Answers, None]:
     meeting = scenario.meeting_by_id[MeetingId(entry.meeting_id)]
-    order = tuple([AgentId(agent) for agent in entry.speaker_order])
-    state.events.append(
-        RoundStart(
-            round=round_index,
-            meeting_id=meeting.meeting_id,
-            participants=meeting.participants,
-            speaker_order=order,
-        )
-    )
-    talk = Talk(state, meeting, order, round_index)
+    start = round_start(scenario, entry, round_index)
+    state.events.append(start)
+    talk = Talk(state, meeting, start.speaker_order, round_index)
     yield from talk.run()
     yield from voluntary(state, meeting, talk.outsiders, round_index)
     yield from decision(state, meeting, round_index)
     resolve(state, meeting, round_index)
+    yield from reflection(state, meeting, reflecting, round_index)
     for agent in state.agent_ids:
         if state.current[agent]:
             state.earlier[agent] += state.current[agent]
             state.current[agent] = ()
 
 
-def _open(state: State, scenario: Scenario, config: GameConfig) -> None:
+def _open(
+    state: State,
+    scenario: Scenario,
+    config: GameConfig,
+    system_prompts: Sequence[str | None],
+) -> None:
     oracle = scenario.oracle
+    seats = [seat_of(config.team, agent) for agent in state.agent_ids]
+    is_nosy = [seat.variant is not None and seat.variant.is_nosy for seat in seats]
     state.events.append(
         GameStart(
             seed=scenario.seed,
@@ -96,17 +172,17 @@ def _open(state: State, scenario: Scenario, config: GameConfig) -> None:
             num_meetings=len(scenario.meetings),
             optimal_cost=None if oracle is None or oracle.best is None else oracle.best.cost,
             greedy_cost=None if oracle is None else oracle.greedy_cost,
-            nosy_agents=(),
+            nosy_agents=tuple([agent for agent in state.agent_ids if is_nosy[agent]]),
         )
     )
     for agent in state.agent_ids:
         state.events.append(
             AgentRegistered(
                 agent_id=agent,
-                player=seat_of(config.team, agent).player,
-                system_prompt=None,
+                player=seats[agent].player,
+                system_prompt=system_prompts[agent] if system_prompts else None,
                 calendar=state.calendar_ids[agent],
-                is_nosy=False,
+                is_nosy=is_nosy[agent],
             )
         )
 

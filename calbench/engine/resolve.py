@@ -16,13 +16,18 @@ def resolve(state: State, meeting: Meeting, round_index: int) -> None:
     slots = state.slots_of(meeting)
     broken: list[MeetingId] = []
     for meeting_id, earlier in state.standing.items():
+        if meeting_id not in state.unsure:
+            continue
         held = state.slots_of(earlier)
-        if not _is_whole(held):
+        if _is_whole(held):
+            state.unsure.remove(meeting_id)
+        else:
             broken.append(meeting_id)
             _record_violation(state, meeting_id, held, round_index, is_earlier=True)
-    if not _is_whole(slots):
+    is_whole = _is_whole(slots)
+    if not is_whole:
         _record_violation(state, meeting.meeting_id, slots, round_index, is_earlier=False)
-    outcome = _outcome(slots, has_broken=bool(broken))
+    outcome = _outcome(slots, is_whole=is_whole, has_broken=bool(broken))
     coordinated = outcome == "scheduled"
     if coordinated:
         state.standing[meeting.meeting_id] = meeting
@@ -48,11 +53,11 @@ def _is_whole(slots: dict[str, Slot | None]) -> bool:
     return len(held) == 1 and None not in held
 
 
-def _outcome(slots: dict[str, Slot | None], *, has_broken: bool) -> Outcome:
+def _outcome(slots: dict[str, Slot | None], *, is_whole: bool, has_broken: bool) -> Outcome:
     """Name the first reason for failure: no batch, then different slots, then older damage."""
     if None in slots.values():
         return "no_batch"
-    if not _is_whole(slots):
+    if not is_whole:
         return "inconsistent_slots"
     return "earlier_meeting_broken" if has_broken else "scheduled"
 

@@ -1,8 +1,18 @@
-"""Who sits where: from a team's description to the players that act."""
+"""From a team's description to the players that act."""
 
-from collections.abc import Sequence
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from calbench.agents.base import Agent, OwnAgent, PolicyAgent
+from calbench.agents.completion import Completer, ModelSpec
+from calbench.agents.language import LanguageAgent
+from calbench.agents.prompts import load_prompts, load_variant
+from calbench.agents.scripted import SCRIPTED_SPEC, scripted_speaker
 from calbench.domain.ids import AgentId
+from calbench.domain.randomness import derived_seed
+from calbench.engine.game import game_id
+from calbench.engine.seats import seat_of
 from calbench.errors import ConfigError
 from calbench.protocols.base import Policy
 from calbench.protocols.registry import (
@@ -12,12 +22,8 @@ from calbench.protocols.registry import (
     POLICIES,
     build_policy,
 )
-from calbench.traces.models import Limits, Seat, Team
-
-
-def seat_of(team: Team, agent: AgentId) -> Seat:
-    """Return who sits at an agent's place; seats repeat around the table."""
-    return team.seats[agent % len(team.seats)]
+from calbench.scenarios.models import Scenario
+from calbench.traces.models import GameConfig, Limits, Seat, Team
 
 
 def team_of(player: str) -> Team:
@@ -28,11 +34,6 @@ def team_of(player: str) -> Team:
         private_chance=player in NEEDS_PRIVATE_CHANCE,
     )
     return Team(team_id=player, seats=(seat,), mediator=player in NEEDS_MEDIATOR)
-
-
-def private_agents(team: Team, agents: Sequence[AgentId]) -> tuple[AgentId, ...]:
-    """Return the agents whose seats have private chance."""
-    return tuple([agent for agent in agents if seat_of(team, agent).private_chance])
 
 
 def seat_policies(team: Team, num_agents: int, limits: Limits | None = None) -> list[Policy]:
@@ -65,3 +66,87 @@ def _policy(team: Team, seat: Seat, weights: tuple[float, ...] | None) -> Policy
             f"known are {', '.join(sorted(POLICIES))}"
         )
     return policy
+
+
+def seat_agents(
+    scenario: Scenario, config: GameConfig, completer: Completer | None = None
+) -> list[Agent]:
+    """Return one agent for each place, by agent id, for a game in which some may wait.
+
+    Args:
+        scenario: what the game is about; only its seed reaches a scripted speaker's dice.
+        config: what defines the game beside it.
+        completer: source of text of the models.
+
+    Raises:
+        ConfigError: if a player is unknown, its settings do not fit, or models sit in the
+            team and there is no completer.
+    """
+    weights = config.limits.sd_model
+    game = game_id(scenario, config)
+    agents: list[Agent] = []
+    for agent in map(AgentId, range(scenario.num_agents)):
+        seat = seat_of(config.team, agent)
+        if seat.kind == "custom":
+            agents.append(_own_agent(config.team, seat))
+        elif seat.uses_language:
+            source = _source(config.team, seat, scenario, agent, completer)
+            agents.append(_speaker(config, seat, source, game))
+        else:
+            agents.append(PolicyAgent(_policy(config.team, seat, weights)))
+    return agents
+
+
+def check_seats(scenario: Scenario, config: GameConfig) -> None:
+    """Seat a team for nothing, so that what does not fit is said before a game is played.
+
+    Raises:
+        ConfigError: as when it is seated to play.
+    """
+    if config.team.uses_language:
+        seat_agents(scenario, config, scripted_speaker("candid", 0))
+    else:
+        seat_policies(config.team, scenario.num_agents, config.limits)
+
+
+def _source(
+    team: Team, seat: Seat, scenario: Scenario, agent: AgentId, completer: Completer | None
+) -> Completer:
+    if seat.kind == "scripted":
+        seed = derived_seed(scenario.seed, "scripted", agent)
+        return scripted_speaker(str(seat.settings.get("style")), seed)
+    if completer is None:
+        raise ConfigError(f"team {team.team_id}: player {seat.player} is a model: nobody to ask")
+    return completer
+
+
+def _speaker(config: GameConfig, seat: Seat, source: Completer, game: str) -> LanguageAgent:
+    prompts = load_prompts(config.prompt_version or "")
+    text = None
+    if seat.variant is not None:
+        variant = load_variant(seat.variant.name, seat.variant.version)
+        if variant.digest != seat.variant.digest:
+            raise ConfigError(
+                f"prompt variant {seat.variant.name} {seat.variant.version} is not this game's: "
+                f"its digest is {variant.digest}"
+            )
+        text = variant.text
+    spec = SCRIPTED_SPEC if seat.kind == "scripted" else ModelSpec.model_validate(seat.settings)
+    return LanguageAgent(seat.player, source, spec, prompts, text, game)
+
+
+def _own_agent(team: Team, seat: Seat) -> Agent:
+    """Build the user's own agent from its import path ``package.module:name``.
+
+    This runs the user's code; only configurations get here, never a suite or a trace.
+    """
+    path, arguments = seat.settings.get("agent"), seat.settings.get("arguments", {})
+    place = f"team {team.team_id}: agent {path}"
+    if not isinstance(path, str) or path.count(":") != 1 or not isinstance(arguments, Mapping):
+        raise ConfigError(f"{place}: write it as package.module:Name, arguments as keys and values")
+    module, name = path.split(":")
+    try:
+        make: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        return OwnAgent(make(**arguments))
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise ConfigError(f"{place}: {type(error).__name__}: {error}") from error

@@ -1,18 +1,21 @@
 """The state of a running game. Only the engine sees it; agents get observations."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from calbench.domain.calendars import Booking, Calendar, Item, Meeting, item_ids
+from calbench.domain.calendars import Booking, Calendar, Item, Meeting, all_slots, item_ids
+from calbench.domain.frequent import frequent
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.domain.messages import Channel, Message
-from calbench.domain.observations import Phase, Refusal
+from calbench.domain.observations import NO_LABELS, Phase, Refusal
+from calbench.engine.seats import language_agents
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import CalendarIds, Event
 from calbench.traces.models import GameConfig, RoundOutcome
 
 
-class Moment(NamedTuple):
+@frequent
+class Moment:
     """Where in the game somebody is asked: round, phase, sweep or attempt."""
 
     round_index: int
@@ -22,11 +25,8 @@ class Moment(NamedTuple):
     attempt: int = 0
 
 
-class Unread(NamedTuple):
-    """A delivered message its recipient has not read yet."""
-
-    event_index: int
-    message: Message
+Unread = tuple[int, Message]
+"""A delivered message its recipient has not read yet, behind the index of its event."""
 
 
 @dataclass(slots=True)
@@ -35,8 +35,11 @@ class State:
 
     ``standing`` holds the meetings that must be whole: the scenario's prior meetings and
     every meeting scheduled since (section 3, resolution). ``calendar_ids`` mirrors
-    ``calendars`` as bare ids, the form in which traces record them. ``private_seeds`` are
-    those of the round for seats with private chance, ``None`` for the others.
+    ``calendars`` as bare ids, the form in which traces record them. ``unsure`` are the
+    meetings of which a copy moved since they were last seen whole: no other can be broken,
+    so no other is looked at. ``private_seeds`` are those of the round for seats with private
+    chance, ``None`` for the others. ``labels`` are each agent's own; ``typed_among_speakers``
+    are the agents without language in a team where others have it.
     """
 
     agent_ids: tuple[AgentId, ...]
@@ -48,6 +51,7 @@ class State:
     calendars: list[Calendar]
     calendar_ids: list[CalendarIds]
     standing: dict[MeetingId, Meeting]
+    unsure: set[MeetingId]
     cost_by_agent: list[int]
     shown_cost_by_agent: list[int]
     messages_sent_by_agent: list[int]
@@ -57,16 +61,19 @@ class State:
     refusals: list[tuple[Refusal, ...]]
     has_mediator: bool
     private_seeds: list[int | None]
+    labels: Sequence[Mapping[ItemId, str]]
+    typed_among_speakers: frozenset[AgentId]
     events: list[Event] = field(default_factory=list)
     outcomes: list[RoundOutcome] = field(default_factory=list)
 
     def slots_of(self, meeting: Meeting) -> dict[str, Slot | None]:
         """Return where each participant holds its copy, keyed by agent id as a string."""
         meeting_id = meeting.meeting_id
+        slots = all_slots(len(self.calendars[0]))
         held: dict[str, Slot | None] = {}
         for agent in sorted(meeting.participants):
             ids = self.calendar_ids[agent]
-            held[str(agent)] = Slot(ids.index(meeting_id)) if meeting_id in ids else None
+            held[str(agent)] = slots[ids.index(meeting_id)] if meeting_id in ids else None
         return held
 
     def replace_calendar(self, agent: AgentId, calendar: Calendar) -> CalendarIds:
@@ -77,21 +84,41 @@ class State:
         return ids
 
     def charge(self, agent: AgentId, moved: tuple[Item, ...]) -> int:
-        """Charge the owner for each item moved, once per move; return the accounting cost."""
+        """Charge the owner for each item moved, once per move; return the accounting cost.
+
+        A meeting of which a copy moved has to be judged anew.
+        """
         cost = 0
         for item in moved:
             cost += self.cost_by_item[item.item_id]
-            shown = item.meeting.cost if isinstance(item, Booking) else item.shown_cost
-            self.shown_cost_by_agent[agent] += shown
+            if isinstance(item, Booking):
+                self.shown_cost_by_agent[agent] += item.meeting.cost
+                self.unsure.add(item.meeting.meeting_id)
+            else:
+                self.shown_cost_by_agent[agent] += item.shown_cost
         self.cost_by_agent[agent] += cost
         return cost
 
 
-def initial_state(scenario: Scenario, config: GameConfig) -> State:
-    """Return the state before the first round."""
+def initial_state(
+    scenario: Scenario, config: GameConfig, labels: Sequence[Mapping[ItemId, str]] = ()
+) -> State:
+    """Return the state before the first round.
+
+    Args:
+        scenario: what the game is about.
+        config: what defines it beside the scenario.
+        labels: what each agent may know of private labels; none by default.
+    """
     count = scenario.num_agents
+    agents = tuple([AgentId(agent) for agent in range(count)])
+    language = language_agents(config.team, count)
+    standing = {
+        MeetingId(prior.meeting_id): scenario.meeting_by_id[MeetingId(prior.meeting_id)]
+        for prior in scenario.prior_meetings
+    }
     return State(
-        agent_ids=tuple([AgentId(agent) for agent in range(count)]),
+        agent_ids=agents,
         channels=frozenset(config.channels),
         max_turns=config.limits.max_turns_per_round,
         decision_retries=config.limits.decision_retries,
@@ -99,10 +126,8 @@ def initial_state(scenario: Scenario, config: GameConfig) -> State:
         cost_by_item=scenario.cost_by_item,
         calendars=list(scenario.shown_calendars),
         calendar_ids=[item_ids(calendar) for calendar in scenario.shown_calendars],
-        standing={
-            MeetingId(prior.meeting_id): scenario.meeting_by_id[MeetingId(prior.meeting_id)]
-            for prior in scenario.prior_meetings
-        },
+        standing=standing,
+        unsure=set(standing),
         cost_by_agent=[0] * count,
         shown_cost_by_agent=[0] * count,
         messages_sent_by_agent=[0] * count,
@@ -112,4 +137,6 @@ def initial_state(scenario: Scenario, config: GameConfig) -> State:
         refusals=[()] * count,
         has_mediator=config.team.mediator,
         private_seeds=[None] * count,
+        labels=labels or [NO_LABELS] * count,
+        typed_among_speakers=frozenset(agents) - set(language) if language else frozenset(),
     )

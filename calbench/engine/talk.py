@@ -2,13 +2,14 @@
 
 from collections.abc import Generator, Mapping
 
-from calbench.domain.actions import Action, CalendarAction, SealedReport
+from calbench.domain.actions import Action, Reschedule, Schedule, SealedReport
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import CHEAP_TALK, Observation
 from calbench.domain.replies import Reply
 from calbench.engine.delivery import hand_over, read_inbox, refuse, send
 from calbench.engine.mediator import Mediator
+from calbench.engine.notes import note_prose, note_reply
 from calbench.engine.observe import observe
 from calbench.engine.state import Moment, State
 from calbench.traces.events import TurnEnd, TurnStart
@@ -48,63 +49,63 @@ class Talk:
 
     def run(self) -> Asking:
         """Sweep until a sweep brings no message, or the cap is reached."""
-        for turn_index in range(self.state.max_turns):
-            moment = Moment(self.round_index, self.meeting, CHEAP_TALK, turn_index)
+        state, meeting, speakers = self.state, self.meeting, self.speakers
+        for turn_index in range(state.max_turns):
+            moment = Moment(self.round_index, meeting, CHEAP_TALK, turn_index)
             before = self.sent
             spoken = 0
-            while spoken < len(self.speakers):
-                agent = self.speakers[spoken]
-                inbox, messages = read_inbox(self.state, agent, self.meeting)
-                observation = observe(self.state, moment, agent, inbox=messages)
-                reply = (yield {agent: observation})[agent]
+            while spoken < len(speakers):
+                agent = speakers[spoken]
+                inbox, messages = read_inbox(state, agent, meeting)
+                reply = (yield {agent: observe(state, moment, agent, messages)})[agent]
                 self._record(moment, agent, inbox, reply)
+                if agent in state.typed_among_speakers:
+                    note_prose(state, moment, agent, messages)
                 if reply.turn.actions:
                     self._speak(moment, agent, reply.turn.actions)
                 spoken += 1
-                if self.woken and spoken == len(self.speakers):
+                if self.woken and spoken == len(speakers):
                     # Those woken meanwhile speak in this same sweep and keep their place.
-                    self.speakers.extend(sorted(self.woken))
+                    speakers.extend(sorted(self.woken))
                     self.woken.clear()
             if self.sent == before:
                 return
 
     def _record(self, moment: Moment, agent: AgentId, inbox: tuple[int, ...], reply: Reply) -> None:
-        self.state.events.append(
-            TurnStart(
-                round=moment.round_index,
-                turn=moment.turn_index,
-                agent_id=agent,
-                phase=CHEAP_TALK,
-                inbox=inbox,
-                prompt=reply.prompt,
-            )
-        )
-        self.state.events.append(
+        turn = reply.turn
+        round_index, turn_index = moment.round_index, moment.turn_index
+        self.state.events += (
+            TurnStart(round_index, turn_index, agent, CHEAP_TALK, inbox, reply.prompt),
             TurnEnd(
-                round=moment.round_index,
-                turn=moment.turn_index,
-                agent_id=agent,
-                actions=reply.turn.actions,
-                thinking=reply.turn.thinking,
-                usage=reply.usage,
-                reply_keys=reply.reply_keys,
-            )
+                round_index,
+                turn_index,
+                agent,
+                turn.actions,
+                turn.thinking,
+                reply.usage,
+                reply.reply_keys,
+            ),
         )
+        if reply.unreadable is not None or reply.recovered is not None:
+            note_reply(self.state, moment, agent, reply)
 
     def _speak(self, moment: Moment, agent: AgentId, actions: tuple[Action, ...]) -> None:
+        state, speakers = self.state, self.speakers
         for action in actions:
-            if isinstance(action, CalendarAction):
+            if isinstance(action, (Schedule, Reschedule)):
                 reason = f"{action.type} is not allowed in CHEAP_TALK"
-                refuse(self.state, moment, agent, action, reason)
+                refuse(state, moment, agent, action, reason)
                 continue
             if isinstance(action, SealedReport):
                 self._seal(moment, agent, action)
                 continue
-            recipients = send(self.state, moment, agent, action, self.sent)
+            recipients = send(state, moment, agent, action, self.sent)
             if recipients:
                 self.sent += 1
-                # Participants speak anyway, so a message to them alone wakes nobody.
-                self.woken.update(a for a in recipients if a not in self.speakers)
+                for recipient in recipients:
+                    # Participants speak anyway, so a message to them alone wakes nobody.
+                    if recipient not in speakers:
+                        self.woken.add(recipient)
 
     def _seal(self, moment: Moment, agent: AgentId, action: SealedReport) -> None:
         after = hand_over(self.state, moment, agent, action, self.mediator, self.sent)

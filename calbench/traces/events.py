@@ -2,7 +2,7 @@
 
 Events are made tens of thousands of times a second, so they are slotted dataclasses that
 type checkers treat as frozen, without the runtime price of a frozen ``__init__``. They are
-validated where they are read from a file.
+validated where they are read from a file. Those of every turn are ``frequent``.
 
 Calendars stand in events as item ids (``null`` is free): the scenario in the same trace
 says what each id is.
@@ -15,10 +15,12 @@ from typing import Annotated, ClassVar, Literal, TypeVar, dataclass_transform
 from pydantic import ConfigDict, Field
 
 from calbench.domain.actions import RecordedAction, RecordedCalendarAction
+from calbench.domain.frequent import frequent
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.domain.messages import STRICT, Announcement, CostReport, RecordedContent
 from calbench.domain.observations import Phase
-from calbench.domain.replies import Usage
+from calbench.domain.replies import Problem, Usage
+from calbench.errors import Halt
 
 T = TypeVar("T")
 
@@ -83,12 +85,12 @@ class RoundStart:
     speaker_order: tuple[AgentId, ...]
 
 
-@event
+@frequent
 class TurnStart:
     """An agent is asked to talk. ``inbox`` holds the event indices of the messages it reads."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    type: Literal["turn_start"] = "turn_start"
+    type: Literal["turn_start"] = field(default="turn_start", kw_only=True)
     round: int
     turn: int
     agent_id: AgentId
@@ -97,12 +99,12 @@ class TurnStart:
     prompt: str | None
 
 
-@event
+@frequent
 class TurnEnd:
     """What the agent did in its turn, refused actions included."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    type: Literal["turn_end"] = "turn_end"
+    type: Literal["turn_end"] = field(default="turn_end", kw_only=True)
     round: int
     turn: int
     agent_id: AgentId
@@ -112,12 +114,12 @@ class TurnEnd:
     reply_keys: tuple[str, ...]
 
 
-@event
+@frequent
 class DmSent:
     """A private message was delivered."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    type: Literal["dm_sent"] = "dm_sent"
+    type: Literal["dm_sent"] = field(default="dm_sent", kw_only=True)
     round: int
     turn: int
     from_agent: AgentId
@@ -127,12 +129,14 @@ class DmSent:
     chars: int | None
 
 
-@event
+@frequent
 class ParticipantGroupchatSent:
     """A message was delivered to the other participants of the meeting."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    type: Literal["participant_groupchat_sent"] = "participant_groupchat_sent"
+    type: Literal["participant_groupchat_sent"] = field(
+        default="participant_groupchat_sent", kw_only=True
+    )
     round: int
     turn: int
     from_agent: AgentId
@@ -142,12 +146,14 @@ class ParticipantGroupchatSent:
     chars: int | None
 
 
-@event
+@frequent
 class AllAgentGroupchatSent:
     """A message was delivered to all other agents."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    type: Literal["all_agent_groupchat_sent"] = "all_agent_groupchat_sent"
+    type: Literal["all_agent_groupchat_sent"] = field(
+        default="all_agent_groupchat_sent", kw_only=True
+    )
     round: int
     turn: int
     from_agent: AgentId
@@ -197,12 +203,12 @@ class InvalidToolCall:
     reason: str
 
 
-@event
+@frequent
 class DecideStart:
     """An agent is asked for a batch; ``attempt`` counts its retries in this phase."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    type: Literal["decide_start"] = "decide_start"
+    type: Literal["decide_start"] = field(default="decide_start", kw_only=True)
     round: int
     phase: Phase
     agent_id: AgentId
@@ -211,12 +217,12 @@ class DecideStart:
     prompt: str | None
 
 
-@event
+@frequent
 class DecideEnd:
     """The batch an agent submitted, refused actions included."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    type: Literal["decide_end"] = "decide_end"
+    type: Literal["decide_end"] = field(default="decide_end", kw_only=True)
     round: int
     phase: Phase
     agent_id: AgentId
@@ -241,12 +247,12 @@ class BatchRejected:
     actions: tuple[RecordedCalendarAction, ...]
 
 
-@event
+@frequent
 class BatchApplied:
     """A batch was applied; ``cost`` is what its owner paid in the accounting."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    type: Literal["batch_applied"] = "batch_applied"
+    type: Literal["batch_applied"] = field(default="batch_applied", kw_only=True)
     round: int
     phase: Phase
     agent_id: AgentId
@@ -286,17 +292,53 @@ class Resolution:
 
 
 @event
+class ReplyNote:
+    """What there is to say about how a reply was read, or a message was not.
+
+    A model's reply that could not be read counts as no action (``detail`` says where it went
+    wrong); ``recovered`` names what was cut away from one that could. ``prose_ignored`` stands
+    for text that reached a typed agent, which cannot read it.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["reply_note"] = "reply_note"
+    round: int
+    phase: Phase
+    agent_id: AgentId
+    kind: Problem | Literal["recovered", "prose_ignored"]
+    detail: str
+
+
+@event
 class Reflection:
-    """Answer to a measurement-only call: belief movement by target agent and slot, -3..3."""
+    """Answer to a measurement-only call: belief movement by target agent and slot, -3..3.
+
+    ``expected_by_target`` is the expected movement under the token log-probabilities, where
+    the model gives them. An answer that could not be read has no targets; a note says why.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["reflection"] = "reflection"
     round: int
     agent_id: AgentId
-    prompt: str
+    prompt: str | None
     delta_by_target: dict[str, tuple[int, ...]]
+    expected_by_target: dict[str, tuple[float, ...]] | None
     usage: Usage | None
     reply_keys: tuple[str, ...]
+
+
+@event
+class GameHalted:
+    """The game could not go on: an agent had nobody to answer for it. It is not scored."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+    type: Literal["game_halted"] = "game_halted"
+    round: int
+    phase: Phase
+    agent_id: AgentId
+    reason: Halt
+    detail: str
 
 
 @event
@@ -329,7 +371,9 @@ Event = (
     | BatchApplied
     | ConsistencyViolation
     | Resolution
+    | ReplyNote
     | Reflection
+    | GameHalted
     | GameEnd
 )
 AnyEvent = Annotated[Event, Field(discriminator="type")]

@@ -2,48 +2,94 @@
 
 from functools import cached_property
 from operator import not_
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from calbench.domain.canonical import digest
-from calbench.domain.messages import Channel
+from calbench.domain.frequent import frequent
+from calbench.domain.messages import STRICT, Channel
 from calbench.scenarios.models import ID_PATTERN, Model, Natural, One, Positive, Scenario
-from calbench.traces.events import AnyEvent, CalendarIds
+from calbench.traces.events import AnyEvent, CalendarIds, GameHalted
 
 TRACE_SCHEMA_VERSION = 1
 """Version of the trace file; another one is refused with the version that reads it."""
+
+
+def is_absent(value: object) -> bool:
+    """Whether a field has nothing to say."""
+    return value is None
+
 
 Extra = Annotated[bool, Field(exclude_if=not_)]
 """What few teams have is written down only where it is used: other games keep their ids."""
 
 
+Kind = Literal["protocol", "degenerate", "scripted", "model", "custom"]
+"""What a player is: typed by protocol, a model, a scripted stand-in, or the user's own code."""
+
+
+class PromptVariant(Model):
+    """Text appended verbatim to the system prompt (appendix A.2); ``digest`` is its SHA-256.
+
+    ``is_nosy`` marks agents that are told to probe.
+    """
+
+    name: Annotated[str, Field(pattern=ID_PATTERN)]
+    version: Annotated[str, Field(pattern=ID_PATTERN)]
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    is_nosy: bool
+
+
 class Seat(Model):
     """Who sits in one place: a player by name, its kind, and the settings that define it.
 
-    ``private_chance`` gives the seat a random stream of its own [C].
+    ``private_chance`` gives the seat a random stream of its own [C]; ``variant`` is what is
+    appended to its system prompt.
     """
 
     player: Annotated[str, Field(pattern=ID_PATTERN)]
-    kind: Literal["protocol", "degenerate", "scripted", "model"]
+    kind: Kind
     settings: dict[str, Any] = Field(default_factory=dict)
     private_chance: Extra = False
+    variant: Annotated[PromptVariant | None, Field(exclude_if=is_absent)] = None
+
+    @property
+    def uses_language(self) -> bool:
+        """Whether the seat is handed labels, and asked to reflect."""
+        return self.kind in ("scripted", "model", "custom")
 
 
 class Team(Model):
     """Who sits where. One seat is taken by every agent; several go to agents 0, 1, ...
 
     ``mediator`` gives the team a trusted non-player that takes sealed vectors [C].
+    ``rotation`` moves everybody one seat on from each scenario of a suite to the next; a game's
+    own description holds the seats as they were taken.
     """
 
     team_id: Annotated[str, Field(pattern=ID_PATTERN)]
     seats: Annotated[tuple[Seat, ...], Field(min_length=1)]
     mediator: Extra = False
+    rotation: Extra = False
+
+    def rotated(self, places: int) -> Self:
+        """Return the team with everybody moved on by this many seats, if it rotates."""
+        if not self.rotation:
+            return self
+        shift = places % len(self.seats)
+        seats = self.seats[-shift:] + self.seats[:-shift] if shift else self.seats
+        return self.model_copy(update={"seats": seats})
+
+    @cached_property
+    def uses_language(self) -> bool:
+        """Whether any seat does."""
+        return any(seat.uses_language for seat in self.seats)
 
     @model_validator(mode="after")
     def _mediates_between_protocols(self) -> Self:
         """Keep agents that speak in words away from what is sealed."""
-        if self.mediator and any(seat.kind in ("scripted", "model") for seat in self.seats):
+        if self.mediator and self.uses_language:
             raise ValueError("a team with a mediator seats protocols and baselines only")
         return self
 
@@ -62,23 +108,39 @@ class Limits(Model):
 
 
 class GameConfig(Model):
-    """What defines a game beside its scenario."""
+    """What defines a game beside its scenario.
+
+    ``prompt_version`` and ``label_bank`` are absent without seats that use language;
+    ``reflection`` asks those after every round for what they came to believe.
+    """
 
     team: Team
     channels: tuple[Channel, ...]
     limits: Limits
     prompt_version: str | None = None
     label_bank: str | None = None
+    reflection: Extra = False
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of everything this configuration says."""
         return digest(self.model_dump(mode="json"))
 
+    def rotated(self, places: int) -> Self:
+        """Return the configuration with the team moved on, if it rotates."""
+        return self if not self.team.rotation else self.updated(team=self.team.rotated(places))
 
-class RoundOutcome(Model):
+    def updated(self, **changes: Any) -> Self:
+        """Return the configuration with other values, and nothing remembered of the old ones."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self)(**(fields | changes))
+
+
+@frequent
+class RoundOutcome:
     """One meeting's end, with its participants' slots as they stood at resolution."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     meeting_id: Positive
     coordinated: bool
     slot_by_agent: dict[str, Natural | None]
@@ -118,3 +180,8 @@ class Trace(BaseModel):
     metrics: TraceMetrics
     started_at: None
     ended_at: None
+
+    @property
+    def is_halted(self) -> bool:
+        """Whether it ended before its last round: recorded, not scored, not finished."""
+        return any(isinstance(event, GameHalted) for event in reversed(self.events))

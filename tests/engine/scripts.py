@@ -1,8 +1,8 @@
 """Hand-written games: agents that do given things at given moments and note what they saw."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
 from calbench.domain.actions import (
     Action,
@@ -97,6 +97,11 @@ class Script:
     def act(self, observation: Observation) -> Turn:
         self.seen.append(observation)
         return Turn(tuple(self._lines.get(ask_of(observation), ())))
+
+
+def altered(event: Any, **fields: Any) -> Event:
+    result: Event = replace(event, **fields)
+    return result
 
 
 def books(meeting_by_round: Iterable[tuple[int, int]]) -> dict[Ask, Sequence[Action]]:

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from calbench.engine.batch import Job, plan_jobs, play_job, play_jobs, unfinished
+from calbench.engine.batch import Job, Played, plan_jobs, play_job, play_jobs, unfinished
 from calbench.errors import OutputError
+from calbench.traces.models import GameConfig, Limits, Seat, Team
 from calbench.traces.storage import read_trace
+from calbench.verify import verify_file
 from tests.engine.scripts import game_config
 from tests.factories import make_scenario
 
@@ -39,9 +41,9 @@ def test_jobs_have_one_file_for_each_team_and_scenario(tmp_path: Path) -> None:
 
 def test_games_are_written_under_their_own_ids(tmp_path: Path) -> None:
     jobs = jobs_in(tmp_path)
-    done: list[Job] = []
+    done: list[Played] = []
     play_jobs(jobs, None, done.append)
-    assert done == jobs
+    assert done == [Played(job, is_halted=False) for job in jobs]
     assert [read_trace(job.path).game_id for job in jobs] == [job.game_id for job in jobs]
     assert unfinished(jobs) == []
 
@@ -50,12 +52,12 @@ def test_games_are_written_under_their_own_ids(tmp_path: Path) -> None:
 def test_games_have_the_same_bytes_whoever_plays_them(tmp_path: Path, workers: int) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     play_jobs(jobs_in(here), None, lambda _: None)
-    done: list[Job] = []
+    done: list[Played] = []
     executor: Executor
     with ThreadPoolExecutor(workers) as executor:
         play_jobs(jobs_in(there), executor, done.append)
     assert contents(here) == contents(there)
-    assert sorted(job.path for job in done) == sorted(job.path for job in jobs_in(there))
+    assert sorted(played.job.path for played in done) == sorted(job.path for job in jobs_in(there))
 
 
 def test_only_missing_games_are_left_to_play(tmp_path: Path) -> None:
@@ -111,3 +113,27 @@ def test_game_fails_with_one_line_when_its_folder_is_a_file(tmp_path: Path) -> N
         play_job(jobs_in(tmp_path)[0])
     assert "\n" not in str(caught.value)
     assert contents(tmp_path) == {"traces": b"here first"}
+
+
+def test_rotating_team_has_a_game_of_its_own_at_every_place(tmp_path: Path) -> None:
+    seats = tuple(Seat(player=name, kind="protocol") for name in ("imap", "silent", "first-free"))
+    config = GameConfig(
+        team=Team(team_id="turning", seats=seats, rotation=True), channels=("dm",), limits=Limits()
+    )
+    assert config.digest
+    jobs = plan_jobs(SCENARIOS, [config], tmp_path)
+    players = [[seat.player for seat in job.config.team.seats] for job in jobs]
+    assert (
+        players
+        == [
+            ["imap", "silent", "first-free"],
+            ["first-free", "imap", "silent"],
+            ["silent", "first-free", "imap"],
+        ]
+        * 2
+    )
+    again = plan_jobs([SCENARIOS[0]] * 3, [config], tmp_path)
+    assert len({job.game_id for job in again}) == 3
+    for job in again[:1]:
+        play_job(job)
+        verify_file(job.path)

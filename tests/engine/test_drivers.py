@@ -2,15 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from calbench.agents.base import PolicyAgent
 from calbench.domain.ids import AgentId
-from calbench.domain.observations import Observation, Phase
+from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.replies import Reply, Usage
-from calbench.engine.drivers import PolicyAgent, compare_events, replay, run, run_async
+from calbench.engine.drivers import compare_events, replay, run, run_async
 from calbench.engine.seating import seat_policies
 from calbench.errors import ReplayError
 from calbench.protocols.base import Policy
@@ -18,7 +18,7 @@ from calbench.protocols.imap import Imap
 from calbench.traces.events import BatchApplied, DecideEnd, DmSent, Event, Resolution, TurnEnd
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes
-from tests.engine.scripts import book, decide, game_config, play_scripts
+from tests.engine.scripts import altered, book, decide, game_config, play_scripts
 from tests.factories import make_scenario
 
 SCENARIO = make_scenario(
@@ -29,11 +29,6 @@ CONFIG = game_config("imap")
 
 def played() -> Trace:
     return run(SCENARIO, CONFIG, seat_policies(CONFIG.team, SCENARIO.num_agents))
-
-
-def altered(event: Any, **fields: Any) -> Event:
-    result: Event = replace(event, **fields)
-    return result
 
 
 def changed(trace: Trace, kind: type[Event], **fields: Any) -> Trace:
@@ -50,6 +45,9 @@ class Waiting:
     def __init__(self, policy: Policy, log: list[tuple[Phase, AgentId]]) -> None:
         self._policy = policy
         self._log = log
+
+    def introduce(self, briefing: Briefing) -> None:
+        """Typed: there is nothing to be told."""
 
     async def act(self, observation: Observation) -> Reply:
         for _ in range(10 - observation.agent_id):

@@ -3,7 +3,7 @@
 from calbench.domain.calendars import Booking, Errand, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ErrandId, MeetingId
 from calbench.domain.messages import CHANNELS
-from calbench.domain.observations import Phase
+from calbench.domain.observations import Observation, Phase
 from tests.engine.scripts import (
     Lines,
     book,
@@ -91,3 +91,9 @@ def test_no_sweep_is_left_when_the_talk_is_over() -> None:
     game = play_scripts(SCENARIO, {0: {talk(): [dm(3)]}})
     assert game.seen(0, talk()).turns_left == 14
     assert game.seen(0, decide()).turns_left == game.seen(3, volunteer()).turns_left == 0
+
+
+def test_an_observation_holds_every_field() -> None:
+    """The engine puts its fields together by place."""
+    first = play_scripts(make_scenario(["..", ".."], [(0, 1)]), {}).scripts[0].seen[0]
+    assert len(first) == len(Observation._fields)

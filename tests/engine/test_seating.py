@@ -5,7 +5,8 @@ import pytest
 from calbench.config import compose, read_params, write_params
 from calbench.domain.ids import AgentId
 from calbench.engine.drivers import run
-from calbench.engine.seating import private_agents, seat_of, seat_policies, team_of
+from calbench.engine.seating import seat_policies, team_of
+from calbench.engine.seats import private_agents, seat_of
 from calbench.errors import ConfigError
 from calbench.protocols.degenerate import Silent
 from calbench.protocols.imap import Imap

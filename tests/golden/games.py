@@ -1,12 +1,13 @@
 """The games whose traces are kept: every team on two tiny scenarios."""
 
+import asyncio
 from pathlib import Path
 
-from calbench.config import known_names, protocol_preset
 from calbench.domain.messages import CHANNELS
-from calbench.engine.drivers import run
-from calbench.engine.seating import seat_policies, team_of
+from calbench.engine.drivers import run, run_async
+from calbench.engine.seating import seat_agents, seat_policies, team_of
 from calbench.scenarios.models import Scenario
+from calbench.teams import known_names, protocol_preset
 from calbench.traces.models import GameConfig, Limits, Seat, Team
 from calbench.traces.storage import trace_bytes
 from tests.factories import make_scenario
@@ -24,6 +25,9 @@ TEAMS = (
     "first-free",
     "silent",
 )
+
+SPEAKERS = ("candid", "guarded", "oversharer")
+"""Teams that use language; one of them also sits at a table with typed agents."""
 
 SCENARIOS: tuple[Scenario, ...] = (
     # Errands of all costs, a blocked one, and an agent that takes part in nothing.
@@ -49,11 +53,13 @@ def golden_bytes() -> dict[str, bytes]:
     return {
         f"{scenario.scenario_id}-{team}.json": _played(scenario, team)
         for scenario in SCENARIOS
-        for team in TEAMS
+        for team in (*TEAMS, *SPEAKERS, "mixed")
     }
 
 
 def _played(scenario: Scenario, team: str) -> bytes:
+    if team in (*SPEAKERS, "mixed"):
+        return _spoken(scenario, team)
     config = GameConfig(
         team=_team(team),
         channels=CHANNELS,
@@ -61,6 +67,22 @@ def _played(scenario: Scenario, team: str) -> bytes:
     )
     policies = seat_policies(config.team, scenario.num_agents)
     return trace_bytes(run(scenario, config, policies))
+
+
+def _spoken(scenario: Scenario, name: str) -> bytes:
+    styles = SPEAKERS if name == "mixed" else (name,)
+    seats = [Seat(player=each, kind="scripted", settings={"style": each}) for each in styles]
+    if name == "mixed":
+        seats.insert(1, Seat(player="imap", kind="protocol"))
+    config = GameConfig(
+        team=Team(team_id=name, seats=tuple(seats)),
+        channels=CHANNELS,
+        limits=Limits(),
+        prompt_version="v1",
+        label_bank="v1",
+        reflection=True,
+    )
+    return trace_bytes(asyncio.run(run_async(scenario, config, seat_agents(scenario, config))))
 
 
 def _team(name: str) -> Team:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 
 from calbench.domain.actions import (
     PASS,
@@ -44,7 +45,7 @@ from calbench.domain.messages import (
     Share,
     Text,
 )
-from calbench.domain.observations import Observation, Phase, Refusal
+from calbench.domain.observations import Briefing, Observation, Phase, Refusal
 from calbench.domain.replies import Reply
 from calbench.engine.drivers import replay, run, run_async
 from calbench.metrics.game import score_game
@@ -76,6 +77,7 @@ KNOWABLE: tuple[type, ...] = (
     Observation,
     Message,
     Refusal,
+    MappingProxyType,
     Meeting,
     HiddenMeeting,
     Errand,
@@ -148,6 +150,9 @@ class Slow:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
+
+    def introduce(self, briefing: Briefing) -> None:
+        """Typed: there is nothing to be told."""
 
     async def act(self, observation: Observation) -> Reply:
         for _ in range(len(observation.agent_ids) - observation.agent_id):

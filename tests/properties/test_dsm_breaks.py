@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 
 import pytest
 
-from calbench.config import compose, protocol_preset
+from calbench.config import compose
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import PlanDecision, Scores
 from calbench.domain.randomness import stream
@@ -23,6 +23,7 @@ from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.suites import build_suite
+from calbench.teams import protocol_preset
 from calbench.traces.events import (
     BatchApplied,
     DecideStart,

@@ -24,6 +24,7 @@ from tests.engine.scripts import (
     talk,
     volunteer,
 )
+from tests.engine.speakers import rich_trace
 from tests.factories import make_scenario
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -72,7 +73,18 @@ def test_trace_with_every_kind_of_action_fits_the_schema() -> None:
     trace = play_scripts(SCENARIO, lines, game_config(mediator=True)).trace
     kinds = {event.type for event in trace.events}
     every = {kind.__dataclass_fields__["type"].default for kind in Event.__args__}
-    assert every - kinds <= {"reflection", "consistency_violation"}
+    assert every - kinds <= {
+        "reflection",
+        "reply_note",
+        "game_halted",
+        "consistency_violation",
+    }
+    assert problems(json.loads(trace_bytes(trace))) == []
+
+
+def test_trace_of_language_agents_fits_the_schema() -> None:
+    trace = rich_trace({decide(2, round_index=1): "provider_fault"})
+    assert {"reflection", "reply_note", "game_halted"} <= {event.type for event in trace.events}
     assert problems(json.loads(trace_bytes(trace))) == []
 
 

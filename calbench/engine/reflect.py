@@ -1,0 +1,40 @@
+"""REFLECTION: after a round, language agents are asked what they came to believe (appendix F).
+
+A measurement only: it is recorded and changes nothing, neither the state nor any later
+observation.
+"""
+
+from calbench.domain.calendars import Meeting
+from calbench.domain.ids import AgentId
+from calbench.domain.observations import REFLECTION
+from calbench.engine.notes import note_reply
+from calbench.engine.observe import observe
+from calbench.engine.state import Moment, State
+from calbench.engine.talk import Asking
+from calbench.traces.events import Reflection
+
+
+def reflection(
+    state: State, meeting: Meeting, agents: tuple[AgentId, ...], round_index: int
+) -> Asking:
+    """Ask these agents at once, after the round was resolved."""
+    if not agents:
+        return
+    moment = Moment(round_index, meeting, REFLECTION)
+    replies = yield {agent: observe(state, moment, agent) for agent in agents}
+    for agent in agents:
+        reply = replies[agent]
+        beliefs = reply.beliefs
+        state.events.append(
+            Reflection(
+                round=round_index,
+                agent_id=agent,
+                prompt=reply.prompt,
+                delta_by_target={} if beliefs is None else beliefs.delta,
+                expected_by_target=None if beliefs is None else beliefs.expected,
+                usage=reply.usage,
+                reply_keys=reply.reply_keys,
+            )
+        )
+        if reply.unreadable is not None or reply.recovered is not None:
+            note_reply(state, moment, agent, reply)
