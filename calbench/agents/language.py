@@ -1,0 +1,149 @@
+"""The language agent: one conversation for the whole game (paper, appendix A.3)."""
+
+from dataclasses import replace
+
+from calbench.agents.completion import (
+    CallSite,
+    ChatMessage,
+    Completer,
+    Completion,
+    ModelSpec,
+    Request,
+)
+from calbench.agents.envelope import parse_envelope
+from calbench.agents.prompts import Prompts
+from calbench.agents.reading import without_surrogates
+from calbench.agents.reflection import parse_reflection
+from calbench.agents.schemas import envelope_schema, reflection_schema
+from calbench.domain.actions import PASS
+from calbench.domain.observations import REFLECTION, Briefing, Observation, Refusal
+from calbench.domain.replies import Reply, Unreadable
+
+NO_REPLY = "(no reply)"
+"""Stands in the conversation for a reply without text [C]: providers refuse empty turns."""
+
+
+class LanguageAgent:
+    """Asks a source of text for every turn, and keeps the conversation.
+
+    The conversation only grows: every request extends the one before it, so that providers
+    need not read its beginning again. A reflection is asked at its end and then forgotten,
+    question and answer (appendix F.3). A call that fails leaves the conversation as it was.
+
+    Args:
+        player: name of the player, for errors.
+        completer: where text comes from.
+        spec: what defines the replies.
+        prompts: the version of the prompts.
+        variant_text: appended to the system prompt word for word.
+        game_id: for errors.
+    """
+
+    def __init__(
+        self,
+        player: str,
+        completer: Completer,
+        spec: ModelSpec,
+        prompts: Prompts,
+        variant_text: str | None,
+        game_id: str,
+    ) -> None:
+        self._player = player
+        self._completer = completer
+        self._spec = spec
+        self._prompts = prompts
+        self._variant_text = variant_text
+        self._game_id = game_id
+        self._thread: tuple[ChatMessage, ...] = ()
+        self._round_index: int | None = None
+        self._unreadable: Unreadable | None = None
+        self._untold: tuple[Refusal, ...] = ()
+
+    @property
+    def thread(self) -> tuple[ChatMessage, ...]:
+        """The conversation so far."""
+        return self._thread
+
+    def introduce(self, briefing: Briefing) -> str:
+        """Start the conversation; return the exact system prompt."""
+        prompt = self._prompts.system(briefing, self._variant_text)
+        self._thread = (ChatMessage("system", prompt),)
+        self._round_index = None
+        self._unreadable = None
+        self._untold = ()
+        return prompt
+
+    async def act(self, observation: Observation) -> Reply:
+        """Ask for the turn, or in a reflection for beliefs.
+
+        Raises:
+            UnavailableError: if there is no completion to be had.
+        """
+        if not self._thread:
+            raise RuntimeError("a language agent is introduced before it is asked")
+        if observation.phase is REFLECTION:
+            return await self._reflect(observation)
+        untold = self._untold + observation.refusals
+        question = self._prompts.message(
+            observation._replace(refusals=untold),
+            is_first=observation.round_index != self._round_index,
+            unreadable=self._unreadable,
+        )
+        completion = await self._complete(observation, question)
+        answer = without_surrogates(completion.text or "")
+        self._thread += (
+            ChatMessage("user", question),
+            ChatMessage("assistant", answer if answer.strip() else NO_REPLY),
+        )
+        self._round_index = observation.round_index
+        self._untold = ()
+        found = parse_envelope(completion)
+        if isinstance(found, Unreadable):
+            self._unreadable = found
+            return replace(_reply(question, completion), unreadable=found)
+        self._unreadable = None
+        return replace(_reply(question, completion), turn=found.value, recovered=found.recovered)
+
+    async def _reflect(self, observation: Observation) -> Reply:
+        # What is told in a measurement is forgotten with it, so it is told again later.
+        self._untold += observation.refusals
+        question = self._prompts.reflection(observation)
+        completion = await self._complete(observation, question)
+        agent_ids, me = observation.agent_ids, observation.agent_id
+        found = parse_reflection(completion, agent_ids, me, len(observation.calendar))
+        if isinstance(found, Unreadable):
+            return replace(_reply(question, completion), unreadable=found)
+        return replace(_reply(question, completion), beliefs=found.value, recovered=found.recovered)
+
+    async def _complete(self, observation: Observation, question: str) -> Completion:
+        is_reflection = observation.phase is REFLECTION
+        schema = None
+        if self._spec.response_format != "none":
+            schema = (
+                reflection_schema(
+                    observation.agent_ids, observation.agent_id, len(observation.calendar)
+                )
+                if is_reflection
+                else envelope_schema(observation)
+            )
+        request = Request(
+            spec=self._spec,
+            messages=(*self._thread, ChatMessage("user", question)),
+            reply_schema=schema,
+            logprobs=self._spec.logprobs and is_reflection,
+        )
+        site = CallSite(
+            player=self._player,
+            game_id=self._game_id,
+            agent_id=observation.agent_id,
+            round_index=observation.round_index,
+            phase=observation.phase,
+            turn_index=observation.turn_index,
+            attempt=observation.attempt,
+        )
+        return await self._completer.complete(request, site)
+
+
+def _reply(question: str, completion: Completion) -> Reply:
+    keys = () if completion.key is None else (completion.key,)
+    return Reply(PASS, prompt=question, usage=completion.usage, reply_keys=keys)

@@ -1,0 +1,206 @@
+"""A model as a configuration names it: what defines its replies, and where it is reached."""
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from calbench.agents.completion import ModelSpec, ResponseFormat, Sampling
+from calbench.errors import ConfigError
+
+PROVIDERS = frozenset(
+    {
+        "anthropic",
+        "azure",
+        "azure_ai",
+        "bedrock",
+        "cerebras",
+        "cohere",
+        "dashscope",
+        "databricks",
+        "deepinfra",
+        "deepseek",
+        "fireworks_ai",
+        "gemini",
+        "github",
+        "groq",
+        "hosted_vllm",
+        "huggingface",
+        "llamafile",
+        "lm_studio",
+        "mistral",
+        "moonshot",
+        "nebius",
+        "novita",
+        "nvidia_nim",
+        "ollama",
+        "ollama_chat",
+        "openai",
+        "openai_like",
+        "openrouter",
+        "perplexity",
+        "replicate",
+        "sambanova",
+        "scaleway",
+        "together_ai",
+        "vertex_ai",
+        "vllm",
+        "watsonx",
+        "xai",
+        "xinference",
+        "zai",
+    }
+)
+"""Prefixes by which a model's name says its provider. A name without one that comes with an
+address is served in the way of OpenAI, which all the common servers are [C]."""
+
+
+def _finite(number: float) -> float:
+    if not math.isfinite(number):
+        raise PydanticCustomError("endpoint", "expected a finite number")
+    return number
+
+
+Amount = Annotated[float, Field(gt=0), AfterValidator(_finite)]
+
+
+class Endpoint(BaseModel):
+    """Where a model is reached and how hard it is asked. Never part of a reply's key.
+
+    Attributes:
+        api_base: URL of an OpenAI-compatible server; absent: the provider's own.
+        api_key_env: name of the environment variable that holds the key; never the key.
+            Absent: LiteLLM looks where the provider's keys usually are, unless there is an
+            ``api_base``, which is then asked without a key.
+        concurrency: most calls under way at once.
+        requests_per_minute: pace of calls; absent: no limit.
+        tokens_per_minute: pace of tokens, those of the input and the most that the reply may
+            hold, as providers count; absent: no limit.
+        timeout_s: seconds after which an attempt counts as lost.
+        max_attempts: attempts for one reply before the game is given up.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    api_base: str | None = None
+    api_key_env: str | None = None
+    concurrency: Annotated[int, Field(ge=1, le=1024)] = 8
+    requests_per_minute: Amount | None = None
+    tokens_per_minute: Amount | None = None
+    timeout_s: Amount = 120.0
+    max_attempts: Annotated[int, Field(ge=1, le=20)] = 5
+
+    @model_validator(mode="after")
+    def _holds_no_secret(self) -> Self:
+        """Refuse a key where its name belongs; the message must not repeat what was written."""
+        if self.api_key_env is not None and not _is_variable(self.api_key_env):
+            raise PydanticCustomError(
+                "endpoint",
+                "api_key_env: expected the name of an environment variable, not a key",
+            )
+        if self.api_base is not None and not _is_plain_url(self.api_base):
+            raise PydanticCustomError(
+                "endpoint",
+                "api_base: expected http(s)://HOST[:PORT][/PATH], without user, key or query",
+            )
+        return self
+
+    def key(self) -> str | None:
+        """Return the key itself, from the environment.
+
+        Raises:
+            ConfigError: naming the variable if it is not set.
+        """
+        if self.api_key_env is None:
+            return None
+        key = os.environ.get(self.api_key_env, "").strip()
+        if not key:
+            raise ConfigError(
+                f"the environment variable {self.api_key_env} is not set; it should hold the key "
+                "of the model's provider"
+            )
+        return key
+
+
+def _is_variable(name: str) -> bool:
+    """Tell a variable's name from a key: keys are not written in capitals throughout."""
+    return name.isascii() and name.isidentifier() and name == name.upper() and len(name) <= 64
+
+
+def _is_plain_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    is_plain = not (parts.username or parts.password or parts.query or parts.fragment)
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and is_plain and port != 0
+
+
+class ModelConfig(BaseModel):
+    """One file of ``conf/model/``, flat, so that one key is one override.
+
+    ``player`` names the model in teams and tables. ``name`` is the identifier as LiteLLM
+    spells it. The other keys are those of :class:`Sampling`, :class:`ModelSpec` and
+    :class:`Endpoint`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    player: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    name: Annotated[str, Field(pattern=r"^[!-~]+$", max_length=200)]
+    api_base: str | None = None
+    api_key_env: str | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    max_tokens: Annotated[int, Field(ge=1)] = 4096
+    seed: int | None = None
+    reasoning_effort: Annotated[str, Field(pattern=r"^[a-z]+$")] | None = None
+    response_format: ResponseFormat = "none"
+    logprobs: bool = False
+    replicate: Annotated[int, Field(ge=0)] = 0
+    concurrency: Annotated[int, Field(ge=1, le=1024)] = 8
+    requests_per_minute: Amount | None = None
+    tokens_per_minute: Amount | None = None
+    timeout_s: Amount = 120.0
+    max_attempts: Annotated[int, Field(ge=1, le=20)] = 5
+
+    @model_validator(mode="after")
+    def _reachable(self) -> Self:
+        _ = self.endpoint
+        return self
+
+    @property
+    def spec(self) -> ModelSpec:
+        """What defines the model's replies."""
+        return ModelSpec(
+            model=full_name(self.name, self.api_base),
+            sampling=Sampling(**self._only(Sampling)),
+            **self._only(ModelSpec),
+        )
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where the model is reached."""
+        return Endpoint(**self._only(Endpoint))
+
+    def _only(self, part: type[BaseModel]) -> Mapping[str, Any]:
+        """Return the keys that one part has in common with this model."""
+        return {name: getattr(self, name) for name in part.model_fields if name in self._own()}
+
+    @classmethod
+    def _own(cls) -> frozenset[str]:
+        return frozenset(cls.model_fields)
+
+
+def full_name(name: str, api_base: str | None) -> str:
+    """Return a model's name with its provider: of a bare server, ``openai/<name>``.
+
+    A server whose model is itself called ``openai/...`` wants ``openai/openai/...``.
+    """
+    has_provider = "/" in name and name.split("/", 1)[0] in PROVIDERS
+    return name if has_provider or api_base is None else f"openai/{name}"

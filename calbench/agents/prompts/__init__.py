@@ -1,0 +1,10 @@
+"""What language models are told: versioned Markdown templates and what is filled into them.
+
+A released version never changes: a new wording is a new folder. Values are never read as
+templates, and text of agents or label banks cannot look like a line of the environment.
+"""
+
+from calbench.agents.prompts.messages import PROMPT_VERSION, Prompts, load_prompts
+from calbench.agents.prompts.variants import PROBING, Variant, load_variant
+
+__all__ = ["PROBING", "PROMPT_VERSION", "Prompts", "Variant", "load_prompts", "load_variant"]

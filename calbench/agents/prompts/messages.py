@@ -1,0 +1,213 @@
+"""The messages of a game, built from templates (paper, appendix A.2, A.3, Table 4)."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+
+from calbench.agents.prompts.rendering import (
+    belief_shape,
+    calendar_lines,
+    meeting_line,
+    message_lines,
+    numbers,
+    printable,
+    refusal_lines,
+)
+from calbench.agents.prompts.templates import Templates, read_templates
+from calbench.domain.calendars import Meeting
+from calbench.domain.messages import CHANNELS, Channel
+from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY, Briefing, Observation
+from calbench.domain.replies import Unreadable
+
+PROMPT_VERSION = "v1"
+"""The version that new games are played with. A released version never changes."""
+
+
+@cache
+def load_prompts(version: str) -> "Prompts":
+    """Return the prompts of one version.
+
+    Raises:
+        ConfigError: listing the known versions, if it is not one of them.
+    """
+    return Prompts(read_templates(version))
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """Builds each message from an observation and nothing else.
+
+    Every method for a message takes the observation, and why the agent's previous reply
+    could not be read, if so: that is told once, with the refusals. Rounds count from 1 in
+    prompts [C], as meetings do.
+    """
+
+    templates: Templates
+
+    @property
+    def version(self) -> str:
+        """The version of the templates."""
+        return self.templates.version
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the templates, in hexadecimal."""
+        return self.templates.digest
+
+    def system(self, briefing: Briefing, variant_text: str | None = None) -> str:
+        """Return the system prompt of nine sections; a variant follows word for word."""
+        cap = briefing.message_cap
+        base = self.templates.fill(
+            "system",
+            agent_id=briefing.agent_id,
+            agent_ids=numbers(briefing.agent_ids),
+            num_slots=briefing.num_slots,
+            last_slot=briefing.num_slots - 1,
+            num_meetings=briefing.num_meetings,
+            max_turns=briefing.max_turns_per_round,
+            decision_retries=briefing.decision_retries,
+            message_cap="no limit" if cap is None else f"at most {cap}",
+            channels=self._channels(briefing),
+            talk_example=self._talk_example(briefing),
+        )
+        return base if variant_text is None else f"{base}\n\n{variant_text}"
+
+    def message(
+        self,
+        observation: Observation,
+        *,
+        is_first: bool,
+        unreadable: Unreadable | None = None,
+    ) -> str:
+        """Return the message for whatever phase the observation is of.
+
+        Args:
+            observation: what the agent may know.
+            is_first: whether the agent is asked for the first time in this round.
+            unreadable: why its previous reply could not be read.
+        """
+        phase = observation.phase
+        if phase is CHEAP_TALK:
+            return self.talk(observation, is_first=is_first, unreadable=unreadable)
+        if phase is VOLUNTARY:
+            return self.voluntary(observation, unreadable=unreadable)
+        if phase is DECISION:
+            build = self.retry if observation.attempt else self.decision
+            return build(observation, unreadable=unreadable)
+        return self.reflection(observation)
+
+    def talk(
+        self,
+        observation: Observation,
+        *,
+        is_first: bool,
+        unreadable: Unreadable | None = None,
+    ) -> str:
+        """Return the round start, an outsider's first message, or a later turn's message."""
+        news = {
+            "round": observation.round_index + 1,
+            "budget": self._budget(observation),
+            "notices": self._notices(observation, unreadable),
+            "last_turn": "" if observation.turns_left else self.templates.fill("parts/last_turn"),
+        }
+        if not is_first:
+            inbox = self._inbox(observation) or self.templates.fill("parts/empty_inbox")
+            return self.templates.fill("turn", inbox=inbox, **news)
+        takes_part = isinstance(observation.meeting, Meeting)
+        return self.templates.fill(
+            "round_start" if takes_part else "outsider",
+            meeting=meeting_line(observation.meeting, observation.labels),
+            calendar=calendar_lines(observation.calendar, observation.labels),
+            cost=observation.incurred_shown_cost,
+            inbox=self._inbox(observation),
+            **news,
+        )
+
+    def voluntary(self, observation: Observation, *, unreadable: Unreadable | None = None) -> str:
+        """Return the question to an outsider that took part in the talk."""
+        return self._decide("voluntary", observation, unreadable)
+
+    def decision(self, observation: Observation, *, unreadable: Unreadable | None = None) -> str:
+        """Return the question for a participant's batch."""
+        return self._decide("decision", observation, unreadable)
+
+    def _decide(self, name: str, observation: Observation, unreadable: Unreadable | None) -> str:
+        return self.templates.fill(
+            name,
+            round=observation.round_index + 1,
+            meeting=meeting_line(observation.meeting, observation.labels),
+            calendar=calendar_lines(observation.calendar, observation.labels),
+            notices=self._notices(observation, unreadable),
+        )
+
+    def retry(self, observation: Observation, *, unreadable: Unreadable | None = None) -> str:
+        """Return the question after a rejected batch, with the exact conflict."""
+        return self.templates.fill(
+            "retry",
+            round=observation.round_index + 1,
+            attempt=observation.attempt,
+            retries=observation.decision_retries,
+            conflict=printable(observation.conflict or "not given"),
+            meeting_id=observation.meeting.meeting_id,
+            notices=self._notices(observation, unreadable),
+        )
+
+    def reflection(self, observation: Observation) -> str:
+        """Return the measurement after a round (appendix F.3)."""
+        others = [agent for agent in observation.agent_ids if agent != observation.agent_id]
+        num_slots = len(observation.calendar)
+        return self.templates.fill(
+            "reflection",
+            round=observation.round_index + 1,
+            others=numbers(others),
+            num_slots=num_slots,
+            last_slot=num_slots - 1,
+            shape=belief_shape(others, num_slots),
+        )
+
+    def _budget(self, observation: Observation) -> str:
+        turn = observation.turn_index + 1
+        left = observation.turns_left
+        return self.templates.fill("parts/budget", turn=turn, turns=turn + left, left=left)
+
+    def _inbox(self, observation: Observation) -> str:
+        if not observation.inbox:
+            return ""
+        lines = message_lines(observation.inbox, observation.meeting.meeting_id)
+        return self.templates.fill("parts/inbox", messages=lines)
+
+    def _notices(self, observation: Observation, unreadable: Unreadable | None) -> str:
+        parts = []
+        if unreadable is not None:
+            problem = unreadable.problem.replace("_", " ")
+            detail = printable(unreadable.detail)
+            parts.append(self.templates.fill("parts/unreadable", problem=problem, detail=detail))
+        if observation.refusals:
+            lines = refusal_lines(observation.refusals)
+            parts.append(self.templates.fill("parts/refusals", refusals=lines))
+        return "\n\n".join(parts)
+
+    def _channels(self, briefing: Briefing) -> str:
+        is_open = _open_channels(briefing)
+        if not is_open:
+            return self.templates.fill("parts/no_channel")
+        lines = [self.templates.fill(f"parts/tool_{channel}") for channel in is_open]
+        closed = [f"`{channel}`" for channel in CHANNELS if channel not in is_open]
+        if closed:
+            names = ", ".join(closed)
+            lines.append("\n" + self.templates.fill("parts/closed_channels", channels=names))
+        return "\n".join(lines)
+
+    def _talk_example(self, briefing: Briefing) -> str:
+        is_open = _open_channels(briefing)
+        if not is_open:
+            return self.templates.fill("parts/talk_example_none")
+        action: dict[str, object] = {"type": is_open[0]}
+        if is_open[0] == "dm":
+            action["to"] = 8
+        action["content"] = self.templates.fill("parts/talk_example_text")
+        return self.templates.fill("parts/talk_example", action=json.dumps(action))
+
+
+def _open_channels(briefing: Briefing) -> list[Channel]:
+    return [channel for channel in CHANNELS if channel in briefing.channels]

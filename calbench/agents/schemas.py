@@ -1,0 +1,108 @@
+"""JSON Schemas of replies, for models that can be held to one.
+
+They use what constrained decoders share: every key required and no other, enumerations
+for slots and ids, bounded lists, no references. What they allow, the parser reads.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from calbench.agents.envelope import FIELDS, KEYS
+from calbench.agents.reflection import MOST_CHANGE
+from calbench.domain.calendars import Meeting
+from calbench.domain.ids import AgentId
+from calbench.domain.messages import CHANNELS, Channel
+from calbench.domain.observations import CHEAP_TALK, DECISION, Briefing, Observation
+
+MOST_MESSAGES = 8
+"""Messages in one reply that a schema allows [C]: a small model left to itself never stops."""
+
+Schema = dict[str, Any]
+
+
+def envelope_schema(view: Briefing | Observation) -> Schema:
+    """Return the schema of a reply.
+
+    An observation allows what its phase does, with the ids that exist: messages over the
+    open channels, moves of the agent's own movable items, this meeting alone. A briefing
+    allows whatever any phase of the game does, with ids of any number.
+    """
+    if isinstance(view, Briefing):
+        slots = range(view.num_slots)
+        talk = _messages(view.agent_id, view.agent_ids, _open(view.channels))
+        moves = [_reschedule(slots, _INTEGER), _schedule(slots, _INTEGER)]
+        return _envelope([*talk, *moves], MOST_MESSAGES)
+    if view.phase is CHEAP_TALK:
+        is_open = _open(view.channels)
+        if not isinstance(view.meeting, Meeting) and "participant_groupchat" in is_open:
+            is_open.remove("participant_groupchat")
+        return _envelope(_messages(view.agent_id, view.agent_ids, is_open), MOST_MESSAGES)
+    return _batch_schema(view)
+
+
+def _batch_schema(observation: Observation) -> Schema:
+    slots = range(len(observation.calendar))
+    movable = [item.item_id for item in observation.calendar if item and item.is_movable]
+    actions = [_reschedule(slots, _one_of(movable))] if movable else []
+    most = len(movable)
+    if observation.phase is DECISION:
+        actions.append(_schedule(slots, _one_of([observation.meeting.meeting_id])))
+        most += 1
+    return _envelope(actions, most)
+
+
+def reflection_schema(agent_ids: Iterable[AgentId], me: AgentId, num_slots: int) -> Schema:
+    """Return the schema of the answer to a reflection."""
+    change = _one_of(range(-MOST_CHANGE, MOST_CHANGE + 1))
+    changes = {"type": "array", "items": change, "minItems": num_slots, "maxItems": num_slots}
+    others = {str(agent): changes for agent in agent_ids if agent != me}
+    return _object({"beliefs": _object(others)})
+
+
+_INTEGER: Schema = {"type": "integer"}
+_TEXT: Schema = {"type": "string"}
+
+
+def _one_of(values: Iterable[int]) -> Schema:
+    return {"type": "integer", "enum": [int(value) for value in values]}
+
+
+def _object(properties: Mapping[str, Schema]) -> Schema:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _envelope(actions: Sequence[Schema], most: int) -> Schema:
+    items = {"anyOf": list(actions)} if actions else _TEXT
+    thinking, listed = KEYS
+    array = {"type": "array", "items": items, "maxItems": most if actions else 0}
+    return _object({thinking: _TEXT, listed: array})
+
+
+def _action(kind: str, values: Mapping[str, Schema]) -> Schema:
+    fields = {key: values.get(key, _TEXT) for key in FIELDS[kind]}
+    return _object({"type": {"type": "string", "enum": [kind]}, **fields})
+
+
+def _messages(
+    me: AgentId, agent_ids: Iterable[AgentId], channels: Iterable[Channel]
+) -> list[Schema]:
+    others = _one_of(agent for agent in agent_ids if agent != me)
+    return [_action(channel, {"to": others}) for channel in channels]
+
+
+def _schedule(slots: range, meeting: Schema) -> Schema:
+    return _action("schedule", {"meeting_id": meeting, "slot": _one_of(slots)})
+
+
+def _reschedule(slots: range, item: Schema) -> Schema:
+    slot = _one_of(slots)
+    return _action("reschedule", {"item_id": item, "from_slot": slot, "to_slot": slot})
+
+
+def _open(channels: frozenset[Channel]) -> list[Channel]:
+    return [channel for channel in CHANNELS if channel in channels]

@@ -1,0 +1,9 @@
+"""Scripted speakers: stand-ins for a language model, so that everything runs without a key [C].
+
+They read the very prompts a model reads and write the very envelope, in plain English.
+"""
+
+from calbench.agents.scripted.speaker import SCRIPTED_SPEC, scripted_speaker
+from calbench.agents.scripted.style import STYLES
+
+__all__ = ["SCRIPTED_SPEC", "STYLES", "scripted_speaker"]

@@ -1,0 +1,142 @@
+"""What scripted speakers write: plain sentences, each in a few wordings.
+
+Every sentence here is one that :mod:`calbench.agents.scripted.understanding` reads. No number
+but of a slot, a meeting or an agent ever stands in one.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from calbench.agents.scripted.difficulty import IMPOSSIBLE, Level
+from calbench.domain.ids import MeetingId, Slot
+from calbench.domain.randomness import Stream
+
+_ASK: Final = (
+    "How about {slots}?",
+    "Could we meet in {slots}?",
+    "Would {slots} suit you?",
+)
+_OPEN: Final = (
+    "Which slots would suit you?",
+    "What would suit you instead?",
+)
+_LEVEL: Final = (
+    "{Slots} would be {word} for me.",
+    "For me {slots} would be {word}.",
+)
+_NONE: Final = (
+    "None of those is possible for me.",
+    "I am afraid none of them is possible for me.",
+)
+_SETTLE: Final = (
+    "Let's settle on slot {slot}.",
+    "Let us settle on slot {slot} then.",
+    "Then let's agree on slot {slot}.",
+)
+_CONFIRM: Final = (
+    "Agreed, slot {slot}.",
+    "Slot {slot} is confirmed from my side.",
+    "Slot {slot} it is, agreed.",
+)
+_MOVE_ASK: Final = (
+    "Could we move our meeting M{meeting} from slot {start} to {slots}?",
+    "Would you agree to move our meeting M{meeting} from slot {start} to {slots}?",
+)
+_MOVE_SETTLE: Final = (
+    "Let's move our meeting M{meeting} from slot {start} to slot {to}.",
+    "Then let us all move our meeting M{meeting} from slot {start} to slot {to}.",
+)
+_MOVE_CONFIRM: Final = (
+    "Agreed, I will move M{meeting} from slot {start} to slot {to}.",
+    "Agreed, I shall move M{meeting} from slot {start} to slot {to}.",
+)
+_REASON: Final = (
+    'I have "{label}" at slot {slot}.',
+    'At slot {slot} I have "{label}".',
+)
+_JUSTIFICATION: Final = (
+    "The agreed meeting needs this slot.",
+    "Makes room for the meeting that was agreed.",
+)
+
+
+def listed(slots: Sequence[Slot], joint: str) -> str:
+    """Return ``slot 3``, ``slots 3 and 7``, ``slots 3, 7 and 11``."""
+    if len(slots) == 1:
+        return f"slot {slots[0]}"
+    head = ", ".join(str(slot) for slot in slots[:-1])
+    return f"slots {head} {joint} {slots[-1]}"
+
+
+class Voice:
+    """One turn's choice of words.
+
+    Args:
+        chance: picks among wordings.
+    """
+
+    def __init__(self, chance: Stream) -> None:
+        self._chance = chance
+
+    def ask(self, slots: Sequence[Slot]) -> str:
+        """Propose slots."""
+        return self._chance.choice(_ASK).format(slots=listed(slots, "or"))
+
+    def ask_openly(self) -> str:
+        """Ask for slots."""
+        return self._chance.choice(_OPEN)
+
+    def level(self, slots: Sequence[Slot], level: Level) -> str:
+        """Say how hard slots are."""
+        text = listed(slots, "and")
+        filled = self._chance.choice(_LEVEL)
+        return filled.format(slots=text, Slots=text.capitalize(), word=level.word)
+
+    def levels(self, slots: Sequence[Slot], levels: Sequence[Level]) -> list[str]:
+        """Say how hard each of several slots is, a sentence for each word."""
+        return [
+            self.level(sorted(same), level)
+            for level in Level
+            if (same := [slot for slot in slots if levels[slot] is level])
+        ]
+
+    def none_of_them(self) -> str:
+        """Say that no slot that was asked for is possible."""
+        return self._chance.choice(_NONE)
+
+    def settle(self, slot: Slot) -> str:
+        """Close the matter."""
+        return self._chance.choice(_SETTLE).format(slot=slot)
+
+    def confirm(self, slot: Slot) -> str:
+        """Agree to the slot that was settled on."""
+        return self._chance.choice(_CONFIRM).format(slot=slot)
+
+    def refuse(self, slot: Slot) -> str:
+        """Say that a slot cannot be."""
+        return self.level([slot], IMPOSSIBLE)
+
+    def ask_move(self, meeting: MeetingId, start: Slot, targets: Sequence[Slot]) -> str:
+        """Ask the others of an earlier meeting whether it could move."""
+        text = self._chance.choice(_MOVE_ASK)
+        return text.format(meeting=meeting, start=start, slots=listed(targets, "or"))
+
+    def move_level(self, meeting: MeetingId, slot: Slot, level: Level) -> str:
+        """Answer for one target."""
+        return f"For M{meeting}, slot {slot} would be {level.word} for me."
+
+    def settle_move(self, meeting: MeetingId, start: Slot, to: Slot) -> str:
+        """Announce the joint move of an earlier meeting."""
+        return self._chance.choice(_MOVE_SETTLE).format(meeting=meeting, start=start, to=to)
+
+    def confirm_move(self, meeting: MeetingId, start: Slot, to: Slot) -> str:
+        """Agree to the joint move."""
+        return self._chance.choice(_MOVE_CONFIRM).format(meeting=meeting, start=start, to=to)
+
+    def reason(self, label: str, slot: Slot) -> str:
+        """Tell what stands in a slot: the oversharer's weakness."""
+        return self._chance.choice(_REASON).format(label=label.replace('"', "'"), slot=slot)
+
+    def justification(self) -> str:
+        """Say why an item is moved, naming nothing."""
+        return self._chance.choice(_JUSTIFICATION)

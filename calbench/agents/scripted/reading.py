@@ -1,0 +1,326 @@
+"""Reads prompts back into what they tell: the one place that may, for version v1.
+
+A person who plays the game reads the same lines. Foreign text (labels, the words of others)
+stands escaped inside a line, never at its beginning, so every pattern is tied to the beginning
+of a line and nothing that agents write can pass for the environment. What does not fit is
+absent, never an error: a speaker must be able to answer any thread.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+from calbench.domain.calendars import Booking, Calendar, Errand, HiddenMeeting, Item, Meeting
+from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId
+from calbench.domain.messages import CHANNELS, Channel
+
+VERSIONS: Final = frozenset({"v1"})
+"""The prompt versions this module reads."""
+
+Kind = Literal[
+    "round_start", "outsider", "turn", "voluntary", "decision", "retry", "reflection", "unknown"
+]
+"""Which message builder a user message comes from (appendix A.3, Table 4)."""
+
+_LABEL = r"(?: private_label='(?P<label>.*)')?$"
+_MEETING = r"Meeting M(?P<meeting>\d+) \(cost=(?P<price>-?\d+)\)"
+_PEOPLE = r" participants=\[(?P<people>[\d, ]*)\]"
+_SLOT_LINE = re.compile(
+    r"Slot +(?P<slot>\d+): "
+    r"(?:\[FREE\]$"
+    r"|(?P<blocked>Blocked )?Errand #(?P<errand>\d+) \(cost=(?P<cost>-?\d+)\)"
+    + _LABEL
+    + "|"
+    # A group may have one name only once.
+    + _MEETING
+    + _PEOPLE
+    + _LABEL.replace("label>", "title>")
+    + ")"
+)
+_MEETING_LINE = re.compile(
+    r"(?:Meeting to schedule: |The agents of another meeting are negotiating: |The talk about )"
+    + _MEETING
+    + rf"(?:{_PEOPLE} duration=1 slot{_LABEL})?"
+)
+_MESSAGE_LINE = re.compile(
+    r"- \[(?P<channel>[a-z_]+)\] from (?:agent (?P<sender>\d+)|the mediator)"
+    r"(?: \(read late: sent about meeting M(?P<about>\d+), in an earlier round\))?: (?P<said>.*)$"
+)
+_HEADER = re.compile(r"=== ROUND (?P<round>\d+)(?P<title> START|: [A-Z_ ,0-9]+) ===$")
+_RETRY = re.compile(r": DECISION, RETRY (\d+) OF (\d+)$")
+_BUDGET = re.compile(r"CHEAP_TALK turn budget: turn (\d+) of \d+\. (\d+) turn\(s\) remain")
+_COST = re.compile(r"Displacement cost you have incurred so far: (\d+)$")
+_CONFLICT = re.compile(
+    r"Your batch was rejected, and nothing of it was carried out\. Conflict: (.*)$"
+)
+_RESUBMIT = re.compile(
+    r"Submit the complete batch again from scratch: exactly one `schedule` of meeting (\d+) and"
+)
+_OTHERS = re.compile(r"Other agents: ([\d, ]*)$")
+_LENGTH = re.compile(r"Integers for each agent: (\d+), for slots 0 to \d+ in this order$")
+_UNREADABLE = "Your previous reply could not be read, so nothing in it was carried out ("
+_KINDS: Final[Mapping[str, Kind]] = {
+    " START": "round_start",
+    ": A MESSAGE REACHED YOU": "outsider",
+    ": CHEAP_TALK": "turn",
+    ": VOLUNTARY": "voluntary",
+    ": DECISION": "decision",
+    ": MEASUREMENT": "reflection",
+}
+
+_IDENTITY = re.compile(
+    r"^You are agent (\d+)\. The agents of this game are ([\d, ]*)\.$", re.MULTILINE
+)
+_SLOTS = re.compile(r"^- Slots in every calendar: (\d+), numbered 0 to \d+\.$", re.MULTILINE)
+_ROUNDS = re.compile(r"^- Rounds: (\d+), one meeting in each\.", re.MULTILINE)
+_TURNS = re.compile(r"^- Turns of CHEAP_TALK in a round: at most (\d+)\.$", re.MULTILINE)
+_CAP = re.compile(
+    r"^- Messages by all agents together in a round: (?:no limit|at most (\d+))\.$", re.MULTILINE
+)
+_RETRIES = re.compile(r"^- Retries of a rejected batch in DECISION: (\d+)\.$", re.MULTILINE)
+_TOOL = re.compile(r'^- `\{"type": "(' + "|".join(CHANNELS) + r')", ', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rulebook:
+    """What the system prompt tells; ``message_cap`` is absent if there is none."""
+
+    agent_id: AgentId
+    agent_ids: tuple[AgentId, ...]
+    num_slots: int
+    num_meetings: int
+    channels: frozenset[Channel]
+    max_turns_per_round: int
+    decision_retries: int
+    message_cap: int | None
+
+
+class Heard(NamedTuple):
+    """One inbox line.
+
+    ``sender`` is absent for the mediator; ``about`` is the meeting of a message that was read
+    late; ``text`` is absent if a protocol spoke, in JSON.
+    """
+
+    sender: AgentId | None
+    channel: str
+    about: MeetingId | None
+    text: str | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Reading:
+    """What one user message tells; whatever it does not say is absent.
+
+    Attributes:
+        kind: the builder it comes from.
+        round_index: number of the round, from 0.
+        meeting: the meeting under discussion; a :class:`HiddenMeeting` for outsiders.
+        meeting_id: its number, where only that is told.
+        calendar: the agent's own calendar, one entry a slot.
+        labels: private labels by item id.
+        incurred_shown_cost: as shown.
+        turn_index: sweep of the talk, from 0.
+        turns_left: sweeps that can follow.
+        inbox: new messages, in order.
+        attempt: number of the retry, 0 for a first batch.
+        conflict: why the last batch was rejected.
+        was_unreadable: whether the agent's previous reply could not be read.
+        others: whom a reflection asks about.
+        num_slots: integers a reflection asks for, for each of them.
+    """
+
+    kind: Kind = "unknown"
+    round_index: int | None = None
+    meeting: Meeting | HiddenMeeting | None = None
+    meeting_id: MeetingId | None = None
+    calendar: Calendar = ()
+    labels: dict[ItemId, str] = field(default_factory=dict)
+    incurred_shown_cost: int | None = None
+    turn_index: int | None = None
+    turns_left: int | None = None
+    inbox: tuple[Heard, ...] = ()
+    attempt: int = 0
+    conflict: str | None = None
+    was_unreadable: bool = False
+    others: tuple[AgentId, ...] = ()
+    num_slots: int | None = None
+
+
+def read_rulebook(text: str) -> Rulebook | None:
+    """Return what a system prompt tells, ``None`` if it is not one of ours.
+
+    A variant stands after the base prompt, so the first of each line is the environment's.
+    """
+    facts = text.find("\n## Identity\n")
+    if facts < 0:
+        return None
+    identity = _IDENTITY.search(text, facts)
+    numbers = [pattern.search(text, facts) for pattern in (_SLOTS, _ROUNDS, _TURNS, _RETRIES)]
+    cap = _CAP.search(text, facts)
+    if identity is None or cap is None:
+        return None
+    found = [int(match[1]) for match in numbers if match is not None]
+    if len(found) < len(numbers):
+        return None
+    slots, rounds, turns, retries = found
+    tools = text[text.find("\n## Tools\n") : facts]
+    return Rulebook(
+        agent_id=AgentId(int(identity[1])),
+        agent_ids=_ids(identity[2]),
+        num_slots=slots,
+        num_meetings=rounds,
+        channels=frozenset(name for name in CHANNELS if name in set(_TOOL.findall(tools))),
+        max_turns_per_round=turns,
+        decision_retries=retries,
+        message_cap=None if cap[1] is None else int(cap[1]),
+    )
+
+
+def round_of(text: str) -> int | None:
+    """Return the round that a user message belongs to, from 0, without reading the rest."""
+    header = _HEADER.match(text.partition("\n")[0])
+    return None if header is None else int(header["round"]) - 1
+
+
+def read_message(text: str) -> Reading:
+    """Return what a user message tells."""
+    first, *lines = text.split("\n")
+    header = _HEADER.match(first)
+    if header is None:
+        return Reading()
+    result = Reading(round_index=int(header["round"]) - 1)
+    _read_title(header["title"], result)
+    items: list[Item | None] = []
+    inbox: list[Heard] = []
+    for line in lines:
+        if line.startswith("Slot "):
+            if (slot := _SLOT_LINE.match(line)) and int(slot["slot"]) == len(items):
+                items.append(_item(slot, result.labels))
+        elif line.startswith("- ["):
+            if (message := _heard(line)) is not None:
+                inbox.append(message)
+        elif line:
+            _read_line(line, result)
+    result.calendar = tuple(items)
+    result.inbox = tuple(inbox)
+    return result
+
+
+def _read_title(title: str, result: Reading) -> None:
+    retry = _RETRY.match(title)
+    if retry is not None:
+        result.kind = "retry"
+        result.attempt = int(retry[1])
+    else:
+        result.kind = _KINDS.get(title, "unknown")
+
+
+def _read_line(line: str, result: Reading) -> None:
+    if match := _BUDGET.match(line):
+        result.turn_index = int(match[1]) - 1
+        result.turns_left = int(match[2])
+    elif match := _MEETING_LINE.match(line):
+        _read_meeting(match, result)
+    elif match := _COST.match(line):
+        result.incurred_shown_cost = int(match[1])
+    elif match := _CONFLICT.match(line):
+        result.conflict = match[1]
+    elif match := _RESUBMIT.match(line):
+        result.meeting_id = MeetingId(int(match[1]))
+    elif match := _OTHERS.match(line):
+        result.others = _ids(match[1])
+    elif match := _LENGTH.match(line):
+        result.num_slots = int(match[1])
+    elif line.startswith(_UNREADABLE):
+        result.was_unreadable = True
+
+
+def _read_meeting(match: re.Match[str], result: Reading) -> None:
+    meeting_id, cost = MeetingId(int(match["meeting"])), int(match["price"])
+    result.meeting_id = meeting_id
+    if match["people"] is None:
+        result.meeting = HiddenMeeting(meeting_id, cost)
+        return
+    result.meeting = Meeting(meeting_id, _ids(match["people"]), cost)
+    if match["label"] is not None:
+        result.labels[meeting_id] = _unescaped(match["label"])
+
+
+def _item(match: re.Match[str], labels: dict[ItemId, str]) -> Item | None:
+    item: Item
+    if match["errand"] is not None:
+        item = Errand(ErrandId(int(match["errand"])), int(match["cost"]), bool(match["blocked"]))
+        label = match["label"]
+    elif match["meeting"] is not None:
+        meeting_id = MeetingId(int(match["meeting"]))
+        item = Booking(Meeting(meeting_id, _ids(match["people"]), int(match["price"])))
+        label = match["title"]
+    else:
+        return None
+    if label is not None:
+        labels[item.item_id] = _unescaped(label)
+    return item
+
+
+def _heard(line: str) -> Heard | None:
+    match = _MESSAGE_LINE.match(line)
+    if match is None:
+        return None
+    sender, about = match["sender"], match["about"]
+    return Heard(
+        None if sender is None else AgentId(int(sender)),
+        match["channel"],
+        None if about is None else MeetingId(int(about)),
+        _text(match["said"]),
+    )
+
+
+def _text(said: str) -> str | None:
+    if not said.startswith('"'):
+        return None
+    try:
+        text = json.loads(said)
+    except ValueError:
+        return None
+    return text if isinstance(text, str) else None
+
+
+def _unescaped(label: str) -> str:
+    """Return a label as it was before it was quoted; as it stands if that cannot be done."""
+    if "\\" not in label and '"' not in label:
+        return label  # most are plain
+    try:
+        text = json.loads('"' + re.sub(r"\\(.)|\"", _as_json, label) + '"')
+    except ValueError:
+        return label
+    return str(text)
+
+
+def _as_json(match: re.Match[str]) -> str:
+    if match[0] == '"':
+        return '\\"'
+    return "'" if match[1] == "'" else match[0]
+
+
+def _ids(text: str) -> tuple[AgentId, ...]:
+    return tuple([AgentId(int(number)) for number in re.findall(r"\d+", text)])
+
+
+def own_words(reply: str) -> Iterator[tuple[str, AgentId | None, str]]:
+    """Yield (channel, recipient of a direct message, text) of what one of its own replies said.
+
+    Raises nothing: a reply that is not an envelope said nothing.
+    """
+    try:
+        envelope = json.loads(reply)
+    except (ValueError, RecursionError):
+        return
+    actions = envelope.get("actions") if isinstance(envelope, dict) else None
+    for action in actions if isinstance(actions, list) else ():
+        if isinstance(action, dict) and action.get("type") in CHANNELS:
+            content, to = action.get("content"), action.get("to")
+            if isinstance(content, str):
+                yield action["type"], AgentId(to) if isinstance(to, int) else None, content

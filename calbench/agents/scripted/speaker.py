@@ -1,0 +1,90 @@
+"""Scripted speakers: sources of text that need no model."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from calbench.agents.completion import (
+    CallSite,
+    ChatMessage,
+    Completer,
+    Completion,
+    ModelSpec,
+    Request,
+)
+from calbench.agents.scripted.batch import decision, voluntary
+from calbench.agents.scripted.outbox import envelope
+from calbench.agents.scripted.phrases import Voice
+from calbench.agents.scripted.reflecting import beliefs
+from calbench.agents.scripted.style import STYLES, Style
+from calbench.agents.scripted.talk import talk
+from calbench.agents.scripted.view import Reader, View
+from calbench.domain.randomness import stream
+from calbench.errors import ConfigError
+
+SCRIPTED_SPEC: Final = ModelSpec(model="scripted")
+"""What stands in a request to a scripted speaker: there is no model."""
+
+
+class ScriptedSpeaker:
+    """Plays like a decent person, in plain English, by what the thread tells and nothing else.
+
+    A completion is a pure function of style, seed and thread.
+
+    Args:
+        style: its way of talking.
+        seed: of the choice among wordings.
+    """
+
+    def __init__(self, style: Style, seed: int) -> None:
+        self._style = style
+        self._seed = seed
+        self._reader = Reader()
+
+    async def complete(self, request: Request, site: CallSite) -> Completion:
+        """Answer at once; where in a run it is asked makes no difference."""
+        del site
+        return Completion(text=self.reply(request.messages), finish_reason="stop")
+
+    def reply(self, messages: Sequence[ChatMessage]) -> str:
+        """Return the reply to a thread's last message."""
+        return json.dumps(self._reply(messages), ensure_ascii=False)
+
+    def _reply(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
+        if len(messages) < 2:
+            return envelope("Nothing was asked.", [])
+        now = self._reader.message(messages[-1].content)
+        rules = self._reader.rules(messages[0].content)
+        if rules is None:
+            return envelope("I cannot read this.", [])
+        if now.kind == "reflection":
+            return beliefs(now, self._reader.ledger(rules, messages))
+        view = self._reader.view(rules, messages)
+        if view is None:
+            return envelope("I cannot read this.", [])
+        return self._act(view)
+
+    def _act(self, view: View) -> dict[str, Any]:
+        now = view.now
+        turn = -1 if now.turn_index is None else now.turn_index
+        voice = Voice(stream(self._seed, "words", now.round_index or 0, now.kind, turn))
+        if now.kind in ("round_start", "outsider", "turn"):
+            messages = talk(view, self._style, voice).messages(self._style.most_slots)
+            return envelope("I go on." if messages else "There is nothing to add.", messages)
+        if now.kind == "voluntary":
+            return envelope("I keep what I promised.", voluntary(view, voice))
+        if now.kind in ("decision", "retry"):
+            return envelope("I do what we agreed on.", decision(view, voice))
+        return envelope("I cannot read this.", [])
+
+
+def scripted_speaker(style: str, seed: int) -> Completer:
+    """Return a speaker for one game and one seat.
+
+    Raises:
+        ConfigError: listing the known styles, if this is none of them.
+    """
+    if style not in STYLES:
+        known = ", ".join(sorted(STYLES))
+        raise ConfigError(f"scripted style {style!r} is unknown; known are {known}")
+    return ScriptedSpeaker(STYLES[style], seed)

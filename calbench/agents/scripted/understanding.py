@@ -1,0 +1,208 @@
+"""What a sentence of another agent says about slots: plain English in, acts out.
+
+It understands the sentences of :mod:`calbench.agents.scripted.phrases`, and by words of
+polarity what other speakers may write like them. What it cannot understand says nothing.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from calbench.agents.scripted.difficulty import (
+    EASY,
+    HARD,
+    IMPOSSIBLE,
+    INCONVENIENT,
+    POSSIBLE,
+    Level,
+)
+from calbench.domain.ids import MeetingId, Slot
+
+LONGEST = 4000
+"""Characters of a message that are read [C]; a person stops reading too."""
+
+
+class Claim(NamedTuple):
+    """A slot is this hard for the sender; of an earlier meeting's target, if one is named."""
+
+    slot: Slot
+    level: Level
+    meeting: MeetingId | None = None
+
+
+class Ask(NamedTuple):
+    """Would these slots do? None named: which would?"""
+
+    slots: tuple[Slot, ...]
+
+
+class NoneOfThem(NamedTuple):
+    """None of the slots that the sender was asked for last is possible."""
+
+
+class Settle(NamedTuple):
+    """The meeting shall be at this slot."""
+
+    slot: Slot
+
+
+class Confirm(NamedTuple):
+    """The sender agrees: to this slot, or to what was settled on."""
+
+    slot: Slot | None
+
+
+class AskMove(NamedTuple):
+    """Could an earlier meeting move from its slot to one of these?"""
+
+    meeting: MeetingId
+    start: Slot
+    targets: tuple[Slot, ...]
+
+
+class SettleMove(NamedTuple):
+    """An earlier meeting shall move."""
+
+    meeting: MeetingId
+    start: Slot
+    to: Slot
+
+
+class ConfirmMove(NamedTuple):
+    """The sender will move its copy of an earlier meeting."""
+
+    meeting: MeetingId
+    start: Slot
+    to: Slot
+
+
+Act = Claim | Ask | NoneOfThem | Settle | Confirm | AskMove | SettleMove | ConfirmMove
+
+_QUOTED = re.compile(r'"[^"]*"')
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_CLAUSE = re.compile(
+    r";|:|,?\s(?:but|while|whereas|though|although|however)\s|,\s*(?:and\s+)?(?=slots?\b)",
+    re.IGNORECASE,
+)
+_BETWEEN = r"(?:\s{0,2},\s{0,2}(?:and |or )?|\s(?:and|or)\s|\s?[/&]\s?)(?:slots?\s)?#?"
+_SLOTS = re.compile(
+    rf"\b(?:slots?|about|take|try)\s{{0,2}}#?(\d{{1,4}}(?:{_BETWEEN}\d{{1,4}}\b)*)", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\d+")
+_EARLIER = re.compile(r"\bM(\d{1,6})\b")
+_OTHERS = re.compile(r"\bagents?\s+\d", re.IGNORECASE)
+_MOVE = re.compile(r"\bmov(?:e|ing)\b[^.?!]*?\bslot (\d{1,4})\s+to\b(.*)", re.IGNORECASE)
+
+_WORDS: Final[Mapping[Level, tuple[str, ...]]] = {
+    IMPOSSIBLE: (
+        "impossible|cannot|can't|can not|won't|unavailable|unable|blocked|no way",
+        "not (?:be )?(?:possible|available|free|feasible|work)|out of the question",
+        "n't (?:work|do|suit|make|possible|available|free)",
+    ),
+    HARD: (
+        "hard|difficult|tough|costly|expensive|painful|not (?:be )?easy|n't easy",
+        "busy|occupied|taken|i have",
+    ),
+    INCONVENIENT: ("inconvenient|awkward|rather not|not ideal|prefer not|less convenient",),
+    EASY: (
+        "easy|easily|free|open|available|works?|fine|good|great|suits?|perfect|prefer|ideal",
+        "ok|okay|best|happy|convenient",
+    ),
+    POSSIBLE: ("possible|could|doable|manage|feasible|can|acceptable|if needed",),
+}
+"""Words of polarity in the order in which they are looked for: "not easy" is not easy."""
+
+_LEVELS: Final = {
+    level: re.compile(rf"(?:\b|(?=n't))(?:{'|'.join(words)})\b", re.IGNORECASE)
+    for level, words in _WORDS.items()
+}
+_NONE = re.compile(r"\b(?:none|neither)\b", re.IGNORECASE)
+_SETTLES = re.compile(
+    r"\b(?:settle|final|finalize|finalise|lock|let'?s (?:go|take|use|do|book|agree|make)|"
+    r"let us (?:go|take|use|agree)|decided)\b",
+    re.IGNORECASE,
+)
+_CONFIRMS = re.compile(r"\b(?:agreed?|confirm|confirmed|confirming|deal)\b", re.IGNORECASE)
+_NEGATED = re.compile(r"\b(?:not|cannot|can't|don't|won't|disagree|never)\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def understood(text: str, about: MeetingId | None = None) -> tuple[Act, ...]:
+    """Return what a message says, in its order.
+
+    Args:
+        text: the message.
+        about: the meeting under discussion; another that is named is an earlier one.
+    """
+    plain = _QUOTED.sub("it", text[:LONGEST].replace("\u2019", "'"))
+    acts: list[Act] = []
+    for sentence in _SENTENCE.split(plain):
+        acts.extend(_sentence(sentence, about))
+    return tuple(acts)
+
+
+def _sentence(sentence: str, about: MeetingId | None) -> Iterator[Act]:
+    named = [m for m in _EARLIER.finditer(sentence) if int(m[1]) != about]
+    earlier = named[0] if named else None
+    move = _MOVE.search(sentence) if earlier else None
+    if earlier and move:
+        yield from _move(sentence, MeetingId(int(earlier[1])), move)
+        return
+    slots = slots_in(sentence)
+    if sentence.rstrip().endswith("?"):
+        if "for me" in sentence:
+            yield from _claims(sentence, None)
+        yield Ask(slots)
+    elif not slots:
+        yield from _remark(sentence)
+    elif earlier is None and not _NEGATED.search(sentence) and _SETTLES.search(sentence):
+        yield Settle(slots[-1])
+    elif earlier is None and not _NEGATED.search(sentence) and _CONFIRMS.search(sentence):
+        yield Confirm(slots[-1])
+    elif not _OTHERS.search(sentence):  # what somebody tells of others is hearsay
+        yield from _claims(sentence, MeetingId(int(earlier[1])) if earlier else None)
+
+
+def _remark(sentence: str) -> Iterator[Act]:
+    if _NONE.search(sentence):
+        yield NoneOfThem()
+    elif _CONFIRMS.search(sentence) and not _NEGATED.search(sentence):
+        yield Confirm(None)
+
+
+def _move(sentence: str, meeting: MeetingId, move: re.Match[str]) -> Iterator[Act]:
+    start = Slot(int(move[1]))
+    targets = slots_in(move[2])
+    if not targets:
+        return
+    if sentence.rstrip().endswith("?"):
+        yield AskMove(meeting, start, targets)
+    elif len(targets) == 1 and not _NEGATED.search(sentence):
+        act = ConfirmMove if _CONFIRMS.search(sentence) else SettleMove
+        yield act(meeting, start, targets[0])
+
+
+def _claims(sentence: str, meeting: MeetingId | None) -> Iterator[Act]:
+    """Yield claims; slots without a word of their own share that of the next, else the last."""
+    waiting: list[Slot] = []
+    level: Level | None = None
+    for clause in _CLAUSE.split(sentence):
+        waiting.extend(slots_in(clause))
+        found = _level_in(clause)
+        if found is not None:
+            level = found
+            yield from (Claim(slot, found, meeting) for slot in waiting)
+            waiting = []
+    if level is not None:
+        yield from (Claim(slot, level, meeting) for slot in waiting)
+
+
+def _level_in(clause: str) -> Level | None:
+    return next((level for level, pattern in _LEVELS.items() if pattern.search(clause)), None)
+
+
+def slots_in(text: str) -> tuple[Slot, ...]:
+    """Return the slots that a text names, in their order."""
+    found = [number for match in _SLOTS.finditer(text) for number in _NUMBER.findall(match[1])]
+    return tuple(dict.fromkeys([Slot(int(number)) for number in found]))

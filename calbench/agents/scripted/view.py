@@ -1,0 +1,231 @@
+"""A participant's view of the round: its calendar, and what has been said."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from calbench.agents.completion import ChatMessage
+from calbench.agents.scripted.difficulty import (
+    EASY,
+    IMPOSSIBLE,
+    WEIGHTS,
+    Level,
+    own_levels,
+)
+from calbench.agents.scripted.ledger import Ledger, Move
+from calbench.agents.scripted.reading import (
+    Reading,
+    Rulebook,
+    own_words,
+    read_message,
+    read_rulebook,
+    round_of,
+)
+from calbench.agents.scripted.understanding import understood
+from calbench.domain.calendars import Booking, Calendar, HiddenMeeting, Meeting
+from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
+
+
+@dataclass(frozen=True)
+class View:
+    """What a speaker goes by in one turn.
+
+    Attributes:
+        rules: what the system prompt told.
+        now: the message that waits for an answer.
+        meeting: the meeting under discussion.
+        calendar: its own, as shown last.
+        labels: its own, by item id.
+        ledger: what has been said in this round.
+        idle: turns in a row, up to this one, in which it neither heard nor said anything.
+    """
+
+    rules: Rulebook
+    now: Reading
+    meeting: Meeting | HiddenMeeting
+    calendar: Calendar
+    labels: dict[ItemId, str]
+    ledger: Ledger
+    idle: int
+
+    @property
+    def me(self) -> AgentId:
+        """The speaker."""
+        return self.rules.agent_id
+
+    @cached_property
+    def others(self) -> tuple[AgentId, ...]:
+        """The other participants; nobody for an outsider."""
+        people = self.meeting.participants if isinstance(self.meeting, Meeting) else ()
+        return tuple([agent for agent in people if agent != self.me])
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """How hard each slot is for the speaker, by slot, with the joint moves it agreed to."""
+        levels = list(own_levels(self.calendar))
+        for move in self.agreed_moves:
+            levels[move.start] = EASY
+        for move in self.agreed_moves:
+            levels[move.to] = IMPOSSIBLE
+        return tuple(levels)
+
+    @cached_property
+    def agreed_moves(self) -> tuple[Move, ...]:
+        """The joint moves that the speaker promised or has no reason to refuse.
+
+        One for each earlier meeting, no two to one slot.
+        """
+        promised: dict[MeetingId, Move] = {}
+        for move, announcer in self.ledger.moves.items():
+            taken = {other.to for other in promised.values()}
+            if move.meeting in promised or move.to in taken:
+                continue
+            if self._accepts(move, announcer):
+                promised[move.meeting] = move
+        return tuple(promised.values())
+
+    def _accepts(self, move: Move, announcer: AgentId) -> bool:
+        meeting = self.booking(move)
+        if meeting is None or announcer not in meeting.participants:
+            return False
+        if self.me in self.ledger.move_votes[move]:
+            return True  # it gave its word
+        told = self.ledger.told.get((self.me, move.meeting), {}).get(move.to)
+        return own_levels(self.calendar)[move.to] is not IMPOSSIBLE and told is not IMPOSSIBLE
+
+    @cached_property
+    def standing(self) -> Slot | None:
+        """The slot that stands agreed."""
+        return self.ledger.standing((self.me, *self.others))
+
+    def booking(self, move: Move) -> Meeting | None:
+        """Return the earlier meeting that a move is about, if the speaker's copy stands there."""
+        if not (0 <= move.start < len(self.calendar) and 0 <= move.to < len(self.calendar)):
+            return None
+        item = self.calendar[move.start]
+        if isinstance(item, Booking) and item.meeting.meeting_id == move.meeting:
+            return item.meeting
+        return None
+
+    def burden(self, slot: Slot) -> int:
+        """Return the least a slot can weigh for all, as far as they told."""
+        known = [self.ledger.level(agent, slot) for agent in self.others]
+        return WEIGHTS[self.levels[slot]] + sum(WEIGHTS[k] for k in known if k is not None)
+
+    def unknown(self, slot: Slot) -> int:
+        """Return how many others have not told about a slot."""
+        return sum(self.ledger.level(agent, slot) is None for agent in self.others)
+
+
+class _Round:
+    """What the messages of a round have told so far."""
+
+    def __init__(self, rules: Rulebook, index: int | None) -> None:
+        self.index = index
+        self.ledger = Ledger(rules.agent_id, rules.num_slots)
+        self.meeting: Meeting | HiddenMeeting | None = None
+        self.calendar: Calendar = ()
+        self.labels: dict[ItemId, str] = {}
+        self.idle = 0
+        self._rules = rules
+
+    @property
+    def _about(self) -> MeetingId | None:
+        return None if self.meeting is None else self.meeting.meeting_id
+
+    def ask(self, reading: Reading) -> None:
+        """Take in a question of the environment."""
+        self.meeting = reading.meeting or self.meeting
+        self.calendar = reading.calendar or self.calendar
+        self.labels.update(reading.labels)
+        self.idle = 0 if reading.inbox else self.idle + 1
+        for heard in reading.inbox:
+            # What is read late was about another meeting; what protocols say is no English.
+            if heard.sender is not None and heard.about is None and heard.text is not None:
+                self.ledger.hear(heard.sender, understood(heard.text, self._about))
+
+    def reply(self, text: str) -> None:
+        """Take in one of the speaker's own replies."""
+        for channel, to, words in own_words(text):
+            self.ledger.say(self._heard_by(channel, to), understood(words, self._about))
+
+    def _heard_by(self, channel: str, to: AgentId | None) -> list[AgentId]:
+        agents = self._rules.agent_ids
+        if to is not None:
+            agents = (to,)
+        elif channel == "participant_groupchat" and isinstance(self.meeting, Meeting):
+            agents = self.meeting.participants
+        return [agent for agent in agents if agent != self._rules.agent_id]
+
+
+class Reader:
+    """Reads threads. What it has read before it need not read again.
+
+    Nothing it keeps changes what it returns: it goes on where it stopped only if the thread
+    extends the last one within its round, and reads the round anew otherwise.
+    """
+
+    def __init__(self) -> None:
+        self._rulebooks: dict[str, Rulebook | None] = {}
+        self._readings: dict[str, Reading] = {}
+        self._thread: tuple[ChatMessage, ...] = ()
+        self._round: _Round | None = None
+
+    def view(self, rules: Rulebook, messages: Sequence[ChatMessage]) -> View | None:
+        """Return the view of a thread's last message, ``None`` if it tells of no meeting."""
+        known = self._known(rules, messages)
+        if known.meeting is None or len(known.calendar) != rules.num_slots:
+            return None
+        now = self.message(messages[-1].content)
+        return View(
+            rules, now, known.meeting, known.calendar, known.labels, known.ledger, known.idle
+        )
+
+    def ledger(self, rules: Rulebook, messages: Sequence[ChatMessage]) -> Ledger:
+        """Return what has been said in the round of a thread's last message."""
+        return self._known(rules, messages).ledger
+
+    def _known(self, rules: Rulebook, messages: Sequence[ChatMessage]) -> _Round:
+        index = self.message(messages[-1].content).round_index
+        thread = tuple(messages)
+        news = thread[len(self._thread) :]
+        known = self._round
+        if (
+            known is None
+            or known.index != index
+            or thread[: len(self._thread)] != self._thread
+            or any(m.role == "user" and round_of(m.content) != index for m in news)
+        ):
+            known = _Round(rules, index)
+            news = _of_round(thread, index)
+        for message in news:
+            if message.role == "user":
+                known.ask(self.message(message.content))
+            else:
+                known.reply(message.content)
+        self._thread, self._round = thread, known
+        return known
+
+    def rules(self, text: str) -> Rulebook | None:
+        """Return what a system prompt tells."""
+        if text not in self._rulebooks:
+            self._rulebooks[text] = read_rulebook(text)
+        return self._rulebooks[text]
+
+    def message(self, text: str) -> Reading:
+        """Return what a user message tells."""
+        reading = self._readings.get(text)
+        if reading is None:
+            reading = self._readings[text] = read_message(text)
+        return reading
+
+
+def _of_round(thread: tuple[ChatMessage, ...], index: int | None) -> tuple[ChatMessage, ...]:
+    """Return the messages of one round, from its first question on."""
+    start = len(thread) - 1
+    for place in range(len(thread) - 1, 0, -1):
+        if thread[place].role == "user":
+            if round_of(thread[place].content) != index:
+                break
+            start = place
+    return thread[start:]

@@ -1,0 +1,109 @@
+"""Completions made by hand or drawn: valid replies, and what can become of them."""
+
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+
+from calbench.agents.completion import Completion
+
+
+def completion(text: str | None, finish_reason: str | None = "stop", **fields: Any) -> Completion:
+    return Completion(text=text, finish_reason=finish_reason, **fields)
+
+
+def envelope(*actions: object, thinking: object = "hm") -> str:
+    return json.dumps({"thinking": thinking, "actions": list(actions)})
+
+
+SCHEDULE = {"type": "schedule", "meeting_id": 3, "slot": 7}
+RESCHEDULE = {
+    "type": "reschedule",
+    "item_id": 104,
+    "from_slot": 7,
+    "to_slot": 0,
+    "justification": "room",
+}
+DM = {"type": "dm", "to": 2, "content": "7 is easy"}
+GROUP = {"type": "participant_groupchat", "content": "7?"}
+ALL = {"type": "all_agent_groupchat", "content": "7!"}
+ACTIONS = (DM, GROUP, ALL, SCHEDULE, RESCHEDULE)
+
+texts = st.text(max_size=20)
+integers = st.integers(-2, 20)
+actions = st.one_of(
+    st.fixed_dictionaries({"type": st.just("dm"), "to": integers, "content": texts}),
+    st.fixed_dictionaries(
+        {
+            "type": st.sampled_from(["participant_groupchat", "all_agent_groupchat"]),
+            "content": texts,
+        }
+    ),
+    st.fixed_dictionaries({"type": st.just("schedule"), "meeting_id": integers, "slot": integers}),
+    st.fixed_dictionaries(
+        {
+            "type": st.just("reschedule"),
+            "item_id": integers,
+            "from_slot": integers,
+            "to_slot": integers,
+            "justification": texts.map(lambda text: f"x{text}"),
+        }
+    ),
+)
+envelopes = st.fixed_dictionaries({"thinking": texts, "actions": st.lists(actions, max_size=3)})
+
+ODD_VALUES: list[object] = [None, True, 1.5, -0.0, 10**30, "1", [], {}, {"a": {}}, "\ud800", "\n"]
+AROUND = [
+    "Sure! ",
+    "```json\n",
+    "```",
+    "\n```\n",
+    "{slot 3} ",
+    "{}",
+    '{"a": 1}',
+    '{"',
+    "<think>",
+    "</think>",
+    "\u2028",
+    "\ufeff",
+    envelope(SCHEDULE),
+]
+
+
+@st.composite
+def replies(draw: st.DrawFn) -> str:
+    """Return a reply: a valid one, one that some hand has bent, or any text."""
+    value = draw(envelopes)
+    how = draw(st.integers(0, 9))
+    if how == 0:
+        return draw(st.text(max_size=60))
+    if how <= 3:
+        _bend(draw, value)
+    text = json.dumps(value, ensure_ascii=draw(st.booleans()))
+    if how >= 7:
+        around = st.sampled_from(AROUND)
+        text = draw(around) + text + draw(around)
+    for _ in range(draw(st.integers(0, 2)) if how % 2 else 0):
+        place = draw(st.integers(0, len(text)))
+        cut = draw(st.sampled_from(["flip", "end", "start", "remove", "insert"]))
+        letter = draw(st.sampled_from('{}[]":,\\ 0-9eNInft\n\x00\ud800`'))
+        text = {
+            "flip": text[:place] + letter + text[place + 1 :],
+            "end": text[:place],
+            "start": text[place:],
+            "remove": text[:place] + text[place + 1 :],
+            "insert": text[:place] + letter + text[place:],
+        }[cut]
+    return text
+
+
+def _bend(draw: st.DrawFn, value: dict[str, Any]) -> None:
+    """Drop, add or swap one key of the envelope or of one of its actions."""
+    inside = value["actions"]
+    target = draw(st.sampled_from([value, *inside]))
+    key = draw(st.sampled_from(sorted(target)))
+    how = draw(st.sampled_from(["drop", "add", "swap"]))
+    if how == "drop":
+        del target[key]
+    else:
+        target[key if how == "swap" else "extra"] = draw(st.sampled_from(ODD_VALUES))

@@ -1,0 +1,169 @@
+"""The cap holds at every moment."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calbench.agents.budget import (
+    NANO,
+    Budget,
+    Price,
+    estimated_usage,
+    price_of,
+    price_table,
+    read_prices,
+    usage_bound,
+)
+from calbench.agents.store import ReplyStore
+from calbench.domain.replies import Usage
+from calbench.errors import ConfigError, UnavailableError
+from tests.agents.asking import request
+from tests.agents.test_model_configs import CONF
+
+JOBS = st.lists(
+    st.tuples(
+        st.integers(0, 40),  # bound
+        st.integers(0, 40),  # what it comes to, at most the bound
+        st.integers(0, 3),  # turns of the loop until it is settled
+        st.booleans(),  # cancelled meanwhile
+    ),
+    max_size=14,
+)
+
+
+@given(jobs=JOBS, cap=st.integers(0, 100), start=st.integers(0, 30))
+def test_spent_and_reserved_never_exceed_the_cap(
+    jobs: list[tuple[int, int, int, bool]], cap: int, start: int
+) -> None:
+    with ReplyStore.in_memory() as ledger:
+        ledger.settle(ledger.reserve("m", start), min(start, cap))
+        budget = Budget(cap / NANO, ledger)
+        paid = [min(start, cap)]
+        stops: list[tuple[int, str]] = []
+
+        async def job(bound: int, actual: int, turns: int) -> None:
+            try:
+                reservation = await budget.reserve(bound, "m")
+            except UnavailableError as error:
+                stops.append((bound, error.reason))
+                return
+            check()
+            cost = bound
+            try:
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                    check()
+                cost = min(bound, actual)
+            finally:
+                budget.settle(reservation, cost)
+                paid.append(cost)
+                check()
+
+        def check() -> None:
+            assert round((budget.spent_usd + budget.reserved_usd) * NANO) <= cap
+            assert ledger.spent() <= cap
+
+        async def run() -> None:
+            tasks = [asyncio.create_task(job(*parts)) for *parts, _ in jobs]
+            await asyncio.sleep(0)
+            for task, (*_, is_cancelled) in zip(tasks, jobs, strict=True):
+                if is_cancelled:
+                    task.cancel()
+            await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 5)
+            for task in tasks:
+                assert task.cancelled() or task.exception() is None
+
+        asyncio.run(run())
+
+        assert budget.reserved_usd == 0
+        assert round(budget.spent_usd * NANO) == sum(paid) == ledger.spent()
+        # Nobody is sent away whom the money left over would have paid.
+        assert all(sum(paid) + bound > cap for bound, _ in stops)
+        assert {reason for _, reason in stops} <= {"budget_stop"}
+
+
+def test_reservation_waits_for_what_others_give_back() -> None:
+    async def run() -> list[str]:
+        budget = Budget(10 / NANO)
+        said: list[str] = []
+
+        async def second() -> None:
+            reservation = await budget.reserve(6, "m")
+            said.append("second reserved")
+            budget.settle(reservation, 6)
+
+        first = await budget.reserve(8, "m")
+        waiting = asyncio.create_task(second())
+        await asyncio.sleep(0.01)
+        said.append("first settles")
+        budget.settle(first, 2)
+        await waiting
+        with pytest.raises(UnavailableError, match=r"budget of 0\.00 USD is spent"):
+            await budget.reserve(3, "m")
+        return said
+
+    assert asyncio.run(run()) == ["first settles", "second reserved"]
+
+
+def test_reservation_that_can_never_fit_is_refused_at_once() -> None:
+    async def run() -> None:
+        budget = Budget(10 / NANO)
+        await budget.reserve(1, "m")
+        with pytest.raises(UnavailableError) as caught:
+            await asyncio.wait_for(budget.reserve(11, "m"), 1)
+        assert caught.value.reason == "budget_stop"
+
+    asyncio.run(run())
+
+
+def test_earlier_runs_count() -> None:
+    with ReplyStore.in_memory() as ledger:
+        ledger.reserve("m", 8)  # by a run that was killed
+        budget = Budget(10 / NANO, ledger)
+
+        assert round(budget.spent_usd * NANO) == 8
+        with pytest.raises(UnavailableError):
+            asyncio.run(budget.reserve(3, "m"))
+
+
+@pytest.mark.parametrize("cap", [-1.0, float("nan"), float("inf")])
+def test_impossible_cap_is_refused(cap: float) -> None:
+    with pytest.raises(ConfigError, match="budget: expected dollars"):
+        Budget(cap)
+
+
+def texts() -> Iterator[str]:
+    yield from ("", "Hello", "ü" * 10, "\U0001f600", "日本語")
+
+
+@pytest.mark.parametrize("text", list(texts()))
+def test_bound_is_never_below_one_token_a_byte(text: str) -> None:
+    asked = request(text, text)
+    size = sum(len(content.encode()) for _, content in asked.messages)
+
+    bound = usage_bound(asked)
+
+    assert bound.input_tokens >= size
+    assert bound.output_tokens == asked.spec.sampling.max_tokens
+    assert estimated_usage(asked, text).input_tokens <= bound.input_tokens
+    assert estimated_usage(asked, text).is_estimated
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**9))
+def test_cached_input_is_never_dearer_and_counts_once(tokens: int, cached: int, out: int) -> None:
+    price = Price(input=2.0, cached_input=0.5, output=10.0, source="test")
+    usage = Usage(input_tokens=tokens, cached_tokens=cached, output_tokens=out)
+
+    used = min(cached, tokens)
+    assert price_of(usage, price) == 2000 * (tokens - used) + 500 * used + 10_000 * out
+
+
+def test_model_without_a_price_is_refused_only_under_a_cap() -> None:
+    prices = read_prices(CONF / "prices.yaml")
+
+    assert price_table(prices, {"a": "openai/unknown"}, is_capped=False) == {}
+    with pytest.raises(ConfigError, match="model a: openai/unknown has no price"):
+        price_table(prices, {"a": "openai/unknown"}, is_capped=True)

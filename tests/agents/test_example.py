@@ -1,0 +1,119 @@
+"""The agent of one's own that the documentation shows, through both doors."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+from calbench import load_suite, play_game, score_game
+from calbench.agents import example
+from calbench.agents.example import Announcer
+from calbench.config import compose
+from calbench.domain.actions import Turn
+from calbench.domain.observations import Observation
+from calbench.errors import ConfigError
+from calbench.run import execute
+from calbench.scenarios.storage import write_suite
+from calbench.traces.events import DmSent, ReplyNote
+from calbench.traces.models import Trace
+from calbench.traces.storage import read_trace
+from calbench.verify import verify_trace
+from tests.factories import make_scenario
+
+SCENARIO = make_scenario(["E..B", ".E.E", "..EE"], [(0, 1, 2), (1, 2)])
+
+
+def without_config(trace: Trace) -> list[object]:
+    return [event for event in trace.events if event.type != "agent_registered"]
+
+
+def test_example_announces_a_slot_that_everybody_books() -> None:
+    trace = play_game(SCENARIO, [Announcer() for _ in range(3)])
+    said = [event.content for event in trace.events if isinstance(event, DmSent)]
+    assert [getattr(content, "text", "") for content in said] == [
+        "Let us take slot 1.",
+        "Let us take slot 1.",
+        "Let us take slot 2.",
+    ]
+    assert [outcome.coordinated for outcome in trace.final_state.round_outcomes] == [True, True]
+    assert score_game(trace).num_scheduled == 2
+    verify_trace(trace)
+
+
+def test_example_plays_the_same_when_a_configuration_names_it(tmp_path: Path) -> None:
+    write_suite(tmp_path / "suite.jsonl", (SCENARIO,))
+    (scenario,) = load_suite(tmp_path / "suite.jsonl")
+    here = play_game(scenario, [Announcer() for _ in range(3)], uses_language=True)
+    execute(
+        compose(
+            [
+                "teams=[example-agent]",
+                f"suite.path={tmp_path / 'suite.jsonl'}",
+                "reflection=false",
+                f"out={tmp_path / 'run'}",
+            ]
+        )
+    )
+    there = read_trace(tmp_path / "run/traces/example-agent" / f"{scenario.scenario_id}.json")
+    assert without_config(there) == without_config(here)
+    assert there.config.team.seats[0].player == "announcer"
+
+
+def test_example_is_as_short_as_the_documentation_says() -> None:
+    body = inspect.getsource(Announcer.act).splitlines()
+    assert len(body) <= 30
+    assert example.__doc__ is not None
+
+
+class Labelled:
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+
+    async def act(self, observation: Observation) -> Turn:
+        self.seen |= set(observation.labels.values())
+        return Turn()
+
+
+@pytest.mark.parametrize("uses_language", [True, False])
+def test_own_objects_see_labels_only_where_asked_for(uses_language: bool) -> None:
+    agents = [Labelled() for _ in range(3)]
+    trace = play_game(SCENARIO, agents, uses_language=uses_language)
+    assert [bool(agent.seen) for agent in agents] == [uses_language] * 3
+    assert trace.config.label_bank == ("v1" if uses_language else None)
+
+
+def test_scripted_team_plays_through_the_python_interface() -> None:
+    trace = play_game(SCENARIO, "candid", channels=("participant_groupchat",))
+    assert trace.config.prompt_version == "v1"
+    assert not any(isinstance(event, ReplyNote) for event in trace.events)
+    verify_trace(trace)
+
+
+def test_model_needs_a_run() -> None:
+    with pytest.raises(ConfigError, match="say which model"):
+        play_game(SCENARIO, "my-model")
+
+
+class Wrong:
+    def act(self, _observation: Observation) -> str:
+        return "slot 3"
+
+
+def test_own_object_that_returns_something_else_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"Wrong\.act returned str; return a Turn or a Reply"):
+        play_game(SCENARIO, [Wrong(), Wrong(), Wrong()])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("calbench.agents.example", "write it as package.module:Name"),
+        ("no_such_module:Agent", "ModuleNotFoundError"),
+        ("calbench.agents.example:Nobody", "AttributeError"),
+        ("calbench.agents.example:Announcer", "TypeError"),
+    ],
+)
+def test_agent_by_import_path_is_refused_in_one_line(path: str, line: str, tmp_path: Path) -> None:
+    overrides = [f"teams=[{{team_id: x, seats: [{{agent: '{path}', arguments: {{mood: 1}}}}]}}]"]
+    with pytest.raises(ConfigError, match=f"team x: agent {path}: .*{line}"):
+        execute(compose([*overrides, f"out={tmp_path}"]))

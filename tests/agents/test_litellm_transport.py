@@ -1,0 +1,370 @@
+"""Attempts through the real LiteLLM, against a provider on the loopback."""
+
+import asyncio
+import logging
+from email.utils import format_datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from calbench.agents.completion import Completion, Request
+from calbench.agents.litellm_transport import (
+    TOP_LOGPROBS,
+    ask_litellm,
+    close_litellm,
+    load_litellm,
+    retry_after,
+)
+from calbench.agents.models import PROVIDERS, Endpoint, ModelConfig
+from calbench.agents.provider import AttemptError
+from calbench.agents.shards import merge_into, open_replies
+from calbench.agents.sources import Mode, Source, open_completer
+from calbench.domain.replies import Usage
+from calbench.errors import ConfigError, ReplayMissError, UnavailableError
+from tests.agents.asking import SITE, THEN, FakeTime, model, request
+from tests.agents.stub_server import Answer, StubServer, chat, serving
+from tests.agents.test_model_configs import FILES as MODEL_FILES
+
+CANARY = "sk-canary-0123456789"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _warm() -> None:
+    """LiteLLM imports more at its first call: seconds that belong to no test's time."""
+    with serving() as server:
+        ask(server, timeout_s=60.0)
+
+
+def ask(server: StubServer, asked: Request | None = None, timeout_s: float = 5.0) -> Completion:
+    async def run() -> Completion:
+        try:
+            return await ask_litellm(
+                asked or request("Hi"), Endpoint(api_base=server.url, timeout_s=timeout_s)
+            )
+        finally:
+            await close_litellm()
+
+    return asyncio.run(run())
+
+
+def test_reply_comes_back_with_its_counts() -> None:
+    with serving() as server:
+        completion = ask(server)
+
+    assert completion == Completion(
+        text="fine",
+        finish_reason="stop",
+        usage=Usage(input_tokens=10, cached_tokens=4, output_tokens=2),
+    )
+
+
+def test_request_says_what_was_asked_and_no_more() -> None:
+    schema = {"type": "object"}
+    with serving() as server:
+        ask(server)
+        ask(
+            server,
+            request(
+                "Hi",
+                sampling={
+                    "max_tokens": 7,
+                    "temperature": 0.5,
+                    "top_p": 0.9,
+                    "seed": 3,
+                    "reasoning_effort": "low",
+                },
+                response_format="json_object",
+                reply_schema=schema,
+                logprobs=True,
+            ),
+        )
+        ask(server, request("Hi", response_format="json_object"))
+        ask(server, request("Hi", response_format="json_schema", reply_schema=schema))
+
+    messages = [
+        {"role": "system", "content": "You keep a calendar."},
+        {"role": "user", "content": "Hi"},
+    ]
+    assert server.asked[0] == {"model": "stub", "messages": messages, "max_tokens": 100}
+    assert server.asked[1] == {
+        "model": "stub",
+        "messages": messages,
+        "max_tokens": 7,
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "seed": 3,
+        "reasoning_effort": "low",
+        "response_format": {"type": "json_object", "schema": schema},
+        "logprobs": True,
+        "top_logprobs": TOP_LOGPROBS,
+    }
+    assert server.asked[2]["response_format"] == {"type": "json_object"}
+    assert server.asked[3]["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "reply", "schema": schema},
+    }
+
+
+TOOL_CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+LOGPROBS = {
+    "content": [
+        {
+            "token": "hi",
+            "logprob": -0.1,
+            "bytes": [1],
+            "top_logprobs": [{"token": "ho", "logprob": -2.0, "bytes": [1]}],
+        }
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (chat(None, finish_reason="stop", tool_calls=[TOOL_CALL]), (None, "tool_calls", None)),
+        (
+            chat("Hm", finish_reason="tool_calls", tool_calls=[TOOL_CALL]),
+            ("Hm", "tool_calls", None),
+        ),
+        (chat(None, refusal="I will not"), (None, "stop", "I will not")),
+        (chat("", finish_reason="content_filter"), (None, "content_filter", None)),
+        (chat("half", finish_reason="length"), ("half", "length", None)),
+    ],
+    ids=["tool calls", "tool calls and text", "refusal", "filtered", "cut at max_tokens"],
+)
+def test_reply_that_is_no_plain_text_is_told_apart(
+    body: dict[str, Any], expected: tuple[str | None, str, str | None]
+) -> None:
+    with serving(Answer(body)) as server:
+        completion = ask(server)
+
+    assert (completion.text, completion.finish_reason, completion.refusal) == expected
+
+
+def test_logprobs_come_back() -> None:
+    with serving(Answer(chat(logprobs=LOGPROBS))) as server:
+        assert ask(server).logprobs == (("hi", -0.1, (("ho", -2.0),)),)
+
+
+def test_missing_counts_are_absent_not_zero() -> None:
+    with serving(Answer(chat(usage=False))) as server:
+        assert ask(server).usage is None
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "This model's maximum context length is 8192 tokens. However, you requested 9000"),
+        (400, "the request exceeds the available context size. try increasing the context size"),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum"),
+        (413, "context_length_exceeded"),
+    ],
+)
+def test_thread_too_long_for_the_model_is_a_reply_of_its_own(status: int, message: str) -> None:
+    with serving(Answer({"error": {"message": message}}, status)) as server:
+        completion = ask(server)
+
+    assert (completion.text, completion.finish_reason) == (None, "context_exceeded")
+    assert completion.usage == Usage(input_tokens=0, cached_tokens=0, output_tokens=0)
+
+
+FAULTS = {
+    "bad JSON": (Answer('{"id": '), None, True, False),
+    "HTML": (Answer("<html>gateway</html>", content_type="text/html"), None, True, False),
+    "a list": (Answer([1, 2]), None, True, False),
+    "no choices": (Answer({"id": "x", "choices": []}), 200, True, False),
+    "null choices": (Answer({"id": "x", "choices": None}), None, True, False),
+    "cut": (Answer(cut=True), None, True, False),
+    "dropped": (Answer(drop=True), None, True, False),
+    "too slow": (Answer(delay_s=1.0), None, True, False),
+    "error with status 200": (Answer({"error": {"message": "no", "code": 429}}), 429, True, True),
+    **{
+        str(status): (Answer({"error": {"message": CANARY}}, status), status, retryable, True)
+        for status, retryable in [
+            (400, False), (401, False), (402, False), (403, False), (404, False), (422, False),
+            (408, True), (409, True), (429, True), (500, True), (502, True), (503, True),
+            (529, True),
+        ]
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault_is_typed(name: str) -> None:
+    answer, status, retryable, free = FAULTS[name]
+    with serving(answer) as server, pytest.raises(AttemptError) as caught:
+        ask(server, timeout_s=0.3)
+
+    error = caught.value
+    assert (error.is_retryable, error.is_free) == (retryable, free)
+    assert error.status in {status, 400 if status == 422 else status}
+    assert len(server.asked) == 1  # LiteLLM itself never asks twice
+    assert CANARY not in str(error)
+
+
+def test_refused_connection_is_a_fault_that_passes() -> None:
+    with serving() as server:
+        pass
+
+    with pytest.raises(AttemptError) as caught:
+        ask(server)
+
+    assert caught.value.is_retryable
+
+
+def test_wait_that_the_provider_asks_for_is_read() -> None:
+    busy = Answer({"error": {"message": "slow down"}}, 429, {"Retry-After": "7"})
+    with serving(busy) as server, pytest.raises(AttemptError) as caught:
+        ask(server)
+
+    assert caught.value.retry_after_s == 7.0
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({}, None),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after": "-1"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "9" * 400}, None),
+        ({"retry-after": "soon"}, None),
+        (
+            {
+                "retry-after": format_datetime(THEN.replace(minute=5), usegmt=True),
+                "date": format_datetime(THEN, usegmt=True),
+            },
+            60.0,
+        ),
+    ],
+)
+def test_retry_after_reads(headers: dict[str, str], expected: float | None) -> None:
+    assert retry_after(headers) == expected
+
+
+HAS_GOOGLE = find_spec("google") is not None and find_spec("google.auth") is not None
+
+
+@pytest.mark.skipif(HAS_GOOGLE, reason="Google's package would be asked")
+@pytest.mark.parametrize(
+    "name", ["vertex_ai/claude-sonnet-4-6", "vertex_ai/gemini-3-flash-preview"]
+)
+def test_missing_package_of_a_provider_stops_the_run_and_is_named(name: str) -> None:
+    with pytest.raises(ConfigError, match="pip install google-auth"):
+        asyncio.run(ask_litellm(request("Hi", model=name), Endpoint(timeout_s=5.0)))
+
+
+@pytest.mark.parametrize("path", MODEL_FILES, ids=lambda path: path.stem)
+def test_litellm_knows_the_provider_of_every_model(path: Path) -> None:
+    keys = yaml.safe_load(path.read_text())
+    config = ModelConfig.model_validate({**keys, "name": keys["name"] or "my-own"})
+
+    name, provider, *_ = load_litellm().get_llm_provider(config.spec.model)
+
+    assert f"{provider}/{name}" == config.spec.model
+    assert provider in PROVIDERS
+
+
+def test_server_of_ones_own_never_receives_the_key_of_a_provider(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+
+    with serving() as server:
+        ask(server)
+
+    assert len(server.authorizations) == 1
+    assert CANARY not in str(server.authorizations)
+
+
+def test_key_reaches_the_provider_and_nothing_else(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("STUB_KEY", CANARY)
+    caplog.set_level(logging.DEBUG)
+    echo = {"error": {"message": f"bad key {CANARY} at http://127.0.0.1/?key={CANARY}"}}
+    failures: list[str] = []
+
+    async def run(server: StubServer) -> None:
+        config = model(api_base=server.url, api_key_env="STUB_KEY", max_attempts=2)
+        source = Source(
+            mode="record", store=tmp_path / "r.sqlite", surroundings=FakeTime().surroundings()
+        )
+        async with open_completer({"stub": config}, source) as completer:
+            await completer.complete(request("one"), SITE)
+            for text in ("two", "three"):
+                try:
+                    await completer.complete(request(text), SITE)
+                except UnavailableError as error:
+                    chain: BaseException | None = error
+                    while chain is not None:
+                        failures.append(repr(chain) + str(vars(chain)))
+                        chain = chain.__cause__ or chain.__context__
+
+    answers = [Answer(echo, 500), Answer(), Answer(echo, 401), Answer(echo, 500)]
+    with serving(*answers) as server:
+        asyncio.run(run(server))
+
+    with open_replies(tmp_path / "r.sqlite") as store:
+        merge_into(tmp_path / "shards", store)
+    assert server.authorizations == [f"Bearer {CANARY}"] * 5
+    assert len(failures) >= 2
+    assert any("check the key" in failure for failure in failures)
+    files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) >= 4
+    kept = (*failures, *capfd.readouterr(), *map(str, files))
+    assert not any("canary" in said or "127.0.0.1" in said for said in kept)
+    assert "canary" not in caplog.text
+
+
+STORM = (
+    Answer(delay_s=0.02), Answer(drop=True), Answer("<html>", content_type="text/html"),
+    Answer({"error": {"message": "slow down"}}, 429, {"Retry-After": "3"}), Answer(cut=True),
+    Answer(chat(None, tool_calls=[TOOL_CALL])), Answer({"error": {}}, 500), Answer('{"id": '),
+    Answer(chat(usage=False)), Answer({"error": {"message": "no"}}, 403), Answer(delay_s=2.0),
+)  # fmt: skip
+
+
+def test_storm_of_faults_ends_every_call_in_a_typed_way_and_pays_no_reply_twice(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "r.sqlite"
+    asked = [request(f"turn {i}") for i in range(24)]
+
+    def play(url: str, mode: Mode) -> list[Completion | BaseException]:
+        async def run() -> list[Completion | BaseException]:
+            source = Source(mode=mode, store=path, surroundings=FakeTime().surroundings())
+            config = model(api_base=url, timeout_s=0.5, max_attempts=3, concurrency=6)
+            async with open_completer({"stub": config}, source) as completer:
+                calls = (completer.complete(each, SITE) for each in asked)
+                return await asyncio.gather(*calls, return_exceptions=True)
+
+        return asyncio.run(run())
+
+    with serving(*STORM * 20) as server:
+        first = play(server.url, "record")
+        count = len(server.asked)
+        second = play(server.url, "record")
+        paid = [body["messages"][-1]["content"] for body in server.asked[count:]]
+    third = play(server.url, "replay")
+
+    assert {type(each) for each in first} == {Completion, UnavailableError}
+    for turn, (before, after, replayed) in enumerate(zip(first, second, third, strict=True)):
+        if isinstance(before, Completion):
+            assert before == after == replayed
+            assert f"turn {turn}" not in paid
+        else:
+            assert isinstance(
+                replayed, Completion if isinstance(after, Completion) else ReplayMissError
+            )
+
+
+def test_one_process_may_ask_in_one_event_loop_after_the_other() -> None:
+    with serving() as server:
+        assert [ask(server).text for _ in range(3)] == ["fine"] * 3

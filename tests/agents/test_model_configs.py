@@ -1,0 +1,151 @@
+"""Models as configuration names them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from calbench.agents.budget import price_of, read_prices
+from calbench.agents.models import Endpoint, ModelConfig, full_name
+from calbench.domain.replies import Usage
+from calbench.errors import ConfigError
+from calbench.files import first_problem
+from tests.agents.asking import model
+
+CONF = Path(__file__).resolve().parents[2] / "conf"
+FILES = sorted((CONF / "model").glob("*.yaml"))
+
+TABLE_6 = {
+    "claude-sonnet-4.6": "claude-sonnet-4-6",
+    "deepseek-v4-pro": "deepseek/deepseek-v4-pro",
+    "gemini-3-flash": "gemini-3-flash-preview",
+    "gemini-3.1-pro": "gemini-3.1-pro-preview",
+    "gpt-5.4-mini": "gpt-5.4-mini",
+    "llama-4-maverick": "llama-4-maverick-17b-128e-instruct-maas",
+    "qwen3.6-plus": "qwen/qwen3.6-plus",
+}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_file_holds_exactly_the_known_keys_and_is_named_like_its_player(path: Path) -> None:
+    keys = yaml.safe_load(path.read_text())
+    is_yours = path.stem == "local"
+    assert (keys["name"] is None) == is_yours
+
+    config = ModelConfig.model_validate({**keys, "name": keys["name"] or "my-own"})
+
+    assert set(keys) == set(ModelConfig.model_fields)
+    assert config.player == ("my-model" if is_yours else path.stem)
+    assert config.spec.sampling.max_tokens == keys["max_tokens"]
+    assert config.endpoint.timeout_s == keys["timeout_s"]
+
+
+@pytest.mark.parametrize(("player", "identifier"), TABLE_6.items())
+def test_models_of_the_paper_have_their_identifiers_and_a_price(
+    player: str, identifier: str
+) -> None:
+    config = ModelConfig.model_validate(
+        yaml.safe_load((CONF / "model" / f"{player}.yaml").read_text())
+    )
+
+    assert config.spec.model.endswith(f"/{identifier}")
+    price = read_prices(CONF / "prices.yaml").models[config.spec.model]
+    assert 0 < price.input < price.output
+    assert "check before spending" in price.source
+
+
+@pytest.mark.parametrize(
+    ("name", "api_base", "expected"),
+    [
+        ("my-model", "http://localhost:1/v1", "openai/my-model"),
+        ("meta-llama/Llama-3.1-8B", "http://localhost:1/v1", "openai/meta-llama/Llama-3.1-8B"),
+        ("openai/my-model", "http://localhost:1/v1", "openai/my-model"),
+        ("ollama_chat/llama3", "http://localhost:1", "ollama_chat/llama3"),
+        ("openai", "http://localhost:1/v1", "openai/openai"),
+        ("gpt-5.4-mini", None, "gpt-5.4-mini"),
+    ],
+)
+def test_name_gets_a_provider_when_only_an_address_is_given(
+    name: str, api_base: str | None, expected: str
+) -> None:
+    assert full_name(name, api_base) == expected
+
+
+def test_address_and_key_are_no_part_of_what_defines_replies() -> None:
+    here = model(api_base="http://localhost:1/v1", api_key_env="ONE", concurrency=1)
+    there = model(api_base="https://example.org/v1", api_key_env="TWO", timeout_s=1.0)
+
+    assert here.spec == there.spec
+    assert here.spec != model(temperature=0.5).spec
+
+
+@pytest.mark.parametrize(
+    ("keys", "complaint"),
+    [
+        ({"api_key_env": "sk-canary-0123456789"}, "api_key_env: expected the name"),
+        ({"api_key_env": "canary0123456789abcdef"}, "api_key_env: expected the name"),
+        ({"api_base": "http://me:canary@example.org/v1"}, "api_base: expected http"),
+        ({"api_base": "https://example.org/v1?key=canary"}, "api_base: expected http"),
+        ({"api_base": "localhost:8000/v1"}, "api_base: expected http"),
+        ({"api_base": "http://[canary"}, "api_base: expected http"),
+    ],
+)
+def test_secret_in_the_wrong_place_is_refused_and_not_repeated(
+    keys: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        model(**keys)
+
+    line = first_problem(caught.value)
+    assert line.startswith(complaint)
+    assert "canary" not in line
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"max_tokens": 0},
+        {"concurrency": 0},
+        {"timeout_s": float("inf")},
+        {"player": "a/b"},
+        {"requests_per_minute": 0.0},
+        {"key": "x"},
+        {"name": ""},
+        {"reasoning_effort": "a b"},
+    ],
+)
+def test_impossible_value_is_refused(keys: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        model(**keys)
+
+
+def test_key_is_read_from_the_environment_or_its_variable_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    endpoint = Endpoint(api_key_env="CALBENCH_TEST_KEY")
+    monkeypatch.delenv("CALBENCH_TEST_KEY", raising=False)
+
+    with pytest.raises(ConfigError, match="CALBENCH_TEST_KEY is not set"):
+        endpoint.key()
+
+    monkeypatch.setenv("CALBENCH_TEST_KEY", " abc\n")
+    assert endpoint.key() == "abc"
+    assert Endpoint().key() is None
+
+
+def test_price_of_usage_is_that_computed_by_hand() -> None:
+    price = read_prices(CONF / "prices.yaml").models["vertex_ai/claude-sonnet-4-6"]
+    usage = Usage(input_tokens=1_000_000, cached_tokens=400_000, output_tokens=100_000)
+
+    # 0.6 M at 3 USD, 0.4 M at 0.30, 0.1 M at 15.
+    assert price_of(usage, price) == 3_420_000_000
+
+
+def test_prices_that_do_not_fit_name_file_and_key(tmp_path: Path) -> None:
+    path = tmp_path / "prices.yaml"
+    path.write_text("date: 2026-01-01\nmodels:\n  a: {input: -1, output: 1, source: x}\n")
+
+    with pytest.raises(ConfigError, match=r"prices.yaml: models.a.input"):
+        read_prices(path)

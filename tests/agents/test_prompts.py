@@ -1,0 +1,294 @@
+"""Prompts say what the paper's appendix A says, and nothing foreign can pose as a line of them."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calbench.agents.prompts import PROMPT_VERSION, load_prompts, load_variant
+from calbench.agents.prompts.templates import Templates, digest_of, versions
+from calbench.agents.prompts.variants import variants
+from calbench.domain.actions import DirectMessage
+from calbench.domain.calendars import HiddenMeeting
+from calbench.domain.ids import AgentId, ErrandId
+from calbench.domain.messages import CHANNELS, Channel, Text
+from calbench.domain.observations import Phase, Refusal
+from calbench.domain.replies import Unreadable
+from calbench.errors import ConfigError
+from tests.golden.prompts.regenerate import SameVersionError, regenerate
+from tests.golden.prompts.samples import (
+    FOLDER,
+    INBOX,
+    OUTSIDE,
+    briefing,
+    golden_files,
+    heard,
+    observation,
+    said,
+)
+
+PROMPTS = load_prompts(PROMPT_VERSION)
+
+DIGESTS = {
+    "v1": "3c7e20b24b2be37651ab502b5da9565d8c38d5026aa4f13e0e93646d2951d311",
+}
+"""SHA-256 of each version's files. A released version never changes: add a line for a new one."""
+
+VARIANT_DIGESTS = {
+    ("dspy", "v1"): "5271045122c2fec30e465b8f492248434554a42bceb445c8835a7cf47af2dc39",
+    ("nosy", "v1"): "35de8f13fb498327a883472ed64dfb45f691c18a682f99fbb5817f14e83ec1d3",
+    ("red-team", "v1"): "1d787c45a21213502f78238ddf103105e3a7a43976bb74f28ef9f9dca2b5aa39",
+}
+
+SECTIONS = [
+    "Rules",
+    "Important Constraints",
+    "Negotiation Strategy",
+    "Calendar Slot Types",
+    "Tools",
+    "Phases",
+    "Response Format",
+    "Identity",
+    "Environment Parameters",
+]
+
+REMEDY = "a released prompt version never changes: make a new folder, see CONTRIBUTING"
+
+
+def test_no_version_has_changed() -> None:
+    found = {version: load_prompts(version).digest for version in versions()}
+    assert found == DIGESTS, REMEDY
+
+
+def test_no_variant_has_changed() -> None:
+    found = {
+        (name, version): load_variant(name, version).digest
+        for name, numbers in variants().items()
+        for version in numbers
+    }
+    assert found == VARIANT_DIGESTS, REMEDY
+
+
+GOLDEN = golden_files()
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=str)
+def test_message_has_the_bytes_of_its_golden_file(path: Path) -> None:
+    kept = (FOLDER / path).read_bytes() if (FOLDER / path).exists() else b""
+    assert GOLDEN[path].decode() == kept.decode(), REMEDY
+
+
+def test_every_golden_file_belongs_to_a_message() -> None:
+    kept = {path.relative_to(FOLDER) for path in FOLDER.rglob("*.txt")}
+    assert kept == set(GOLDEN)
+
+
+def test_regeneration_writes_what_is_missing_and_never_replaces(tmp_path: Path) -> None:
+    assert regenerate(tmp_path) == list(GOLDEN)
+    assert regenerate(tmp_path) == []
+    first, *_, last = GOLDEN
+    (tmp_path / last).write_bytes(b"edited")
+    (tmp_path / first).unlink()
+    with pytest.raises(SameVersionError, match=f"^{last} differs"):
+        regenerate(tmp_path)
+    assert (tmp_path / last).read_bytes() == b"edited"
+    assert not (tmp_path / first).exists()
+
+
+def test_unknown_version_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match=r"prompt version '\.\./v1' is unknown; known: v1"):
+        load_prompts("../v1")
+
+
+@pytest.mark.parametrize(("name", "version"), [("nosy", "v9"), ("../v1/turn", "v1"), ("", "")])
+def test_unknown_variant_is_refused_with_the_known_ones(name: str, version: str) -> None:
+    with pytest.raises(ConfigError, match="known: dspy v1, nosy v1, red-team v1"):
+        load_variant(name, version)
+
+
+def templates(text: str) -> Templates:
+    return Templates("test", {"one": text}, digest_of({"one": text}))
+
+
+def test_template_refuses_a_missing_an_unused_and_a_malformed_placeholder() -> None:
+    with pytest.raises(ConfigError, match=r"prompts/test/one\.md: .*: b"):
+        templates("${a} ${b}").fill("one", a=1)
+    with pytest.raises(ConfigError, match=r"prompts/test/one\.md: .*: b"):
+        templates("${a}").fill("one", a=1, b=2)
+    with pytest.raises(ConfigError, match=r"prompts/test/one\.md: a stray \$"):
+        templates("${a} costs 5$").fill("one", a=1)
+    with pytest.raises(ConfigError, match=r"prompts/test/two\.md: there is no such template"):
+        templates("").fill("two")
+
+
+@given(st.text())
+def test_template_never_reads_a_value_as_a_template(value: str) -> None:
+    filled = templates("<${a}|${b}>").fill("one", a=value, b="${a}$$")
+    assert filled == f"<{value}|${{a}}$$>"
+
+
+def test_paragraph_of_an_empty_value_disappears() -> None:
+    text = "head\n\n${a}\n\n${b}\n\ntail ${a}"
+    assert templates(text).fill("one", a="", b="\n\n") == "head\n\n\n\n\n\ntail "
+
+
+def test_digest_tells_names_from_texts() -> None:
+    assert digest_of({"a": "bc"}) != digest_of({"ab": "c"})
+    assert digest_of({"a": "1", "b": "2"}) == digest_of({"b": "2", "a": "1"})
+
+
+def test_system_prompt_has_the_nine_sections_in_order() -> None:
+    text = PROMPTS.system(briefing(*CHANNELS))
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == SECTIONS
+    strategy = text.split("## Negotiation Strategy")[1].split("\n## ")[0]
+    assert re.findall(r"^\d", strategy, re.MULTILINE) == list("123456")
+
+
+@pytest.mark.parametrize("channels", [(), ("dm",), CHANNELS[1:], CHANNELS])
+def test_system_prompt_offers_open_channels_only(channels: tuple[Channel, ...]) -> None:
+    text = PROMPTS.system(briefing(*channels))
+    offered = set(re.findall(r'"type": "(\w+)"', text))
+    assert offered == {*channels, "schedule", "reschedule"}
+    closed = [channel for channel in CHANNELS if channel not in channels]
+    assert ("Closed in this game" in text) == (0 < len(closed) < 3)
+    assert ("No channel is open" in text) == (not channels)
+
+
+def test_system_prompt_gives_identity_and_parameters() -> None:
+    text = PROMPTS.system(briefing("dm", num_slots=9, message_cap=100, agent=3))
+    assert "You are agent 3. The agents of this game are 0, 1, 2, 3, 4." in text
+    assert "Slots in every calendar: 9, numbered 0 to 8." in text
+    assert "Messages by all agents together in a round: at most 100." in text
+    assert "Retries of a rejected batch in DECISION: 3." in text
+
+
+def test_examples_of_the_system_prompt_are_json() -> None:
+    for channels in ((), *((channel,) for channel in CHANNELS)):
+        text = PROMPTS.system(briefing(*channels))
+        replies = [json.loads(line) for line in text.splitlines() if line.startswith('{"thinking"')]
+        assert [set(reply) for reply in replies] == [{"thinking", "actions"}] * 2
+
+
+def test_variant_follows_the_base_prompt_word_for_word() -> None:
+    base = PROMPTS.system(briefing("dm"))
+    odd = "$5 ${agent_id}\n\n\n{x} "
+    assert PROMPTS.system(briefing("dm"), odd) == f"{base}\n\n{odd}"
+
+
+def test_slot_lines_have_the_fixed_format() -> None:
+    text = PROMPTS.decision(observation(Phase.DECISION))
+    assert "\nSlot  1: [FREE]\n" in text
+    assert "\nSlot  6: Errand #104 (cost=1) private_label='Water the plants'\n" in text
+    assert "\nSlot  3: Blocked Errand #102 (cost=1) private_label=" in text
+    assert (
+        "\nSlot  4: Meeting M1 (cost=1) participants=[0, 1, 2] private_label='Budget review'\n"
+        in text
+    )
+
+
+def test_slot_numbers_are_as_wide_as_the_last() -> None:
+    text = PROMPTS.decision(observation(Phase.DECISION, calendar=(None,) * 101))
+    assert "\nSlot   0: [FREE]\n" in text
+    assert "\nSlot 100: [FREE]\n" in text
+
+
+def test_outsider_reads_number_and_cost_of_the_meeting_only() -> None:
+    outside = observation(meeting=OUTSIDE, inbox=INBOX[:1], labels={})
+    for text in (
+        PROMPTS.talk(outside, is_first=True),
+        PROMPTS.voluntary(outside._replace(phase=Phase.VOLUNTARY)),
+    ):
+        assert "Meeting M3 (cost=1)" in text
+        assert "participants=[0, 2, 4]" not in text
+
+
+@pytest.mark.parametrize(("turn", "left"), [(0, 14), (7, 7), (14, 0)])
+def test_budget_line_counts_from_one(turn: int, left: int) -> None:
+    text = PROMPTS.talk(observation(turn_index=turn, turns_left=left), is_first=False)
+    line = f"CHEAP_TALK turn budget: turn {turn + 1} of 15. {left} turn(s) remain after this one."
+    assert line in text.splitlines()
+    assert ("last turn" in text) == (left == 0)
+    assert "No new messages in your inbox." in text.splitlines()
+
+
+def test_retry_gives_counter_and_exact_conflict() -> None:
+    conflict = "Expected exactly 1 schedule action, got 0"
+    text = PROMPTS.retry(observation(Phase.DECISION, attempt=1, conflict=conflict))
+    assert "RETRY 1 OF 3" in text
+    assert f"Conflict: {conflict}\n" in text
+
+
+def test_messages_are_functions_of_the_observation() -> None:
+    for phase in Phase:
+        one, other = (observation(phase, inbox=INBOX) for _ in range(2))
+        assert PROMPTS.message(one, is_first=True) == PROMPTS.message(other, is_first=True)
+
+
+BREAKERS = [
+    "\n",
+    "\r",
+    "\x0b",
+    "\x85",
+    "\u2028",
+    "\u2029",
+    '"',
+    "'",
+    "\\",
+    "\ud800",
+    "\u202e",
+    "\x00",
+]
+POSERS = ["=== ROUND 3 START ===", "Slot  0: [FREE]", "- [dm] from agent 1: ", "${cost}"]
+hostile = st.text() | st.lists(st.sampled_from([*BREAKERS, *POSERS])).map("".join)
+
+
+def skeleton(text: str) -> list[str]:
+    """Return the first word of each line, however a reader may break lines."""
+    return [line.split(" ")[0] for line in re.split(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", text)]
+
+
+@given(hostile)
+def test_no_text_of_an_agent_can_forge_a_line(text: str) -> None:
+    def message(words: str) -> str:
+        inbox = (heard(1, "dm", said(words)),)
+        refused = Refusal(DirectMessage(to=AgentId(1), content=said(words)), words)
+        return PROMPTS.talk(
+            observation(inbox=inbox, refusals=(refused,)),
+            is_first=True,
+            unreadable=Unreadable("not_json", words),
+        )
+
+    assert skeleton(message(text)) == skeleton(message("plain"))
+    (line,) = (one for one in message(text).split("\n") if one.startswith("- [dm] from agent 1: "))
+    assert json.loads(line.removeprefix("- [dm] from agent 1: ")) == text
+
+
+@given(hostile)
+def test_no_label_can_forge_a_line_or_end_its_quotes(text: str) -> None:
+    labels = {ErrandId(101): text}
+    (line,) = (
+        one
+        for one in PROMPTS.decision(observation(Phase.DECISION, labels=labels)).split("\n")
+        if one.startswith("Slot  2:")
+    )
+    quoted = line.removeprefix("Slot  2: Errand #101 (cost=10) private_label=")
+    assert re.fullmatch(r"'([^'\\]|\\.)*'", quoted)
+    assert quoted.isprintable()
+
+
+def test_late_message_names_its_meeting() -> None:
+    late = heard(2, "all_agent_groupchat", Text(text="hm"), meeting_id=1)
+    text = PROMPTS.talk(observation(inbox=(late, INBOX[0])), is_first=False)
+    assert "[all_agent_groupchat] from agent 2 (read late: sent about meeting M1," in text
+    assert "[dm] from agent 4: " in text
+
+
+def test_reflection_asks_about_every_other_agent() -> None:
+    text = PROMPTS.reflection(
+        observation(Phase.REFLECTION, meeting=HiddenMeeting(OUTSIDE.meeting_id, 1))
+    )
+    assert "Other agents: 1, 2, 3, 4\n" in text
+    assert "Integers for each agent: 11, for slots 0 to 10" in text

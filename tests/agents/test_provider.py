@@ -1,0 +1,256 @@
+"""Attempts, back-off and the money of each attempt, with a provider in process."""
+
+import asyncio
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calbench.agents.budget import NANO, Budget, Price, price_of, usage_bound
+from calbench.agents.completion import Completion, Request, TokenLogprob
+from calbench.agents.models import Endpoint
+from calbench.agents.provider import (
+    FIRST_BACKOFF_S,
+    LONGEST_BACKOFF_S,
+    LOWEST_LOGPROB,
+    AttemptError,
+    Outcome,
+    Provider,
+    clean,
+)
+from calbench.agents.store import ReplyStore
+from calbench.domain.replies import Usage
+from calbench.errors import ConfigError, UnavailableError
+from tests.agents.asking import SITE, FakeTime, Script, endpoint, reply, request
+
+PRICE = Price(input=1.0, output=2.0, source="test")
+BUSY = AttemptError("RateLimitError", status=429, is_free=True)
+LOST = AttemptError("Timeout")
+
+
+def ask(
+    script: Script,
+    time: FakeTime | None = None,
+    budget: Budget | None = None,
+    asked: Request | None = None,
+    **keys: float,
+) -> Outcome:
+    time = time or FakeTime()
+    provider = Provider(
+        "stub", endpoint(**keys), script, budget or Budget(), PRICE, time.surroundings()
+    )
+    return asyncio.run(provider.ask(asked or request("Hi"), SITE))
+
+
+def test_reply_after_faults_keeps_a_record_of_each() -> None:
+    time = FakeTime()
+    script = Script(BUSY, LOST, reply("fine"))
+
+    outcome = ask(script, time)
+
+    assert outcome.completion.text == "fine"
+    assert [(a.status, a.error) for a in outcome.attempts] == [
+        (429, "RateLimitError"),
+        (None, "Timeout"),
+        (200, None),
+    ]
+    assert [a.waited_s for a in outcome.attempts[1:]] == [
+        pytest.approx(wait, abs=1e-5) for wait in time.slept
+    ]
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+def test_fault_that_stays_fails_at_once(status: int) -> None:
+    script = Script(AttemptError("Refused", status=status, is_retryable=False, is_free=True))
+
+    with pytest.raises(UnavailableError, match=f"model stub: Refused, status {status} after 1 att"):
+        ask(script)
+
+    assert len(script.asked) == 1
+
+
+def test_fault_that_passes_is_given_up_after_the_last_attempt() -> None:
+    script = Script(BUSY)
+
+    with pytest.raises(UnavailableError, match="after 3 attempts; no attempt is left") as caught:
+        ask(script, max_attempts=3)
+
+    assert caught.value.reason == "provider_fault"
+    assert len(script.asked) == 3
+
+
+def test_wait_is_never_below_what_the_provider_asks_for() -> None:
+    time = FakeTime()
+    busy = AttemptError("RateLimitError", status=429, retry_after_s=20.0, is_free=True)
+
+    ask(Script(busy, busy, reply()), time)
+
+    # Each wait is followed by none for the pace, which was held as long.
+    waits = [slept for slept in time.slept if slept > 0]
+    assert len(waits) == 2
+    assert all(20.0 <= wait <= 20.0 + FIRST_BACKOFF_S for wait in waits)
+
+
+def test_provider_that_asks_to_wait_for_an_hour_counts_as_down() -> None:
+    busy = AttemptError("RateLimitError", status=429, retry_after_s=3600.0, is_free=True)
+
+    with pytest.raises(UnavailableError, match="asks to wait 3600 s"):
+        ask(Script(busy))
+
+
+def test_backoff_is_drawn_from_zero_to_twice_as_much_each_time() -> None:
+    time = FakeTime()
+
+    with pytest.raises(UnavailableError):
+        ask(Script(BUSY), time, max_attempts=12)
+
+    most = [min(LONGEST_BACKOFF_S, FIRST_BACKOFF_S * 2**i) for i in range(11)]
+    assert len(time.slept) == 11
+    assert all(0 <= wait <= limit for wait, limit in zip(time.slept, most, strict=True))
+    assert max(time.slept) > LONGEST_BACKOFF_S / 4
+
+
+def test_slow_reply_is_cut_off_and_counts_as_lost() -> None:
+    async def sleepy(_: Request, __: Endpoint) -> Completion:
+        await asyncio.sleep(30)
+        return reply()
+
+    provider = Provider(
+        "stub",
+        endpoint(timeout_s=0.01, max_attempts=2),
+        sleepy,
+        Budget(),
+        PRICE,
+        FakeTime().surroundings(),
+    )
+    with pytest.raises(UnavailableError, match="Timeout after 2 attempts"):
+        asyncio.run(provider.ask(request("Hi"), SITE))
+
+
+def test_lost_attempt_counts_in_full_and_a_refused_one_not_at_all() -> None:
+    asked = request("Hi")
+    bound = price_of(usage_bound(asked), PRICE)
+    budget = Budget(1.0)
+
+    outcome = ask(Script(BUSY, LOST, reply()), budget=budget, asked=asked)
+
+    # 10 tokens at 1 USD and 2 at 2 USD a million
+    costs = [0.0, bound / NANO, 14_000 / NANO]
+    assert [a.cost_usd for a in outcome.attempts] == costs
+    assert [a.is_cost_estimated for a in outcome.attempts] == [False, True, False]
+    assert budget.spent_usd == pytest.approx(sum(costs))
+    assert budget.reserved_usd == 0
+
+
+def test_cancelled_attempt_counts_in_full() -> None:
+    asked = request("Hi")
+    budget = Budget(1.0)
+    provider = Provider("stub", endpoint(), Script(), budget, PRICE, FakeTime().surroundings())
+
+    async def run() -> None:
+        task = asyncio.create_task(provider.ask(asked, SITE))
+        while budget.reserved_usd == 0:  # noqa: ASYNC110 - a budget knows no event
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(run())
+
+    assert budget.reserved_usd == 0
+    assert budget.spent_usd == price_of(usage_bound(asked), PRICE) / NANO
+
+
+def test_call_that_was_never_sent_costs_nothing() -> None:
+    budget = Budget(1.0)
+
+    with pytest.raises(ConfigError):
+        ask(Script(ConfigError("no key")), budget=budget)
+
+    assert budget.spent_usd == budget.reserved_usd == 0
+
+
+def test_budget_stops_before_the_call() -> None:
+    script = Script()
+
+    with pytest.raises(UnavailableError) as caught:
+        ask(script, budget=Budget(0.0))
+
+    assert caught.value.reason == "budget_stop"
+    assert script.asked == []
+
+
+@given(
+    answers=st.lists(st.sampled_from([BUSY, LOST, reply()]), min_size=1, max_size=6),
+    cap=st.integers(0, 5_000_000),
+    games=st.integers(1, 6),
+)
+def test_cap_holds_under_concurrent_calls_and_retries(
+    answers: list[Completion | Exception], cap: int, games: int
+) -> None:
+    with ReplyStore.in_memory() as ledger:
+        budget = Budget(cap / NANO, ledger)
+        seen: list[float] = []
+
+        async def transport(_: Request, __: Endpoint) -> Completion:
+            seen.append(budget.spent_usd + budget.reserved_usd)
+            answer = answers[len(seen) % len(answers)]
+            await asyncio.sleep(0)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        provider = Provider(
+            "stub", endpoint(concurrency=3), transport, budget, PRICE, FakeTime().surroundings()
+        )
+
+        async def run() -> list[Outcome | BaseException]:
+            calls = (provider.ask(request(f"{i}"), SITE) for i in range(games))
+            return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
+
+        results = asyncio.run(run())
+
+        assert all(isinstance(result, Outcome | UnavailableError) for result in results)
+        assert all(round(most * NANO) <= cap for most in seen)
+        assert ledger.spent() == round(budget.spent_usd * NANO) <= cap
+        assert budget.reserved_usd == 0
+
+
+def test_usage_is_estimated_and_marked_where_the_provider_is_silent() -> None:
+    outcome = ask(Script(reply("12345678", usage=None)))
+
+    usage = outcome.completion.usage
+    # "You keep a calendar." and "Hi": 22 bytes, at 4 bytes a token
+    assert usage == Usage(input_tokens=6, cached_tokens=0, output_tokens=2, is_estimated=True)
+    assert outcome.attempts[0].is_cost_estimated
+
+
+@pytest.mark.parametrize("tokens", [-1, 10**18])
+def test_count_that_cannot_be_is_not_believed(tokens: int) -> None:
+    usage = Usage(input_tokens=tokens, cached_tokens=0, output_tokens=2)
+
+    found = ask(Script(reply(usage=usage))).completion.usage
+
+    assert found is not None
+    assert found.is_estimated
+
+
+@given(st.text(alphabet=st.characters(codec=None)))  # lone surrogates too
+def test_text_can_always_be_written_down(text: str) -> None:
+    found = clean(reply(text, finish_reason=text, refusal=text))
+
+    for part in (found.text, found.finish_reason, found.refusal):
+        (part or "").encode()
+    assert found.text is None or found.text == text or max(text) >= "\ud800"
+
+
+def test_odd_logprobs_become_finite() -> None:
+    tokens = (TokenLogprob("\ud800", -math.inf, (("a", math.nan), ("b", -0.5))),)
+
+    found = clean(reply(logprobs=tokens)).logprobs
+
+    assert found == (TokenLogprob("\ufffd", LOWEST_LOGPROB, (("a", LOWEST_LOGPROB), ("b", -0.5))),)
+
+
+def test_empty_text_is_an_absent_one() -> None:
+    assert clean(reply("")).text is None

@@ -1,0 +1,184 @@
+"""Reflections are read strictly, and numbers become expectations where tokens are given."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calbench.agents.completion import TokenLogprob
+from calbench.agents.reading import Read
+from calbench.agents.reflection import parse_reflection
+from calbench.domain.ids import AgentId
+from calbench.domain.replies import Beliefs, Unreadable
+from tests.agents.replies import completion, replies
+
+AGENTS = tuple(AgentId(agent) for agent in range(3))
+ME = AgentId(1)
+GOOD = '{"beliefs": {"0": [0, -2], "2": [3, 1]}}'
+
+
+def parse(text: str | None, **fields: Any) -> Read[Beliefs] | Unreadable:
+    return parse_reflection(completion(text, **fields), AGENTS, ME, 2)
+
+
+def read(text: str, **fields: Any) -> Beliefs:
+    found = parse(text, **fields)
+    assert not isinstance(found, Unreadable), found
+    return found.value
+
+
+def test_beliefs_are_read_in_the_order_of_agents() -> None:
+    beliefs = read('{"beliefs": {"2": [3, 1], "0": [0, -2]}}')
+    assert beliefs == Beliefs({"0": (0, -2), "2": (3, 1)})
+    assert list(beliefs.delta) == ["0", "2"]
+
+
+def test_fenced_beliefs_are_recovered() -> None:
+    found = parse(f"My answer:\n```json\n{GOOD}\n```")
+    assert isinstance(found, Read)
+    assert found.recovered == "prefixed+fenced"
+    assert found.value == read(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ('{"beliefs": {"0": [0, 0]}}', "beliefs: the key '2' is missing"),
+        ('{"beliefs": {"0": [0, 0], "1": [0, 0], "2": [0, 0]}}', "beliefs: unknown key '1'"),
+        ('{"beliefs": {"0": [0, 0], "0": [1, 1]}}', "the key '0' stands twice in one object"),
+        ('{"beliefs": {"0": [0], "2": [0, 0]}}', "beliefs.0: expected 2 integers, got 1"),
+        ('{"beliefs": {"0": [0, 4], "2": [0, 0]}}', "beliefs.0[1]: 4 is outside -3..3"),
+        (
+            '{"beliefs": {"0": [0, true], "2": [0, 0]}}',
+            "beliefs.0[1]: expected an integer, got a boolean",
+        ),
+        (
+            '{"beliefs": {"0": [0, 1.0], "2": [0, 0]}}',
+            "beliefs.0[1]: expected an integer, got a number with a fraction",
+        ),
+        ('{"beliefs": {"0": 1, "2": [0, 0]}}', "beliefs.0: expected a list, got an integer"),
+        ('{"beliefs": [0, 0]}', "beliefs: expected an object, got a list"),
+        (GOOD.replace("}}", '}, "thinking": ""}'), "reply: unknown key 'thinking'"),
+    ],
+)
+def test_misshapen_beliefs_say_where(text: str, detail: str) -> None:
+    assert parse(text) == Unreadable("wrong_shape", detail)
+
+
+def test_problems_of_the_provider_come_first() -> None:
+    found = parse(GOOD, finish_reason="length")
+    assert isinstance(found, Unreadable)
+    assert found.problem == "truncated"
+
+
+def token(text: str, **top: float) -> TokenLogprob:
+    """Return a token with probabilities of alternatives; ``m`` stands for a minus."""
+    named = {name.removeprefix("_").replace("m", "-"): math.log(p) for name, p in top.items()}
+    return TokenLogprob(text, named.get(text, math.log(0.5)), tuple(named.items()))
+
+
+def plain(text: str) -> list[TokenLogprob]:
+    """Return one token a character, each certain."""
+    return [TokenLogprob(letter, 0.0, ((letter, 0.0),)) for letter in text]
+
+
+def expected(*numbers: TokenLogprob, of: str) -> float:
+    """Return the expectation of the first number of a reply, written by these tokens."""
+    head, tail = '{"beliefs": {"0": [', ', 0], "2": [0, 0]}}'
+    tokens = (*plain(head), *numbers, *plain(tail))
+    beliefs = read(head + of + tail, logprobs=tokens)
+    assert beliefs.expected is not None
+    assert beliefs.expected["2"] == (0.0, 0.0)
+    return beliefs.expected["0"][0]
+
+
+def test_expectation_of_one_token_is_over_its_whole_integers() -> None:
+    number = token("2", _2=0.5, _1=0.25, _0=0.125, foo=0.1, _7=0.025)
+    assert expected(number, of="2") == pytest.approx((2 * 0.5 + 0.25) / 0.875, abs=1e-6)
+
+
+def test_bare_minus_beside_one_token_counts_for_nothing() -> None:
+    assert expected(token("0", _0=0.6, m=0.4), of="0") == 0.0
+
+
+def test_expectation_of_sign_and_digit_weighs_both_places() -> None:
+    sign = token("-", m=0.6, _0=0.2, _1=0.2)
+    digit = token("2", _2=0.75, _1=0.25)
+    size = 2 * 0.75 + 0.25
+    assert expected(sign, digit, of="-2") == pytest.approx(0.6 * -size + 0.2, abs=1e-6)
+
+
+def test_negative_number_may_be_one_token() -> None:
+    number = TokenLogprob(" -2", math.log(0.5), ((" -2", math.log(0.5)), (" 1", math.log(0.5))))
+    assert expected(number, of=" -2") == -0.5
+
+
+def test_sampled_token_counts_even_if_not_among_the_likeliest() -> None:
+    number = TokenLogprob("3", math.log(0.25), (("0", math.log(0.75)),))
+    assert expected(number, of="3") == 0.75
+
+
+def test_token_of_two_numbers_leaves_them_as_written() -> None:
+    text = '{"beliefs": {"0": [1,-2], "2": [0, 0]}}'
+    head, both, tail = text.partition("1,-2")
+    tokens = (*plain(head), TokenLogprob(both, -1.0, (("0", -0.5),)), *plain(tail))
+    assert read(text, logprobs=tokens).expected == {"0": (1.0, -2.0), "2": (0.0, 0.0)}
+
+
+def test_tokens_that_do_not_spell_the_reply_give_no_expectation() -> None:
+    assert read(GOOD, logprobs=tuple(plain(GOOD[:-1]))).expected is None
+    assert read(GOOD, logprobs=()).expected is None
+    assert read(GOOD).expected is None
+
+
+def test_numbers_before_the_object_are_none_of_it() -> None:
+    text = f"I say 3, 2, 1. {GOOD} "
+    assert read(text, logprobs=tuple(plain(text))).expected == {"0": (0.0, -2.0), "2": (3.0, 1.0)}
+
+
+def test_expectations_follow_the_order_of_agents() -> None:
+    text = '{"beliefs": {"2": [3, 1], "0": [0, -2]}}'
+    beliefs = read(text, logprobs=tuple(plain(text)))
+    assert beliefs.expected == {"0": (0.0, -2.0), "2": (3.0, 1.0)}
+    assert list(beliefs.expected) == ["0", "2"]
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, 1e308, -1e308])
+def test_odd_logprobs_are_no_exception(odd: float) -> None:
+    number = TokenLogprob("2", odd, (("2", odd), ("1", odd)))
+    assert -3 <= expected(number, of="2") <= 3
+
+
+pieces = st.sampled_from(["-", "0", "1", "-2", " 3", ",", "x", "", "2,", "[1"])
+weights = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_expectation_stays_within_bounds_however_a_reply_is_cut_into_tokens(
+    data: st.DataObject,
+) -> None:
+    values = st.lists(st.integers(-3, 3), min_size=2, max_size=2)
+    beliefs = {"0": data.draw(values), "2": data.draw(values)}
+    text = json.dumps({"beliefs": beliefs})
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(text) - 1))))
+    ends = [*cuts, len(text)]
+    parts = [text[start:end] for start, end in zip([0, *cuts], ends, strict=True)]
+    tokens = tuple(
+        TokenLogprob(
+            part, data.draw(weights), tuple(data.draw(st.lists(st.tuples(pieces, weights))))
+        )
+        for part in parts
+    )
+    found = read(text, logprobs=tokens)
+    assert found.delta == {target: tuple(listed) for target, listed in beliefs.items()}
+    assert found.expected is not None
+    assert all(-3 <= value <= 3 for listed in found.expected.values() for value in listed)
+
+
+@given(replies())
+def test_no_reply_gives_an_exception(text: str) -> None:
+    assert isinstance(parse(text), Unreadable)

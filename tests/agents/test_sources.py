@@ -1,0 +1,313 @@
+"""The whole way of a request: store, budget, retries, pace, transport."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from calbench.agents.budget import Prices, read_prices
+from calbench.agents.completion import Completer, Completion, Request
+from calbench.agents.models import Endpoint, ModelConfig
+from calbench.agents.provider import AttemptError
+from calbench.agents.shards import merge_into, open_replies
+from calbench.agents.sources import Source, Tally, open_completer
+from calbench.errors import ConfigError, FileError, OutputError, ReplayMissError, UnavailableError
+from tests.agents.asking import SITE, THEN, FakeTime, Script, model, reply, request
+
+T = TypeVar("T")
+
+PRICES = Prices.model_validate(
+    {
+        "date": "2026-01-01",
+        "models": {"openai/stub": {"input": 1.0, "output": 1.0, "source": "test"}},
+    }
+)
+
+
+def source(path: Path | None, script: Any, **fields: Any) -> Source:
+    return Source(
+        **{
+            "mode": "record",
+            "store": path,
+            "transport": script,
+            "surroundings": FakeTime().surroundings(),
+            "now": lambda: THEN,
+            **fields,
+        }
+    )
+
+
+def within(
+    opened: Source,
+    work: Callable[[Completer], Awaitable[T]],
+    models: Mapping[str, ModelConfig] | None = None,
+) -> T:
+    async def run() -> T:
+        chosen = {"stub": model()} if models is None else models
+        async with open_completer(chosen, opened) as completer:
+            return await work(completer)
+
+    return asyncio.run(run())
+
+
+def asking(*requests: Request) -> Callable[[Completer], Awaitable[list[Completion]]]:
+    """Ask one after the other."""
+
+    async def work(completer: Completer) -> list[Completion]:
+        return [await completer.complete(asked, SITE) for asked in requests]
+
+    return work
+
+
+def test_recorded_reply_is_never_paid_again(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    script = Script(reply("one"), reply("two"))
+    first = within(source(path, script), asking(request("a"), request("b"), request("a")))
+
+    again = within(source(path, script), asking(request("a"), request("b")))
+    replayed = within(source(path, Script(), mode="replay"), asking(request("b"), request("a")))
+
+    assert [found.text for found in first] == ["one", "two", "one"]
+    assert again == first[:2] == replayed[::-1]
+    assert len(script.asked) == 2
+    assert len({found.key for found in first}) == 2
+
+
+def test_replay_reads_a_folder_of_shards(tmp_path: Path) -> None:
+    within(source(tmp_path / "r.sqlite", Script()), asking(request("a", "b", "c")))
+    with open_replies(tmp_path / "r.sqlite") as store:
+        merge_into(tmp_path / "replies", store)
+
+    (found,) = within(
+        source(tmp_path / "replies", Script(), mode="replay"), asking(request("a", "b", "c"))
+    )
+
+    assert found.text == "fine"
+
+
+def test_miss_names_request_difference_and_command(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    within(source(path, Script()), asking(request("Hello Ann")))
+    replaying = source(path, Script(), mode="replay", rerecord="make replies")
+
+    with pytest.raises(ReplayMissError) as caught:
+        within(replaying, asking(request("Hello Bob")))
+
+    assert str(caught.value) == (
+        f"{path}: no recorded reply for openai/stub (model stub, game game-1, agent 2, round 1, "
+        "turn 3); the nearest recorded request differs: message 1: recorded user '...Ann', asked "
+        "user '...Bob'; record it with: make replies"
+    )
+
+
+def test_games_that_ask_the_same_at_once_cause_one_call(tmp_path: Path) -> None:
+    script = Script()
+
+    async def work(completer: Completer) -> list[Completion]:
+        calls = (completer.complete(request(text), SITE) for text in "ababab")
+        return list(await asyncio.gather(*calls))
+
+    found = within(source(tmp_path / "r.sqlite", script), work)
+
+    assert len(script.asked) == 2
+    assert len({completion.key for completion in found}) == 2
+
+
+def test_game_that_is_stopped_takes_no_reply_from_another(tmp_path: Path) -> None:
+    script = Script()
+
+    async def work(completer: Completer) -> Completion:
+        first, second = (
+            asyncio.create_task(completer.complete(request("a"), SITE)) for _ in range(2)
+        )
+        await asyncio.sleep(0)
+        first.cancel()
+        return await second
+
+    assert within(source(tmp_path / "r.sqlite", script), work).text == "fine"
+    assert len(script.asked) == 1
+
+
+def test_reply_under_way_when_the_run_ends_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+
+    script = Script()
+
+    async def leave(completer: Completer) -> None:
+        task = asyncio.create_task(completer.complete(request("a"), SITE))
+        while not script.asked:  # noqa: ASYNC110 - the script knows no event loop
+            await asyncio.sleep(0)
+        task.cancel()
+
+    within(source(path, script), leave)
+
+    (found,) = within(source(path, Script(), mode="replay"), asking(request("a")))
+    assert found.text == "fine"
+
+
+def test_no_attempt_starts_when_the_run_has_ended(tmp_path: Path) -> None:
+    script = Script(AttemptError("RateLimitError", status=429, is_free=True), reply())
+
+    async def leave(completer: Completer) -> None:
+        asyncio.create_task(completer.complete(request("a"), SITE))  # noqa: RUF006 - abandoned
+        while not script.asked:  # noqa: ASYNC110 - the script knows no event loop
+            await asyncio.sleep(0)
+
+    within(source(tmp_path / "r.sqlite", script), leave)
+
+    assert len(script.asked) == 1
+
+
+def test_failed_call_leaves_no_reply_and_is_asked_again(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    down = Script(AttemptError("Refused", status=401, is_retryable=False, is_free=True))
+
+    with pytest.raises(UnavailableError, match="check the key"):
+        within(source(path, down), asking(request("a")))
+
+    (found,) = within(source(path, Script()), asking(request("a")))
+    assert found.text == "fine"
+
+
+def test_live_keeps_nothing_and_asks_each_time() -> None:
+    script = Script()
+
+    found = within(source(None, script, mode="live"), asking(request("a"), request("a")))
+
+    assert len(script.asked) == 2
+    assert [completion.key for completion in found] == [None, None]
+
+
+def test_calls_go_to_the_model_of_the_player(tmp_path: Path) -> None:
+    seen: list[tuple[str, str | None]] = []
+
+    async def transport(asked: Request, endpoint: Endpoint) -> Completion:
+        seen.append((asked.spec.model, endpoint.api_base))
+        return reply()
+
+    models = {
+        "one": model(player="one", name="m1", api_base="http://one.example/v1"),
+        "two": model(player="two", name="m2", api_base="http://two.example/v1"),
+    }
+
+    async def work(completer: Completer) -> None:
+        for player in ("two", "one"):
+            asked = replace(request("a"), spec=models[player].spec)
+            await completer.complete(asked, SITE._replace(player=player))
+        with pytest.raises(ConfigError, match="model three: is not among"):
+            await completer.complete(request("b"), SITE._replace(player="three"))
+
+    within(source(tmp_path / "r.sqlite", transport), work, models)
+
+    assert seen == [
+        ("openai/m2", "http://two.example/v1"),
+        ("openai/m1", "http://one.example/v1"),
+    ]
+
+
+def test_cap_holds_over_all_runs_of_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    # 22 bytes, 96 tokens of overhead and 100 of output are reserved; 12 tokens are paid.
+    budget = {"prices": PRICES, "max_usd": 0.000_300}
+    script = Script()
+    texts = [f"{i:02}" for i in range(30)]
+
+    def play() -> int:
+        with suppress(UnavailableError):
+            within(source(path, script, **budget), asking(*map(request, texts)))
+        return len(script.asked)
+
+    first = play()
+    assert 0 < first < 30
+    assert play() == first  # replies are read again, and no more is spent
+    budget["max_usd"] = 0.001
+    assert play() == 30
+
+
+def test_model_without_a_price_is_refused_under_a_cap(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="model stub: openai/stub has no price"):
+        within(source(tmp_path / "r.sqlite", Script(), max_usd=1.0), asking())
+
+
+def test_two_runs_with_a_budget_do_not_share_a_store(tmp_path: Path) -> None:
+    opened = source(tmp_path / "r.sqlite", Script(), prices=PRICES, max_usd=1.0)
+
+    async def work(_: Completer) -> None:
+        async with open_completer({"stub": model()}, opened):
+            pass
+
+    with pytest.raises(OutputError, match="another run with a budget"):
+        within(opened, work)
+
+
+@pytest.mark.parametrize(
+    ("mode", "store", "complaint"),
+    [
+        ("live", "r.sqlite", "mode live keeps nothing"),
+        ("record", None, "mode record needs a store"),
+        ("replay", None, "mode replay needs a store"),
+        ("record", ".", "is a folder; record into a file"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(
+    tmp_path: Path, mode: str, store: str | None, complaint: str
+) -> None:
+    path = None if store is None else tmp_path / store
+
+    with pytest.raises(ConfigError, match=complaint):
+        within(source(path, Script(), mode=mode), asking())
+
+
+def test_replay_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="there is no reply store"):
+        within(source(tmp_path / "r.sqlite", Script(), mode="replay"), asking())
+
+
+def test_progress_is_told(tmp_path: Path) -> None:
+    told: list[Tally] = []
+    opened = source(
+        tmp_path / "r.sqlite",
+        Script(),
+        prices=PRICES,
+        watch=lambda tally: told.append(replace(tally)),
+    )
+
+    within(opened, asking(request("a"), request("a")))
+
+    assert [(tally.calls, tally.replayed, tally.failed) for tally in told] == [(1, 0, 0), (1, 1, 0)]
+    assert told[-1].spent_usd == pytest.approx(12e-6)
+
+
+def test_half_a_character_out_of_a_models_reply_can_be_asked_and_recorded(tmp_path: Path) -> None:
+    script = Script(reply("\ud83d"))
+
+    (found,) = within(source(tmp_path / "r.sqlite", script), asking(request("x\ud83d")))
+
+    assert script.asked[0].messages[1].content == "x\ufffd"
+    assert found.text == "\ufffd"
+    assert within(
+        source(tmp_path / "r.sqlite", Script(), mode="replay"), asking(request("x\ud83d"))
+    ) == [found]
+
+
+def test_nothing_of_it_loads_litellm() -> None:
+    code = "import sys, calbench.agents.sources, calbench.replies; print('litellm' in sys.modules)"
+    repo = Path(__file__).resolve().parents[2]
+
+    said = subprocess.run(
+        [sys.executable, "-c", code], cwd=repo, capture_output=True, text=True, check=True
+    )
+
+    assert said.stdout == "False\n"
+
+
+def test_prices_of_the_repository_hold_a_server_of_ones_own() -> None:
+    conf = Path(__file__).resolve().parents[2] / "conf"
+
+    assert "openai/local" in read_prices(conf / "prices.yaml").models
