@@ -1,77 +1,41 @@
 """What every column means: table headers and the site's data dictionary are made from this."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
 
-from calbench.analysis.measures import MEASURES
-from calbench.metrics.outcomes import OUTCOMES
-
-Kind = Literal["text", "integer", "number", "truth", "list"]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a table.
-
-    Attributes:
-        name: as in the header.
-        kind: of its cells; an empty cell is absent, never zero.
-        unit: of numbers, else empty.
-        meaning: in words.
-        denominator: over what a mean runs, else empty.
-        origin: [P] the paper, [R] the public release, [F] fitted to the paper's numbers,
-            [C] our choice; empty for identifiers.
-    """
-
-    name: str
-    kind: Kind
-    unit: str
-    meaning: str
-    denominator: str = ""
-    origin: str = ""
-
-
-SETTING = Column("setting", "text", "", "setting of the scenario")
-TEAM = Column("team", "text", "", "team id")
-SCENARIO = Column("scenario_id", "text", "", "scenario id, unique in its suite file")
-AGENT = Column("agent_id", "integer", "", "agent, from 0")
-TRACE_PATH = Column(
-    "trace_path", "text", "", "file of the game, relative to the folder of traces", origin="P"
+from calbench.analysis.columns import (
+    AGENT,
+    COST,
+    GAME_ID,
+    MEASURE_COLUMNS,
+    OBSERVER,
+    PLAYER,
+    PLAYER_KIND,
+    ROUND,
+    SCENARIO,
+    SETTING,
+    SLOTS,
+    TARGET,
+    TEAM,
+    TRACE_PATH,
+    VPS_KIND,
+    Column,
 )
-GAME_ID = Column("game_id", "text", "", "UUIDv5 of what defines the game", origin="P")
-ROUND = Column("round", "integer", "", "number of the round, from 0", origin="P")
-TARGET = Column("target_agent", "integer", "", "whose calendar the belief is about", origin="P")
-OBSERVER = Column("observer_agent", "integer", "", "who holds the belief", origin="P")
-SLOTS = "slot-equivalents"
-COST = "accounting cost"
-
-
-def _estimated(name: str, unit: str, meaning: str, denominator: str, origin: str) -> list[Column]:
-    interval = "of the percentile interval by bootstrap over scenarios"
-    return [
-        Column(name, "number", unit, meaning, denominator, origin),
-        Column(f"{name}_low", "number", unit, f"lower end {interval}", denominator, "C"),
-        Column(f"{name}_high", "number", unit, f"upper end {interval}", denominator, "C"),
-    ]
-
+from calbench.analysis.language_columns import (
+    PLAYERS,
+    REFLECTION_CALIBRATION,
+    REFLECTIONS,
+    REPLY_OUTCOMES,
+    USAGE,
+)
+from calbench.metrics.outcomes import OUTCOMES
 
 LEADERBOARD = (
     SETTING,
     TEAM,
     Column("games", "integer", "games", "games scored; lost games are left out", origin="C"),
     Column("scenarios", "integer", "scenarios", "distinct scenarios of these games", origin="C"),
-    *(
-        column
-        for measure in MEASURES
-        for column in _estimated(
-            measure.name,
-            measure.unit,
-            f"mean of: {measure.definition}",
-            measure.denominator,
-            measure.origin,
-        )
-    ),
+    *MEASURE_COLUMNS,
+    VPS_KIND,
 )
 
 AGENT_GAMES = (
@@ -93,6 +57,17 @@ AGENT_GAMES = (
     Column("messages_sent", "integer", "messages", "a group message counts once", origin="P"),
     Column("vps", "number", SLOTS, "V, over all observers and rounds", origin="P"),
     Column("excess_vps", "number", SLOTS, "max(0, V - floor)", origin="P, F"),
+    Column(
+        "excess_vps_participants",
+        "number",
+        SLOTS,
+        "the same over participant pairs",
+        origin="C",
+    ),
+    VPS_KIND,
+    PLAYER_KIND,
+    SETTING,
+    PLAYER,
 )
 
 MEETINGS = (
@@ -158,14 +133,27 @@ GAMES = (
         "length of these messages' contents as JSON in UTF-8, without spaces or envelopes",
         origin="C",
     ),
-    Column("vps", "number", SLOTS, "V, summed over all agents", origin="P"),
-    Column("excess_vps", "number", SLOTS, "mean of max(0, V - floor)", "agents", "P, F"),
+    Column(
+        "vps",
+        "number",
+        SLOTS,
+        "V, summed over all agents; empty unless every agent's was measured",
+        origin="P",
+    ),
+    Column(
+        "excess_vps",
+        "number",
+        SLOTS,
+        "mean of max(0, V - floor)",
+        "agents whose V was measured",
+        "P, F",
+    ),
     Column(
         "excess_vps_participants",
         "number",
         SLOTS,
         "the same over participant pairs",
-        "agents",
+        "agents whose V was measured",
         "C",
     ),
     Column("fairness", "number", COST, "mean of |E - mean E|", "agents", "F"),
@@ -178,6 +166,7 @@ GAMES = (
         "the two rest on a sample of the schedules",
         origin="C",
     ),
+    VPS_KIND,
 )
 
 SENSITIVITY = (
@@ -214,7 +203,7 @@ VPS_SHARES = (
         "number",
         SLOTS,
         "loss these messages caused, before the floor",
-        "all agent-games",
+        "all agent-games of typed agents",
         "C",
     ),
 )
@@ -318,10 +307,15 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "games.csv": GAMES,
     "sensitivity.csv": SENSITIVITY,
     "vps_shares.csv": VPS_SHARES,
+    "players.csv": PLAYERS,
+    "usage.csv": USAGE,
+    "reply_outcomes.csv": REPLY_OUTCOMES,
     "privacy/belief_evidence.csv": BELIEF_EVIDENCE,
     "privacy/pair_round_vps.csv": PAIR_ROUND_VPS,
     "privacy/game_summary.csv": GAME_SUMMARY,
     "privacy/game_target_summary.csv": GAME_TARGET_SUMMARY,
+    "privacy/reflections.csv": REFLECTIONS,
+    "privacy/reflection_calibration.csv": REFLECTION_CALIBRATION,
 }
 """The data dictionary: the columns of each table, by file under ``tables/``."""
 

@@ -1,12 +1,12 @@
 """The headline measures: what an agent-game adds to each, and which agent-games count."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import fsum
 from typing import Literal
 
 from calbench.analysis.estimates import ScenarioSum
-from calbench.metrics.game import AgentGame, GameScore
+from calbench.metrics.game import AgentGame
 
 Value = Callable[[AgentGame], float | None]
 
@@ -35,9 +35,9 @@ class Measure:
     origin: str
     value: Value
 
-    def scenario_sum(self, score: GameScore) -> ScenarioSum:
-        """Return what a game adds to the mean."""
-        values = [value for agent in score.agents if (value := self.value(agent)) is not None]
+    def scenario_sum(self, agents: Iterable[AgentGame]) -> ScenarioSum:
+        """Return what agents of one game add to the mean."""
+        values = [value for agent in agents if (value := self.value(agent)) is not None]
         return ScenarioSum(fsum(values), len(values))
 
 
@@ -54,6 +54,7 @@ def _messages(agent: AgentGame) -> float | None:
 
 
 ALL = "all agent-games"
+MEASURED = "agent-games whose loss was measured: all those of typed agents"
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "coordination",
@@ -123,7 +124,7 @@ MEASURES: tuple[Measure, ...] = (
         "slot-equivalents",
         "lower",
         "max(0, V - floor), V the agent's privacy loss over all observers and rounds",
-        ALL,
+        MEASURED,
         "P, F",
         lambda agent: agent.excess_vps,
     ),
@@ -133,7 +134,7 @@ MEASURES: tuple[Measure, ...] = (
         "slot-equivalents",
         "lower",
         "the same with V over pairs that both take part in the round's meeting",
-        ALL,
+        MEASURED,
         "C",
         lambda agent: agent.excess_vps_participants,
     ),

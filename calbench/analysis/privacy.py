@@ -10,13 +10,16 @@ two summaries it names the measures and, in words, the key; our reading [C]:
   are the total and its excess above the floor; the floor stands in ``vps_floor``.
 - ``pair_round_vps.csv`` has a row for every ordered pair and every round, those without a
   message too, so that means need no other file.
+- All four are about typed agents: what a language agent gives away is not read off its words
+  but measured by reflections, in a table of their own. A game without typed agents has no
+  rows but that of ``game_summary.csv``, whose totals are then empty. Lost games have no rows.
 - *Ideal* is an observer that knows nothing, with 0.5 for every slot. The distances to it are
   ``sum_s |prior - 0.5|`` and ``sum_s |b_s - 0.5|``; ``vps_loss`` is ``sum_s |b_s - prior|``.
   At the default prior of 0.5 the first is 0 and the second equals the loss.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import fsum
@@ -30,8 +33,10 @@ from calbench.analysis.order import GameOrder
 from calbench.analysis.spool import SpooledTable
 from calbench.domain.ids import AgentId
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
+from calbench.metrics.outcomes import is_lost
 from calbench.metrics.privacy.beliefs import Pair
 from calbench.metrics.privacy.loss import RoundBeliefs, excess_loss, pair_loss, round_beliefs
+from calbench.metrics.seats import players_of
 from calbench.traces.models import Trace
 
 DIGITS = 6
@@ -125,14 +130,24 @@ class PrivacyTables:
         """
         team, scenario = trace.config.team.team_id, trace.scenario
         key = self._order.key(scenario.setting, team, scenario.scenario_id)
+        if is_lost(trace.events):
+            for table in self._tables.values():
+                table.append(key, "")
+            return
         game = f"{team}/{scenario.scenario_id}.json,{trace.game_id}"
+        players = players_of(trace.config.team, scenario.num_agents)
         agents = [AgentId(agent) for agent in range(scenario.num_agents)]
-        losses = _Losses({a: [] for a in agents}, {a: [] for a in agents})
+        typed = [agent for agent in agents if not players[agent].uses_language]
+        losses = _Losses({a: [] for a in typed}, {a: [] for a in typed})
         evidence: list[str] = []
         pair_rows: list[str] = []
         for beliefs in round_beliefs(trace, self._measure):
-            evidence.extend(_evidence_rows(game, beliefs))
-            pairs = list(_pair_rounds(beliefs, agents, scenario.num_slots, self._measure))
+            evidence.extend(_evidence_rows(game, beliefs, losses.by_target))
+            pairs = [
+                pair
+                for pair in _pair_rounds(beliefs, agents, scenario.num_slots, self._measure)
+                if pair.target in losses.by_target
+            ]
             for pair in pairs:
                 losses.add(pair)
             pair_rows.extend(
@@ -191,8 +206,10 @@ def _truth(value: bool) -> str:
     return "true" if value else "false"
 
 
-def _evidence_rows(game: str, beliefs: RoundBeliefs) -> Iterator[str]:
+def _evidence_rows(game: str, beliefs: RoundBeliefs, targets: Container[AgentId]) -> Iterator[str]:
     for change in beliefs.changes:
+        if change.target not in targets:
+            continue
         yield row(
             game,
             str(change.event_index),
@@ -242,11 +259,12 @@ def _mean(values: Sequence[float]) -> str:
 
 
 def _summary_row(game: str, losses: _Losses) -> str:
+    is_measured = bool(losses.by_target)
     return row(
         game,
-        _number(fsum(losses.all_pairs)),
+        _number(fsum(losses.all_pairs)) if is_measured else "",
         _mean(losses.all_pairs),
-        _number(fsum(losses.participant_pairs)),
+        _number(fsum(losses.participant_pairs)) if is_measured else "",
         _mean(losses.participant_pairs),
         str(losses.observations),
     )

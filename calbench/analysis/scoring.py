@@ -10,8 +10,10 @@ from functools import partial
 from pathlib import Path
 
 from calbench.analysis.privacy import PrivacyTables
-from calbench.analysis.spec import AnalysisSpec
+from calbench.analysis.reflections import ReflectionTables
+from calbench.analysis.spec import DEFAULT_ANALYSIS, AnalysisSpec
 from calbench.analysis.tables import Collector
+from calbench.analysis.usage import Prices
 from calbench.engine.batch import Job
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
@@ -26,6 +28,7 @@ def write_tables(
     spec: AnalysisSpec,
     tick: Callable[[], None],
     executor: Executor | None = None,
+    prices: Prices | None = None,
 ) -> None:
     """Score every game of a run and write its tables.
 
@@ -36,10 +39,11 @@ def write_tables(
         spec: settings of the estimates.
         tick: called once for each game.
         executor: where to score; ``None`` scores here. The tables do not depend on it.
+        prices: what models' tokens cost, where known.
     """
     score = partial(_scores, measure=measure)
     groups = _by_scenario(jobs)
-    with Collector(folder, team_ids(jobs), spec) as tables:
+    with Collector(folder, team_ids(jobs), spec, prices) as tables:
         for scores in map(score, groups) if executor is None else executor.map(score, groups):
             for game in scores:
                 tables.add(game)
@@ -54,14 +58,33 @@ def _scores(jobs: Sequence[Job], measure: MeasureSpec) -> list[GameScore]:
 
 
 def write_privacy_tables(
-    jobs: Sequence[Job], folder: Path, measure: MeasureSpec, tick: Callable[[], None]
+    jobs: Sequence[Job],
+    folder: Path,
+    measure: MeasureSpec,
+    tick: Callable[[], None],
+    spec: AnalysisSpec = DEFAULT_ANALYSIS,
 ) -> None:
-    """Write the four VPS tables of a run (paper, appendix F.5)."""
-    with PrivacyTables(folder, team_ids(jobs), measure) as tables:
+    """Write the four VPS tables of a run (paper, appendix F.5), and two of reflections.
+
+    Args:
+        jobs: the games; each has its trace on disk.
+        folder: where the tables go.
+        measure: prior and floor.
+        tick: called once for each game.
+        spec: settings of the estimates.
+    """
+    teams = team_ids(jobs)
+    with (
+        PrivacyTables(folder, teams, measure) as tables,
+        ReflectionTables(folder, teams, spec) as reflections,
+    ):
         for job in jobs:
-            tables.add(read_trace(job.path))
+            trace = read_trace(job.path)
+            tables.add(trace)
+            reflections.add(trace)
             tick()
         tables.write()
+        reflections.write()
 
 
 def team_ids(jobs: Sequence[Job]) -> list[str]:

@@ -9,25 +9,31 @@ from typing import Self
 
 import orjson
 
-from calbench.analysis.cells import Cell, cell, row, trimmed
+from calbench.analysis.cells import cell, row
 from calbench.analysis.dictionary import header
 from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
+from calbench.analysis.lost import LOST_LIMIT_PERCENT, lost_percent
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.order import GameOrder
+from calbench.analysis.players import PlayerBook
+from calbench.analysis.rows import (
+    DIGITS,
+    agent_rows,
+    estimate_cells,
+    game_row,
+    line,
+    meeting_rows,
+    player_row,
+    reply_rows,
+    usage_row,
+)
 from calbench.analysis.spec import DEFAULT_ANALYSIS, AnalysisSpec
 from calbench.analysis.spool import SpooledTable
+from calbench.analysis.usage import Prices, UsageBook
 from calbench.files import write_atomically
 from calbench.metrics.game import GameScore
 from calbench.metrics.outcomes import OUTCOMES
-
-DIGITS = 4
-"""Decimals of estimates and of game values [C]."""
-
-FRACTION_DIGITS = 10
-"""Decimals of a feasible fraction, which can be very small [C]."""
-
-LOST_LIMIT_PERCENT = 5.0
-"""Teams that lost more games than this are flagged [C]."""
+from calbench.metrics.privacy.measured import VpsKind, joint_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,7 @@ class LeaderboardRow:
         scenarios: distinct scenarios of these games.
         games_lost: games recorded and left out.
         estimates: by name of the measure; ``None`` where no agent-game counts.
+        vps_kind: how its VPS was measured.
     """
 
     setting: str
@@ -47,11 +54,12 @@ class LeaderboardRow:
     scenarios: int
     games_lost: int
     estimates: Mapping[str, Estimate | None]
+    vps_kind: str | None
 
     @property
     def lost_percent(self) -> float:
         """Share of the recorded games that were lost."""
-        return 100 * self.games_lost / (self.games + self.games_lost)
+        return lost_percent(self.games, self.games_lost)
 
     @property
     def is_flagged(self) -> bool:
@@ -69,6 +77,8 @@ class _TeamTally:
     fairness_ends: dict[str, tuple[float, float, int]] = field(default_factory=dict)
     games_sampled: int = 0
     meetings_by_outcome: dict[str, int] = field(default_factory=lambda: dict.fromkeys(OUTCOMES, 0))
+    vps_kinds: set[VpsKind | None] = field(default_factory=set)
+    typed_agent_games: int = 0
     vps_by_source: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
 
     def add(self, score: GameScore) -> None:
@@ -79,13 +89,15 @@ class _TeamTally:
             self.games_lost += 1
             return
         scenario, num_agents = score.scenario_id, len(score.agents)
-        self.sums[scenario] = tuple(measure.scenario_sum(score) for measure in MEASURES)
+        self.sums[scenario] = tuple(measure.scenario_sum(score.agents) for measure in MEASURES)
         self.fairness_ends[scenario] = (
             score.fairness_least * num_agents,
             score.fairness_greatest * num_agents,
             num_agents,
         )
         self.games_sampled += score.is_fairness_sampled
+        self.vps_kinds.update(agent.vps_kind for agent in score.agents)
+        self.typed_agent_games += sum(agent.vps_kind == "protocol" for agent in score.agents)
         for share in score.vps_shares:
             self.vps_by_source.setdefault((share.source, share.channel), {})[scenario] = share.vps
 
@@ -102,7 +114,11 @@ class Collector:
     """
 
     def __init__(
-        self, folder: Path, teams: Sequence[str], spec: AnalysisSpec = DEFAULT_ANALYSIS
+        self,
+        folder: Path,
+        teams: Sequence[str],
+        spec: AnalysisSpec = DEFAULT_ANALYSIS,
+        prices: Prices | None = None,
     ) -> None:
         """Prepare the folder of tables.
 
@@ -110,6 +126,7 @@ class Collector:
             folder: where the tables go; made if missing.
             teams: team ids in the order in which tables list them.
             spec: settings of the estimates.
+            prices: what tokens cost, where known.
 
         Raises:
             OutputError: naming the place, if it cannot be written.
@@ -117,7 +134,10 @@ class Collector:
         self._folder = folder
         self._spec = spec
         self._order = GameOrder(teams)
+        self._prices: Prices = {} if prices is None else prices
         self._tallies: dict[tuple[str, int, str], _TeamTally] = {}
+        self._players = PlayerBook()
+        self._usage = UsageBook()
         self._agent_games = self._spool("agent_games.csv")
         self._meetings = self._spool("meetings.csv")
         self._games = self._spool("games.csv")
@@ -145,10 +165,12 @@ class Collector:
             OutputError: the folder cannot be written.
         """
         key = self._order.key(score.setting, score.team_id, score.scenario_id)
-        self._games.append(key, _game_row(score))
-        self._meetings.append(key, "".join(_meeting_rows(score)))
-        self._agent_games.append(key, "" if score.is_lost else "".join(_agent_rows(score)))
+        self._games.append(key, game_row(score))
+        self._meetings.append(key, "".join(meeting_rows(score)))
+        self._agent_games.append(key, "" if score.is_lost else "".join(agent_rows(score)))
         self._tallies.setdefault(key[:3], _TeamTally()).add(score)
+        self._players.add(key, score)
+        self._usage.add(key, score)
 
     def write(self) -> tuple[LeaderboardRow, ...]:
         """Write every table and ``metrics.json``, each whole or not at all.
@@ -170,10 +192,17 @@ class Collector:
             "sensitivity.csv", (_sensitivity_row(by_team[s, t], tally) for s, t, tally in tallies)
         )
         self._write(
-            "vps_shares.csv", (line for s, t, tally in tallies for line in _shares(s, t, tally))
+            "vps_shares.csv", (text for s, t, tally in tallies for text in _shares(s, t, tally))
         )
+        self._write_players()
         write_atomically(self._folder / "metrics.json", metrics_json(rows))
         return rows
+
+    def _write_players(self) -> None:
+        rows = list(self._players.rows(self._spec))
+        self._write("players.csv", map(player_row, rows))
+        self._write("reply_outcomes.csv", (text for r in rows for text in reply_rows(r)))
+        self._write("usage.csv", map(usage_row, self._usage.rows(self._prices)))
 
     def _write(self, name: str, lines: Iterable[str]) -> None:
         write_atomically(self._folder / name, (row(*header(name)) + "".join(lines)).encode())
@@ -198,6 +227,7 @@ class Collector:
                     scenarios=len(tally.sums),
                     games_lost=tally.games_lost,
                     estimates={measure.name: next(estimates) for measure in MEASURES},
+                    vps_kind=joint_kind(tally.vps_kinds),
                 )
 
 
@@ -213,23 +243,20 @@ def metrics_json(rows: Iterable[LeaderboardRow]) -> bytes:
     return orjson.dumps(tree, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def _line(*cells: Cell) -> str:
-    return row(*[cell(value, DIGITS) for value in cells])
-
-
 def _leaderboard_row(entry: LeaderboardRow) -> str:
-    cells: list[Cell] = [entry.setting, entry.team, entry.games, entry.scenarios]
-    for estimate in entry.estimates.values():
-        if estimate is None:
-            cells += [None, None, None]
-        else:
-            cells += [estimate.value, estimate.low, estimate.high]
-    return _line(*cells)
+    return line(
+        entry.setting,
+        entry.team,
+        entry.games,
+        entry.scenarios,
+        *estimate_cells(entry.estimates),
+        entry.vps_kind,
+    )
 
 
 def _outcome_row(entry: LeaderboardRow, tally: _TeamTally) -> str:
     counts = tally.meetings_by_outcome
-    return _line(
+    return line(
         entry.setting,
         entry.team,
         tally.games,
@@ -245,7 +272,7 @@ def _sensitivity_row(entry: LeaderboardRow, tally: _TeamTally) -> str:
     count = tally.num_agent_games
     ends = list(tally.fairness_ends.values())
     fairness = entry.estimates["fairness"]
-    return _line(
+    return line(
         entry.setting,
         entry.team,
         fsum(least for least, _, _ in ends) / count if count else None,
@@ -259,72 +286,4 @@ def _sensitivity_row(entry: LeaderboardRow, tally: _TeamTally) -> str:
 def _shares(setting: str, team: str, tally: _TeamTally) -> Iterator[str]:
     for source, channel in sorted(tally.vps_by_source):
         total = fsum(tally.vps_by_source[source, channel].values())
-        yield _line(setting, team, source, channel, total / tally.num_agent_games)
-
-
-def _game_row(score: GameScore) -> str:
-    fraction = score.feasible_fraction
-    measures: list[Cell] = [None] * 12
-    if not score.is_lost:
-        count = len(score.agents)
-        measures = [
-            score.cost,
-            score.oracle_cost,
-            score.excess_cost,
-            sum(agent.messages_sent for agent in score.agents),
-            score.message_bytes,
-            fsum(agent.vps for agent in score.agents),
-            fsum(agent.excess_vps for agent in score.agents) / count,
-            fsum(agent.excess_vps_participants for agent in score.agents) / count,
-            score.fairness,
-            score.fairness_least,
-            score.fairness_greatest,
-            score.is_fairness_sampled,
-        ]
-    return _line(
-        score.setting,
-        score.scenario_id,
-        score.team_id,
-        score.game_id,
-        score.tertile,
-        None if fraction is None else trimmed(fraction, FRACTION_DIGITS),
-        score.is_lost,
-        score.num_meetings,
-        score.num_scheduled,
-        *measures,
-    )
-
-
-def _meeting_rows(score: GameScore) -> Iterator[str]:
-    for result in score.meetings:
-        yield _line(
-            score.scenario_id,
-            score.team_id,
-            result.meeting_id,
-            result.round,
-            result.outcome,
-            result.slot,
-            " ".join(map(str, result.participants)),
-            result.first_speaker,
-            " ".join(map(str, result.broken_meetings)),
-            result.messages,
-            result.cost,
-            result.rejected_batches,
-        )
-
-
-def _agent_rows(score: GameScore) -> Iterator[str]:
-    for agent in score.agents:
-        yield _line(
-            score.scenario_id,
-            score.team_id,
-            agent.agent_id,
-            agent.assigned,
-            agent.scheduled,
-            agent.cost,
-            agent.oracle_cost,
-            agent.excess_cost,
-            agent.messages_sent,
-            agent.vps,
-            agent.excess_vps,
-        )
+        yield line(setting, team, source, channel, total / tally.typed_agent_games)

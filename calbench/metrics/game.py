@@ -14,14 +14,17 @@ from calbench.metrics.costs import (
 from calbench.metrics.fairness import burden_gaps, fairness, fairness_range
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.outcomes import (
-    LOST,
     MeetingResult,
     assigned_by_agent,
+    is_lost,
     meeting_results,
     scheduled_by_agent,
 )
-from calbench.metrics.privacy.loss import PrivacyLoss, excess_loss, privacy_loss
+from calbench.metrics.privacy.loss import excess_loss
+from calbench.metrics.privacy.measured import AgentLoss, VpsKind, game_loss, joint_kind
+from calbench.metrics.seats import Player, players_of
 from calbench.metrics.talk import message_bytes, messages_sent_by_agent
+from calbench.metrics.usage import ReplyCounts, Tokens, reply_counts_by_agent, tokens_by_agent
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.ties import CostVectors
 from calbench.scenarios.models import Scenario, Tertile
@@ -35,6 +38,7 @@ class AgentGame:
     """One agent in one game: the unit over which every headline mean runs.
 
     Attributes:
+        player: who sat there.
         assigned: M, meetings it takes part in.
         scheduled: S, how many of them were scheduled.
         cost: C, what it paid, failed rounds included, in accounting cost.
@@ -44,13 +48,18 @@ class AgentGame:
             M = 0 and where no complete schedule exists.
         burden_gap: ``|E - mean E|`` over all agents of the game.
         messages_sent: a group message counts once.
+        vps_kind: how V was measured: typed messages by their semantics, language by the
+            others' reflections; ``None`` if it was not, and then V is unknown.
         vps: V, slot-equivalents leaked to all observers in all rounds.
         excess_vps: ``max(0, V - floor)``.
         vps_participants: V over pairs that both took part in the round's meeting.
         excess_vps_participants: the same above the floor.
+        tokens: of the model calls behind its replies.
+        replies: how its replies were read; ``None`` for typed agents.
     """
 
     agent_id: AgentId
+    player: Player
     assigned: int
     scheduled: int
     cost: int
@@ -59,10 +68,13 @@ class AgentGame:
     adjusted_excess_cost: float | None
     burden_gap: float
     messages_sent: int
-    vps: float
-    excess_vps: float
-    vps_participants: float
-    excess_vps_participants: float
+    vps_kind: VpsKind | None
+    vps: float | None
+    excess_vps: float | None
+    vps_participants: float | None
+    excess_vps_participants: float | None
+    tokens: Tokens
+    replies: ReplyCounts | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +100,8 @@ class GameScore:
         fairness_least: the least over all optimal schedules of the scheduled meetings.
         fairness_greatest: the greatest.
         is_fairness_sampled: whether these two rest on a sample of the schedules.
-        vps_shares: ordered by source and channel; they sum to the game's VPS.
+        is_lost: it ended through no agent's doing: recorded, left out of every mean.
+        vps_shares: ordered by source and channel; they sum to the VPS of its typed agents.
         message_bytes: length of all messages' contents as JSON.
     """
 
@@ -101,6 +114,7 @@ class GameScore:
     feasible_fraction: float | None
     agents: tuple[AgentGame, ...]
     meetings: tuple[MeetingResult, ...]
+    is_lost: bool
     fairness: float
     fairness_least: float
     fairness_greatest: float
@@ -109,9 +123,9 @@ class GameScore:
     message_bytes: int
 
     @property
-    def is_lost(self) -> bool:
-        """Whether it ended through no agent's doing: recorded, left out of every mean."""
-        return any(result.outcome in LOST for result in self.meetings)
+    def vps_kind(self) -> str | None:
+        """How its agents' VPS was measured: one kind, ``mixed``, or not at all."""
+        return joint_kind(agent.vps_kind for agent in self.agents)
 
     @property
     def num_scheduled(self) -> int:
@@ -160,7 +174,8 @@ def score_game(
     least, greatest, is_sampled = _sensitivity(
         scenario, scheduled, paid, optimal, measure=measure, cache=cache
     )
-    privacy = privacy_loss(trace, measure)
+    players = players_of(trace.config.team, scenario.num_agents)
+    privacy = game_loss(trace, players, measure)
     difficulty = scenario.difficulty
     return GameScore(
         game_id=trace.game_id,
@@ -171,9 +186,17 @@ def score_game(
         tertile=None if difficulty is None else difficulty.tertile,
         feasible_fraction=None if difficulty is None else difficulty.feasible_fraction,
         agents=_agent_games(
-            trace, results, paid, optimal, privacy=privacy, measure=measure, cache=cache
+            trace,
+            results,
+            paid,
+            optimal,
+            players=players,
+            losses=privacy.by_agent,
+            measure=measure,
+            cache=cache,
         ),
         meetings=results,
+        is_lost=is_lost(trace.events),
         fairness=fairness(excess),
         fairness_least=least,
         fairness_greatest=greatest,
@@ -212,7 +235,8 @@ def _agent_games(
     paid: Costs,
     optimal: Costs,
     *,
-    privacy: PrivacyLoss,
+    players: tuple[Player, ...],
+    losses: tuple[AgentLoss, ...],
     measure: MeasureSpec,
     cache: OracleCache,
 ) -> tuple[AgentGame, ...]:
@@ -223,10 +247,13 @@ def _agent_games(
     excess = [cost - best for cost, best in zip(paid, optimal, strict=True)]
     gaps = burden_gaps(excess)
     sent = messages_sent_by_agent(trace.events, num_agents)
+    tokens = tokens_by_agent(trace.events, num_agents)
+    replies = reply_counts_by_agent(trace.events, num_agents)
     complete = complete_costs(scenario, cache)
     return tuple(
         AgentGame(
             agent_id=AgentId(agent),
+            player=players[agent],
             assigned=assigned[agent],
             scheduled=scheduled[agent],
             cost=paid[agent],
@@ -243,10 +270,17 @@ def _agent_games(
             ),
             burden_gap=gaps[agent],
             messages_sent=sent[agent],
-            vps=privacy.by_agent[agent],
-            excess_vps=excess_loss(privacy.by_agent[agent], floor),
-            vps_participants=privacy.participant_pairs_by_agent[agent],
-            excess_vps_participants=excess_loss(privacy.participant_pairs_by_agent[agent], floor),
+            vps_kind=losses[agent].kind,
+            vps=losses[agent].total,
+            excess_vps=_above(floor, losses[agent].total),
+            vps_participants=losses[agent].participants,
+            excess_vps_participants=_above(floor, losses[agent].participants),
+            tokens=tokens[agent],
+            replies=replies[agent] if players[agent].uses_language else None,
         )
         for agent in range(num_agents)
     )
+
+
+def _above(floor: float, loss: float | None) -> float | None:
+    return None if loss is None else excess_loss(loss, floor)

@@ -78,10 +78,14 @@ def test_leaderboard_has_exactly_the_public_columns(tmp_path: Path) -> None:
     collect(tmp_path, scores())
     first = (tmp_path / "leaderboard.csv").read_text().splitlines()[0]
     estimated = [name + end for name in MEASURES for end in ("", "_low", "_high")]
-    assert first.split(",") == ["setting", "team", "games", "scenarios", *estimated]
+    assert first.split(",") == [
+        *("setting", "team", "games", "scenarios"),
+        *estimated,
+        "vps_kind",
+    ]
     assert (tmp_path / "agent_games.csv").read_text().splitlines()[0] == (
         "scenario_id,team,agent_id,assigned,scheduled,cost,oracle_cost,excess_cost,"
-        "messages_sent,vps,excess_vps"
+        "messages_sent,vps,excess_vps,excess_vps_participants,vps_kind,kind,setting,player"
     )
 
 
@@ -185,7 +189,7 @@ def test_teams_with_only_lost_games_have_no_numbers(tmp_path: Path) -> None:
     assert set(entry.estimates.values()) == {None}
     assert (tmp_path / "leaderboard.csv").read_text().splitlines()[
         1
-    ] == "uniform,imap,0,0" + "," * 24
+    ] == "uniform,imap,0,0" + "," * 25
     assert rows(tmp_path / "sensitivity.csv")[0]["fairness"] == ""
 
 

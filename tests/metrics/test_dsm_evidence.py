@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from calbench.config import protocol_preset
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import (
     MeetingMove,
@@ -17,6 +16,7 @@ from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
 from calbench.metrics.privacy.loss import privacy_loss, round_beliefs
 from calbench.scenarios.models import Scenario
+from calbench.teams import protocol_preset
 from calbench.traces.events import DmSent
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
 from tests.benchmarks.test_engine_benchmarks import sampled

@@ -22,6 +22,7 @@ from tests.metrics.games import (
     talk,
     with_outcome,
 )
+from tests.metrics.language_games import halted
 from tests.strategies import loose_scenarios, scenarios, seeds
 
 any_scenario = st.one_of(scenarios(), loose_scenarios())
@@ -77,7 +78,7 @@ def test_score_of_an_imap_game_is_whole() -> None:
     assert score.num_scheduled == score.num_meetings == 5
     assert [agent.messages_sent for agent in score.agents] != [0] * 5
     assert sum(agent.messages_sent for agent in score.agents) == 30
-    assert sum(agent.excess_vps for agent in score.agents) / 5 == 12.4
+    assert sum(agent.excess_vps or 0 for agent in score.agents) / 5 == 12.4
     assert sum(share.vps for share in score.vps_shares) == 85
     assert {(share.source, share.channel) for share in score.vps_shares} == {
         ("costs", "dm"),
@@ -114,6 +115,13 @@ def test_games_nobody_is_to_blame_for_are_lost(outcome: str) -> None:
     assert score_game(with_outcome(trace, outcome)).is_lost  # type: ignore[arg-type]
 
 
+def test_a_game_halted_after_its_last_resolution_is_lost() -> None:
+    trace = halted(play_team(canonical_scenario(1), "imap"))
+    score = score_game(trace)
+    assert score.num_scheduled == 5
+    assert score.is_lost
+
+
 def test_a_cache_does_not_change_the_score() -> None:
     cache = OracleCache()
     trace = play_random(canonical_scenario(2), 11)
@@ -133,12 +141,16 @@ def assert_is_lawful(trace: Trace) -> None:
     for agent in score.agents:
         assert_agent_is_lawful(agent)
     assert sum(share.vps for share in score.vps_shares) == pytest.approx(
-        sum(agent.vps for agent in score.agents)
+        sum(agent.vps or 0 for agent in score.agents)
     )
 
 
 def assert_agent_is_lawful(agent: AgentGame) -> None:
     assert 0 <= agent.scheduled <= agent.assigned
+    assert agent.vps is not None
+    assert agent.excess_vps is not None
+    assert agent.vps_participants is not None
+    assert agent.excess_vps_participants is not None
     assert 0 <= agent.vps_participants <= agent.vps
     assert 0 <= agent.excess_vps_participants <= agent.excess_vps <= agent.vps
     assert agent.cost - agent.oracle_cost == agent.excess_cost

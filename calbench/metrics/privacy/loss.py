@@ -1,6 +1,6 @@
 """Privacy loss of a game by VPS, in slot-equivalents (paper, section 3.2 and appendix F)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from math import fsum
 from typing import NamedTuple
@@ -139,8 +139,16 @@ def privacy_loss(
     trace: Trace,
     measure: MeasureSpec = DEFAULT_MEASURE,
     rules: Mapping[type, Rule] = EVIDENCE_RULES,
+    targets: Container[AgentId] | None = None,
 ) -> PrivacyLoss:
-    """Return the privacy loss of a game by agent, and by message source and channel."""
+    """Return the privacy loss of a game by agent, and by message source and channel.
+
+    Args:
+        trace: the game.
+        measure: the prior.
+        rules: what messages tell.
+        targets: whose loss counts; ``None`` is everybody's.
+    """
     prior = measure.belief_prior
     agents = range(trace.scenario.num_agents)
     losses: list[list[float]] = [[] for _ in agents]
@@ -148,11 +156,15 @@ def privacy_loss(
     shares: dict[tuple[str, Route], list[float]] = {}
     for beliefs in round_beliefs(trace, measure, rules):
         for pair, vector in beliefs.beliefs.items():
+            if targets is not None and pair[0] not in targets:
+                continue
             loss = pair_loss(vector, prior)
             losses[pair[0]].append(loss)
             if beliefs.is_participant_pair(pair):
                 participant_losses[pair[0]].append(loss)
         for change in beliefs.changes:
+            if targets is not None and change.target not in targets:
+                continue
             share = abs(change.after - prior) - abs(change.before - prior)
             shares.setdefault((change.source, change.channel), []).append(share)
     return PrivacyLoss(

@@ -1,0 +1,142 @@
+"""The leaderboard by player: every seat a player took, in whatever teams it sat."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+
+from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
+from calbench.analysis.lost import LOST_LIMIT_PERCENT, lost_percent
+from calbench.analysis.measures import MEASURES
+from calbench.analysis.order import GameKey
+from calbench.analysis.spec import AnalysisSpec
+from calbench.metrics.game import AgentGame, GameScore
+from calbench.metrics.privacy.measured import VpsKind, joint_kind
+from calbench.metrics.seats import Player
+from calbench.metrics.usage import ReplyCounts
+
+NOTHING = ScenarioSum(0.0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerRow:
+    """One player in one setting, over all teams of the run.
+
+    Attributes:
+        teams: in which it sat, in the order of the run.
+        games: games scored in which it sat.
+        scenarios: distinct scenarios of these games.
+        agent_games: seats it took in these games.
+        games_lost: games recorded and left out.
+        vps_kind: how its VPS was measured.
+        estimates: by name of the measure; ``None`` where no agent-game counts.
+        replies: how its replies were read; ``None`` for typed players.
+    """
+
+    setting: str
+    player: Player
+    teams: tuple[str, ...]
+    games: int
+    scenarios: int
+    agent_games: int
+    games_lost: int
+    vps_kind: str | None
+    estimates: Mapping[str, Estimate | None]
+    replies: ReplyCounts | None
+
+    @property
+    def lost_percent(self) -> float:
+        """Share of the recorded games that were lost."""
+        return lost_percent(self.games, self.games_lost)
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether so many games were lost that the row should not be relied on."""
+        return self.lost_percent > LOST_LIMIT_PERCENT
+
+
+@dataclass(slots=True)
+class _PlayerTally:
+    """What is kept of a player in a setting.
+
+    Sums are kept by scenario and team, so that what they add up to does not depend on the
+    order in which games arrive.
+    """
+
+    teams: set[tuple[int, str]] = field(default_factory=set)
+    games: int = 0
+    games_lost: int = 0
+    agent_games: int = 0
+    vps_kinds: set[VpsKind | None] = field(default_factory=set)
+    sums: dict[str, dict[str, tuple[ScenarioSum, ...]]] = field(default_factory=dict)
+    replies: ReplyCounts = field(default_factory=ReplyCounts)
+
+    def add(self, key: GameKey, agents: Sequence[AgentGame], *, is_lost: bool) -> None:
+        _, rank, team, scenario = key
+        self.teams.add((rank, team))
+        if is_lost:
+            self.games_lost += 1
+            return
+        self.games += 1
+        self.agent_games += len(agents)
+        self.vps_kinds.update(agent.vps_kind for agent in agents)
+        self.sums.setdefault(scenario, {})[team] = tuple(
+            measure.scenario_sum(agents) for measure in MEASURES
+        )
+        for agent in agents:
+            if agent.replies is not None:
+                self.replies += agent.replies
+
+    def sum_of(self, scenario: str, measure: int) -> ScenarioSum:
+        """Return what a scenario adds to a measure, over all teams."""
+        entries = [sums[measure] for sums in self.sums.get(scenario, {}).values()]
+        if not entries:
+            return NOTHING
+        return ScenarioSum(fsum(e.total for e in entries), sum(e.count for e in entries))
+
+
+class PlayerBook:
+    """Takes the scores of a run, in any order, and gives its rows by player in a fixed one."""
+
+    def __init__(self) -> None:
+        """Begin with no game."""
+        self._tallies: dict[str, dict[Player, _PlayerTally]] = {}
+
+    def add(self, key: GameKey, score: GameScore) -> None:
+        """Take one game; ``key`` says where it stands among the others."""
+        by_player: dict[Player, list[AgentGame]] = {}
+        for agent in score.agents:
+            by_player.setdefault(agent.player, []).append(agent)
+        tallies = self._tallies.setdefault(score.setting, {})
+        for player, agents in by_player.items():
+            tallies.setdefault(player, _PlayerTally()).add(key, agents, is_lost=score.is_lost)
+
+    def rows(self, spec: AnalysisSpec) -> Iterator[PlayerRow]:
+        """Estimate setting by setting, all players over the same resampled scenarios.
+
+        Players come in the order of the first team they sat in. Where each team has one
+        player the estimates are those of the leaderboard.
+        """
+        for setting in sorted(self._tallies):
+            tallies = sorted(
+                self._tallies[setting].items(), key=lambda item: (min(item[1].teams), item[0].order)
+            )
+            scenarios = sorted({scenario for _, tally in tallies for scenario in tally.sums})
+            columns = [
+                [tally.sum_of(scenario, index) for scenario in scenarios]
+                for _, tally in tallies
+                for index in range(len(MEASURES))
+            ]
+            estimates = iter(estimate_means(columns, spec, setting))
+            for player, tally in tallies:
+                yield PlayerRow(
+                    setting=setting,
+                    player=player,
+                    teams=tuple(team for _, team in sorted(tally.teams)),
+                    games=tally.games,
+                    scenarios=len(tally.sums),
+                    agent_games=tally.agent_games,
+                    games_lost=tally.games_lost,
+                    vps_kind=joint_kind(tally.vps_kinds),
+                    estimates={measure.name: next(estimates) for measure in MEASURES},
+                    replies=tally.replies if player.uses_language else None,
+                )

@@ -1,0 +1,54 @@
+"""Who sat where in a game, as tables name them."""
+
+from typing import NamedTuple
+
+from calbench.domain.canonical import digest
+from calbench.domain.ids import AgentId
+from calbench.engine.seats import seat_of
+from calbench.traces.models import Kind, Seat, Team
+
+
+class Player(NamedTuple):
+    """What takes a seat. Two seats with the same name and other settings hold two players.
+
+    Attributes:
+        name: as the team names it.
+        kind: typed by protocol, a model, a scripted stand-in, or the user's own code.
+        uses_language: whether it speaks in words, and is asked to reflect.
+        model: identifier of the model behind it; absent for everything else.
+        settings_digest: SHA-256 of the settings that define it.
+    """
+
+    name: str
+    kind: Kind
+    uses_language: bool
+    model: str | None
+    settings_digest: str
+
+    @property
+    def order(self) -> tuple[str, str, str]:
+        """What players are sorted by."""
+        return self.name, self.kind, self.settings_digest
+
+
+def players_of(team: Team, num_agents: int) -> tuple[Player, ...]:
+    """Return who sits at each agent's place, by agent id."""
+    player_by_seat: dict[int, Player] = {}
+    players = []
+    for agent in range(num_agents):
+        seat = seat_of(team, AgentId(agent))
+        if id(seat) not in player_by_seat:
+            player_by_seat[id(seat)] = _player(seat)
+        players.append(player_by_seat[id(seat)])
+    return tuple(players)
+
+
+def _player(seat: Seat) -> Player:
+    model = seat.settings.get("model") if seat.kind == "model" else None
+    return Player(
+        name=seat.player,
+        kind=seat.kind,
+        uses_language=seat.uses_language,
+        model=model if isinstance(model, str) else None,
+        settings_digest=digest(seat.settings),
+    )

@@ -1,0 +1,110 @@
+"""What the replies of language agents took, and how well they could be read."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import add
+from typing import Self, get_args
+
+from calbench.domain.replies import Problem, Usage
+from calbench.traces.events import DecideEnd, Event, Reflection, ReplyNote, TurnEnd
+
+PROBLEMS: tuple[Problem, ...] = get_args(Problem)
+"""Why a reply could not be read, in the order of tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens of model calls, reflections included.
+
+    Attributes:
+        calls: calls behind the replies: a reply with several recorded ones has that many.
+        estimated_calls: of these, calls whose provider gave no counts.
+        input_tokens: all that was sent; ``cached_tokens`` are part of them.
+        cached_tokens: what the provider had kept from an earlier call.
+        output_tokens: what came back.
+    """
+
+    calls: int = 0
+    estimated_calls: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Self) -> "Tokens":
+        return Tokens(
+            self.calls + other.calls,
+            self.estimated_calls + other.estimated_calls,
+            self.input_tokens + other.input_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.output_tokens + other.output_tokens,
+        )
+
+
+NO_TOKENS = Tokens()
+"""Of a player that asks no model."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyCounts:
+    """How replies of language agents were read.
+
+    Attributes:
+        replies: answers to turns, decisions and reflections.
+        recovered: of these, read after something was cut away from them.
+        unread: replies that could not be read, by why, in the order of :data:`PROBLEMS`.
+    """
+
+    replies: int = 0
+    recovered: int = 0
+    unread: tuple[int, ...] = (0,) * len(PROBLEMS)
+
+    @property
+    def read(self) -> int:
+        """Replies that were read, recovered ones included."""
+        return self.replies - sum(self.unread)
+
+    def __add__(self, other: Self) -> "ReplyCounts":
+        return ReplyCounts(
+            self.replies + other.replies,
+            self.recovered + other.recovered,
+            tuple(map(add, self.unread, other.unread)),
+        )
+
+
+def tokens_by_agent(events: Iterable[Event], num_agents: int) -> tuple[Tokens, ...]:
+    """Return the tokens of each agent's calls in a game, by agent id (appendix C)."""
+    totals = [NO_TOKENS] * num_agents
+    for event in events:
+        if isinstance(event, TurnEnd | DecideEnd | Reflection) and event.usage is not None:
+            totals[event.agent_id] += _tokens(event.usage, max(1, len(event.reply_keys)))
+    return tuple(totals)
+
+
+def _tokens(usage: Usage, calls: int) -> Tokens:
+    return Tokens(
+        calls=calls,
+        estimated_calls=calls if usage.is_estimated else 0,
+        input_tokens=usage.input_tokens,
+        cached_tokens=usage.cached_tokens,
+        output_tokens=usage.output_tokens,
+    )
+
+
+def reply_counts_by_agent(events: Iterable[Event], num_agents: int) -> tuple[ReplyCounts, ...]:
+    """Return how each agent's replies were read, by agent id.
+
+    Every turn is a reply, so for typed agents these counts say only how often they were asked.
+    """
+    notes: list[Counter[str]] = [Counter() for _ in range(num_agents)]
+    for event in events:
+        if isinstance(event, TurnEnd | DecideEnd | Reflection):
+            notes[event.agent_id]["replies"] += 1
+        elif isinstance(event, ReplyNote):
+            notes[event.agent_id][event.kind] += 1
+    return tuple(
+        ReplyCounts(
+            note["replies"], note["recovered"], tuple([note[problem] for problem in PROBLEMS])
+        )
+        for note in notes
+    )

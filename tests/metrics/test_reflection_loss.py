@@ -1,0 +1,229 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calbench.domain.messages import Text
+from calbench.domain.randomness import stream
+from calbench.errors import CalbenchError
+from calbench.metrics.game import AgentGame, score_game
+from calbench.metrics.measure import MeasureSpec
+from calbench.metrics.privacy.reflection import PairReflection, pair_reflections, reflected_loss
+from calbench.scenarios.models import Scenario
+from calbench.traces.events import AgentRegistered, BatchApplied, Reflection, RoundStart
+from calbench.traces.models import Seat, Trace
+from tests.factories import make_scenario
+from tests.metrics.games import canonical_scenario, dm, play_random, play_scripts, play_team, talk
+from tests.metrics.language_games import (
+    SMALL_REFLECTIONS,
+    TALKERS,
+    UNREADABLE,
+    reflecting,
+    reflection,
+    seat,
+    seated,
+    small_game,
+    small_reflected_game,
+)
+from tests.strategies import loose_scenarios, scenarios, seeds
+
+
+def totals(trace: Trace, **measure: float) -> list[tuple[object, ...]]:
+    score = score_game(trace, measure=MeasureSpec(**measure))  # type: ignore[arg-type]
+    return [(a.vps_kind, a.vps, a.vps_participants, a.excess_vps) for a in score.agents]
+
+
+def pairs_of(trace: Trace) -> dict[tuple[int, int, int], PairReflection]:
+    """Return the reflections of a game by round, target and observer."""
+    return {(p.round, int(p.target), int(p.observer)): p for p in pair_reflections(trace)}
+
+
+def occupied(pair: PairReflection) -> list[bool]:
+    assert pair.movements is not None
+    return [movement.is_occupied for movement in pair.movements]
+
+
+def approx(*values: float | None) -> object:
+    return pytest.approx(list(values))
+
+
+def test_loss_of_a_small_game_by_hand() -> None:
+    assert totals(small_reflected_game(), vps_floor=2.0) == [
+        ("reflection", pytest.approx(8 / 3), pytest.approx(7 / 3), pytest.approx(2 / 3)),
+        ("reflection", pytest.approx(5 / 3), pytest.approx(5 / 3), 0),
+        ("reflection", pytest.approx(5 / 3), pytest.approx(3 / 3), 0),
+    ]
+
+
+def test_pairs_of_a_small_game_by_hand() -> None:
+    pairs = pairs_of(small_reflected_game())
+    assert len(pairs) == 12
+    partner, outsider = pairs[0, 0, 1], pairs[0, 0, 2]
+    assert partner.is_participant_pair
+    assert occupied(partner) == [True, True, True, False]
+    assert list(partner.counted or ()) == approx(7 / 3, 1 / 3)
+    assert not outsider.is_participant_pair
+    assert list(outsider.counted or ()) == approx(1 / 3, 1)
+    assert occupied(pairs[1, 2, 1]) == [True, False, False, True]  # an errand made way meanwhile
+
+
+def test_expected_movements_count_where_they_are_given() -> None:
+    answer = reflection(0, 1, {0: (3, -1, 2, -2), 2: (0, 3, 0, 0)}, {0: (2.5, 0.25, 1.0, -1.5)})
+    trace = reflecting(small_game(), [answer])
+    pairs = pairs_of(trace)
+    assert (pairs[0, 0, 1].is_expected, pairs[0, 2, 1].is_expected) == (True, False)
+    assert list(pairs[0, 0, 1].counted or ()) == approx((2.5 + 0.25 + 1.0 + 1.5) / 3, 0)
+    assert list(pairs[0, 0, 1].answered or ()) == approx(7 / 3, 1 / 3)
+    assert list(pairs[0, 2, 1].counted or ()) == [1, 0]
+    assert list(reflected_loss(trace).by_agent) == approx(5.25 / 3, None, 1)
+
+
+def test_the_floor_is_subtracted_once_from_the_sum_over_the_game() -> None:
+    everything = [
+        reflection(r, o, {t: (3, 3, 3, 3) for t in range(3) if t != o})
+        for r in range(2)
+        for o in range(3)
+    ]
+    trace = reflecting(small_game(), everything)
+    # Occupied slots: 3 and 3 of agent 0, 1 and 2 of agent 1, 1 and 2 of agent 2; two observers.
+    agents = score_game(trace).agents
+    assert [agent.vps for agent in agents] == [12, 6, 6]
+    assert [agent.excess_vps for agent in agents] == [7, 1, 1]
+    assert [agent.vps_participants for agent in agents] == [3, 3, 2]
+
+
+def test_language_without_a_readable_reflection_has_no_loss() -> None:
+    silent = small_game()
+    assert totals(silent) == [(None, None, None, None)] * 3
+    unread = reflecting(silent, [reflection(0, 1, UNREADABLE), reflection(1, 1, UNREADABLE)])
+    assert totals(unread) == [(None, None, None, None)] * 3
+    assert {pair.movements for pair in pair_reflections(unread)} == {None}
+
+
+def test_one_unreadable_reflection_leaves_the_others() -> None:
+    partner, outsider = SMALL_REFLECTIONS[1], SMALL_REFLECTIONS[2]
+    trace = reflecting(small_game(), [reflection(0, 1, UNREADABLE), outsider])
+    loss = reflected_loss(trace)
+    assert list(loss.by_agent) == approx(1 / 3, 0, None)
+    assert list(loss.participant_pairs_by_agent) == [None, 0, None]
+    both = reflecting(small_game(), [partner, outsider])
+    assert reflected_loss(both).participant_pairs_by_agent[0] == pytest.approx(7 / 3)
+
+
+def test_a_mixed_team_is_measured_seat_by_seat() -> None:
+    """Agent 0 is typed: its costs tell agents 1 and 2 as ever; prose tells it nothing."""
+    trace = play_team(canonical_scenario(3), "imap")
+    alone = score_game(trace).agents
+    seats = [seat("imap", "protocol") if agent == 0 else seat("talker") for agent in range(5)]
+    answers = [reflection(0, 1, dict.fromkeys((0, 2, 3, 4), (3,) * 16))]
+    mixed = score_game(reflecting(seated(trace, *seats), answers))
+    assert mixed.agents[0].vps_kind == "protocol"
+    assert (mixed.agents[0].vps, mixed.agents[0].excess_vps) == (alone[0].vps, alone[0].excess_vps)
+    assert [agent.vps_kind for agent in mixed.agents[1:]] == [None, *["reflection"] * 3]
+    assert mixed.vps_kind == "mixed"
+    assert sum(share.vps for share in mixed.vps_shares) == mixed.agents[0].vps
+
+
+def test_typed_seats_are_measured_as_ever_beside_prose() -> None:
+    trace = play_scripts(
+        make_scenario(["..", ".."], [(0, 1)]), {1: talk(dm(0, Text(text="slot 1 is free")))}
+    )
+    typed, talker = score_game(seated(trace, seat("imap", "protocol"), seat("talker"))).agents
+    assert (typed.vps_kind, typed.vps) == ("protocol", 0)
+    assert (talker.vps_kind, talker.vps) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        reflection(0, 1, {1: (0, 0, 0, 0)}),
+        reflection(0, 1, {3: (0, 0, 0, 0)}),
+        reflection(0, 1, {0: (0, 0, 0)}),
+        reflection(0, 1, {0: (0, 0, 0, 4)}),
+        reflection(0, 1, {0: (0, 0, 0, 3)}, {0: (0.0, 0.0, 0.0, float("nan"))}),
+        reflection(0, 1, {0: (0, 0, 0, 3)}, {0: (0.0, 0.0, 0.0, -3.5)}),
+        reflection(0, 1, {0: (0, 0, 0, 3)}, {0: (0.0,)}),
+    ],
+)
+def test_a_reflection_that_does_not_fit_is_refused(answer: Reflection) -> None:
+    trace = reflecting(small_game(), [answer])
+    with pytest.raises(CalbenchError, match="the reflection of agent 1 does not fit"):
+        score_game(trace)
+
+
+def random_reflections(scenario: Scenario, seed: int) -> list[Reflection]:
+    chance = stream(seed, "reflections")
+    answers = []
+    for r in range(len(scenario.meetings)):
+        for observer in range(scenario.num_agents):
+            targets = [t for t in range(scenario.num_agents) if t != observer]
+            answer = {t: [chance.below(7) - 3 for _ in range(scenario.num_slots)] for t in targets}
+            expected = {t: [chance.below(61) / 10 - 3 for _ in answer[t]] for t in targets}
+            is_read, has_expected = chance.below(4) > 0, chance.below(2) > 0
+            answers.append(
+                reflection(
+                    r,
+                    observer,
+                    answer if is_read else UNREADABLE,
+                    expected if is_read and has_expected else None,
+                )
+            )
+    return answers
+
+
+def brute_force(trace: Trace, target: int, *, partners_only: bool) -> float | None:
+    """Return V by going back, for each answer, to the last calendar recorded before it."""
+    total, has_answer = 0.0, False
+    for index, event in enumerate(trace.events):
+        if not isinstance(event, Reflection) or event.agent_id == target:
+            continue
+        earlier = trace.events[:index]
+        start = [e for e in earlier if isinstance(e, RoundStart)][-1]
+        is_partner = {target, event.agent_id} <= set(start.participants)
+        if str(target) not in event.delta_by_target or (partners_only and not is_partner):
+            continue
+        calendar = [
+            e.calendar
+            for e in earlier
+            if isinstance(e, AgentRegistered | BatchApplied) and e.agent_id == target
+        ][-1]
+        answers = (event.expected_by_target or event.delta_by_target)[str(target)]
+        has_answer = True
+        for item, answer in zip(calendar, answers, strict=True):
+            total += max(0.0, answer / 3 if item is not None else -answer / 3)
+    return total if has_answer else None
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.one_of(scenarios(), loose_scenarios()), seeds)
+def test_loss_is_that_of_a_second_computation(scenario: Scenario, seed: int) -> None:
+    played = seated(play_random(scenario, seed), *TALKERS)
+    trace = reflecting(played, random_reflections(scenario, seed))
+    loss = reflected_loss(trace)
+    for target in range(scenario.num_agents):
+        assert loss.by_agent[target] == pytest.approx(
+            brute_force(trace, target, partners_only=False)
+        )
+        partners = loss.participant_pairs_by_agent[target]
+        if partners is not None:
+            second = brute_force(trace, target, partners_only=True)
+            assert partners == pytest.approx(0 if second is None else second)
+    assert_is_lawful(score_game(trace).agents)
+
+
+def assert_is_lawful(agents: tuple[AgentGame, ...]) -> None:
+    for agent in agents:
+        if agent.vps is None:
+            assert (agent.vps_kind, agent.excess_vps) == (None, None)
+            assert agent.excess_vps_participants is None
+        else:
+            assert agent.excess_vps == max(0, agent.vps - 5)
+            assert agent.vps_participants is None or 0 <= agent.vps_participants <= agent.vps
+
+
+def test_players_follow_the_seats_around_the_table() -> None:
+    seats: tuple[Seat, ...] = (seat("imap", "protocol"), seat("gpt", "model", model="openai/gpt"))
+    trace = seated(play_team(canonical_scenario(1), "imap"), *seats)
+    players = [agent.player for agent in score_game(trace).agents]
+    assert [player.name for player in players] == ["imap", "gpt", "imap", "gpt", "imap"]
+    assert [player.model for player in players[:2]] == [None, "openai/gpt"]
+    assert [player.uses_language for player in players[:2]] == [False, True]
