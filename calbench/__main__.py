@@ -18,12 +18,15 @@ Without arguments: a taste of a few seconds. Results go to build/runs/<experimen
   python -m calbench +experiment=varied
   python -m calbench +experiment=varied 'teams=[imap,tell-all]' out=DIR
   python -m calbench suite.path=FILE.jsonl 'teams=[imap]' limits.max_turns_per_round=4 out=DIR
+  python -m calbench +experiment=uniform 'teams=[my-model]' model.name=NAME model.api_base=URL
+  python -m calbench.estimate +experiment=uniform 'teams=[my-model]' model=gpt-5.4-mini
   python -m calbench.verify PATH...
 
 Choices:
   +experiment=  {experiments}
   suite=        {suites}
   channels=     {channels}
+  model=        {models}
   teams=        {teams}
 
 Often changed (all of it stands in conf/):
@@ -32,11 +35,13 @@ Often changed (all of it stands in conf/):
   suite.path=FILE.jsonl         play anyone's suite file
   suite.seed=N                  another draw of the suite (0)
   limits.max_turns_per_round=N  sweeps of talk in a round (15)
+  budget.max_usd=N              cap on what models may cost, resumed parts included
+  games_at_once=N               games with models in them, at the same time (16)
   --cfg job                     print the composed configuration and stop
   --version                     versions of package, file formats and rules
 """
 
-GROUPS = ("experiment", "suite", "channels", "limits", "measure", "analysis")
+GROUPS = ("experiment", "suite", "channels", "limits", "model", "measure", "analysis")
 """Groups of ``conf/`` from which a command line chooses a file."""
 
 STOPPED = "Stopped before a game was played; the same command starts again"
@@ -86,6 +91,7 @@ def _help() -> str:
         experiments=_names("experiment"),
         suites=_names("suite"),
         channels=_names("channels"),
+        models=_names("model"),
         teams=_names("team"),
     )
 

@@ -10,11 +10,12 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from calbench.config import CONF, RunSpec, run_spec
+from calbench.config import RunSpec, run_spec
 from calbench.console import INTERRUPTED, say
 from calbench.errors import CalbenchError
 from calbench.files import printable
 from calbench.run import InterruptedRunError, RunSummary, execute
+from calbench.teams import CONF
 
 SHOWN = {
     "coordination": "Coord %",
@@ -47,7 +48,20 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
     for table in summary_tables(summary.tables / "leaderboard.csv"):
         console.print(table)
     out = printable(str(Path(spec.out)))
-    print(f"{summary.played} games played, {summary.kept} kept from before; US$ 0.00 spent")
+    tally = summary.tally
+    print(
+        f"{summary.played} games played, {summary.kept} kept from before; "
+        f"US$ {tally.spent_usd:.2f} spent"
+    )
+    if tally.calls or tally.replayed or tally.failed:
+        print(
+            f"{tally.calls} replies paid for, {tally.replayed} replayed, {tally.failed} not given"
+        )
+    if summary.halted:
+        print(
+            f"{summary.halted} games were cut short by a provider or the budget and are not "
+            "scored; the same command goes on from there"
+        )
     print(f"Traces   {out}/traces/<team>/<scenario>.json")
     print(f"Tables   {out}/tables/leaderboard.csv and others beside it")
     print(f"Verify   python -m calbench.verify {out}/traces")

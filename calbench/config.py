@@ -6,13 +6,14 @@ composition, the stages from the resolved parameters that the ``compose`` stage 
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import yaml
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
+from calbench.agents.models import ModelConfig
 from calbench.analysis.spec import AnalysisSpec
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
@@ -20,10 +21,8 @@ from calbench.files import first_problem, printable, read_bytes, write_atomicall
 from calbench.metrics.measure import MeasureSpec
 from calbench.scenarios.models import ID_PATTERN
 from calbench.scenarios.parameters import SuiteSpec
+from calbench.teams import CONF, compose_teams
 from calbench.traces.models import GameConfig, Limits, Team
-
-CONF = Path(__file__).resolve().parents[1] / "conf"
-"""The configuration folder of this checkout."""
 
 
 class Channels(BaseModel):
@@ -41,6 +40,30 @@ class Channels(BaseModel):
         return tuple(channel for channel in CHANNELS if getattr(self, channel))
 
 
+class RepliesSpec(BaseModel):
+    """Where model replies are on disk, and whether more may be asked for.
+
+    Attributes:
+        mode: ``record`` replays what is there and asks for the rest; ``replay`` asks nobody;
+            ``live`` asks always and keeps nothing.
+        path: a store (``*.sqlite``) or, to replay, a folder of exported shards; absent:
+            ``replies.sqlite`` in the folder of the run.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    mode: Literal["live", "record", "replay"]
+    path: Annotated[str, Field(min_length=1)] | None
+
+
+class BudgetSpec(BaseModel):
+    """What a whole run may spend, those it resumes included; absent is no cap."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None
+
+
 class RunSpec(BaseModel):
     """A run: suites, the teams that play them, and how it is measured.
 
@@ -50,7 +73,14 @@ class RunSpec(BaseModel):
         more_suites: what is played beside it; the keys are for overrides only.
         suite_seeds: draw each suite once for each of these seeds, as settings
             ``<setting>-seed<N>``; absent: once, with its own seed.
-        jobs: number of processes.
+        prompt_version: of the prompts, for seats that use language.
+        label_bank: version of the bank from which their private labels come.
+        reflection: whether they are asked after every round what they came to believe.
+        models: the models of all teams, by player.
+        replies: where replies are recorded, and whether models may be asked.
+        budget: what the run may spend.
+        games_at_once: games with models in them that are played at the same time.
+        jobs: number of processes for all others.
         out: folder of the command's results.
     """
 
@@ -65,6 +95,13 @@ class RunSpec(BaseModel):
     limits: Limits
     measure: MeasureSpec
     analysis: AnalysisSpec
+    prompt_version: Annotated[str, Field(pattern=ID_PATTERN)]
+    label_bank: Annotated[str, Field(pattern=ID_PATTERN)]
+    reflection: bool
+    models: dict[str, ModelConfig]
+    replies: RepliesSpec
+    budget: BudgetSpec
+    games_at_once: Annotated[int, Strict(), Field(ge=1, le=4096)]
     jobs: Annotated[int, Strict(), Field(ge=1, le=1024)]
     out: Annotated[str, Field(min_length=1)]
 
@@ -94,9 +131,19 @@ class RunSpec(BaseModel):
     @property
     def game_configs(self) -> tuple[GameConfig, ...]:
         """What defines the games of each team, in the order of the teams."""
-        return tuple(
-            GameConfig(team=team, channels=self.channels.open_channels, limits=self.limits)
-            for team in self.teams
+        return tuple(self._game_config(team) for team in self.teams)
+
+    def _game_config(self, team: Team) -> GameConfig:
+        channels = self.channels.open_channels
+        if not team.uses_language:
+            return GameConfig(team=team, channels=channels, limits=self.limits)
+        return GameConfig(
+            team=team,
+            channels=channels,
+            limits=self.limits,
+            prompt_version=self.prompt_version,
+            label_bank=self.label_bank,
+            reflection=self.reflection,
         )
 
 
@@ -113,7 +160,8 @@ def run_spec(config: DictConfig) -> RunSpec:
     if not isinstance(data, dict):
         raise ConfigError("configuration: expected keys and values")
     keys = {str(key): value for key, value in data.items()}
-    return parse_spec({**keys, "teams": _teams(keys.get("teams"))}, "configuration")
+    composed = compose_teams(keys.get("teams"), keys.pop("model", None))
+    return parse_spec({**keys, "teams": composed.teams, "models": composed.models}, "configuration")
 
 
 def parse_spec(data: Mapping[str, Any], source: str) -> RunSpec:
@@ -133,38 +181,6 @@ def _tuples(value: Any) -> Any:
     return value
 
 
-def known_names(group: str) -> list[str]:
-    """Return the names in one group of ``conf/``, sorted."""
-    return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
-
-
-def protocol_preset(name: str) -> dict[str, Any]:
-    """Return ``conf/protocol/<name>.yaml``: a player with the settings that make the preset.
-
-    Raises:
-        ConfigError: naming the known presets if there is none of that name.
-    """
-    known = known_names("protocol")
-    if name not in known:
-        raise ConfigError(f"there is no protocol {name!r}; known are {', '.join(known)}")
-    return _loaded("protocol", name)
-
-
-def _teams(entries: Any) -> Sequence[Any]:
-    """Compose each team; one is accepted for a list."""
-    listed = [entries] if isinstance(entries, str | Mapping) else entries
-    if not isinstance(listed, list) or not listed:
-        raise ConfigError("teams: name at least one team, e.g. 'teams=[imap]'")
-    teams = [_team(entry) for entry in listed]
-    seen: set[str] = set()
-    for team in teams:
-        name = str(team.get("team_id"))
-        if name in seen:
-            raise ConfigError(f"teams: {name} is named twice")
-        seen.add(name)
-    return teams
-
-
 def compose_team(team_id: str) -> Team:
     """Return one of the teams of ``conf/team``, as runs and their traces describe it.
 
@@ -172,54 +188,9 @@ def compose_team(team_id: str) -> Team:
         ConfigError: naming the known teams if there is none of that id.
     """
     try:
-        return Team.model_validate(_tuples(_team(team_id)))
+        return Team.model_validate(_tuples(compose_teams([team_id]).teams[0]))
     except ValidationError as error:
         raise ConfigError(f"team {team_id!r}: {first_problem(error)}") from error
-
-
-def _team(entry: Any) -> dict[str, Any]:
-    """Return a team with its seats composed.
-
-    An entry is the id of a file in ``conf/team``, or a whole team written in its place, as a
-    sweep over the settings of a protocol does.
-    """
-    if isinstance(entry, Mapping):
-        team = dict(entry)
-    elif entry in known_names("team"):
-        team = _loaded("team", entry)
-    else:
-        raise ConfigError(
-            f"teams: there is no team {str(entry)!r}; known are {', '.join(known_names('team'))}"
-        )
-    if isinstance(team.get("seats"), list):
-        team["seats"] = [_seat(seat, team.get("team_id")) for seat in team["seats"]]
-    return team
-
-
-def _seat(seat: Any, team_id: Any) -> Any:
-    """Put the preset of a seat with a ``protocol`` in its place; its own settings prevail."""
-    if not isinstance(seat, Mapping) or "protocol" not in seat:
-        return seat
-    place = f"team {printable(str(team_id))}"
-    own = {key: value for key, value in seat.items() if key != "protocol"}
-    if "player" in own:
-        raise ConfigError(f"{place}: a seat names a protocol or a player, not both")
-    settings = own.pop("settings", {})
-    if not isinstance(settings, Mapping):
-        raise ConfigError(f"{place}: the settings of a seat are keys and values")
-    try:
-        preset = protocol_preset(str(seat["protocol"]))
-    except ConfigError as error:
-        raise ConfigError(f"{place}: {error}") from error
-    return {**preset, **own, "settings": {**preset["settings"], **settings}}
-
-
-def _loaded(group: str, name: str) -> dict[str, Any]:
-    """Return a file of ``conf/`` as keys and values."""
-    keys = OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml"))
-    if not isinstance(keys, dict):
-        raise ConfigError(f"conf/{group}/{name}.yaml: expected keys and values")
-    return {str(key): value for key, value in keys.items()}
 
 
 def compose(overrides: Sequence[str]) -> RunSpec:

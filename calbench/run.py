@@ -3,22 +3,27 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from calbench.agents.litellm_transport import ask_litellm
+from calbench.agents.provider import Transport
+from calbench.agents.sources import Source, Tally
 from calbench.analysis.scoring import write_privacy_tables, write_tables
 from calbench.config import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say
-from calbench.engine.batch import Job, plan_jobs, play_jobs, unfinished
+from calbench.engine.batch import Job, Played, plan_jobs, play_jobs, unfinished
 from calbench.engine.pool import workers
-from calbench.engine.seating import seat_policies
+from calbench.engine.seating import check_seats
 from calbench.errors import CalbenchError, OutputError
+from calbench.prices import table_prices
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import read_suite
 from calbench.scenarios.suites import build_suites
+from calbench.source import opener, reply_source
 
 
 class InterruptedRunError(CalbenchError):
@@ -27,10 +32,16 @@ class InterruptedRunError(CalbenchError):
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What a run did, and where its results are."""
+    """What a run did, and where its results are.
+
+    ``halted`` counts games that a provider or the budget cut short; ``tally`` what models
+    were asked, and what all runs into this folder cost.
+    """
 
     played: int
     kept: int
+    halted: int
+    tally: Tally
     tables: Path
 
 
@@ -47,8 +58,12 @@ def load_suites(suites: Sequence[tuple[str, SuiteSpec]]) -> tuple[Scenario, ...]
         return build_suites(suites, progress=lambda _done, _total: tick())
 
 
-def execute(spec: RunSpec) -> RunSummary:
+def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     """Generate or read the suite, play what is missing, and write all tables.
+
+    Args:
+        spec: what is played, by whom, and how it is measured.
+        transport: how models are asked; another one stands in for LiteLLM.
 
     Raises:
         CalbenchError: one line about what does not fit; nothing is half-written.
@@ -57,45 +72,74 @@ def execute(spec: RunSpec) -> RunSummary:
     out = Path(spec.out)
     with locked(out):
         scenarios = load_suites(spec.suites)
-        num_agents = max((s.num_agents for s in scenarios), default=1)
-        for team in spec.teams:
-            seat_policies(team, num_agents, spec.limits)
+        largest = max(scenarios, key=lambda scenario: scenario.num_agents)
+        for config in spec.game_configs:
+            check_seats(largest, config)
         jobs = plan_jobs(scenarios, spec.game_configs, out / "traces")
+        replies = reply_source(spec, transport=transport)
         missing = unfinished(jobs)
         kept = len(jobs) - len(missing)
         if kept:
             say(f"{kept} of {len(jobs)} games stand already in {out / 'traces'}")
-        _play(jobs, missing, spec.jobs, out)
+        halted, tally = _play(jobs, missing, spec, replies)
         tables = out / "tables"
         with (
             ending_on_interrupt(lambda: _standing(jobs, out)),
             progress("tables", 2 * len(jobs)) as tick,
         ):
-            write_tables(jobs, tables, spec.measure, spec.analysis, tick)
-            write_privacy_tables(jobs, tables / "privacy", spec.measure, tick)
-    return RunSummary(played=len(missing), kept=kept, tables=out / "tables")
+            write_tables(jobs, tables, spec.measure, spec.analysis, tick, prices=table_prices())
+            write_privacy_tables(jobs, tables / "privacy", spec.measure, tick, spec.analysis)
+    return RunSummary(
+        played=len(missing),
+        kept=kept,
+        halted=halted,
+        tally=tally,
+        tables=out / "tables",
+    )
 
 
-def _play(jobs: Sequence[Job], missing: Sequence[Job], num_processes: int, out: Path) -> None:
-    """Play the missing games; Ctrl-C is answered between them."""
+def _play(
+    jobs: Sequence[Job], missing: Sequence[Job], spec: RunSpec, replies: Source | None
+) -> tuple[int, Tally]:
+    """Play the missing games; Ctrl-C is answered between them, and between calls.
+
+    Returns:
+        How many games were cut short, and what the models were asked.
+    """
+    out, halted, tally = Path(spec.out), 0, Tally()
     with noting_interrupt(lambda: _standing(jobs, out)) as is_interrupted:
         try:
             with (
-                workers(num_processes) as executor,
+                workers(spec.jobs) as executor,
                 progress("games", len(jobs), len(jobs) - len(missing)) as tick,
             ):
 
-                def finished(job: Job) -> None:
-                    tick(f"{job.config.team.team_id}, US$ 0.00")
-                    _raise_if(is_interrupted())
+                def watch(latest: Tally) -> None:
+                    nonlocal tally
+                    tally = replace(latest)
 
-                play_jobs(missing, executor, finished)
+                def finished(game: Played) -> None:
+                    nonlocal halted
+                    halted += game.is_halted
+                    tick(f"{game.job.config.team.team_id}, US$ {tally.spent_usd:.2f}")
+                    _raise_if(is_interrupted() and not game.job.waits)
+
+                play_jobs(
+                    missing,
+                    executor,
+                    finished,
+                    source=None if replies is None else opener(spec, replies, watch),
+                    at_once=spec.games_at_once,
+                    is_stopping=is_interrupted,
+                )
+            _raise_if(is_interrupted())
         except InterruptedRunError:
             raise InterruptedRunError(_standing(jobs, out)) from None
         except BrokenExecutor as error:
             raise CalbenchError(
                 f"a process died while it played (out of memory?). {_standing(jobs, out)}"
             ) from error
+    return halted, tally
 
 
 def _raise_if(is_interrupted: bool) -> None:

@@ -4,20 +4,22 @@ A trace carries its scenario, so it verifies alone. Nothing that a trace names i
 players this package knows by id play again, of all others the recorded turns are replayed.
 """
 
+import asyncio
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from calbench.agents.scripted import STYLES
 from calbench.console import ending_on_interrupt, progress, say
 from calbench.domain.rules import RULES_VERSION
-from calbench.engine.drivers import compare_events, replay, run
+from calbench.engine.drivers import compare_events, replay, run, run_async
 from calbench.engine.game import game_id
-from calbench.engine.seating import seat_policies
+from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import CalbenchError, ConfigError, FileError, ReplayError
 from calbench.protocols.registry import POLICIES
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.difficulty import completed
-from calbench.traces.models import Trace
+from calbench.traces.models import Seat, Trace
 from calbench.traces.storage import read_trace
 
 USAGE = "usage: python -m calbench.verify PATH...  (trace files, or folders of them)"
@@ -68,7 +70,7 @@ def verify_file(path: Path) -> None:
     trace = read_trace(path)
     try:
         verify_trace(trace)
-    except ReplayError as error:
+    except (ConfigError, ReplayError) as error:
         raise ReplayError(f"{path}: {error}") from error
 
 
@@ -117,14 +119,30 @@ def _compare(place: str, recorded: object, computed: object) -> None:
 
 
 def _play_again(trace: Trace) -> None:
-    """Where every player is known by id, the same game must come out of playing it."""
-    if any(seat.player not in POLICIES for seat in trace.config.team.seats):
+    """Where every player is known by id, the same game must come out of playing it.
+
+    Models, code of one's own and players from elsewhere are not asked again: of a team that
+    seats one, the recorded turns are replayed.
+    """
+    config, scenario = trace.config, trace.scenario
+    if not all(_is_known(seat) for seat in config.team.seats):
         return
     try:
-        policies = seat_policies(trace.config.team, trace.scenario.num_agents, trace.config.limits)
+        if config.team.uses_language:
+            agents = seat_agents(scenario, config)
+            played = asyncio.run(run_async(scenario, config, agents))
+        else:
+            policies = seat_policies(config.team, scenario.num_agents, config.limits)
+            played = run(scenario, config, policies)
     except ConfigError as error:
         raise ReplayError(str(error)) from error
-    compare_events(trace.events, run(trace.scenario, trace.config, policies).events)
+    compare_events(trace.events, played.events)
+
+
+def _is_known(seat: Seat) -> bool:
+    if seat.uses_language:
+        return seat.kind == "scripted" and seat.settings.get("style") in STYLES
+    return seat.player in POLICIES
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Traces -> data/tables/<experiment>/privacy: the four VPS tables (paper, appendix F.5)."""
+"""Traces -> data/tables/<experiment>/privacy: VPS and reflections (paper, appendix F)."""
 
 from calbench.analysis.scoring import write_privacy_tables
 from calbench.config import RunSpec
@@ -13,7 +13,8 @@ def main(spec: RunSpec) -> None:
     scenarios = read_suite(paths.suite(spec.name))
     jobs = plan_jobs(scenarios, spec.game_configs, paths.traces(spec.name))
     with progress("games", len(jobs)) as tick:
-        write_privacy_tables(jobs, paths.tables(spec.name) / "privacy", spec.measure, tick)
+        folder = paths.tables(spec.name) / "privacy"
+        write_privacy_tables(jobs, folder, spec.measure, tick, spec.analysis)
 
 
 if __name__ == "__main__":

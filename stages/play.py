@@ -2,12 +2,17 @@
 
 import shutil
 
+from calbench.agents.sources import Tally
 from calbench.config import RunSpec
 from calbench.console import progress
-from calbench.engine.batch import Job, plan_jobs, play_jobs
+from calbench.engine.batch import Played, plan_jobs, play_jobs
 from calbench.engine.pool import workers
 from calbench.scenarios.storage import read_suite
+from calbench.source import opener, reply_source
 from stages import paths
+
+RERECORD = "make record-local"
+"""Records the cohort of the default pipeline anew; its miss says so."""
 
 
 def main(spec: RunSpec) -> None:
@@ -19,12 +24,25 @@ def main(spec: RunSpec) -> None:
     folder = paths.traces(spec.name)
     shutil.rmtree(folder, ignore_errors=True)
     jobs = plan_jobs(read_suite(paths.suite(spec.name)), spec.game_configs, folder)
+    replies = reply_source(spec, RERECORD)
+    spent_usd = 0.0
+
+    def watch(tally: Tally) -> None:
+        nonlocal spent_usd
+        spent_usd = tally.spent_usd
+
     with progress("games", len(jobs)) as tick, workers(spec.jobs) as executor:
 
-        def finished(job: Job) -> None:
-            tick(f"{job.config.team.team_id}, US$ 0.00")
+        def finished(game: Played) -> None:
+            tick(f"{game.job.config.team.team_id}, US$ {spent_usd:.2f}")
 
-        play_jobs(jobs, executor, finished)
+        play_jobs(
+            jobs,
+            executor,
+            finished,
+            source=None if replies is None else opener(spec, replies, watch),
+            at_once=spec.games_at_once,
+        )
 
 
 if __name__ == "__main__":

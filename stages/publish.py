@@ -15,8 +15,8 @@ PUBLISHED = paths.DATA / "published"
 def main(experiments: list[str]) -> None:
     """Write the pages of all experiments and build the site.
 
-    Experiments that have a special page bring their tables to it; of all others the site shows
-    every setting and every game.
+    Experiments that have a special page bring their tables to it, and some of them games; of all
+    others the site shows every setting and every game.
     """
     results = []
     for experiment in experiments:

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from calbench.config import protocol_preset
 from calbench.engine.drivers import replay, run
 from calbench.engine.seating import seat_policies
 from calbench.scenarios.difficulty import completed
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario
+from calbench.teams import protocol_preset
 from calbench.traces.models import GameConfig, Seat, Team, Trace
 from calbench.traces.storage import trace_bytes
 from calbench.verify import verify_trace

@@ -45,6 +45,7 @@ LEADERBOARD = [
         )
         for end in ("", "_low", "_high")
     ),
+    "vps_kind",
 ]
 
 AGENT_GAMES = [
@@ -59,6 +60,11 @@ AGENT_GAMES = [
     "messages_sent",
     "vps",
     "excess_vps",
+    "excess_vps_participants",
+    "vps_kind",
+    "kind",
+    "setting",
+    "player",
 ]
 
 

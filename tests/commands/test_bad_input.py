@@ -11,9 +11,10 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
-from calbench.config import CONF, run_spec
+from calbench.config import run_spec
 from calbench.errors import CalbenchError, ConfigError
 from calbench.run import execute
+from calbench.teams import CONF
 from tests.commands.conftest import Command
 from tests.commands.runs import SMALL, Ended, calbench, files
 
@@ -23,9 +24,9 @@ BAD_CONFIGURATIONS: dict[str, tuple[Sequence[str], str]] = {
     "unknown key named as a type": (["+suite.int=1"], "suite.int: is not a known key"),
     "unknown team": (
         ["teams=[imap,genius]"],
-        "no team 'genius'; known are .*first-free, imap, .*silent, tell-all",
+        "no team 'genius'; known are .*first-free, .*imap, .*silent, tell-all",
     ),
-    "unknown only team": (["teams=genius"], "no team 'genius'; known are .*first-free, imap"),
+    "unknown only team": (["teams=genius"], "no team 'genius'; known are .*first-free, .*imap"),
     "team twice": (["teams=[imap,silent,imap]"], "imap is named twice"),
     "no team": (["teams=[]"], "name at least one team"),
     "teams as a number": (["teams=5"], "name at least one team"),

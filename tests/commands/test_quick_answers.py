@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import calbench
-from calbench.config import known_names
 from calbench.domain.rules import RULES_VERSION
 from calbench.scenarios.models import SCHEMA_VERSION
+from calbench.teams import known_names
 from calbench.traces.models import TRACE_SCHEMA_VERSION
 from tests.commands.runs import SMALL, python
 

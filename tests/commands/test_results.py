@@ -41,6 +41,8 @@ def test_run_leaves_traces_and_tables_under_their_public_names(finished: Path) -
         "tables/privacy/pair_round_vps.csv",
         "tables/privacy/game_summary.csv",
         "tables/privacy/game_target_summary.csv",
+        "tables/privacy/reflections.csv",
+        "tables/privacy/reflection_calibration.csv",
     }
     assert names == traces | tables
 

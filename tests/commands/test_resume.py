@@ -157,7 +157,7 @@ def test_games_have_the_same_bytes_whichever_executor_plays_them(
     for name, maker in makers.items():
         jobs, done = games(scenarios, tmp_path / name), list[str]()
         with maker as executor:
-            play_jobs(jobs, executor, lambda job, done=done: done.append(job.path.name))  # type: ignore[misc]
+            play_jobs(jobs, executor, lambda game, done=done: done.append(game.job.path.name))  # type: ignore[misc]
         assert sorted(done) == sorted(job.path.name for job in jobs)
         played[name] = files(tmp_path / name)
     assert len(played["none"]) == 30

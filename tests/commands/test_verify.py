@@ -11,10 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from calbench.engine.game import game_id
-from calbench.errors import CalbenchError
-from calbench.traces.storage import read_trace
-from calbench.verify import main, verify_file
+from calbench.errors import CalbenchError, ReplayError
+from calbench.interface import play_game
+from calbench.scenarios.difficulty import completed
+from calbench.traces.events import TurnStart
+from calbench.traces.storage import read_trace, write_trace
+from calbench.verify import main, verify_file, verify_trace
 from tests.commands.runs import verify
+from tests.engine.scripts import altered
+from tests.factories import make_scenario
 
 Trace = dict[str, Any]
 Edit = Callable[[Trace], object]
@@ -387,3 +392,25 @@ def test_trace_is_refused_in_one_line_whatever_is_edited(
     with pytest.raises(CalbenchError) as refused:
         verify_file(path)
     assert str(refused.value).isprintable()
+
+
+def test_scripted_speakers_are_played_again() -> None:
+    (scenario,) = completed((make_scenario(["E..B", ".E.E", "..EE"], [(0, 1, 2), (1, 2)]),))
+    trace = play_game(scenario, "candid")
+    verify_trace(trace)
+    index = next(i for i, event in enumerate(trace.events) if isinstance(event, TurnStart))
+    forged = altered(trace.events[index], prompt="Tell me everything.")
+    events = (*trace.events[:index], forged, *trace.events[index + 1 :])
+    with pytest.raises(ReplayError, match=rf"event {index} \(turn_start\): prompt: recorded 'Tell"):
+        verify_trace(trace.model_copy(update={"events": events}))
+
+
+def test_trace_of_an_unknown_label_bank_is_refused_with_its_file(tmp_path: Path) -> None:
+    (scenario,) = completed((make_scenario(["E..B", ".E.E"], [(0, 1)]),))
+    trace = play_game(scenario, "candid")
+    config = trace.config.updated(label_bank="../v1")
+    forged = trace.model_copy(update={"config": config, "game_id": game_id(scenario, config)})
+    path = tmp_path / "trace.json"
+    write_trace(path, forged)
+    with pytest.raises(ReplayError, match=r"trace\.json: label_bank: there is no label bank"):
+        verify_file(path)

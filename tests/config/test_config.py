@@ -6,17 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from calbench.config import (
-    CONF,
-    Channels,
-    RunSpec,
-    compose,
-    known_names,
-    parse_spec,
-    read_params,
-    write_params,
-)
+from calbench.config import Channels, RunSpec, compose, parse_spec, read_params, write_params
 from calbench.errors import ConfigError
+from calbench.teams import CONF, known_names
 from tests.commands.conftest import Command, command
 from tests.commands.runs import SMALL
 
@@ -28,21 +20,31 @@ GROUPS = (
     "experiment",
     "limits",
     "measure",
+    "model",
     "protocol",
     "suite",
     "team",
 )
 
 
+ENTRANT = "model=gpt-5.4-mini"
+"""A model for experiments and teams that leave it to the run."""
+
+CHANNEL_BY_EXPERIMENT = {
+    "language-everyone": "all_agent_groupchat",
+    "language-participants": "participant_groupchat",
+}
+
+
 @pytest.mark.parametrize("experiment", known_names("experiment"))
 def test_experiment_composes_to_a_typed_run(experiment: str) -> None:
-    spec = compose([f"+experiment={experiment}"])
+    spec = compose([f"+experiment={experiment}", ENTRANT])
     assert isinstance(spec, RunSpec)
     assert spec.name == experiment
     assert spec.out == f"build/runs/{experiment}"
     assert spec.teams
     assert spec.suites
-    assert spec.channels.open_channels == ("dm",)
+    assert spec.channels.open_channels == (CHANNEL_BY_EXPERIMENT.get(experiment, "dm"),)
 
 
 @pytest.mark.parametrize("suite", known_names("suite"))
@@ -61,7 +63,7 @@ def test_channels_compose_to_their_open_ones(channels: str) -> None:
 
 @pytest.mark.parametrize("team", known_names("team"))
 def test_team_composes_under_its_own_id(team: str) -> None:
-    spec = compose([f"teams=[{team}]"])
+    spec = compose([f"teams=[{team}]", ENTRANT])
     assert [entry.team_id for entry in spec.teams] == [team]
     assert [config.team for config in spec.game_configs] == list(spec.teams)
 
@@ -163,8 +165,11 @@ def test_command_composes_what_the_stages_compose(command: Command) -> None:
     shown = yaml.safe_load(ended.out)
     spec = compose(overrides)
     assert shown.pop("teams") == [team.team_id for team in spec.teams]
-    assert parse_spec({**shown, "teams": spec.model_dump()["teams"]}, "command") == spec
-    assert shown == yaml.safe_load(yaml.safe_dump(spec.model_dump(mode="json", exclude={"teams"})))
+    assert shown.pop("model") == yaml.safe_load((CONF / "model" / "local.yaml").read_text())
+    composed = {"teams": spec.model_dump()["teams"], "models": {}}
+    assert parse_spec({**shown, **composed}, "command") == spec
+    plain = spec.model_dump(mode="json", exclude=set(composed))
+    assert shown == yaml.safe_load(yaml.safe_dump(plain))
 
 
 def test_configuration_is_refused_in_one_line_when_hydra_refuses_it() -> None:

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from calbench.config import compose, known_names, protocol_preset
+from calbench.config import compose
 from calbench.engine.seating import seat_policies
 from calbench.errors import ConfigError
 from calbench.protocols.dsm.settings import DsmSettings
 from calbench.protocols.registry import POLICIES
+from calbench.teams import known_names, protocol_preset
 from calbench.traces.models import Seat, Team
 
 # Table 9 of the paper; "exhaustive search: no" is a single batch.
@@ -81,7 +82,7 @@ def test_team_written_in_place_varies_a_preset() -> None:
         ),
         (
             "{team_id: x, seats: [{protocol: dsm-private, player: imap}]}",
-            r"team x: a seat names a protocol or a player, not both",
+            r"team x: a seat names one of player, protocol, model, scripted, agent",
         ),
         (
             "{team_id: x, seats: [{protocol: dsm-private, settings: [1]}]}",

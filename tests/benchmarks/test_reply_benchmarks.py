@@ -1,0 +1,132 @@
+"""Speed of the reply store, and what a call costs beside the model itself; never asserted."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from calbench.agents.budget import Prices
+from calbench.agents.completion import Completion, Request
+from calbench.agents.litellm_transport import ask_litellm, close_litellm
+from calbench.agents.models import Endpoint
+from calbench.agents.shards import merge_into, read_shards
+from calbench.agents.sources import Source, open_completer
+from calbench.agents.store import ReplyStore
+from tests.agents.asking import SITE, THEN, model, recorded, reply, request
+from tests.agents.stub_server import serving
+
+pytestmark = pytest.mark.benchmark(timer=time.process_time)
+
+THREAD = [
+    f"{i}: " + "slot 3 would cost me an errand; could we take slot 9? " * 20 for i in range(40)
+]
+"""Forty messages of a kilobyte: an agent's thread late in a game."""
+
+CALLS = 200
+
+PRICES = Prices.model_validate(
+    {"date": "2026-01-01", "models": {"openai/stub": {"input": 1, "output": 1, "source": "test"}}}
+)
+
+
+def timed(benchmark: BenchmarkFixture, work: Callable[..., object], **options: object) -> float:
+    """Run a benchmark; return its mean in seconds, 0 where benchmarks are switched off."""
+    benchmark.pedantic(work, **options)  # type: ignore[no-untyped-call]
+    return 0.0 if benchmark.stats is None else float(benchmark.stats.stats.mean)
+
+
+async def at_once(_: Request, __: Endpoint) -> Completion:
+    return reply("x" * 500)
+
+
+def conversations(path: Path, mode: str) -> None:
+    """Ask in ten growing threads of twenty turns, side by side."""
+    source = Source(
+        mode="record" if mode == "record" else "replay",
+        store=path,
+        prices=PRICES,
+        max_usd=100.0,
+        transport=at_once,
+        now=lambda: THEN,
+    )
+
+    async def run() -> None:
+        async with open_completer({"stub": model()}, source) as completer:
+
+            async def game(number: int) -> None:
+                for turn in range(1, 41, 2):
+                    asked = request(f"game {number}", *THREAD[:turn])
+                    await completer.complete(asked, SITE)
+
+            await asyncio.gather(*(game(number) for number in range(10)))
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("mode", ["record", "replay"])
+def test_call_beside_the_model(
+    benchmark: BenchmarkFixture, mode: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    def fresh() -> tuple[tuple[Path, str], dict[str, str]]:
+        path = tmp_path_factory.mktemp("store") / "r.sqlite"
+        if mode == "replay":
+            conversations(path, "record")
+        return (path, mode), {}
+
+    mean = timed(benchmark, conversations, setup=fresh, rounds=5)
+    benchmark.extra_info["cpu_ms_per_call"] = 1000 * mean / CALLS
+
+
+def test_put(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
+    with ReplyStore.open(tmp_path / "r.sqlite") as store:
+        numbers = iter(range(10**9))
+
+        def pair() -> tuple[tuple[object, object], dict[str, str]]:
+            return recorded(str(next(numbers)), *THREAD[:20]), {}
+
+        timed(benchmark, store.put, setup=pair, rounds=500)
+
+
+def test_get(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
+    with ReplyStore.open(tmp_path / "r.sqlite") as store:
+        pairs = [recorded(str(i), *THREAD[:20]) for i in range(100)]
+        for pair in pairs:
+            store.put(*pair)
+
+        benchmark(lambda: [store.get(asked.key) for asked, _ in pairs])
+
+
+def test_shards_of_ten_thousand_replies(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
+    with ReplyStore.in_memory() as store:
+        with store.writing():
+            for i in range(10_000):
+                asked, answer = recorded(f"game {i // 50}", f"turn {i}", reply="x" * 500)
+                for part in asked.parts():
+                    store.add_message(*part)
+                for link in asked.links:
+                    store.add_link(link)
+                store.add(answer)
+        merge_into(tmp_path, store)
+
+    timed(benchmark, lambda: read_shards(tmp_path).close(), rounds=3)
+    size = sum(path.stat().st_size for path in tmp_path.iterdir())
+    benchmark.extra_info["megabytes"] = size / 1e6
+
+
+def test_calls_through_litellm(benchmark: BenchmarkFixture) -> None:
+    """Processor time of client and stub server together: the stub runs in this process."""
+    with serving() as server:
+
+        async def call_all() -> None:
+            endpoint = Endpoint(api_base=server.url)
+            for start in range(0, 100, 10):
+                await asyncio.gather(
+                    *(ask_litellm(request(f"{start + i}"), endpoint) for i in range(10))
+                )
+            await close_litellm()
+
+        mean = timed(benchmark, lambda: asyncio.run(call_all()), rounds=3, warmup_rounds=1)
+    benchmark.extra_info["cpu_ms_per_call"] = 10 * mean

@@ -1,0 +1,62 @@
+"""``python -m calbench.replies``: recorded replies from file to file."""
+
+from pathlib import Path
+
+import pytest
+
+from calbench.agents.store import ReplyStore
+from calbench.replies import main
+from tests.agents.asking import recorded
+
+
+def store(path: Path, *texts: str, reply: str = "fine") -> str:
+    with ReplyStore.open(path) as opened:
+        for text in texts:
+            opened.put(*recorded(text, reply=reply))
+    return str(path)
+
+
+def test_export_merge_and_stats_tell_what_they_did(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = store(tmp_path / "one.sqlite", "a", "b")
+    two = store(tmp_path / "two.sqlite", "b", "c", reply="other")
+    folder = str(tmp_path / "replies")
+
+    assert main(["export", one, folder]) == 0
+    assert main(["merge", folder, two, one]) == 0
+    assert main(["stats", folder]) == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        f"{folder}: 2 replies added from {one}, 0 known",
+        f"{folder}: 1 replies added from {two}, 0 known, 1 other than those there: left out",
+        f"{folder}: 0 replies added from {one}, 2 known",
+        f"{folder}: 3 replies, 4 messages, 0.7500 USD",
+        "  openai/stub: 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["export", "a"], ["merge", "a"], ["stats"], ["delete", "a"]]
+)
+def test_wrong_use_is_answered_with_the_usage(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().out.startswith("usage: python -m calbench.replies export")
+
+
+def test_help_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    assert "export" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["stats"], ["export", "none.sqlite"]])
+def test_missing_store_is_one_line(
+    tmp_path: Path, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command, str(tmp_path / "none")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert "there is no reply store" in said
+    assert said.count("\n") == 1
