@@ -48,10 +48,24 @@ def styles(teams: Sequence[str]) -> dict[str, Style]:
     }
 
 
+TYPED = "protocol"
+
+VPS_KIND_NAMES: Mapping[str, str] = {
+    "protocol": "typed messages",
+    "reflection": "reflections",
+    "mixed": "both ways",
+    "": "not measured",
+}
+"""How VPS was measured, by what tables say."""
+
+
 def plane(
     rows: Sequence[Row], style_by_team: Mapping[str, Style], lines: Sequence[Line] = ()
 ) -> dict[str, Any]:
     """Return the cost-privacy plane of one setting (paper, Figure 2).
+
+    Where VPS was not measured by typed messages alone, the axis or, if there are several ways,
+    every name says how; points whose VPS rests on reflections are then open.
 
     Args:
         rows: the setting's rows of the leaderboard; a team without both measures is left out.
@@ -59,19 +73,25 @@ def plane(
         lines: teams that differ in one setting, joined in its order.
     """
     figure = go.Figure(layout={"template": "none", "margin": MARGIN})
+    rows = [row for row in rows if row["excess_vps"] and row[ADJUSTED_COST]]
+    kinds = dict.fromkeys(row["vps_kind"] for row in rows)
     for row in rows:
-        if not row["excess_vps"] or not row["adjusted_excess_cost"]:
-            continue
         style = style_by_team[row["team"]]
+        is_open = len(kinds) > 1 and row["vps_kind"] != TYPED
         figure.add_trace(
             go.Scatter(
                 x=[float(row["excess_vps"])],
                 y=[float(row["adjusted_excess_cost"])],
                 error_x=_error(row, "excess_vps", style),
                 error_y=_error(row, "adjusted_excess_cost", style),
-                name=row["team"],
+                name=row["team"]
+                + (f", {VPS_KIND_NAMES[row['vps_kind']]}" if len(kinds) > 1 else ""),
                 mode="markers",
-                marker={"color": style.colour, "symbol": style.symbol, "size": 13},
+                marker={
+                    "color": style.colour,
+                    "symbol": f"{style.symbol}-open" if is_open else style.symbol,
+                    "size": 13,
+                },
                 hovertemplate="excess VPS %{x}<br>adjusted excess cost %{y}",
             )
         )
@@ -83,9 +103,12 @@ def plane(
         hovermode="closest",
     )
     drawn = [*rows, *(row for line in lines for _, row in line.points)]
+    by = (
+        f" by {VPS_KIND_NAMES[next(iter(kinds))]}" if len(kinds) == 1 and TYPED not in kinds else ""
+    )
     furthest = max([float(row["excess_vps_high"] or row["excess_vps"] or 0) for row in drawn] + [1])
     figure.update_xaxes(
-        title="Excess VPS (slot-equivalents, less is more private)",
+        title=f"Excess VPS{by} (slot-equivalents, less is more private)",
         # Points at zero, where silence stands, need room on their left.
         range=[-0.05 * furthest, 1.08 * furthest],
         zeroline=True,

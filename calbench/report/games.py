@@ -3,30 +3,36 @@
 Events keep their place in the trace's list, so an address on the site and a message of
 ``calbench.verify`` mean the same event. What the browser can derive is left out: calendars
 at each question (they follow from the batches), actions of a turn (they reappear as
-messages, refusals and batches), prompts.
+messages, refusals and batches). Prompts, which are most of a language game, stand in a file of
+their own that is read when somebody asks for one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from calbench.metrics.outcomes import LOST
+from calbench.metrics.outcomes import is_lost
+from calbench.report.results import ExperimentResults
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
+    AgentRegistered,
     BatchApplied,
+    DecideStart,
     Event,
     MessageSent,
+    Reflection,
     Resolution,
+    TurnStart,
 )
 from calbench.traces.models import Seat, Trace
 
 LEFT_OUT: Mapping[str, frozenset[str]] = {
     "agent_registered": frozenset({"system_prompt", "calendar"}),
-    "turn_start": frozenset({"round", "prompt"}),
-    "turn_end": frozenset({"round", "turn", "actions", "usage", "reply_keys"}),
+    "turn_start": frozenset({"round", "phase", "prompt"}),
+    "turn_end": frozenset({"round", "turn", "actions", "reply_keys"}),
     "decide_start": frozenset({"round", "calendar", "prompt"}),
-    "decide_end": frozenset({"round", "phase", "attempt", "actions", "usage", "reply_keys"}),
-    "reflection": frozenset({"prompt", "usage", "reply_keys"}),
+    "decide_end": frozenset({"round", "phase", "attempt", "actions", "reply_keys"}),
+    "reflection": frozenset({"round", "prompt", "reply_keys"}),
     **dict.fromkeys(
         (
             "dm_sent",
@@ -39,6 +45,8 @@ LEFT_OUT: Mapping[str, frozenset[str]] = {
             "batch_applied",
             "consistency_violation",
             "resolution",
+            "reply_note",
+            "game_halted",
         ),
         frozenset({"round", "chars"}),
     ),
@@ -50,13 +58,19 @@ KIND_NAMES: Mapping[str, str] = {
     "degenerate": "degenerate baseline",
     "scripted": "scripted agents",
     "model": "language models",
+    "custom": "agents of one's own",
 }
 """Kinds of players as pages call them."""
 
 
 def team_kind(seats: Sequence[Seat]) -> str:
     """Return the kind of a team in words; seats of several kinds are named together."""
-    return " and ".join(dict.fromkeys(KIND_NAMES[seat.kind] for seat in seats))
+    return kind_words(dict.fromkeys(seat.kind for seat in seats))
+
+
+def kind_words(kinds: Iterable[str]) -> str:
+    """Return kinds of players in words."""
+    return " and ".join(KIND_NAMES.get(kind, kind) for kind in kinds)
 
 
 def scenario_data(scenario: Scenario) -> dict[str, Any]:
@@ -79,12 +93,53 @@ def game_data(trace: Trace, experiment: str) -> dict[str, Any]:
         "kind": team_kind(trace.config.team.seats),
         "channels": list(trace.config.channels),
         "limits": trace.config.limits.model_dump(mode="json", exclude_none=True),
+        **({"has_prompts": True} if _has_prompts(trace) else {}),
         "events": [event_data(event, trace.scenario.num_slots) for event in trace.events],
     }
 
 
+def prompt_data(trace: Trace) -> dict[str, Any] | None:
+    """Return the exact prompts of a game's language agents; ``None`` if there are none.
+
+    Prompts repeat themselves, so each line stands there once. ``prompts`` maps the index of an
+    event to the lines of its prompt, as first line and number of lines of each run: of a
+    registration, the system prompt; of a question, the message that was sent.
+    """
+    numbers: dict[str, int] = {}
+    prompts = {
+        str(index): _runs(numbers.setdefault(line, len(numbers)) for line in prompt.split("\n"))
+        for index, event in enumerate(trace.events)
+        if (prompt := _prompt(event)) is not None
+    }
+    return {"lines": list(numbers), "prompts": prompts} if prompts else None
+
+
+def _runs(numbers: Iterable[int]) -> list[int]:
+    """Return numbers as start and length of each run of consecutive ones, in one flat list."""
+    runs: list[int] = []
+    for number in numbers:
+        if runs and number == runs[-2] + runs[-1]:
+            runs[-1] += 1
+        else:
+            runs += [number, 1]
+    return runs
+
+
+def _has_prompts(trace: Trace) -> bool:
+    return any(_prompt(event) is not None for event in trace.events)
+
+
+def _prompt(event: Event) -> str | None:
+    if isinstance(event, AgentRegistered):
+        return event.system_prompt
+    return event.prompt if isinstance(event, TurnStart | DecideStart | Reflection) else None
+
+
 def event_data(event: Event, num_slots: int) -> dict[str, Any]:
-    """Return an event without what the browser can derive; what is empty is left out."""
+    """Return an event without what the browser can derive; what is empty is left out.
+
+    In a reflection 0 stands for a target of whom no belief moved.
+    """
     left_out = LEFT_OUT.get(event.type, frozenset())
     data: dict[str, Any] = {"type": event.type}
     for field in fields(event):
@@ -92,6 +147,11 @@ def event_data(event: Event, num_slots: int) -> dict[str, Any]:
             value = getattr(event, field.name)
             if value is not None and value is not False:
                 data[field.name] = _plain(value)
+    if isinstance(event, Reflection):
+        data["delta_by_target"] = {
+            target: list(delta) if any(delta) else 0
+            for target, delta in event.delta_by_target.items()
+        }
     if isinstance(event, MessageSent):
         content = data["content"]
         if content.get("slots") == list(range(num_slots)):
@@ -106,8 +166,19 @@ def game_entry(trace: Trace) -> list[int]:
         sum(event.coordinated for event in resolutions),
         sum(event.cost for event in trace.events if isinstance(event, BatchApplied)),
         sum(isinstance(event, MessageSent) for event in trace.events),
-        int(any(event.outcome in LOST for event in resolutions)),
+        int(is_lost(trace.events)),
     ]
+
+
+def shown_note(results: ExperimentResults, per_setting: int | None) -> str:
+    """Return which games the browser has, where it does not have all."""
+    suite, shown = len(results.scenarios), len(results.spread(per_setting))
+    if shown == suite:
+        return ""
+    return (
+        f"{shown} of {suite} scenarios are shown here, as many of each setting and evenly over "
+        f"its range of difficulty; the traces of all games are made in data/traces/{results.name}."
+    )
 
 
 def scenario_entry(scenario: Scenario) -> dict[str, Any]:

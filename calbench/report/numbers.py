@@ -12,12 +12,17 @@ from calbench.errors import FileError
 from calbench.report.escape import html_text
 from calbench.report.results import Row
 
-ABSENT = '<span title="no agent-game counts">\N{EN DASH}</span>'
+DASH = "\N{EN DASH}"
+
+ABSENT = f'<span title="no agent-game counts">{DASH}</span>'
 
 MINUS = "\N{MINUS SIGN}"
 
 DIGITS: Mapping[str, int] = {"coordination": 1, "fairness": 3}
 """Decimals shown, where they are not two."""
+
+DASHED = ("degenerate", "scripted")
+"""Kinds that do not compete, by the first word of their name: their mark has a broken line."""
 
 HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
 """The measures of the paper's Table 2, in its order."""
@@ -100,7 +105,8 @@ def team_header(team: str, kind: str | None) -> str:
     """Return the header of a team's row, with a mark of its kind."""
     mark = ""
     if kind:
-        style = " cb-kind--degenerate" if kind.startswith("degenerate") else ""
+        word = kind.split()[0]
+        style = f" cb-kind--{word}" if word in DASHED else ""
         mark = f' <span class="cb-kind{style}">{html_text(kind)}</span>'
     return f'<th scope="row">{html_text(team)}{mark}</th>'
 

@@ -15,24 +15,40 @@ from typing import Any
 import yaml
 
 from calbench.errors import CalbenchError, OutputError
-from calbench.report import figures, frontier, reproduction, scale, sections
+from calbench.report import cohort, figures, frontier, language, reproduction, scale, sections
 from calbench.report.escape import data_script, markdown_text
-from calbench.report.games import game_data, game_entry, scenario_data, scenario_entry, team_kind
+from calbench.report.games import (
+    game_data,
+    game_entry,
+    prompt_data,
+    scenario_data,
+    scenario_entry,
+    shown_note,
+    team_kind,
+)
+from calbench.report.language_tables import CALIBRATION
 from calbench.report.results import ExperimentResults
 from calbench.report.special import (
+    CHANNELS,
     FRONTIER,
+    GAMES_SHOWN,
     NONE_SPECIAL,
     REPRODUCTION,
     SCALE,
+    SMOLLM2,
     SpecialResults,
     write_table,
 )
 from calbench.scenarios.storage import scenario_schema
+from calbench.traces.models import Trace
 from calbench.traces.storage import trace_schema
 
 __all__ = ["ExperimentResults", "SpecialResults", "write_site"]
 
 MARKER = re.compile(r"<!-- calbench:([a-z-]+) -->")
+
+OWN_PAGES = frozenset({"difficulty", "language", "plane", "reproduction", "scale", "smollm2"})
+"""Pages of results that are not of one setting."""
 
 OWN_MARK = ".calbench-site"
 """Names a folder that this module made, and may therefore replace."""
@@ -53,7 +69,7 @@ def write_site(
         sources: the repository's ``site`` folder.
         experiments: what to show, in the order of the pages.
         out: the folder to write; pages go to ``docs`` in it.
-        special: what has pages of its own, without games to step through.
+        special: what has pages of its own; few of them have games to step through.
 
     Raises:
         CalbenchError: two results would share a page, or a page holds an unknown marker.
@@ -66,7 +82,8 @@ def write_site(
         shutil.copytree(sources / "docs", docs)
         shutil.copytree(sources / "assets", docs / "assets")
         _write_plotly(docs / "assets")
-        kind_by_team = _write_games(experiments, docs / "pagedata")
+        played = [*experiments, *filter(None, map(special.named, GAMES_SHOWN))]
+        kind_by_team = _write_games(played, docs / "pagedata")
         _copy_tables([*experiments, *special.experiments], docs / "tables")
         _write_schemas(docs / "schemas")
         pages = _write_results(sources, experiments, kind_by_team, docs, special)
@@ -99,37 +116,61 @@ def _write_data(folder: Path, key: str, value: Any) -> None:
 
 
 def _write_games(experiments: Sequence[ExperimentResults], folder: Path) -> dict[str, str]:
-    """Write the trace browser's data; return the kind of every team that played."""
+    """Write the trace browser's data; return the kind of every team that played.
+
+    Keys begin with the experiment: settings, teams and scenarios of several experiments may
+    have the same names.
+    """
     kind_by_team: dict[str, str] = {}
     index = []
     for results in experiments:
-        number_by_id = {s.scenario_id: number for number, s in enumerate(results.scenarios)}
+        per_setting = GAMES_SHOWN.get(results.name)
+        scenarios = results.spread(per_setting)
+        number_by_id = {s.scenario_id: number for number, s in enumerate(scenarios)}
         shown: set[str] = set()
         teams: list[dict[str, Any]] = []
         for team in results.teams:
             games: list[list[int] | None] = [None] * len(number_by_id)
-            for trace in results.traces_of(team):
-                scenario_id = trace.scenario.scenario_id
-                kind_by_team.setdefault(team, team_kind(trace.config.team.seats))
-                games[number_by_id[scenario_id]] = game_entry(trace)
-                key = f"games/{results.name}/{team}/{scenario_id}"
-                _write_data(folder, key, game_data(trace, results.name))
-                if scenario_id not in shown:
-                    shown.add(scenario_id)
-                    key = f"scenarios/{results.name}/{scenario_id}"
-                    _write_data(folder, key, scenario_data(trace.scenario))
+            kind = ""
+            for trace in results.traces_of(team, scenarios):
+                kind = kind or team_kind(trace.config.team.seats)
+                games[number_by_id[trace.scenario.scenario_id]] = game_entry(trace)
+                _write_game(folder, trace, results.name, shown)
             if any(games):
-                teams.append({"team": team, "kind": kind_by_team[team], "games": games})
+                teams.append({"team": team, "kind": kind, "games": games})
+                kind_by_team.setdefault(team, kind)
         if teams:
-            scenarios = [scenario_entry(scenario) for scenario in results.scenarios]
-            index.append({"name": results.name, "teams": teams, "scenarios": scenarios})
+            entry = {
+                "name": results.name,
+                "teams": teams,
+                "scenarios": [scenario_entry(scenario) for scenario in scenarios],
+            }
+            note = shown_note(results, per_setting)
+            index.append({**entry, "note": note} if note else entry)
     _write_data(folder, "index", {"experiments": index})
     return kind_by_team
+
+
+def _write_game(folder: Path, trace: Trace, experiment: str, shown: set[str]) -> None:
+    """Write a game with its prompts, and its scenario if no game before had it."""
+    scenario_id = trace.scenario.scenario_id
+    name = f"{experiment}/{trace.config.team.team_id}/{scenario_id}"
+    _write_data(folder, f"games/{name}", game_data(trace, experiment))
+    prompts = prompt_data(trace)
+    if prompts is not None:
+        _write_data(folder, f"prompts/{name}", prompts)
+    if scenario_id not in shown:
+        shown.add(scenario_id)
+        _write_data(folder, f"scenarios/{experiment}/{scenario_id}", scenario_data(trace.scenario))
 
 
 def _copy_tables(experiments: Sequence[ExperimentResults], folder: Path) -> None:
     for results in experiments:
         _copy_csvs(results.tables, folder / results.name)
+        if results.name in {SMOLLM2, *CHANNELS} and (results.tables / CALIBRATION).is_file():
+            target = folder / results.name / CALIBRATION
+            target.parent.mkdir()
+            shutil.copyfile(results.tables / CALIBRATION, target)
 
 
 def _copy_csvs(source: Path, target: Path) -> None:
@@ -161,7 +202,7 @@ def _write_results(
     navigation: list[dict[str, str]] = []
     for each in shown:
         page = f"results/{each.slug}.md"
-        if {each.title: page} in navigation:
+        if any(page in entry.values() for entry in navigation) or each.slug in OWN_PAGES:
             raise CalbenchError(f"two results would share the page {page}; rename an experiment")
         navigation.append({each.title: page})
         text = (sources / "templates" / "setting.md").read_text(encoding="utf-8")
@@ -169,15 +210,17 @@ def _write_results(
         (docs / page).write_text(_filled(text, page, _setting_parts(each)), encoding="utf-8")
     playing = [*experiments, *filter(None, [special.named(SCALE)])]
     teams = list(dict.fromkeys(team for results in playing for team in results.teams))
-    style_by_team = figures.styles([*teams, *frontier.SIGNS])
+    speakers = language.Language(special, experiments, kind_by_team)
+    style_by_team = figures.styles(list(dict.fromkeys([*teams, *frontier.SIGNS, *speakers.teams])))
     lines = _frontier_lines(shown, special)
     for each in shown:
         figure = figures.plane(each.leaderboard, style_by_team, lines.get(each.slug, ()))
         _write_data(docs / "pagedata", f"figures/plane-{each.slug}", figure)
     fractions = sections.fractions_by_setting(experiments)
     _write_data(docs / "pagedata", "figures/difficulty", figures.difficulties(fractions))
-    _fill_pages(sources, docs, shown, fractions, lines)
+    _fill_pages(sources, docs, shown, fractions, lines, speakers)
     navigation += _write_special(sources, special, kind_by_team, style_by_team, docs)
+    navigation += _write_language(sources, speakers, style_by_team, docs)
     return navigation
 
 
@@ -223,6 +266,26 @@ def _write_special(
     return navigation
 
 
+def _write_language(
+    sources: Path,
+    speakers: language.Language,
+    style_by_team: Mapping[str, figures.Style],
+    docs: Path,
+) -> list[dict[str, str]]:
+    """Write the pages of language agents that there are; return their navigation."""
+    navigation = []
+    if speakers.channels:
+        for setting, figure in language.planes(speakers, style_by_team).items():
+            _write_data(docs / "pagedata", f"figures/plane-language-{setting}", figure)
+        _write_page(sources, docs, "language", language.parts(speakers))
+        navigation.append({"Language agents": "results/language.md"})
+    recorded = speakers.special.named(SMOLLM2)
+    if recorded is not None:
+        _write_page(sources, docs, "smollm2", cohort.parts(cohort.Cohort(recorded)))
+        navigation.append({"SmolLM2": "results/smollm2.md"})
+    return navigation
+
+
 def _write_page(
     sources: Path, docs: Path, name: str, parts: Mapping[str, Callable[[], str]]
 ) -> None:
@@ -254,11 +317,13 @@ def _fill_pages(
     shown: Sequence[sections.SettingResults],
     fractions: Mapping[str, Mapping[str, Sequence[float]]],
     lines: Mapping[str, Sequence[frontier.Line]],
+    speakers: language.Language,
 ) -> None:
     """Replace the markers of the hand-written pages."""
     about_lines = (sources / "templates" / "frontier.md").read_text(encoding="utf-8")
     parts: dict[str, Callable[[], str]] = {
         "headline": lambda: sections.headline(shown),
+        "language": lambda: language.home_line(speakers),
         "planes": lambda: sections.planes(shown, lines),
         "frontier": lambda: about_lines if any(lines.values()) else "",
         "difficulty-figure": lambda: sections.figure(

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -64,13 +64,31 @@ class ExperimentResults:
         rows = self.table("leaderboard.csv")
         return tuple(dict.fromkeys(checked_id(row["team"], "team") for row in rows))
 
-    def traces_of(self, team: str) -> Iterator[Trace]:
+    def spread(self, per_setting: int | None) -> tuple[Scenario, ...]:
+        """Return at most so many scenarios of each setting, evenly over the suite's order.
+
+        Suites stand in the order of difficulty, so every third is there alike.
+        """
+        if per_setting is None:
+            return self.scenarios
+        places: set[str] = set()
+        for setting in dict.fromkeys(scenario.setting for scenario in self.scenarios):
+            ids = [s.scenario_id for s in self.scenarios if s.setting == setting]
+            count = min(per_setting, len(ids))
+            places.update(ids[place * len(ids) // count] for place in range(count))
+        return tuple(scenario for scenario in self.scenarios if scenario.scenario_id in places)
+
+    def traces_of(self, team: str, scenarios: Sequence[Scenario] | None = None) -> Iterator[Trace]:
         """Yield a team's traces in the order of the suite; games that are missing are left out.
+
+        Args:
+            team: its id.
+            scenarios: of which games, if not of all.
 
         Raises:
             FileError: a trace does not fit, or is of another scenario, team or file name.
         """
-        for scenario in self.scenarios:
+        for scenario in self.scenarios if scenarios is None else scenarios:
             path = self.traces / team / f"{scenario.scenario_id}.json"
             if not path.is_file():
                 continue

@@ -27,6 +27,8 @@ IS_COUNTED: Mapping[str, Callable[[Row], bool]] = {
     "excess_cost_per_meeting": lambda row: int(row["scheduled"]) > 0,
     "adjusted_excess_cost": lambda row: int(row["assigned"]) > 0,
     "messages": lambda row: int(row["scheduled"]) > 0,
+    "excess_vps": lambda row: bool(row["excess_vps"]),
+    "excess_vps_participants": lambda row: bool(row["excess_vps_participants"]),
 }
 """Which rows of ``agent_games.csv`` count for a measure; elsewhere all do (section 4.2)."""
 
@@ -132,7 +134,7 @@ def measures(each: SettingResults, method_page: str) -> str:
         ("Success and cost", [name for name in names if name in COST_MEASURES]),
         ("Talk, fairness and privacy", [name for name in names if name not in COST_MEASURES]),
     ]
-    return "\n\n".join(
+    shown = "\n\n".join(
         numbers.table(
             title,
             [
@@ -152,6 +154,32 @@ def measures(each: SettingResults, method_page: str) -> str:
         )
         for title, names in halves
     )
+    return shown + _vps_note(each, method_page)
+
+
+VPS_NOTES: Mapping[str, str] = {
+    "reflection": "by the reflections of those it spoke to",
+    "mixed": "in its typed seats by their messages, in the others by reflections",
+    "": "not at all: nobody was asked to reflect, or no answer could be read",
+}
+"""How a team's VPS was measured, where it was not by typed messages alone."""
+
+
+def _vps_note(each: SettingResults, method_page: str) -> str:
+    """Return how VPS was measured where a team speaks in words (leaderboard.csv)."""
+    teams_by_kind: dict[str, list[str]] = {}
+    for row in each.leaderboard:
+        if row["games"] != "0":
+            teams_by_kind.setdefault(row["vps_kind"], []).append(row["team"])
+    parts = [
+        f"{html_text(', '.join(teams_by_kind[kind]))}: {note}"
+        for kind, note in VPS_NOTES.items()
+        if kind in teams_by_kind
+    ]
+    if not parts:
+        return ""
+    link = f'<a href="{method_page}#reflection">VPS</a>'
+    return f"\n\n<p>How {link} was measured, where not by typed messages: {'; '.join(parts)}.</p>"
 
 
 def definitions(method_page: str) -> str:

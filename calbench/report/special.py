@@ -13,8 +13,24 @@ CAP4 = "reproduction-cap4"
 FRONTIER = "frontier"
 SCALE = "scale"
 
-SPECIAL = frozenset({REPRODUCTION, CAP4, FRONTIER, SCALE})
-"""Experiments of which the site shows tables on pages of their own, and no single game."""
+LANGUAGE = "language"
+SMOLLM2 = "smollm2"
+
+CHANNELS: Mapping[str, str] = {
+    LANGUAGE: "private messages",
+    "language-participants": "to all participants",
+    "language-everyone": "to all agents",
+}
+"""Experiments with scripted speakers, by how their speakers can talk."""
+
+SPECIAL = frozenset({REPRODUCTION, CAP4, FRONTIER, SCALE, SMOLLM2, *CHANNELS})
+"""Experiments of which the site shows tables on pages of their own."""
+
+GAMES_SHOWN: Mapping[str, int | None] = {LANGUAGE: 15, SMOLLM2: None}
+"""Of which of them the trace browser has games: of how many scenarios a setting, or of all [C].
+
+Language games are large: about 55 kB of page data, prompts included.
+"""
 
 
 @dataclass(frozen=True)
@@ -22,7 +38,7 @@ class SpecialResults:
     """What the special pages are made from; a page whose experiment is absent is left out.
 
     Attributes:
-        experiments: those of :data:`SPECIAL` that there are; only their tables are read.
+        experiments: those of :data:`SPECIAL` that there are.
         published: folder with the numbers that this pipeline does not make.
     """
 
@@ -32,6 +48,10 @@ class SpecialResults:
     def named(self, name: str) -> ExperimentResults | None:
         """Return an experiment, or ``None`` if it is absent."""
         return next((each for each in self.experiments if each.name == name), None)
+
+    def of_channels(self) -> tuple[ExperimentResults, ...]:
+        """Return the experiments of :data:`CHANNELS` that there are, in its order."""
+        return tuple(found for name in CHANNELS if (found := self.named(name)) is not None)
 
     def published_rows(self, name: str) -> list[Row]:
         """Read a table of published numbers.

@@ -23,6 +23,20 @@
     all_agent_groupchat_sent: "to all agents",
     sealed_sent: "sealed"
   };
+  /* What is to say about a reply, by kind of note. */
+  var NOTES = {
+    not_json: "its reply is no JSON object",
+    wrong_shape: "its reply has another shape than asked for",
+    truncated: "its reply breaks off",
+    refused: "its reply was refused or filtered",
+    empty: "its reply has no text",
+    context_exceeded: "the conversation no longer fits the model",
+    recovered: "its reply was read after something was cut away",
+    prose_ignored: "it reads no prose"
+  };
+  /* Events that hand an agent a prompt, and those that end its answer. */
+  var QUESTIONS = { agent_registered: 1, turn_start: 1, decide_start: 1, reflection: 1 };
+  var ANSWERS = { turn_end: 1, decide_end: 1, reflection: 1 };
   /* An event of one of these types begins a new step "by turn". */
   var OPENERS = {
     game_start: 1, round_start: 1, turn_start: 1, decide_start: 1, resolution: 1, game_end: 1
@@ -112,6 +126,8 @@
       } else if (event.type === "resolution") {
         frame.phase = "RESOLUTION";
         frame.outcomes = frame.outcomes.concat([{ at: index, event: event }]);
+      } else if (event.type === "reflection") {
+        frame.phase = "REFLECTION";
       } else if (event.type === "game_end") {
         frame.phase = "";
       }
@@ -175,14 +191,14 @@
           ? "; it reads " + plural(event.inbox.length, "message") + "."
           : "; nothing new to read.");
     case "turn_end":
-      return Agent(event.agent_id) + " has ended its turn." + thinkingText(event);
+      return Agent(event.agent_id) + " has ended its turn.";
     case "dm_sent":
     case "participant_groupchat_sent":
     case "all_agent_groupchat_sent":
     case "sealed_sent":
     case "announcement":
       return senderOf(event) + " tells " + recipientsOf(event) + ": "
-        + contentText(event.content) + ".";
+        + contentText(event.content) + (event.content.kind === "text" ? "" : ".");
     case "invalid_tool_call":
       return Agent(event.agent_id) + " is refused: " + visible(event.reason) + ".";
     case "decide_start":
@@ -190,7 +206,7 @@
         + (event.phase === "VOLUNTARY" ? "for voluntary moves" : "for its batch")
         + (event.attempt ? ", retry " + event.attempt : "") + ".";
     case "decide_end":
-      return Agent(event.agent_id) + " has answered." + thinkingText(event);
+      return Agent(event.agent_id) + " has answered.";
     case "batch_rejected":
       return Agent(event.agent_id) + "'s batch is rejected: " + visible(event.conflict) + ".";
     case "batch_applied":
@@ -204,6 +220,10 @@
         + " (" + slotsText(event.slot_by_agent) + ").";
     case "reflection":
       return Agent(event.agent_id) + " is asked how its beliefs moved (measurement only).";
+    case "reply_note":
+      return Agent(event.agent_id) + ": " + noteText(event) + ".";
+    case "game_halted":
+      return haltText(event);
     case "game_end":
       return "The game ends: " + event.rounds_scheduled + " of "
         + (event.rounds_scheduled + event.rounds_failed) + " meetings scheduled, cost "
@@ -222,8 +242,14 @@
     return event.type === "sealed_sent" ? "the mediator" : list(event.to_agents.map(agent));
   }
 
-  function thinkingText(event) {
-    return event.thinking ? " It thought: “" + visible(event.thinking) + "”" : "";
+  function noteText(event) {
+    return (NOTES[event.kind] || visible(event.kind)) + " (" + visible(event.detail) + ")";
+  }
+
+  function haltText(event) {
+    return "The game is halted when " + agent(event.agent_id) + " is asked: "
+      + (OUTCOMES[event.reason] || visible(event.reason)) + " (" + visible(event.detail)
+      + "). It is not scored.";
   }
 
   function contentText(content) {
@@ -434,6 +460,8 @@
           el("header", {}, el("strong", {}, Agent(event.agent_id)), " refused ",
             jumpNode(view, index, "event " + index)),
           el("p", { "class": "cb-text" }, "✗ " + visible(event.reason))));
+      } else if (event.type === "reply_note" && event.phase === "CHEAP_TALK") {
+        items.appendChild(noteNode(view, event, index, "cb-message"));
       }
     }
     return items.firstChild ? items : el("p", { "class": "cb-quiet" }, "Nothing said yet.");
@@ -461,9 +489,82 @@
           }
         });
         items.appendChild(node);
+      } else if (event.type === "reply_note" && event.phase !== "CHEAP_TALK") {
+        items.appendChild(noteNode(view, event, index, "cb-batch"));
       }
     }
     return items.firstChild ? items : el("p", { "class": "cb-quiet" }, "No batch yet.");
+  }
+
+  /* What there is to say about a reply that was hard to read, or a message that was not. */
+  function noteNode(view, event, index, kind) {
+    return el("li", { "class": kind + " cb-refused" + (index === view.at ? " cb-now" : "") },
+      el("header", {}, el("strong", {}, Agent(event.agent_id)),
+        event.phase === "REFLECTION" ? " in its reflection " : " ",
+        jumpNode(view, index, "event " + index)),
+      el("p", { "class": "cb-text cb-note-text" },
+        (event.kind === "recovered" ? "△ " : "✗ ") + noteText(event)));
+  }
+
+  /* The event that asked the agent of this event last, and the one that ended its answer. */
+  function exchangeOf(view) {
+    var events = view.game.events;
+    var event = events[view.at];
+    var id = event.agent_id !== undefined ? event.agent_id : event.from_agent;
+    if (id === undefined || event.type === "game_halted") { return null; }
+    var asked = view.at;
+    while (asked >= 0 && !(QUESTIONS[events[asked].type] && events[asked].agent_id === id)) {
+      asked -= 1;
+    }
+    if (asked < 0) { return null; }
+    var answered = asked;
+    if (events[asked].type !== "agent_registered") {
+      while (answered < events.length
+          && !(ANSWERS[events[answered].type] && events[answered].agent_id === id)) {
+        answered += 1;
+      }
+    }
+    var registered = events.findIndex(function (each) {
+      return each.type === "agent_registered" && each.agent_id === id;
+    });
+    return { id: id, asked: asked, answer: events[answered] || {}, registered: registered };
+  }
+
+  /* The answer to a reflection: one row for each other agent, one column for each slot. */
+  function beliefsNode(view, event) {
+    var targets = Object.keys(event.delta_by_target);
+    if (!targets.length) {
+      return el("p", { "class": "cb-quiet" }, "No beliefs: the answer could not be read.");
+    }
+    var calendars = view.frames[view.at].calendars;
+    var head = el("tr", {}, el("th", { scope: "col" }, "about"));
+    view.slots.forEach(function (slot) { head.appendChild(el("th", { scope: "col" }, slot)); });
+    var body = el("tbody", {});
+    targets.forEach(function (target) {
+      var row = el("tr", {}, el("th", { scope: "row" }, agent(target)));
+      var expected = event.expected_by_target && event.expected_by_target[target];
+      var deltas = event.delta_by_target[target];
+      view.slots.forEach(function (slot) {
+        row.appendChild(beliefNode(deltas ? deltas[slot] : 0, expected ? expected[slot] : null,
+          calendars[target] && calendars[target][slot] !== null));
+      });
+      body.appendChild(row);
+    });
+    return el("div", {},
+      el("p", { "class": "cb-quiet" }, "Belief that a slot is occupied: from −3, sooner free, to 3,"
+        + " sooner occupied. ✗ goes away from the truth of this moment."),
+      el("div", { "class": "cb-scroll", tabindex: 0, role: "region", "aria-label": "Beliefs" },
+        el("table", { "class": "cb-vector cb-beliefs" }, el("thead", {}, head), body)));
+  }
+
+  function beliefNode(delta, expected, isOccupied) {
+    if (delta === 0 && !expected) { return el("td", { "class": "cb-never-moved" }, "·"); }
+    var isTrue = isOccupied ? delta > 0 : delta < 0;
+    return el("td", {
+      "class": delta === 0 ? null : isTrue ? "cb-good" : "cb-bad",
+      title: (isOccupied ? "occupied" : "free")
+        + (expected === null ? "" : "; expected movement " + expected)
+    }, String(delta).replace("-", "−") + (delta !== 0 && !isTrue ? "✗" : ""));
   }
 
   function outcomesNode(view) {
@@ -539,6 +640,54 @@
     }, 120);
   }
 
+  /* What the agent of this event was asked, thought and answered. */
+  function showExchange(view) {
+    var found = exchangeOf(view);
+    var event = view.game.events[view.at];
+    var usage = found && found.answer.usage;
+    var thinking = found && found.answer.thinking;
+    part.exchange.hidden = !found || !(thinking || view.game.has_prompts);
+    if (part.exchange.hidden) { return; }
+    part.exchangeTitle.textContent = Agent(found.id) + ": its prompt and thoughts";
+    part.usage.textContent = usage
+      ? usage.input_tokens + " tokens sent (" + usage.cached_tokens + " of them cached), "
+        + usage.output_tokens + " received" + (usage.is_estimated ? ", estimated" : "") + "."
+      : "";
+    fill(part.beliefs);
+    if (event.type === "reflection") { part.beliefs.appendChild(beliefsNode(view, event)); }
+    part.thinking.hidden = !thinking;
+    part.thinkingText.textContent = thinking ? visible(thinking) : "";
+    part.prompt.hidden = !view.game.has_prompts || found.asked === found.registered;
+    part.system.hidden = !view.game.has_prompts;
+    showPrompts();
+  }
+
+  /* Prompts are read from a file of their own, once somebody opens one. */
+  function showPrompts() {
+    var found = current && exchangeOf(current);
+    if (!found || !current.game.has_prompts || !(part.prompt.open || part.system.open)) { return; }
+    var view = current;
+    var name = [view.game.experiment, view.game.team, view.game.scenario_id].join("/");
+    calbench.load("prompts/" + name, function (prompts) {
+      var now = current === view && exchangeOf(view);
+      if (!now) { return; }
+      part.promptText.textContent = promptText(prompts, now.asked);
+      part.systemText.textContent = promptText(prompts, now.registered);
+    }, function () {
+      part.promptText.textContent = part.systemText.textContent = "The prompts could not be read.";
+    });
+  }
+
+  function promptText(prompts, index) {
+    var runs = prompts.prompts[index];
+    if (!runs) { return "This agent was sent no prompt here."; }
+    var lines = [];
+    for (var place = 0; place < runs.length; place += 2) {
+      lines = lines.concat(prompts.lines.slice(runs[place], runs[place] + runs[place + 1]));
+    }
+    return visible(lines.join("\n"));
+  }
+
   function show(view, at) {
     view.at = Math.max(0, Math.min(view.game.events.length - 1, at));
     var frame = view.frames[view.at];
@@ -549,6 +698,7 @@
     fill(part.batches, batchesNode(view));
     fill(part.outcomes, outcomesNode(view));
     part.now.textContent = eventText(event, view);
+    showExchange(view);
     part.place.textContent = "Event " + view.at + " of " + last
       + (frame.round ? " · round " + (frame.round.round + 1) + ", "
         + meeting(frame.round.meeting_id) : "")
@@ -602,6 +752,9 @@
       "at most " + game.limits.max_turns_per_round + " sweeps",
       "game " + game.game_id
     ].filter(Boolean).join(" · ");
+    var halted = game.events.filter(function (event) { return event.type === "game_halted"; })[0];
+    part.halted.textContent = halted ? "⚠ " + haltText(halted) : "";
+    part.halted.hidden = !halted;
     part.problem.textContent = "";
     part.viewer.hidden = false;
     place.setAttribute("data-game", [game.experiment, game.team, game.scenario_id].join("/"));
@@ -645,6 +798,7 @@
     options(part.team, entry.teams.map(function (known) {
       return [known.team, known.team + " (" + known.kind + ")"];
     }), team);
+    part.note.textContent = entry.note || "";
     chooseScenario(entry, team, scenario);
   }
 
@@ -659,7 +813,7 @@
         about.scenario_id, about.tertile,
         game[0] + "/" + about.meetings + " scheduled", game[0] < about.meetings ? "failed" : null,
         "cost " + game[1] + (about.optimum === null ? "" : " (optimum " + about.optimum + ")"),
-        plural(game[2], "message")
+        plural(game[2], "message"), game[3] ? "halted, not scored" : null
       ].filter(Boolean).join(" · ");
       if (words.every(function (word) { return text.toLowerCase().indexOf(word) >= 0; })
           || about.scenario_id === scenario) {
@@ -749,6 +903,24 @@
     });
     part.slider = el("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Event" });
     part.place = el("p", { "class": "cb-place" });
+    part.note = el("p", { "class": "cb-quiet" });
+    part.halted = el("p", { "class": "cb-bad", role: "note", hidden: true });
+    part.usage = el("p", { "class": "cb-quiet" });
+    part.beliefs = el("div", {});
+    part.thinkingText = el("div", { "class": "cb-text cb-prompt" });
+    part.thinking = el("details", { "class": "cb-details", open: true },
+      el("summary", {}, "What it thought; no other agent sees this"), part.thinkingText);
+    part.promptText = el("div", { "class": "cb-text cb-prompt" });
+    part.prompt = el("details", { "class": "cb-details" },
+      el("summary", {}, "The exact prompt"), part.promptText);
+    part.systemText = el("div", { "class": "cb-text cb-prompt" });
+    part.system = el("details", { "class": "cb-details" },
+      el("summary", {}, "Its system prompt"), part.systemText);
+    part.exchange = panel("", el("div", {},
+      part.usage, part.beliefs, part.thinking, part.prompt, part.system));
+    part.exchange.hidden = true;
+    part.exchange.setAttribute("aria-label", "Prompt and thoughts");
+    part.exchangeTitle = part.exchange.querySelector("h3");
     part.now = el("p", { "class": "cb-event", "aria-live": "polite" });
     part.showBest = el("input", { type: "checkbox", id: "cb-best" });
     part.grid = el("div", { "class": "cb-scroll", tabindex: 0, role: "region",
@@ -759,7 +931,7 @@
                                "aria-label": "Batches of this round" });
     part.outcomes = el("div", {});
     part.viewer = el("div", { hidden: true },
-      part.title, part.about,
+      part.title, part.about, part.halted,
       el("div", { "class": "cb-controls", role: "group", "aria-label": "Step through the game" },
         part.first, part.previousTurn, part.previous, part.next, part.nextTurn, part.last,
         part.slider),
@@ -770,12 +942,13 @@
       el("div", { "class": "cb-lanes" },
         panel("Messages of this round", part.talk),
         panel("Batches of this round", part.batches)),
+      part.exchange,
       panel("Outcomes, and the optimum beside them", part.outcomes));
     fill(place,
       el("div", { "class": "cb-choose" },
         field("Experiment", part.experiment), field("Team", part.team),
         field("Find", part.filter), field("Game", part.scenario), part.count),
-      part.problem, part.viewer);
+      part.note, part.problem, part.viewer);
   }
 
   function listen() {
@@ -799,6 +972,9 @@
         current.showBest = part.showBest.checked;
         show(current, current.at);
       }
+    });
+    [part.prompt, part.system].forEach(function (details) {
+      details.addEventListener("toggle", showPrompts);
     });
     document.addEventListener("keydown", pressed);
     window.addEventListener("hashchange", openAddress);

@@ -23,6 +23,8 @@ from calbench.report.build import build_site
 from calbench.report.escape import data_script
 from calbench.report.games import game_data
 from calbench.report.pages import write_site
+from calbench.report.special import SpecialResults
+from tests.report.language_samples import HOSTILE_WORDS, make_cohort, make_language
 from tests.report.samples import (
     HALF_CHARACTERS,
     HOSTILE_TEXTS,
@@ -55,7 +57,7 @@ HALVES = "hostile/hostile/hostile-001"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build a small site: two ordinary experiments and a hostile one."""
+    """Build a small site: two ordinary experiments, a hostile one, and two with language."""
     root = tmp_path_factory.mktemp("site")
     write_site(
         SOURCES,
@@ -67,6 +69,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             make_results(root / "hostile", "hostile", ["hostile"]),
         ],
         root / "src",
+        SpecialResults(
+            [make_language(root / "language", "language"), make_cohort(root / "smollm2")],
+            SOURCES.parent / "data" / "published",
+        ),
     )
     # No trace file can hold half a character, but a page must bear one.
     trace = play(suite_of("hostile", 3)[1], "hostile", [HALF_CHARACTERS])
@@ -92,7 +98,8 @@ def server(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(folder: Path) -> Iterator[Browser]:
+    assert folder.is_dir()  # built before: language games need an event loop
     assert CHROMIUM is not None, "CALBENCH_REQUIRE_BROWSER=1, but there is no Chromium"
     with sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
@@ -176,15 +183,18 @@ PAGES = (
     "results/hostile.html",
     "results/plane.html",
     "results/difficulty.html",
+    "results/language.html",
+    "results/smollm2.html",
     "traces.html",
     "method.html",
+    "evaluate.html",
     "reproduce.html",
     "data.html",
     "licences.html",
     "404.html",
 )
 
-FIGURES = {"results/plane.html": 3, "results/difficulty.html": 1}
+FIGURES = {"results/plane.html": 3, "results/difficulty.html": 1, "results/language.html": 2}
 
 
 def test_every_page_opens_in_silence_and_fits_a_phone(visit: Visit, folder: Path) -> None:
@@ -227,7 +237,8 @@ def test_plotly_is_loaded_only_where_a_figure_is(folder: Path) -> None:
         and re.search(r'<script src="[^"]*plotly\.min\.js"', path.read_text())
     }
 
-    assert with_plotly == {name for name in PAGES if name.startswith("results/")}
+    results = {name for name in PAGES if name.startswith("results/")}
+    assert with_plotly == results - {"results/smollm2.html"}
 
 
 def test_trace_is_stepped_by_keyboard(visit: Visit) -> None:
@@ -393,6 +404,66 @@ def test_hostile_text_shows_as_text_and_runs_nothing(visit: Visit) -> None:
     assert page.evaluate("window.hacked") is None
     assert page.locator("#cb-traces script, #cb-traces img, #cb-traces svg").count() == 0
     page.wait_for_function("location.hash.startsWith('#hostile/')")
+
+
+def test_language_game_shows_its_words_thoughts_and_prompts(visit: Visit, folder: Path) -> None:
+    page = visit("traces.html#language/oversharer/varied-000/14")
+    opened(page, "language/oversharer/varied-000", 14)
+    details = page.locator("details")
+
+    expect(page.locator(".cb-message .cb-text").first).to_contain_text("I have")
+    expect(page.locator("#cb-team option").first).to_have_text("candid (scripted agents)")
+    expect(page.get_by_text("What it thought")).to_be_visible()
+    assert page.locator("script[src*='prompts/']").count() == 0
+    details.filter(has_text="The exact prompt").locator("summary").click()
+    expect(details.filter(has_text="The exact prompt")).to_contain_text("Your calendar:")
+    details.filter(has_text="Its system prompt").locator("summary").click()
+    expect(details.filter(has_text="Its system prompt")).to_contain_text("## Response Format")
+    for _ in range(200):
+        if page.locator(".cb-beliefs").count():
+            break
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".cb-event")).to_contain_text("how its beliefs moved")
+    expect(page.locator(".cb-beliefs tbody tr")).to_have_count(4)
+    expect(details.filter(has_text="The exact prompt")).to_contain_text("MEASUREMENT")
+    expect(page.get_by_text("What it thought")).to_be_hidden()
+    assert (folder / "pagedata" / "prompts" / "language").is_dir()
+
+
+def test_words_of_a_hostile_model_run_nothing(visit: Visit) -> None:
+    page = visit("traces.html#smollm2/my-model/smollm2-000/0")
+    opened(page, "smollm2/my-model/smollm2-000", 0)
+    for name in ("The exact prompt", "Its system prompt"):
+        page.locator("details").filter(has_text=name).evaluate("node => { node.open = true; }")
+    slider = page.get_by_role("slider", name="Event")
+    last = int(slider.get_attribute("max") or 0)
+    shown = set()
+    for event in range(0, last + 1, 9):
+        slider.fill(str(event))
+        opened(page, "smollm2/my-model/smollm2-000", event)
+        shown.add(page.locator("#cb-traces").inner_text())
+
+    text = "\n".join(shown)
+    for words in HOSTILE_WORDS:
+        assert words in text
+    assert "its reply is no JSON object" in text
+    assert "its reply was read after something was cut away (prefixed)" in text
+    assert "100 tokens sent (40 of them cached), 7 received." in text
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("#cb-traces script, #cb-traces img, #cb-traces svg").count() == 0
+
+
+def test_halted_game_is_marked_as_not_scored(visit: Visit) -> None:
+    page = visit("traces.html#smollm2/my-model/smollm2-002/0")
+    opened(page, "smollm2/my-model/smollm2-002", 0)
+
+    expect(page.get_by_role("note")).to_contain_text("<script>window.hacked = 1</script>")
+    expect(page.get_by_role("note")).to_contain_text("It is not scored.")
+    expect(page.locator("#cb-scenario option").last).to_contain_text("halted, not scored")
+    assert page.evaluate("window.hacked") is None
+    page.select_option("#cb-scenario", "smollm2-000")
+    opened(page, "smollm2/my-model/smollm2-000", 0)
+    expect(page.get_by_role("note")).to_be_hidden()
 
 
 def test_half_characters_are_named(visit: Visit) -> None:

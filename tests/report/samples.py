@@ -99,11 +99,16 @@ def _policy(team: str) -> Policy:
 
 
 def make_results(
-    folder: Path, name: str, teams: Sequence[str], *, num_scenarios: int = 3
+    folder: Path,
+    name: str,
+    teams: Sequence[str],
+    *,
+    num_scenarios: int = 3,
+    scenarios: Sequence[Scenario] | None = None,
 ) -> ExperimentResults:
-    """Generate a suite, play it and write its tables; the setting is called like the run."""
+    """Play a suite and write its tables; if it is not given, its setting is called like the run."""
     results = ExperimentResults(name, folder / "suite.jsonl", folder / "tables", folder / "traces")
-    scenarios = suite_of(name, num_scenarios)
+    scenarios = suite_of(name, num_scenarios) if scenarios is None else scenarios
     write_suite(results.suite, scenarios)
     with Collector(results.tables, teams, AnalysisSpec(bootstrap_resamples=200)) as tables:
         for team in teams:

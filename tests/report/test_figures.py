@@ -4,7 +4,7 @@ from calbench.report import figures
 from calbench.report.results import Row
 
 
-def row(team: str, vps: str = "12.4000", cost: str = "0.0815") -> Row:
+def row(team: str, vps: str = "12.4000", cost: str = "0.0815", vps_kind: str = "protocol") -> Row:
     return {
         "team": team,
         "excess_vps": vps,
@@ -13,6 +13,7 @@ def row(team: str, vps: str = "12.4000", cost: str = "0.0815") -> Row:
         "adjusted_excess_cost": cost,
         "adjusted_excess_cost_low": cost and "0.0652",
         "adjusted_excess_cost_high": cost and "0.0993",
+        "vps_kind": vps_kind,
     }
 
 

@@ -1,19 +1,37 @@
 """The method page states the constants that the code uses."""
 
 import re
+from inspect import signature
+from typing import get_args
 
 import pytest
 
+from calbench.agents.budget import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST
+from calbench.agents.litellm_transport import TOP_LOGPROBS
+from calbench.agents.prompts.variants import variants
+from calbench.agents.provider import (
+    FIRST_BACKOFF_S,
+    LONGEST_BACKOFF_S,
+    LONGEST_RETRY_AFTER_S,
+)
+from calbench.agents.reflection import MOST_CHANGE
+from calbench.agents.schemas import MOST_MESSAGES
+from calbench.agents.scripted import STYLES
+from calbench.agents.sources import GRACE_S
+from calbench.analysis.lost import LOST_LIMIT_PERCENT
 from calbench.analysis.spec import AnalysisSpec
-from calbench.analysis.tables import LOST_LIMIT_PERCENT
+from calbench.domain.replies import Problem
 from calbench.domain.sharing import MODULUS
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.outcomes import OUTCOMES
+from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
 from calbench.oracle.count import MOST_COUNTED_MEETINGS
 from calbench.protocols.registry import POLICIES
+from calbench.scenarios.labels import KINDS, MAX_CHARS, TIERS, read_label_bank
 from calbench.scenarios.models import GREATEST_COST
 from calbench.scenarios.parameters import ScenarioParameters, ScenarioShape, SuiteSpec
 from calbench.scenarios.sampling import FIRST_ERRAND_ID, MAX_PLACEMENTS
+from calbench.traces.events import Event
 from calbench.traces.models import Limits
 from tests.report.samples import SOURCES
 
@@ -24,6 +42,8 @@ ROWS = {
     for line in TEXT[TEXT.index("{#constants}") :].splitlines()
     if len(cells := line.split("|")) == 5
 }
+
+SIZES = [sum(label.kind == kind for label in read_label_bank("v1").labels) for kind in KINDS]
 
 
 def suite_default(name: str) -> object:
@@ -37,14 +57,32 @@ def suite_default(name: str) -> object:
         ("candidates for the thirds", suite_default("num_candidates")),
         ("first errand id", FIRST_ERRAND_ID),
         ("attempts to place all meetings", MAX_PLACEMENTS),
+        ("tiers of labels", ", ".join(TIERS)),
+        ("labels for errands; for meetings, bank `v1`", "; ".join(map(str, SIZES))),
+        ("longest label, characters", MAX_CHARS),
         ("most meetings with an exact feasible count", MOST_COUNTED_MEETINGS),
         ("sweeps of talk a round, `max_turns_per_round`", Limits().max_turns_per_round),
         ("retries of a batch, `decision_retries`", Limits().decision_retries),
         ("modulus of secure sum", f"2^40 - {2**40 - MODULUS}"),
         ("prior belief", MeasureSpec().belief_prior),
+        ("movement of a reflection that counts as one slot", GREATEST_MOVEMENT),
         ("most ways to split an optimum, before sampling", MeasureSpec().fairness_sample_limit),
         ("share of lost games that flags a team", f"{LOST_LIMIT_PERCENT:.0f}%"),
         ("greatest cost in a file", GREATEST_COST),
+        ("change of belief in a reflection", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
+        ("messages in a turn that a JSON Schema allows", MOST_MESSAGES),
+        ("bytes to a token, where a provider counts none", BYTES_PER_TOKEN),
+        (
+            "most tokens beside the text, per message; per request",
+            f"{TOKENS_PER_MESSAGE}; {TOKENS_PER_REQUEST}",
+        ),
+        (
+            "first and longest back-off, seconds",
+            f"{FIRST_BACKOFF_S:.0f}; {LONGEST_BACKOFF_S:.0f}",
+        ),
+        ("longest wait a provider may ask for, seconds", f"{LONGEST_RETRY_AFTER_S:.0f}"),
+        ("likeliest tokens asked for in reflections", TOP_LOGPROBS),
+        ("seconds for calls under way when a run ends", f"{GRACE_S:.0f}"),
         ("shown costs", ", ".join(map(str, ScenarioShape().shown_costs))),
     ],
 )
@@ -85,6 +123,39 @@ def test_every_outcome_is_named(outcome: str) -> None:
 @pytest.mark.parametrize("team", POLICIES)
 def test_every_player_has_a_section_or_a_row_of_the_baselines(team: str) -> None:
     assert f"{{#{team}}}" in TEXT or f"| `{team}` |" in TEXT
+
+
+@pytest.mark.parametrize("problem", get_args(Problem))
+def test_every_problem_of_a_reply_is_named(problem: str) -> None:
+    assert f"| `{problem}` |" in TEXT
+
+
+@pytest.mark.parametrize("event", get_args(Event))
+def test_every_type_of_event_is_named(event: type) -> None:
+    section = TEXT[TEXT.index("{#traces}") : TEXT.index("{#constants}")]
+
+    assert f"`{signature(event).parameters['type'].default}`" in section
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_every_scripted_speaker_is_described(style: str) -> None:
+    section = TEXT[TEXT.index("{#scripted}") : TEXT.index("{#measures}")]
+
+    assert f"`{style}`" in section
+    assert f"| `{style}` |" in (SOURCES / "templates" / "language.md").read_text()
+
+
+def test_no_place_of_the_page_has_two_headings() -> None:
+    anchors = re.findall(r"\{#([a-z0-9-]+)\}", TEXT)
+
+    assert len(anchors) == len(set(anchors))
+
+
+@pytest.mark.parametrize("variant", variants())
+def test_every_prompt_variant_is_named(variant: str) -> None:
+    section = TEXT[TEXT.index("{#prompts}") : TEXT.index("{#envelope}")]
+
+    assert f"`{variant}`" in section
 
 
 def test_every_constant_has_an_origin() -> None:

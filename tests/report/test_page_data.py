@@ -1,12 +1,20 @@
 """Page data of the trace browser says what the trace says, in less space."""
 
 import json
+from typing import get_args
 
 import pytest
 
 from calbench.report.escape import data_script
-from calbench.report.games import event_data, game_data, game_entry, scenario_data, team_kind
-from calbench.traces.models import Seat
+from calbench.report.games import (
+    KIND_NAMES,
+    event_data,
+    game_data,
+    game_entry,
+    scenario_data,
+    team_kind,
+)
+from calbench.traces.models import Kind, Seat
 from calbench.traces.storage import trace_bytes
 from tests.report.samples import HALF_CHARACTERS, HOSTILE_TEXTS, play, suite_of
 
@@ -88,6 +96,11 @@ def test_kinds_of_mixed_teams_are_named_together() -> None:
     seats = [Seat(player="a", kind="model"), Seat(player="b", kind="scripted")]
 
     assert team_kind(seats) == "language models and scripted agents"
+
+
+def test_every_kind_of_player_has_a_name() -> None:
+    assert set(KIND_NAMES) == set(get_args(Kind))
+    assert team_kind([Seat(player="a", kind="custom")]) == "agents of one's own"
 
 
 def test_no_prompt_reaches_page_data() -> None:

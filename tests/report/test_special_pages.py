@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
-from calbench.config import protocol_preset
 from calbench.errors import FileError
 from calbench.report import frontier, numbers
 from calbench.report.pages import write_site
 from calbench.report.reproduction import VARIANTS
 from calbench.report.results import ExperimentResults, read_table
 from calbench.report.special import SpecialResults
+from calbench.teams import protocol_preset
 from tests.report.samples import SOURCES, make_results
 from tests.report.test_site_source import Numbers
 

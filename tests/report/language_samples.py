@@ -1,0 +1,122 @@
+"""Small runs in plain language: scripted speakers, and a made-up model that often fails."""
+
+import json
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from calbench.agents.completion import CallSite, Completer, Completion, Request
+from calbench.agents.scripted import STYLES
+from calbench.agents.scripted.speaker import ScriptedSpeaker
+from calbench.analysis.scoring import write_privacy_tables, write_tables
+from calbench.analysis.usage import Price
+from calbench.config import RunSpec, compose
+from calbench.domain.replies import Usage
+from calbench.engine.batch import Job, plan_jobs, play_jobs
+from calbench.errors import UnavailableError
+from calbench.report.results import ExperimentResults
+from calbench.scenarios.storage import write_suite
+from calbench.scenarios.suites import build_suites
+from tests.report.samples import HOSTILE_TEXTS
+
+MODEL = "openai/tiny"
+
+HOSTILE_WORDS = HOSTILE_TEXTS[:5]
+
+
+@dataclass(frozen=True)
+class Tiny:
+    """Talks like a candid speaker, in hostile words; every few replies cannot be read.
+
+    Attributes:
+        halts: the game in which it gives out in the second round.
+    """
+
+    halts: str
+
+    async def complete(self, request: Request, site: CallSite) -> Completion:
+        if site.game_id == self.halts and site.round_index == 1:
+            raise UnavailableError("provider_fault", HOSTILE_TEXTS[0])
+        text = ScriptedSpeaker(STYLES["candid"], seed=0).reply(request.messages)
+        return Completion(
+            text=self._spoilt(text, len(request.messages) // 2),
+            finish_reason="stop",
+            usage=Usage(input_tokens=100, cached_tokens=40, output_tokens=7),
+            key="0" * 64,
+        )
+
+    def _spoilt(self, text: str, turn: int) -> str:
+        words = HOSTILE_WORDS[turn % len(HOSTILE_WORDS)]
+        reply = json.loads(text)
+        if "actions" not in reply:
+            return text
+        if turn % 7 == 3:
+            return f"I would rather write {words}"
+        reply["thinking"] = words
+        for action in reply["actions"]:
+            if action["type"] == "dm":
+                action["content"] += f" {words}"
+        return f"Sure! {json.dumps(reply)}" if turn % 3 == 2 else json.dumps(reply)
+
+
+def make_language(
+    folder: Path, name: str, *teams: str, num_scenarios: int = 3
+) -> ExperimentResults:
+    """Play a few scenarios of one of the language experiments, with all its teams or these."""
+    spec = compose(
+        [
+            f"+experiment={name}",
+            *([f"teams=[{','.join(teams)}]"] if teams else []),
+            *_few("suite", num_scenarios),
+            *_few("more_suites.varied", num_scenarios),
+            "analysis.bootstrap_resamples=50",
+        ]
+    )
+    return _played(folder, spec)
+
+
+def make_cohort(folder: Path, num_scenarios: int = 3) -> ExperimentResults:
+    """Play a few scenarios with :class:`Tiny` in every seat; the last game is halted."""
+    spec = compose(
+        [
+            "name=smollm2",
+            "suite=uniform",
+            "suite.setting=smollm2",
+            *_few("suite", num_scenarios),
+            "teams=[my-model]",
+            f"model.name={MODEL}",
+            "analysis.bootstrap_resamples=50",
+        ]
+    )
+    return _played(folder, spec)
+
+
+def _few(suite: str, num_scenarios: int) -> tuple[str, str]:
+    return f"{suite}.num_scenarios={num_scenarios}", f"{suite}.num_candidates={3 * num_scenarios}"
+
+
+def _played(folder: Path, spec: RunSpec) -> ExperimentResults:
+    results = ExperimentResults(
+        spec.name, folder / "suite.jsonl", folder / "tables", folder / "traces"
+    )
+    scenarios = build_suites(spec.suites)
+    write_suite(results.suite, scenarios)
+    jobs = plan_jobs(scenarios, spec.game_configs, results.traces)
+    has_model = any(job.waits for job in jobs)
+    play_jobs(jobs, None, _ignore, source=(lambda: nullcontext(_tiny(jobs))) if has_model else None)
+    prices = {MODEL: Price(input=1.0, cached=0.5, output=2.0)}
+    write_tables(jobs, results.tables, spec.measure, spec.analysis, _tick, prices=prices)
+    write_privacy_tables(jobs, results.tables / "privacy", spec.measure, _tick, spec.analysis)
+    return results
+
+
+def _tiny(jobs: list[Job]) -> Completer:
+    return Tiny(jobs[-1].game_id)
+
+
+def _ignore(game: object) -> None:
+    del game
+
+
+def _tick() -> None:
+    """Do nothing."""
