@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.config import known_names, protocol_preset
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.ids import MeetingId, Slot
 from calbench.domain.messages import (
@@ -43,6 +42,7 @@ from calbench.engine.seating import team_of
 from calbench.protocols.base import Policy, own_meeting
 from calbench.protocols.registry import POLICIES, build_policy
 from calbench.scenarios.models import Scenario
+from calbench.teams import known_names, protocol_preset
 from calbench.traces.events import (
     BatchRejected,
     InvalidToolCall,

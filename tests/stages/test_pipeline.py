@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from calbench.analysis.dictionary import TABLES
-from calbench.config import known_names
+from calbench.teams import known_names
 from tests.commands.runs import REPO
 
 STAGES: dict[str, dict[str, Any]] = yaml.safe_load((REPO / "dvc.yaml").read_text())["stages"]
@@ -23,6 +23,7 @@ TYPES_OF_PARAMETERS = (
 
 UNLISTED_EVERYWHERE = {
     "calbench/config.py": "hands over parameters, on which stages depend key by key",
+    "calbench/teams.py": "makes parameters, which `compose` writes",
     "calbench/console.py": "says what is done, and changes nothing of it",
     "calbench/errors.py": "is for what does not come to pass",
     "calbench/files.py": "stores bytes that others made",
@@ -30,8 +31,18 @@ UNLISTED_EVERYWHERE = {
 }
 
 READS_THE_SUITE = "checks the suite while it is read, and hands over what is written there"
+NEED_A_MODEL = {"adversarial", "dspy", "mixed5", "nosy"}
+"""Experiments for the model of whoever runs them: no part of the pipeline."""
+
+REACH_ONLY = {"budget", "games_at_once", "models"}
+"""How models are asked: nothing that a recorded reply depends on."""
+
+STAGED = [name for name in known_names("experiment") if name not in NEED_A_MODEL]
+
 PLANS = "only `plan_jobs`, which says where the traces stand"
 ONLY_TYPES = "lends the parameters their types"
+ONLY_SCORES = "of the scores, whose tables stand already"
+SEATING = "what builds the players, beside who sits where"
 
 UNLISTED = {
     "compose": {
@@ -40,26 +51,33 @@ UNLISTED = {
         "calbench/scenarios/models.py": ONLY_TYPES,
         "calbench/traces/events.py": ONLY_TYPES,
     },
-    "generate": {"calbench/traces": ONLY_TYPES},
+    "generate": {"calbench/agents": ONLY_TYPES, "calbench/traces": ONLY_TYPES},
     "play": {
         "calbench/oracle": READS_THE_SUITE,
         "calbench/scenarios/certificates.py": READS_THE_SUITE,
         "calbench/scenarios/storage.py": READS_THE_SUITE,
     },
     "calibrate": {
+        "calbench/agents": PLANS,
+        "calbench/scenarios/labels.py": PLANS,
         "calbench/engine": PLANS,
-        "calbench/protocols": PLANS,
+        "calbench/protocols": SEATING,
         "calbench/oracle": "of the other tables, which one module makes beside these",
         "calbench/scenarios/certificates.py": READS_THE_SUITE,
         "calbench/scenarios/storage.py": READS_THE_SUITE,
     },
     "analyze": {
+        "calbench/agents": PLANS,
+        "calbench/scenarios/labels.py": PLANS,
         "calbench/engine": PLANS,
-        "calbench/protocols": PLANS,
+        "calbench/protocols": SEATING,
         "calbench/scenarios/certificates.py": READS_THE_SUITE,
         "calbench/scenarios/storage.py": READS_THE_SUITE,
     },
     "publish": {
+        "calbench/agents": ONLY_SCORES,
+        "calbench/engine": ONLY_SCORES,
+        "calbench/protocols": ONLY_SCORES,
         "calbench/oracle": READS_THE_SUITE,
         "calbench/scenarios/certificates.py": READS_THE_SUITE,
         "calbench/scenarios/storage.py": READS_THE_SUITE,
@@ -67,8 +85,8 @@ UNLISTED = {
 }
 
 
-BROWSABLE = ("uniform", "varied")
-"""Experiments whose single games are published, with what each message gave away."""
+CALIBRATED = set(STAGES["calibrate"]["matrix"]["exp"])
+"""Experiments whose tables say what each message gave away."""
 
 BY_HAND = {"measure_speed"}
 """What it writes depends on the machine."""
@@ -102,6 +120,7 @@ def unlisted(stage: str, imports: grimp.ImportGraph) -> list[str]:
     reasons = [*UNLISTED_EVERYWHERE, *UNLISTED[stage]]
     if stage == "compose":
         reasons.remove("calbench/config.py")
+        reasons.remove("calbench/teams.py")
     else:
         reasons += TYPES_OF_PARAMETERS
     covered = names(stage, "deps") + reasons
@@ -147,20 +166,19 @@ def test_output_lies_where_built_things_lie(stage: str) -> None:
 
 @pytest.mark.parametrize("stage", ["generate", "play", "analyze"])
 def test_every_experiment_goes_through_the_stage(stage: str) -> None:
-    assert STAGES[stage]["matrix"]["exp"] == known_names("experiment")
+    assert STAGES[stage]["matrix"]["exp"] == STAGED
 
 
 def test_every_experiment_is_composed_at_once() -> None:
-    experiments = known_names("experiment")
-    assert STAGES["compose"]["cmd"] == f"python -m stages.compose {' '.join(experiments)}"
-    assert names("compose", "outs") == [f"build/{name}/params.yaml" for name in experiments]
+    assert STAGES["compose"]["cmd"] == f"python -m stages.compose {' '.join(STAGED)}"
+    assert names("compose", "outs") == [f"build/{name}/params.yaml" for name in STAGED]
 
 
 def test_pipeline_keeps_every_table() -> None:
     made = names("analyze", "outs") + names("calibrate", "outs") + names("analyze", "metrics")
-    for experiment in known_names("experiment"):
+    for experiment in STAGED:
         for table in TABLES:
-            if experiment in BROWSABLE or not table.startswith("privacy/"):
+            if experiment in CALIBRATED or not table.startswith("privacy/"):
                 assert is_below(f"data/tables/{experiment}/{table}", made), table
 
 
@@ -174,6 +192,6 @@ def test_parameters_are_named_by_the_keys_that_compose_writes(imports: grimp.Imp
         for keys in entry.values()
         for key in keys
     }
-    assert keys == set(RunSpec.model_fields) - {"name", "jobs", "out"}
+    assert keys == set(RunSpec.model_fields) - {"name", "jobs", "out"} - REACH_ONLY
     assert keys < set(RunSpec.model_fields)
     assert imports.modules
