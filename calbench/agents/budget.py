@@ -110,9 +110,12 @@ def usage_bound(request: Request) -> Usage:
 def _request_bytes(request: Request) -> int:
     schema = sent_schema(request)
     extra = 0 if schema is None else len(canonical_json(schema).encode(errors="replace"))
-    return extra + sum(
-        len(message.content.encode(errors="replace")) for message in request.messages
-    )
+    return extra + sum(_bytes(message.content) for message in request.messages)
+
+
+def _bytes(text: str) -> int:
+    # Whether a text is ASCII is known without a look at it, and a thread is counted each turn.
+    return len(text) if text.isascii() else len(text.encode(errors="replace"))
 
 
 class Ledger(Protocol):

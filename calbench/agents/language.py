@@ -124,7 +124,11 @@ class LanguageAgent:
                     observation.agent_ids, observation.agent_id, len(observation.calendar)
                 )
                 if is_reflection
-                else envelope_schema(observation)
+                else envelope_schema(
+                    # Servers that take a schema there know more of it than strict modes do.
+                    observation,
+                    is_counted=self._spec.response_format == "json_object",
+                )
             )
         request = Request(
             spec=self._spec,

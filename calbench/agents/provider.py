@@ -255,8 +255,8 @@ def clean(completion: Completion) -> Completion:
 
 def well_formed(text: str | None) -> str | None:
     """Replace lone surrogates, which no file and no request can hold."""
-    if text is None:
-        return None
+    if text is None or text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

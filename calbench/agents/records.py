@@ -127,8 +127,15 @@ class Recorded:
         """Yield digest, role and content of whatever the request is made of."""
         for link, message in zip(self.links, self.request.messages, strict=True):
             yield link.message, message.role, message.content
-        if self.schema_digest is not None:
-            yield self.schema_digest, SCHEMA_ROLE, canonical_json(sent_schema(self.request))
+        schema = self.schema_part()
+        if schema is not None:
+            yield schema
+
+    def schema_part(self) -> tuple[str, str, str] | None:
+        """Return digest, role and content of the JSON Schema; absent if none is sent."""
+        if self.schema_digest is None:
+            return None
+        return self.schema_digest, SCHEMA_ROLE, canonical_json(sent_schema(self.request))
 
 
 SCHEMA_ROLE = "schema"
@@ -189,6 +196,7 @@ def chain(messages: Iterator[str] | Sequence[str]) -> Iterator[Link]:
         parent = link.digest
 
 
+@lru_cache(maxsize=16384)
 def link_digest(parent: str | None, message: str) -> str:
     """Return the digest of a thread from the thread before its last message, and that."""
     return hashlib.sha256(f"{parent or ''}:{message}".encode()).hexdigest()
@@ -229,12 +237,14 @@ def _texts(recorded: ChatMessage | None, asked: ChatMessage | None) -> str:
     """Show both messages from where they part."""
     if recorded is None or asked is None:
         return f"recorded {_shown(recorded, 0)}, asked {_shown(asked, 0)}"
-    start = 0
-    if recorded.role == asked.role:
-        pairs = zip(recorded.content, asked.content, strict=False)
-        shorter = min(len(recorded.content), len(asked.content))
-        start = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
+    start = common_length(recorded.content, asked.content) if recorded.role == asked.role else 0
     return f"recorded {_shown(recorded, start)}, asked {_shown(asked, start)}"
+
+
+def common_length(one: str, other: str) -> int:
+    """Return how many characters two texts share at their beginning."""
+    pairs = zip(one, other, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _shown(message: ChatMessage | None, start: int) -> str:

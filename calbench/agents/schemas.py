@@ -1,7 +1,9 @@
 """JSON Schemas of replies, for models that can be held to one.
 
 They use what constrained decoders share: every key required and no other, enumerations
-for slots and ids, bounded lists, no references. What they allow, the parser reads.
+for slots and ids, bounded lists, no references. What they allow, the parser reads. Only for
+servers that know lists with a schema for each place (``prefixItems``) can they say that a
+batch ends with its one ``schedule``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,10 +19,14 @@ from calbench.domain.observations import CHEAP_TALK, DECISION, Briefing, Observa
 MOST_MESSAGES = 8
 """Messages in one reply that a schema allows [C]: a small model left to itself never stops."""
 
+MOST_MOVES = 3
+"""Moves before the ``schedule`` of a batch, where a schema counts them [C]: each number of
+moves is an alternative of its own."""
+
 Schema = dict[str, Any]
 
 
-def envelope_schema(view: Briefing | Observation) -> Schema:
+def envelope_schema(view: Briefing | Observation, *, is_counted: bool = False) -> Schema:
     """Return the schema of a reply.
 
     An observation allows what its phase does, with the ids that exist: messages over the
@@ -37,16 +43,20 @@ def envelope_schema(view: Briefing | Observation) -> Schema:
         if not isinstance(view.meeting, Meeting) and "participant_groupchat" in is_open:
             is_open.remove("participant_groupchat")
         return _envelope(_messages(view.agent_id, view.agent_ids, is_open), MOST_MESSAGES)
-    return _batch_schema(view)
+    return _batch_schema(view, is_counted)
 
 
-def _batch_schema(observation: Observation) -> Schema:
+def _batch_schema(observation: Observation, is_counted: bool) -> Schema:
     slots = range(len(observation.calendar))
     movable = [item.item_id for item in observation.calendar if item and item.is_movable]
     actions = [_reschedule(slots, _one_of(movable))] if movable else []
     most = len(movable)
     if observation.phase is DECISION:
-        actions.append(_schedule(slots, _one_of([observation.meeting.meeting_id])))
+        schedule = _schedule(slots, _one_of([observation.meeting.meeting_id]))
+        if is_counted:
+            moves = range(min(most, MOST_MOVES) + 1)
+            return _replying({"anyOf": [_places([*actions * n, schedule]) for n in moves]})
+        actions.append(schedule)
         most += 1
     return _envelope(actions, most)
 
@@ -78,9 +88,18 @@ def _object(properties: Mapping[str, Schema]) -> Schema:
 
 def _envelope(actions: Sequence[Schema], most: int) -> Schema:
     items = {"anyOf": list(actions)} if actions else _TEXT
+    return _replying({"type": "array", "items": items, "maxItems": most if actions else 0})
+
+
+def _replying(actions: Schema) -> Schema:
     thinking, listed = KEYS
-    array = {"type": "array", "items": items, "maxItems": most if actions else 0}
-    return _object({thinking: _TEXT, listed: array})
+    return _object({thinking: _TEXT, listed: actions})
+
+
+def _places(items: Sequence[Schema]) -> Schema:
+    """Return a list of exactly these. ``items: false`` would say so too, but breaks llama.cpp."""
+    count = len(items)
+    return {"type": "array", "prefixItems": list(items), "minItems": count, "maxItems": count}
 
 
 def _action(kind: str, values: Mapping[str, Schema]) -> Schema:

@@ -17,6 +17,7 @@ from calbench.agents.completion import CallSite, ChatMessage, Completer, Complet
 from calbench.agents.litellm_transport import ask_litellm, close_litellm, load_litellm
 from calbench.agents.models import ModelConfig
 from calbench.agents.provider import Outcome, Provider, Surroundings, Transport, well_formed
+from calbench.agents.recorder import Recorder
 from calbench.agents.records import Record, Recorded, named
 from calbench.agents.shards import open_replies
 from calbench.agents.store import ReplyStore
@@ -90,7 +91,10 @@ async def open_completer(
     """
     with ExitStack() as stack:
         store = _store(source, stack)
-        completer = _assemble(models, source, store)
+        recorder = None
+        if store is not None and source.mode == "record":
+            recorder = stack.enter_context(Recorder(store))
+        completer = _assemble(models, source, store, recorder)
         try:
             yield completer
         finally:
@@ -127,10 +131,13 @@ def _store(source: Source, stack: ExitStack) -> ReplyStore | None:
 
 
 def _assemble(
-    models: Mapping[str, ModelConfig], source: Source, store: ReplyStore | None
+    models: Mapping[str, ModelConfig],
+    source: Source,
+    store: ReplyStore | None,
+    recorder: Recorder | None,
 ) -> "_Sources":
     providers: dict[str, Provider] = {}
-    budget = Budget(source.max_usd, store if source.mode == "record" else None)
+    budget = Budget(source.max_usd, recorder)
     if source.mode != "replay":
         names = {player: config.spec.model for player, config in models.items()}
         prices = price_table(source.prices, names, is_capped=budget.is_capped)
@@ -148,7 +155,7 @@ def _assemble(
             )
             for player, config in sorted(models.items())
         }
-    return _Sources(source, store, budget, providers)
+    return _Sources(source, store, recorder, budget, providers)
 
 
 @dataclass(slots=True)
@@ -157,6 +164,7 @@ class _Sources:
 
     source: Source
     store: ReplyStore | None
+    recorder: Recorder | None
     budget: Budget
     providers: Mapping[str, Provider]
     tally: Tally = field(default_factory=Tally)
@@ -171,12 +179,14 @@ class _Sources:
         if flight is None:
             record = self.store.get(asked.key)
             if record is not None:
+                if self.recorder is not None:
+                    await self.recorder.sync_others()
                 self.tally.replayed += 1
                 self._report()
                 return record.completion()
-            if self.source.mode == "replay":
+            if self.recorder is None:
                 raise ReplayMissError(self._miss(asked, site))
-            flight = asyncio.create_task(self._recorded(asked, site, self.store))
+            flight = asyncio.create_task(self._recorded(asked, site, self.recorder))
             self.flights[asked.key] = flight
             flight.add_done_callback(lambda task: self._landed(asked.key, task))
         # Shielded: another game may wait for the same reply, and it may be paid for already.
@@ -187,9 +197,9 @@ class _Sources:
         if not task.cancelled():
             task.exception()  # looked at, so that asyncio does not complain of it
 
-    async def _recorded(self, asked: Recorded, site: CallSite, store: ReplyStore) -> Completion:
+    async def _recorded(self, asked: Recorded, site: CallSite, recorder: Recorder) -> Completion:
         outcome = await self._call(asked.request, site)
-        return store.put(asked, self._record(asked, outcome)).completion()
+        return (await recorder.put(asked, self._record(asked, outcome))).completion()
 
     async def _call(self, request: Request, site: CallSite) -> Outcome:
         provider = self.providers.get(site.player)
@@ -240,8 +250,8 @@ class _Sources:
             else f"the nearest recorded request differs: {difference}"
         )
         return (
-            f"{self.store}: no recorded reply for {asked.request.spec.model} ({site}); {near}; "
-            f"record it with: {self.source.rerecord}"
+            f"{self.source.store}: no recorded reply for {asked.request.spec.model} ({site}); "
+            f"{near}; record it with: {self.source.rerecord}"
         )
 
     async def close(self, grace_s: float) -> None:

@@ -3,9 +3,10 @@
 One SQLite file. Nothing in it is ever changed or deleted: triggers refuse it.
 """
 
+import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -13,10 +14,10 @@ from pydantic import ValidationError
 
 from calbench.agents.completion import ChatMessage
 from calbench.agents.records import (
-    SCHEMA_ROLE,
     Link,
     Record,
     Recorded,
+    common_length,
     first_difference,
 )
 from calbench.errors import FileError, OutputError
@@ -30,6 +31,15 @@ APPLICATION_ID = 0x43614C62
 
 BUSY_S = 60.0
 """How long to wait for another process that is writing [C]."""
+
+MOST_NEAR = 1000
+"""Replies among which the nearest to a missed request is looked for [C]."""
+
+LOG_BYTES = 32 * 2**20
+"""From which size on the log is moved into the database: about a second of 64 games [C]."""
+
+MOVING_S = 0.05
+"""How long moving the log waits for readers, and keeps writers waiting: next time will do [C]."""
 
 _TABLES = """
 CREATE TABLE messages (digest TEXT PRIMARY KEY, role TEXT NOT NULL, content TEXT NOT NULL);
@@ -65,12 +75,17 @@ class ReplyStore:
     """Recorded replies in one SQLite file; also the ledger of what they cost.
 
     Every reply is on the disk before :meth:`put` returns. Several processes may use one
-    file: of two replies to one request the first stands, and both are handed that one.
+    file: of two replies to one request the first stands, and both are handed that one. While
+    games go on, a :class:`~calbench.agents.recorder.Recorder` writes.
     """
 
     def __init__(self, path: Path | None, connection: sqlite3.Connection) -> None:
         self._path = path
         self._connection = connection
+        self._is_syncing: bool | None = None
+        self._is_folder_synced = False
+        self.has_log = False
+        """Whether SQLite keeps a write-ahead log; some network file systems allow none."""
 
     @classmethod
     def open(cls, path: Path, *, must_exist: bool = False) -> Self:
@@ -118,7 +133,8 @@ class ReplyStore:
             )
         with self._reporting():
             # A write-ahead log survives a kill of the process at any moment.
-            execute("PRAGMA journal_mode = WAL")
+            (mode,) = execute("PRAGMA journal_mode = WAL").fetchone()
+        self.has_log = mode == "wal"
 
     def _create(self) -> None:
         """Make the tables in one transaction, unless another process was quicker."""
@@ -173,7 +189,11 @@ class ReplyStore:
         What is synced survives the end of the machine too, at some milliseconds a time.
         """
         with self._reporting():
-            self._connection.execute(f"PRAGMA synchronous = {'FULL' if is_synced else 'NORMAL'}")
+            if is_synced is not self._is_syncing:
+                self._connection.execute(
+                    f"PRAGMA synchronous = {'FULL' if is_synced else 'NORMAL'}"
+                )
+                self._is_syncing = is_synced
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -182,6 +202,54 @@ class ReplyStore:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+
+    # --- the disk ----------------------------------------------------------------------
+
+    def sync(self) -> None:
+        """Wait until all that was written unsynced survives the end of the machine.
+
+        May be called from any thread. SQLite itself syncs only while it keeps other writers
+        out. What it has written unsynced is in the write-ahead log, or was synced on its way
+        from there into the database, so that a synced log is all that is missing
+        (https://sqlite.org/wal.html). SQLite locks other files than the log: closing it here
+        opens none of its locks.
+
+        Raises:
+            OutputError: if the disk fails.
+        """
+        if self._path is None or not self.has_log:
+            return
+        path = Path(os.path.realpath(self._path))
+        log = path.with_name(f"{path.name}-wal")
+        try:
+            size = _sync(log)
+            if not self._is_folder_synced:  # the log may be new in it
+                _sync(log.parent)
+        except OSError as error:
+            raise OutputError(
+                f"{self}: the reply store cannot be used ({error}); is the disk full, or the "
+                "file held by another program?"
+            ) from error
+        self._is_folder_synced = True
+        if size >= LOG_BYTES:
+            self._move_log(path)
+
+    def leave_log(self) -> None:
+        """Leave it to :meth:`sync` to move the log into the database, which takes a while."""
+        with self._reporting():
+            self._connection.execute("PRAGMA wal_autocheckpoint = 0")
+
+    def _move_log(self, path: Path) -> None:
+        """Move the log into the database, most of it while others write on."""
+        with self._reporting(), closing(sqlite3.connect(path, timeout=MOVING_S)) as connection:
+            for extent in ("PASSIVE", "TRUNCATE"):
+                connection.execute(f"PRAGMA wal_checkpoint({extent})").fetchone()
+
+    def others_version(self) -> int:
+        """Return a number that changes when another connection has written."""
+        with self._reporting():
+            (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        return int(version)
 
     # --- replies -----------------------------------------------------------------------
 
@@ -202,25 +270,25 @@ class ReplyStore:
     def put(self, request: Recorded, record: Record) -> Record:
         """Add a reply, and return the one that stands: an earlier one if there is one."""
         with self.writing():
-            self._add_parts(request)
+            self.add_parts(request)
             is_new = self.add(record)
         return record if is_new else (self.get(record.key) or record)
 
-    def _add_parts(self, request: Recorded) -> None:
-        """Add messages and links that are not there yet: the last ones of a growing thread."""
+    def add_parts(self, request: Recorded) -> None:
+        """Add messages and links that are not there yet: the last ones of a growing thread.
+
+        Inside of :meth:`writing`.
+        """
         execute = self._connection.execute
-        for (message, role, content), link in zip(
-            reversed(list(request.parts())[: len(request.links)]),
-            reversed(request.links),
-            strict=True,
-        ):
+        links, messages = reversed(request.links), reversed(request.request.messages)
+        for link, message in zip(links, messages, strict=True):
             if execute("SELECT 1 FROM threads WHERE digest = ?", (link.digest,)).fetchone():
                 break
-            self.add_message(message, role, content)
+            self.add_message(link.message, *message)
             self.add_link(link)
-        for message, role, content in request.parts():
-            if role == SCHEMA_ROLE:
-                self.add_message(message, role, content)
+        schema = request.schema_part()
+        if schema is not None:
+            self.add_message(*schema)
 
     def add_message(self, message: str, role: str, content: str) -> None:
         """Add a message under its digest; inside of :meth:`writing`."""
@@ -257,31 +325,34 @@ class ReplyStore:
     def difference(self, asked: Recorded) -> str | None:
         """Say how a request differs from the nearest recorded one; None in an empty store.
 
-        The nearest one shares the longest beginning of the thread.
+        The nearest one shares the longest beginning of the thread, then of the next message.
         """
-        for link in reversed(asked.links):
-            record = self._below(link.digest)
-            if record is not None:
-                return first_difference(record, self.thread(record.thread), asked)
-        row = self._connection.execute("SELECT key, body FROM replies LIMIT 1").fetchone()
-        if row is None:
-            return None
-        record = self._parsed(*row)
-        return first_difference(record, self.thread(record.thread), asked)
+        for shared in range(len(asked.links), -1, -1):
+            near = [
+                (record, self.thread(record.thread))
+                for record in self._below(asked.links[shared - 1].digest if shared else None)
+            ]
+            if near:
+                record, messages = max(near, key=lambda pair: _likeness(pair[1], asked, shared))
+                return first_difference(record, messages, asked)
+        return None
 
-    def _below(self, thread: str) -> Record | None:
-        """Return a reply to a thread or, next, to one that it grew into."""
+    def _below(self, thread: str | None) -> list[Record]:
+        """Return the replies to a thread or, next, to those that it grew into; None: to all."""
         with self._reporting():
-            row = self._connection.execute(
+            rows = self._connection.execute(
                 "WITH RECURSIVE down(digest, depth) AS ("
-                " SELECT digest, 0 FROM threads WHERE digest = ?"
+                " SELECT digest, 0 FROM threads"
+                " WHERE CASE WHEN ?1 IS NULL THEN parent IS NULL ELSE digest = ?1 END"
                 " UNION ALL SELECT t.digest, depth + 1"
-                " FROM threads t JOIN down ON t.parent = down.digest)"
-                " SELECT key, body FROM down JOIN replies ON replies.thread = down.digest"
-                " ORDER BY depth, key LIMIT 1",
-                (thread,),
-            ).fetchone()
-        return None if row is None else self._parsed(*row)
+                " FROM threads t JOIN down ON t.parent = down.digest),"
+                " found AS (SELECT key, body, depth FROM down"
+                " JOIN replies ON replies.thread = down.digest)"
+                " SELECT key, body FROM found WHERE depth = (SELECT min(depth) FROM found)"
+                " ORDER BY key LIMIT ?2",
+                (thread, MOST_NEAR),
+            ).fetchall()
+        return [self._parsed(key, body) for key, body in rows]
 
     def check(self) -> None:
         """Let SQLite read the whole file.
@@ -358,19 +429,17 @@ class ReplyStore:
     # --- the ledger --------------------------------------------------------------------
 
     def reserve(self, model: str, nano_usd: int) -> int:
-        """Note money before it may be spent; return the number of the entry."""
-        with self.writing(is_synced=False) as connection:
-            entry = connection.execute(
-                "INSERT INTO reservations (model, nano_usd) VALUES (?, ?)", (model, nano_usd)
-            ).lastrowid
-        if entry is None:
+        """Note money before it may be spent; return its number. Inside of :meth:`writing`."""
+        number = self._connection.execute(
+            "INSERT INTO reservations (model, nano_usd) VALUES (?, ?)", (model, nano_usd)
+        ).lastrowid
+        if number is None:
             raise OutputError(f"{self}: the reservation was not written")
-        return entry
+        return number
 
-    def settle(self, entry: int, nano_usd: int) -> None:
-        """Note what a reservation came to."""
-        with self.writing(is_synced=False) as connection:
-            connection.execute("INSERT INTO settlements VALUES (?, ?)", (entry, nano_usd))
+    def settle(self, number: int, nano_usd: int) -> None:
+        """Note what a reservation came to; inside of :meth:`writing`."""
+        self._connection.execute("INSERT INTO settlements VALUES (?, ?)", (number, nano_usd))
 
     def spent(self) -> int:
         """Return the nano-dollars spent; what was never settled counts in full."""
@@ -382,6 +451,25 @@ class ReplyStore:
         return int(total)
 
 
+def _sync(path: Path) -> int:
+    """Sync a file or folder; return its size."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+        return os.fstat(handle).st_size
+    finally:
+        os.close(handle)
+
+
 def is_store_file(path: Path) -> bool:
     """Tell a store's file from a folder of shards by its name."""
     return printable(path.suffix) in {".sqlite", ".db", ".sqlite3"}
+
+
+def _likeness(recorded: Sequence[ChatMessage], asked: Recorded, place: int) -> int:
+    """Return how many characters two threads share in one message."""
+    here = asked.request.messages[place : place + 1]
+    there = recorded[place : place + 1]
+    if not here or not there or here[0].role != there[0].role:
+        return 0
+    return common_length(here[0].content, there[0].content)

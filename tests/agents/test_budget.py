@@ -17,6 +17,7 @@ from calbench.agents.budget import (
     read_prices,
     usage_bound,
 )
+from calbench.agents.recorder import Recorder
 from calbench.agents.store import ReplyStore
 from calbench.domain.replies import Usage
 from calbench.errors import ConfigError, UnavailableError
@@ -40,7 +41,8 @@ def test_spent_and_reserved_never_exceed_the_cap(
 ) -> None:
     with ReplyStore.in_memory() as ledger:
         ledger.settle(ledger.reserve("m", start), min(start, cap))
-        budget = Budget(cap / NANO, ledger)
+        recorder = Recorder(ledger)
+        budget = Budget(cap / NANO, recorder)
         paid = [min(start, cap)]
         stops: list[tuple[int, str]] = []
 
@@ -72,7 +74,8 @@ def test_spent_and_reserved_never_exceed_the_cap(
             for task, (*_, is_cancelled) in zip(tasks, jobs, strict=True):
                 if is_cancelled:
                     task.cancel()
-            await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 5)
+            with recorder:
+                await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 5)
             for task in tasks:
                 assert task.cancelled() or task.exception() is None
 

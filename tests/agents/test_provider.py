@@ -19,6 +19,7 @@ from calbench.agents.provider import (
     Provider,
     clean,
 )
+from calbench.agents.recorder import Recorder
 from calbench.agents.store import ReplyStore
 from calbench.domain.replies import Usage
 from calbench.errors import ConfigError, UnavailableError
@@ -189,11 +190,12 @@ def test_cap_holds_under_concurrent_calls_and_retries(
     answers: list[Completion | Exception], cap: int, games: int
 ) -> None:
     with ReplyStore.in_memory() as ledger:
-        budget = Budget(cap / NANO, ledger)
+        recorder = Recorder(ledger)
+        budget = Budget(cap / NANO, recorder)
         seen: list[float] = []
 
         async def transport(_: Request, __: Endpoint) -> Completion:
-            seen.append(budget.spent_usd + budget.reserved_usd)
+            seen.append(max(budget.spent_usd + budget.reserved_usd, ledger.spent() / NANO))
             answer = answers[len(seen) % len(answers)]
             await asyncio.sleep(0)
             if isinstance(answer, Exception):
@@ -206,7 +208,8 @@ def test_cap_holds_under_concurrent_calls_and_retries(
 
         async def run() -> list[Outcome | BaseException]:
             calls = (provider.ask(request(f"{i}"), SITE) for i in range(games))
-            return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
+            with recorder:
+                return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
 
         results = asyncio.run(run())
 

@@ -8,7 +8,7 @@ import pytest
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.reading import Read
 from calbench.agents.reflection import parse_reflection
-from calbench.agents.schemas import envelope_schema, reflection_schema
+from calbench.agents.schemas import MOST_MOVES, envelope_schema, reflection_schema
 from calbench.domain.messages import CHANNELS
 from calbench.domain.observations import Observation, Phase
 from tests.agents.replies import ACTIONS, DM, GROUP, RESCHEDULE, SCHEDULE, completion
@@ -70,6 +70,34 @@ def test_schema_of_a_decision_refuses_what_cannot_be(odd: dict[str, object]) -> 
     assert not accepts(schema, reply(odd))
 
 
+def test_counted_batch_is_some_moves_and_then_its_one_meeting() -> None:
+    schema = envelope_schema(observation(Phase.DECISION), is_counted=True)
+    for moves in range(MOST_MOVES + 1):
+        assert accepts(schema, reply(*[RESCHEDULE] * moves, SCHEDULE))
+    for odd in (
+        [],
+        [RESCHEDULE],
+        [SCHEDULE, RESCHEDULE],
+        [SCHEDULE, SCHEDULE],
+        [*[RESCHEDULE] * (MOST_MOVES + 1), SCHEDULE],
+        [SCHEDULE | {"slot": 11}],
+    ):
+        assert not accepts(schema, reply(*odd)), odd
+
+
+def test_counted_batch_of_an_agent_that_can_move_nothing_is_its_meeting_alone() -> None:
+    view = observation(Phase.DECISION, calendar=(None,) * 8)
+    schema = envelope_schema(view, is_counted=True)
+    assert accepts(schema, reply(SCHEDULE))
+    assert not accepts(schema, reply(RESCHEDULE, SCHEDULE))
+
+
+@pytest.mark.parametrize("phase", [Phase.CHEAP_TALK, Phase.VOLUNTARY])
+def test_only_decisions_are_counted(phase: Phase) -> None:
+    view = observation(phase)
+    assert envelope_schema(view, is_counted=True) == envelope_schema(view)
+
+
 def test_schema_names_other_agents_only() -> None:
     schema = envelope_schema(observation())
     assert not accepts(schema, reply(DM | {"to": 0}))
@@ -109,7 +137,8 @@ def test_schemas_hold_nothing_but_what_decoders_share() -> None:
             if node.get("type") == "object":
                 assert node["required"] == list(node["properties"])
                 assert node["additionalProperties"] is False
-            assert not {"$ref", "oneOf", "const", "pattern", "maxLength"} & set(node)
+            known = {"$ref", "oneOf", "const", "pattern", "maxLength", "prefixItems"}
+            assert not known & set(node)
             for inner in node.values():
                 walk(inner)
         elif isinstance(node, list):

@@ -92,6 +92,17 @@ def test_difference_is_to_the_request_with_the_longest_common_beginning(
         assert (store.difference(named(request(*texts))) or "").startswith(expected)
 
 
+@pytest.mark.parametrize("place", [0, 1])
+def test_difference_is_to_the_request_whose_next_message_parts_last(place: int) -> None:
+    before = ("Hi",) * place
+    with ReplyStore.in_memory() as store:
+        for game in range(20):
+            store.put(*recorded(*before, f"game {game}: slot 1", "Ho"))
+        difference = store.difference(named(request(*before, "game 7: slot 2")))
+    role = request(*before, "game").messages[-1].role
+    assert difference == f"message {place + 1}: recorded {role} '...1', asked {role} '...2'"
+
+
 def test_difference_names_the_model_when_the_messages_are_the_same() -> None:
     with ReplyStore.in_memory() as store:
         store.put(*recorded("Hi"))

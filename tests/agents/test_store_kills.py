@@ -16,16 +16,19 @@ from tests.agents.asking import request
 REPO = Path(__file__).resolve().parents[2]
 
 WRITER = """
-import sys
+import asyncio, sys
 from pathlib import Path
+from calbench.agents.recorder import Recorder
 from calbench.agents.store import ReplyStore
 from tests.agents.asking import recorded
 start = int(sys.argv[2])
-with ReplyStore.open(Path(sys.argv[1])) as store:
-    for i in range(start, start + 1_000_000):
-        store.settle(store.reserve("m", 3), 1)
-        store.put(*recorded("thread", str(i), reply=f"reply {i}"))
-        print(i, flush=True)  # from here on the reply may be used
+async def write():
+    with ReplyStore.open(Path(sys.argv[1])) as store, Recorder(store) as recorder:
+        for i in range(start, start + 1_000_000):
+            recorder.settle(recorder.reserve("m", 3), 1)
+            await recorder.put(*recorded("thread", str(i), reply=f"reply {i}"))
+            print(i, flush=True)  # from here on the reply may be used
+asyncio.run(write())
 """
 
 

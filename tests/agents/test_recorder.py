@@ -1,0 +1,144 @@
+"""Writing beside the event loop: whoever is told that something is written can rely on it."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from calbench.agents.recorder import Recorder
+from calbench.agents.store import LOG_BYTES, ReplyStore
+from calbench.errors import OutputError
+from tests.agents.asking import record, recorded
+
+
+def test_what_is_told_is_on_the_disk_and_found_by_another_connection(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    pairs = [recorded("thread", str(i), reply=f"reply {i}") for i in range(40)]
+
+    async def run() -> None:
+        with ReplyStore.open(path) as store, Recorder(store) as recorder:
+
+            async def put(number: int) -> None:
+                entry = recorder.reserve("m", 5)
+                with ReplyStore.open(path) as other:
+                    assert other.spent() >= 5
+                recorder.settle(entry, 2)
+                asked, answer = pairs[number]
+                assert await recorder.put(asked, answer) == answer
+                with ReplyStore.open(path) as other:
+                    assert other.get(asked.key) == answer
+
+            await asyncio.gather(*(put(i) for i in range(40)))
+
+    asyncio.run(run())
+
+    with ReplyStore.open(path) as store:
+        assert store.orphan() is None
+        assert store.spent() == 80
+        assert store.stats().replies == 40
+
+
+def test_first_of_replies_handed_over_together_stands(tmp_path: Path) -> None:
+    asked, first = recorded("Hi", reply="first")
+
+    async def run() -> list[object]:
+        with ReplyStore.open(tmp_path / "r.sqlite") as store, Recorder(store) as recorder:
+            answers = (first, record(asked, "second"), record(asked, "third"))
+            return list(await asyncio.gather(*(recorder.put(asked, each) for each in answers)))
+
+    assert asyncio.run(run()) == [first] * 3
+
+
+def test_what_nobody_waits_for_any_more_is_written_all_the_same(tmp_path: Path) -> None:
+    asked, answer = recorded("Hi")
+
+    async def run() -> None:
+        with ReplyStore.open(tmp_path / "r.sqlite") as store, Recorder(store) as recorder:
+            task = asyncio.create_task(recorder.put(asked, answer))
+            await asyncio.sleep(0)
+            task.cancel()
+
+    asyncio.run(run())
+
+    with ReplyStore.open(tmp_path / "r.sqlite") as store:
+        assert store.get(asked.key) == answer
+
+
+def test_settlement_is_written_before_the_money_is_reserved_again(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+
+    async def run() -> None:
+        with ReplyStore.open(path) as store, Recorder(store) as recorder:
+            first = recorder.reserve("m", 8)
+            recorder.settle(first, 1)
+            recorder.reserve("m", 9)
+            with ReplyStore.open(path) as other:
+                assert other.spent() == 10
+
+    asyncio.run(run())
+
+
+def test_settlement_without_a_reply_is_written_soon(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+
+    async def run() -> None:
+        with ReplyStore.open(path) as store, Recorder(store) as recorder:
+            recorder.settle(recorder.reserve("m", 8), 1)
+            await asyncio.sleep(0)
+            with ReplyStore.open(path) as other:
+                assert other.spent() == 1
+            recorder.settle(recorder.reserve("m", 8), 1)  # and at the end without any delay
+
+    asyncio.run(run())
+
+    with ReplyStore.open(path) as store:
+        assert store.spent() == 2
+
+
+def test_settlement_that_fails_is_told_and_tried_again(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+
+    async def run() -> None:
+        with ReplyStore.open(path) as store, Recorder(store) as recorder:
+            number = recorder.reserve("m", 8)
+            other = sqlite3.connect(path)
+            other.execute("ALTER TABLE settlements RENAME TO hidden")
+            recorder.settle(number, 1)
+            await asyncio.sleep(0)
+            with pytest.raises(OutputError, match=r"r\.sqlite: the reply store cannot be used"):
+                await recorder.put(*recorded("Hi"))
+            other.execute("ALTER TABLE hidden RENAME TO settlements")
+            other.close()
+            await recorder.put(*recorded("Hi"))
+            assert store.spent() == 1
+
+    asyncio.run(run())
+
+
+def test_large_log_is_moved_into_the_database(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+
+    async def run() -> None:
+        with ReplyStore.open(path) as store, Recorder(store) as recorder:
+            sizes = []
+            for i in range(200):
+                await recorder.put(*recorded(f"{i}" + "x" * 400_000))
+                sizes.append((tmp_path / "r.sqlite-wal").stat().st_size)
+            assert 0 < max(sizes) < LOG_BYTES * 1.1
+            assert sizes.count(0) >= 2
+
+    asyncio.run(run())
+
+
+def test_replies_wait_for_the_log_to_be_on_the_disk(tmp_path: Path) -> None:
+    class Failing(ReplyStore):
+        def sync(self) -> None:
+            raise OutputError("no disk")
+
+    async def run() -> None:
+        with Failing.open(tmp_path / "r.sqlite") as store, Recorder(store) as recorder:
+            await recorder.put(*recorded("Hi"))
+
+    with pytest.raises(OutputError, match="no disk"):
+        asyncio.run(run())
