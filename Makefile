@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check check-slow lint types contracts test slow bench lock schemas clean
+.PHONY: check check-slow lint types contracts test slow bench lock lock-local record-local local-llm clean
 
 check: lint types contracts test  ## what CI runs
 
@@ -28,6 +28,18 @@ lock:  ## resolve again, nothing younger than two weeks
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra docs \
 		--generate-hashes --no-header --no-annotate \
 		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements.lock
+
+lock-local:  ## the same for the small model; what both locks hold has one version
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra local \
+		--constraints requirements.lock \
+		--generate-hashes --no-header --no-annotate \
+		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-local.lock
+
+record-local:  ## record what the small model says in the games of data/cohorts/smollm2
+	python -m stages.record_local
+
+local-llm:  ## play a game with the small model itself
+	pytest -q -m local_llm --numprocesses=0
 
 clean:  ## remove what can be built again
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

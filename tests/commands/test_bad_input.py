@@ -24,7 +24,7 @@ BAD_CONFIGURATIONS: dict[str, tuple[Sequence[str], str]] = {
     "unknown key named as a type": (["+suite.int=1"], "suite.int: is not a known key"),
     "unknown team": (
         ["teams=[imap,genius]"],
-        "no team 'genius'; known are .*first-free, .*imap, .*silent, tell-all",
+        "no team 'genius'; known are .*first-free, .*imap, .*silent, .*tell-all",
     ),
     "unknown only team": (["teams=genius"], "no team 'genius'; known are .*first-free, .*imap"),
     "team twice": (["teams=[imap,silent,imap]"], "imap is named twice"),

@@ -36,6 +36,10 @@ CHANNEL_BY_EXPERIMENT = {
 }
 
 
+RECORDED = {"smollm2"}
+"""Suites that are kept as they were played, since replies to them are."""
+
+
 @pytest.mark.parametrize("experiment", known_names("experiment"))
 def test_experiment_composes_to_a_typed_run(experiment: str) -> None:
     spec = compose([f"+experiment={experiment}", ENTRANT])
@@ -51,7 +55,8 @@ def test_experiment_composes_to_a_typed_run(experiment: str) -> None:
 def test_suite_composes_to_typed_parameters(suite: str) -> None:
     spec = compose([f"suite={suite}"])
     assert spec.suite.setting == suite
-    assert spec.suite.path is None
+    is_recorded = suite in RECORDED
+    assert spec.suite.path == (f"data/cohorts/{suite}/suite.jsonl" if is_recorded else None)
     assert spec.suite.num_candidates >= spec.suite.num_scenarios
 
 

