@@ -79,7 +79,8 @@ class RunSpec(BaseModel):
         models: the models of all teams, by player.
         replies: where replies are recorded, and whether models may be asked.
         budget: what the run may spend.
-        games_at_once: games with models in them that are played at the same time.
+        games_at_once: games with models in them that are played at the same time; how many
+            calls that makes is further limited by each model's ``concurrency``.
         jobs: number of processes for all others.
         out: folder of the command's results.
     """

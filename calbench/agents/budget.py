@@ -8,10 +8,10 @@ import math
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Annotated, NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from calbench.agents.completion import Request
 from calbench.agents.records import sent_schema
@@ -45,6 +45,13 @@ class Price(BaseModel):
     cached_input: UsdPerMillion | None = None
     output: UsdPerMillion
     source: Annotated[str, Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _is_bounded_by_its_input(self) -> Self:
+        """Refuse cached input dearer than fresh: a reservation takes all input for fresh."""
+        if self.cached_input is not None and self.cached_input > self.input:
+            raise ValueError("cached_input costs more than input, which no cap could hold")
+        return self
 
 
 class Prices(BaseModel):

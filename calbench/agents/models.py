@@ -76,7 +76,7 @@ class Endpoint(BaseModel):
         api_key_env: name of the environment variable that holds the key; never the key.
             Absent: LiteLLM looks where the provider's keys usually are, unless there is an
             ``api_base``, which is then asked without a key.
-        concurrency: most calls under way at once.
+        concurrency: most calls under way at once, of all games together.
         requests_per_minute: pace of calls; absent: no limit.
         tokens_per_minute: pace of tokens, those of the input and the most that the reply may
             hold, as providers count; absent: no limit.

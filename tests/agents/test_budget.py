@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from calbench.agents.budget import (
     NANO,
@@ -170,3 +171,8 @@ def test_model_without_a_price_is_refused_only_under_a_cap() -> None:
     assert price_table(prices, {"a": "openai/unknown"}, is_capped=False) == {}
     with pytest.raises(ConfigError, match="model a: openai/unknown has no price"):
         price_table(prices, {"a": "openai/unknown"}, is_capped=True)
+
+
+def test_cached_input_dearer_than_fresh_is_refused() -> None:
+    with pytest.raises(ValidationError, match="cached_input costs more than input"):
+        Price(input=1.0, cached_input=1.5, output=2.0, source="nowhere")
