@@ -1,16 +1,17 @@
 """What agents paid, and what full knowledge would have charged them (paper, section 3)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from calbench.domain.ids import MeetingId
+from calbench.domain.actions import Reschedule
+from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
 from calbench.errors import CalbenchError
 from calbench.oracle.cache import OracleCache
-from calbench.oracle.solve import Infeasible, Optimal
-from calbench.scenarios.models import Scenario
+from calbench.oracle.solve import Infeasible, Optimal, Schedule
+from calbench.scenarios.models import ErrandEntry, MeetingEntry, Scenario, ScheduleEntry
 from calbench.traces.events import BatchApplied, Event
 
 Costs = tuple[int, ...]
-"""Accounting cost by agent id."""
+"""Cost by agent id: in the accounting, unless said otherwise."""
 
 
 def realised_costs(events: Iterable[Event], num_agents: int) -> Costs:
@@ -25,24 +26,137 @@ def realised_costs(events: Iterable[Event], num_agents: int) -> Costs:
 def oracle_costs(scenario: Scenario, scheduled: Sequence[MeetingId], oracle: OracleCache) -> Costs:
     """Return C*: what each agent pays in the best schedule of exactly these meetings [P].
 
+    Raises:
+        CalbenchError: these meetings cannot all be scheduled, so no game ended so.
+    """
+    return oracle_schedule(scenario, scheduled, oracle).cost_by_agent
+
+
+def oracle_schedule(
+    scenario: Scenario, scheduled: Sequence[MeetingId], oracle: OracleCache
+) -> Schedule:
+    """Return the best schedule of exactly these meetings [P].
+
     Where all meetings were scheduled, the schedule stored with the scenario is it. Without
-    any, nobody pays.
+    any, nothing moves and nobody pays.
 
     Raises:
         CalbenchError: these meetings cannot all be scheduled, so no game ended so.
     """
     if not scheduled:
-        return (0,) * scenario.num_agents
+        stay = tuple(
+            sorted((MeetingId(p.meeting_id), Slot(p.slot)) for p in scenario.prior_meetings)
+        )
+        return Schedule((), stay, (0,) * scenario.num_agents)
     stored = scenario.oracle
     if len(scheduled) == len(scenario.meetings) and stored is not None and stored.best is not None:
-        return stored.best.cost_by_agent
+        return _as_schedule(stored.best)
     answer = oracle.best(scenario.problem, scheduled)
     if isinstance(answer, Infeasible):
         raise CalbenchError(
             f"scenario {scenario.scenario_id}: meetings {sorted(scheduled)} are recorded as "
             f"scheduled, which is impossible ({answer.reason})"
         )
-    return answer.schedule.cost_by_agent
+    return answer.schedule
+
+
+def best_complete_schedule(scenario: Scenario, oracle: OracleCache) -> Schedule | None:
+    """Return the best schedule of all meetings, ``None`` if they cannot all be scheduled."""
+    stored = scenario.oracle
+    if stored is not None:
+        return None if stored.best is None else _as_schedule(stored.best)
+    everything = [MeetingId(meeting.meeting_id) for meeting in scenario.meetings]
+    answer = oracle.best(scenario.problem, everything)
+    return answer.schedule if isinstance(answer, Optimal) else None
+
+
+def _as_schedule(entry: ScheduleEntry) -> Schedule:
+    return Schedule(_by_meeting(entry.slots), _by_meeting(entry.prior_slots), entry.cost_by_agent)
+
+
+def _by_meeting(slots: Mapping[str, int]) -> tuple[tuple[MeetingId, Slot], ...]:
+    return tuple(sorted((MeetingId(int(key)), Slot(slot)) for key, slot in slots.items()))
+
+
+def shown_cost_by_item(scenario: Scenario) -> dict[ItemId, int]:
+    """Return what an agent is shown that one move of each item costs; meetings as they are."""
+    costs: dict[ItemId, int] = {
+        MeetingId(entry.meeting_id): entry.cost for entry in scenario.all_meetings
+    }
+    for calendar in scenario.calendars:
+        for entry in calendar:
+            if isinstance(entry, ErrandEntry):
+                costs[ErrandId(entry.errand_id)] = entry.shown_cost
+    return costs
+
+
+def moved_costs(
+    events: Iterable[Event], num_agents: int, cost_by_item: Mapping[ItemId, int]
+) -> Costs:
+    """Return what the moves of each agent cost by some price of items.
+
+    With accounting costs these are :func:`realised_costs`, with shown costs what agents
+    believed they paid.
+    """
+    costs = [0] * num_agents
+    for event in events:
+        if isinstance(event, BatchApplied):
+            costs[event.agent_id] += sum(
+                cost_by_item[action.item_id]
+                for action in event.actions
+                if isinstance(action, Reschedule)
+            )
+    return tuple(costs)
+
+
+def schedule_costs(
+    scenario: Scenario, schedule: Schedule, cost_by_item: Mapping[ItemId, int]
+) -> Costs:
+    """Return what a schedule costs each agent by some price of items.
+
+    An agent pays for each of its items that may not stay: errands under its meetings, and
+    prior meetings that move (see the oracle's lemma).
+
+    Args:
+        scenario: what the schedule is for.
+        schedule: of some or all of its meetings.
+        cost_by_item: what one move of an item costs.
+    """
+    slots = dict((*schedule.slot_by_meeting, *schedule.prior_slot_by_meeting))
+    taken = {
+        (agent, slot)
+        for meeting_id, slot in slots.items()
+        for agent in scenario.meeting_by_id[meeting_id].participants
+    }
+    costs = [0] * scenario.num_agents
+    for agent, calendar in enumerate(scenario.calendars):
+        for slot, entry in enumerate(calendar):
+            if isinstance(entry, ErrandEntry) and (AgentId(agent), Slot(slot)) in taken:
+                costs[agent] += cost_by_item[ErrandId(entry.errand_id)]
+            if isinstance(entry, MeetingEntry):
+                meeting_id = MeetingId(entry.meeting_id)
+                costs[agent] += cost_by_item[meeting_id] if slots[meeting_id] != slot else 0
+    return tuple(costs)
+
+
+def shown_excess(
+    scenario: Scenario,
+    events: Iterable[Event],
+    scheduled: Sequence[MeetingId],
+    oracle: OracleCache,
+) -> Costs:
+    """Return each agent's excess by the costs that agents are shown (appendix E [P, E]).
+
+    The schedule compared with is the best in the *accounting* [C], as for every other
+    measure: shown costs are a monotone display of the same three levels, and a second
+    optimum would make the two excesses answers to different questions.
+    """
+    prices = shown_cost_by_item(scenario)
+    paid = moved_costs(events, scenario.num_agents, prices)
+    if not scheduled:
+        return paid
+    best = schedule_costs(scenario, oracle_schedule(scenario, scheduled, oracle), prices)
+    return tuple(cost - least for cost, least in zip(paid, best, strict=True))
 
 
 def complete_costs(scenario: Scenario, oracle: OracleCache) -> tuple[Costs, Costs] | None:

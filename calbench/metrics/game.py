@@ -4,15 +4,18 @@ from dataclasses import dataclass
 
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import Route
+from calbench.metrics.agent_rounds import AgentRound, agent_rounds
 from calbench.metrics.costs import (
     Costs,
     adjusted_excess,
     complete_costs,
-    oracle_costs,
+    oracle_schedule,
     realised_costs,
+    shown_excess,
 )
 from calbench.metrics.fairness import burden_gaps, fairness, fairness_range
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
+from calbench.metrics.optimum import OptimumReach, optimum_reach
 from calbench.metrics.outcomes import (
     MeetingResult,
     assigned_by_agent,
@@ -22,6 +25,7 @@ from calbench.metrics.outcomes import (
 )
 from calbench.metrics.privacy.loss import excess_loss
 from calbench.metrics.privacy.measured import AgentLoss, VpsKind, game_loss, joint_kind
+from calbench.metrics.regret import MeetingRegret, explain_regret
 from calbench.metrics.seats import Player, players_of
 from calbench.metrics.talk import message_bytes, messages_sent_by_agent
 from calbench.metrics.usage import ReplyCounts, Tokens, reply_counts_by_agent, tokens_by_agent
@@ -44,6 +48,9 @@ class AgentGame:
         cost: C, what it paid, failed rounds included, in accounting cost.
         oracle_cost: C*, its cost in the best schedule of exactly the scheduled meetings.
         excess_cost: E = C - C*; may be negative for one agent, never for a game.
+        shown_excess_cost: the same moves and the same schedule by the costs that agents are
+            shown; ratings use it (appendix E). That schedule is the best in the accounting,
+            so even a game's sum may be negative [C].
         adjusted_excess_cost: with a price on failure, per assigned meeting; ``None`` for
             M = 0 and where no complete schedule exists.
         burden_gap: ``|E - mean E|`` over all agents of the game.
@@ -65,6 +72,7 @@ class AgentGame:
     cost: int
     oracle_cost: int
     excess_cost: int
+    shown_excess_cost: int
     adjusted_excess_cost: float | None
     burden_gap: float
     messages_sent: int
@@ -103,6 +111,9 @@ class GameScore:
         is_lost: it ended through no agent's doing: recorded, left out of every mean.
         vps_shares: ordered by source and channel; they sum to the VPS of its typed agents.
         message_bytes: length of all messages' contents as JSON.
+        rounds: every agent in every resolved round, in the order of rounds and ids.
+        regret: by meeting and agent; sums to each agent's excess.
+        optimum: whether and where the optimum of all meetings went out of reach.
     """
 
     game_id: str
@@ -121,6 +132,9 @@ class GameScore:
     is_fairness_sampled: bool
     vps_shares: tuple[VpsShare, ...]
     message_bytes: int
+    rounds: tuple[AgentRound, ...]
+    regret: tuple[MeetingRegret, ...]
+    optimum: OptimumReach
 
     @property
     def vps_kind(self) -> str | None:
@@ -169,7 +183,8 @@ def score_game(
     results = meeting_results(trace.events)
     scheduled = tuple(sorted(result.meeting_id for result in results if result.is_scheduled))
     paid = realised_costs(trace.events, scenario.num_agents)
-    optimal = oracle_costs(scenario, scheduled, cache)
+    schedule = oracle_schedule(scenario, scheduled, cache)
+    optimal = schedule.cost_by_agent
     excess = [cost - best for cost, best in zip(paid, optimal, strict=True)]
     least, greatest, is_sampled = _sensitivity(
         scenario, scheduled, paid, optimal, measure=measure, cache=cache
@@ -205,6 +220,11 @@ def score_game(
             VpsShare(source, channel, vps) for (source, channel), vps in privacy.by_source.items()
         ),
         message_bytes=message_bytes(trace.events),
+        rounds=tuple(
+            agent_rounds(trace.events, scenario, dict(schedule.slot_by_meeting), privacy.by_agent)
+        ),
+        regret=explain_regret(scenario, trace.events, results, schedule),
+        optimum=optimum_reach(scenario, trace.events, cache),
     )
 
 
@@ -250,6 +270,8 @@ def _agent_games(
     tokens = tokens_by_agent(trace.events, num_agents)
     replies = reply_counts_by_agent(trace.events, num_agents)
     complete = complete_costs(scenario, cache)
+    placed = tuple(sorted(result.meeting_id for result in results if result.is_scheduled))
+    shown = shown_excess(scenario, trace.events, placed, cache)
     return tuple(
         AgentGame(
             agent_id=AgentId(agent),
@@ -259,6 +281,7 @@ def _agent_games(
             cost=paid[agent],
             oracle_cost=optimal[agent],
             excess_cost=excess[agent],
+            shown_excess_cost=shown[agent],
             adjusted_excess_cost=None
             if complete is None
             else adjusted_excess(

@@ -114,9 +114,7 @@ def _programmed_vectors(
     vectors lead to as many of the result: a state above the limit proves the result above it.
     """
     width = sum(choice.greatest_cost for choice in choices).bit_length()
-    groups_by_slot = [
-        list(_groups_at(Slot(slot), choices, width)) for slot in range(problem.num_slots)
-    ]
+    groups_by_slot = _groups_by_slot(choices, problem.num_slots, width)
     least = _least_costs(groups_by_slot, len(choices))
     if least[0][0] >= UNREACHABLE:
         return NO_SCHEDULE
@@ -142,15 +140,39 @@ def _programmed_vectors(
     )
 
 
-def _groups_at(slot: Slot, choices: Sequence[Choice], width: int) -> Iterator[_Group]:
+def least_cost(choices: Sequence[Choice], num_slots: int) -> int | None:
+    """Return the least total cost of placing these meetings, ``None`` if they cannot be.
+
+    Raises:
+        ValueError: more than 14 meetings.
+    """
+    if len(choices) > MOST_EXACT_MEETINGS:
+        raise ValueError(f"{len(choices)} meetings; solved exactly up to {MOST_EXACT_MEETINGS}")
+    # Groups carry vectors for the programme's second half, which is not asked here.
+    groups_by_slot = _groups_by_slot(choices, num_slots, 1)
+    least = int(_least_costs(groups_by_slot, len(choices))[0][0])
+    return None if least >= UNREACHABLE else least
+
+
+def _groups_by_slot(
+    choices: Sequence[Choice], num_slots: int, width: int
+) -> list[Sequence[_Group]]:
+    """Return the sets of meetings that may stand in each slot together."""
+    agents = [frozenset(choice.participants) for choice in choices]
+    conflicts = [
+        sum(1 << j for j, others in enumerate(agents) if not own.isdisjoint(others))
+        for own in agents
+    ]
+    return [list(_groups_at(Slot(slot), choices, conflicts, width)) for slot in range(num_slots)]
+
+
+def _groups_at(
+    slot: Slot, choices: Sequence[Choice], conflicts: Sequence[int], width: int
+) -> Iterator[_Group]:
     """Yield every set of meetings that may stand in the slot together, the empty one too.
 
     A prior meeting that stood here is among them, or one that shares an agent with it.
     """
-    conflicts = [
-        sum(1 << j for j, other in enumerate(choices) if choice.shares_agent_with(other))
-        for choice in choices
-    ]
     groups = [_Group(0, 0, 0)]
     for index, choice in enumerate(choices):
         charges = choice.charges_by_slot.get(slot)
@@ -164,6 +186,8 @@ def _groups_at(slot: Slot, choices: Sequence[Choice], width: int) -> Iterator[_G
             ]
     # A meeting's conflicts include itself, so this reads: it stands here or gave way.
     stood = [conflicts[index] for index, choice in enumerate(choices) if choice.original == slot]
+    if not stood:
+        return iter(groups)
     return (group for group in groups if all(group.members & mask for mask in stood))
 
 

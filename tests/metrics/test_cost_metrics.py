@@ -1,17 +1,24 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from calbench.domain.ids import MeetingId
 from calbench.errors import CalbenchError
 from calbench.metrics.costs import (
     adjusted_excess,
     complete_costs,
+    moved_costs,
     oracle_costs,
     realised_costs,
+    schedule_costs,
+    shown_excess,
 )
 from calbench.oracle.cache import OracleCache
-from calbench.scenarios.models import OracleEntry, ScheduleEntry
+from calbench.oracle.solve import Optimal
+from calbench.scenarios.models import OracleEntry, Scenario, ScheduleEntry
 from tests.factories import make_scenario
-from tests.metrics.games import book, decide, move, play_scripts
+from tests.metrics.games import book, decide, move, play_random, play_scripts
+from tests.strategies import loose_scenarios, scenarios, seeds
 
 
 def test_realised_costs_keep_what_failed_rounds_charged() -> None:
@@ -71,3 +78,27 @@ def test_adjusted_excess_by_hand(
         adjusted_excess(excess, unscheduled=unscheduled, assigned=assigned, best=best, worst=worst)
         == expected
     )
+
+
+def test_shown_excess_prices_moves_and_schedule_by_hand() -> None:
+    # Costs 1, 2, 3 are shown as 1, 10, 100. Only slots 0 and 1 are open to both: slot 0 costs
+    # agent 0 its 3, slot 1 costs agent 1 its 2, which is best.
+    scenario = make_scenario(["E3.BB..", ".E2..BB"], [(0, 1)])
+    scripts = {0: decide(move(101, 0, 4), book(1, 0)), 1: decide(book(1, 0))}
+    trace = play_scripts(scenario, scripts)
+    assert shown_excess(scenario, trace.events, (MeetingId(1),), OracleCache()) == (100, -10)
+    assert shown_excess(scenario, trace.events, (), OracleCache()) == (100, 0)
+
+
+@given(st.one_of(loose_scenarios(), scenarios()), seeds)
+def test_moves_and_schedules_priced_by_the_accounting_are_the_accounting(
+    scenario: Scenario, seed: int
+) -> None:
+    trace = play_random(scenario, seed)
+    prices = scenario.cost_by_item
+    paid = moved_costs(trace.events, scenario.num_agents, prices)
+    assert paid == realised_costs(trace.events, scenario.num_agents)
+    answer = OracleCache().best(scenario.problem, [m for m, _ in scenario.problem.meetings])
+    if isinstance(answer, Optimal):
+        schedule = answer.schedule
+        assert schedule_costs(scenario, schedule, prices) == schedule.cost_by_agent

@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from math import fsum
 from typing import NamedTuple
 
@@ -79,11 +80,13 @@ class PrivacyLoss:
         by_source: the sum over all targets, split by message kind and channel. A message's
             share is the change of ``|b - prior|`` it caused, so that shares add up to the
             whole; one that moves a belief back has a negative share [C].
+        by_agent_round: the terms of ``by_agent``, by round; a round without evidence has none.
     """
 
     by_agent: tuple[float, ...]
     participant_pairs_by_agent: tuple[float, ...]
     by_source: Mapping[tuple[str, Route], float]
+    by_agent_round: tuple[Mapping[int, float], ...]
 
 
 def round_beliefs(
@@ -151,7 +154,7 @@ def privacy_loss(
     """
     prior = measure.belief_prior
     agents = range(trace.scenario.num_agents)
-    losses: list[list[float]] = [[] for _ in agents]
+    losses: list[dict[int, list[float]]] = [{} for _ in agents]
     participant_losses: list[list[float]] = [[] for _ in agents]
     shares: dict[tuple[str, Route], list[float]] = {}
     for beliefs in round_beliefs(trace, measure, rules):
@@ -159,7 +162,7 @@ def privacy_loss(
             if targets is not None and pair[0] not in targets:
                 continue
             loss = pair_loss(vector, prior)
-            losses[pair[0]].append(loss)
+            losses[pair[0]].setdefault(beliefs.round, []).append(loss)
             if beliefs.is_participant_pair(pair):
                 participant_losses[pair[0]].append(loss)
         for change in beliefs.changes:
@@ -168,7 +171,10 @@ def privacy_loss(
             share = abs(change.after - prior) - abs(change.before - prior)
             shares.setdefault((change.source, change.channel), []).append(share)
     return PrivacyLoss(
-        by_agent=tuple([fsum(loss) for loss in losses]),
+        by_agent=tuple([fsum(chain.from_iterable(loss.values())) for loss in losses]),
         participant_pairs_by_agent=tuple([fsum(loss) for loss in participant_losses]),
         by_source={key: fsum(shares[key]) for key in sorted(shares)},
+        by_agent_round=tuple(
+            [{number: fsum(terms) for number, terms in loss.items()} for loss in losses]
+        ),
     )

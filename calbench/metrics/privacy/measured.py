@@ -23,18 +23,25 @@ VpsKind = Literal["protocol", "reflection"]
 class AgentLoss(NamedTuple):
     """What an agent gave away in a game, in slot-equivalents.
 
-    All three are absent for a language agent of whom no readable reflection speaks: unknown
+    The first three are absent for a language agent of whom no readable reflection speaks: unknown
     is not zero. ``participants`` may be absent alone.
 
     Attributes:
         kind: how it was measured.
         total: V, over all observers and rounds.
         participants: V over pairs that both took part in the round's meeting.
+        by_round: the terms of V; without a term a round leaked nothing of a typed agent, and
+            an unknown amount of a language agent.
     """
 
     kind: VpsKind | None
     total: float | None
     participants: float | None
+    by_round: Mapping[int, float]
+
+    def of_round(self, number: int) -> float | None:
+        """Return what a round gave away, in slot-equivalents; ``None`` if unknown."""
+        return self.by_round.get(number, 0.0 if self.kind == "protocol" else None)
 
 
 class GameLoss(NamedTuple):
@@ -63,9 +70,12 @@ def game_loss(
     typed = frozenset(agent for agent in agents if not players[agent].uses_language)
     protocol = privacy_loss(trace, measure, targets=typed)
     losses = [
-        AgentLoss("protocol", total, participants)
-        for total, participants in zip(
-            protocol.by_agent, protocol.participant_pairs_by_agent, strict=True
+        AgentLoss("protocol", total, participants, by_round)
+        for total, participants, by_round in zip(
+            protocol.by_agent,
+            protocol.participant_pairs_by_agent,
+            protocol.by_agent_round,
+            strict=True,
         )
     ]
     if len(typed) < len(agents):
@@ -77,6 +87,7 @@ def game_loss(
                     None if total is None else "reflection",
                     total,
                     reflected.participant_pairs_by_agent[agent],
+                    reflected.by_agent_round[agent],
                 )
     return GameLoss(tuple(losses), protocol.by_source)
 

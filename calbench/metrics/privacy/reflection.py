@@ -5,8 +5,9 @@ that the slot is occupied has moved: an integer in -3..3, positive for more will
 it. A movement of 3 is one slot-equivalent. Only movement toward the truth counts as loss.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import fsum
 from typing import NamedTuple
 
@@ -197,10 +198,13 @@ class ReflectedLoss:
             ``None`` where no readable reflection speaks of the target.
         participant_pairs_by_agent: the same over pairs that both took part in the round's
             meeting; ``None`` also where such pairs were asked and none could be read.
+        by_agent_round: the terms of ``by_agent``, by round; a round without a readable
+            reflection on the target has none.
     """
 
     by_agent: tuple[float | None, ...]
     participant_pairs_by_agent: tuple[float | None, ...]
+    by_agent_round: tuple[Mapping[int, float], ...]
 
 
 def reflected_loss(trace: Trace) -> ReflectedLoss:
@@ -208,20 +212,25 @@ def reflected_loss(trace: Trace) -> ReflectedLoss:
 
     Reflections that could not be read are left out: the sum runs over the readable ones.
     """
-    losses: list[list[float]] = [[] for _ in range(trace.scenario.num_agents)]
+    losses: list[dict[int, list[float]]] = [{} for _ in range(trace.scenario.num_agents)]
     participant_losses: list[list[float]] = [[] for _ in losses]
     asked = [0] * len(losses)
     for pair in pair_reflections(trace):
         asked[pair.target] += pair.is_participant_pair
         counted = pair.counted
         if counted is not None:
-            losses[pair.target].append(counted.toward)
+            losses[pair.target].setdefault(pair.round, []).append(counted.toward)
             if pair.is_participant_pair:
                 participant_losses[pair.target].append(counted.toward)
     return ReflectedLoss(
-        by_agent=tuple(fsum(loss) if loss else None for loss in losses),
+        by_agent=tuple(
+            fsum(chain.from_iterable(loss.values())) if loss else None for loss in losses
+        ),
         participant_pairs_by_agent=tuple(
             fsum(inner) if loss and (inner or not pairs) else None
             for loss, inner, pairs in zip(losses, participant_losses, asked, strict=True)
+        ),
+        by_agent_round=tuple(
+            {number: fsum(terms) for number, terms in loss.items()} for loss in losses
         ),
     )

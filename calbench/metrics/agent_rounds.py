@@ -1,0 +1,128 @@
+"""What each agent did in each round: the unit of role and exposure (appendices G.2 to G.4)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from calbench.domain.actions import Reschedule
+from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
+from calbench.metrics.privacy.measured import AgentLoss
+from calbench.scenarios.models import Scenario
+from calbench.traces.events import BatchApplied, Event, MessageSent, Resolution, RoundStart
+
+Role = Literal["first", "subsequent", "outsider"]
+ROLES: tuple[Role, ...] = ("first", "subsequent", "outsider")
+"""First in the meeting's speaker order, another participant, or neither: in table order."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRound:
+    """One agent in one round.
+
+    Attributes:
+        round: number of the round, from 0.
+        meeting_id: the meeting under discussion.
+        role: of the agent in it.
+        is_scheduled: whether the meeting was.
+        messages: sent by the agent in the round; a group message counts once.
+        cost: what the agent paid in the round, in accounting cost.
+        oracle_cost: what the meeting costs the agent in the oracle's schedule of exactly the
+            scheduled meetings: the cost of what stands at the start in that slot of its
+            calendar; ``None`` unless it takes part and the meeting was scheduled.
+        vps: slot-equivalents leaked to all observers in the round, before any floor;
+            ``None`` if unknown.
+        moved_meetings: earlier meetings it moved in the round: the scenario's prior meetings,
+            and those scheduled in an earlier round.
+        moved_copies: copies of failed meetings it moved.
+    """
+
+    agent_id: AgentId
+    round: int
+    meeting_id: MeetingId
+    role: Role
+    is_scheduled: bool
+    messages: int
+    cost: int
+    oracle_cost: int | None
+    vps: float | None
+    moved_meetings: frozenset[ItemId]
+    moved_copies: frozenset[ItemId]
+
+    @property
+    def excess_cost(self) -> int | None:
+        """Cost above the oracle's; may be negative."""
+        return None if self.oracle_cost is None else self.cost - self.oracle_cost
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What an agent did in the round so far."""
+
+    messages: int = 0
+    cost: int = 0
+    moved: set[ItemId] = field(default_factory=set)
+
+
+def agent_rounds(
+    events: Iterable[Event],
+    scenario: Scenario,
+    slots: Mapping[MeetingId, Slot],
+    losses: Sequence[AgentLoss],
+) -> Iterator[AgentRound]:
+    """Yield every agent of every resolved round, in the order of rounds and ids.
+
+    Args:
+        events: of the game.
+        scenario: of the game.
+        slots: of the scheduled meetings in the oracle's schedule.
+        losses: what each agent gave away, by agent id.
+    """
+    standing: set[ItemId] = {MeetingId(prior.meeting_id) for prior in scenario.prior_meetings}
+    meetings = {MeetingId(entry.meeting_id) for entry in scenario.all_meetings}
+    start: RoundStart | None = None
+    tallies: list[_Tally] = []
+    for event in events:
+        if isinstance(event, RoundStart):
+            start, tallies = event, [_Tally() for _ in range(scenario.num_agents)]
+        elif start is None:
+            continue
+        elif isinstance(event, MessageSent):
+            tallies[event.from_agent].messages += 1
+        elif isinstance(event, BatchApplied):
+            tally = tallies[event.agent_id]
+            tally.cost += event.cost
+            tally.moved.update(a.item_id for a in event.actions if isinstance(a, Reschedule))
+        elif isinstance(event, Resolution):
+            is_scheduled = event.outcome == "scheduled"
+            slot = slots[event.meeting_id] if is_scheduled else None
+            for agent, tally in enumerate(tallies):
+                moved = tally.moved & meetings
+                role = _role(AgentId(agent), start)
+                yield AgentRound(
+                    agent_id=AgentId(agent),
+                    round=event.round,
+                    meeting_id=event.meeting_id,
+                    role=role,
+                    is_scheduled=is_scheduled,
+                    messages=tally.messages,
+                    cost=tally.cost,
+                    oracle_cost=None
+                    if slot is None or role == "outsider"
+                    else _cost_under(scenario, AgentId(agent), slot),
+                    vps=losses[agent].of_round(event.round),
+                    moved_meetings=frozenset(moved & standing),
+                    moved_copies=frozenset(moved - standing),
+                )
+            if is_scheduled:
+                standing.add(event.meeting_id)
+
+
+def _role(agent: AgentId, start: RoundStart) -> Role:
+    if agent == start.speaker_order[0]:
+        return "first"
+    return "subsequent" if agent in start.participants else "outsider"
+
+
+def _cost_under(scenario: Scenario, agent: AgentId, slot: Slot) -> int:
+    entry = scenario.calendars[agent][slot]
+    return 0 if entry is None else entry.cost

@@ -1,0 +1,219 @@
+"""When a game's optimum went out of reach: a search over completions of what is still open [C].
+
+After each batch that was applied, the least that the game can still cost is what was paid
+plus the cheapest completion: every meeting not yet decided gets a slot, and every one that
+stands may move, all its copies to one slot, at its cost for each copy that moves. By the
+oracle's lemma, which holds at every moment because a batch keeps an agent's free slots and a
+meeting uses up one of each, a completion costs the errands under its slots as the calendars
+are now, plus the copies that move. A meeting under decision may only go where the first of
+its participants put it. The optimum is lost at the first event after which this least cost
+exceeds the stored optimum; it cannot fall again, and a meeting that failed never returns.
+
+What the search does not model is who may still act in the running round: it may see a loss
+late, at the latest at the round's resolution.
+
+Most batches are those of some optimal schedule. So one such schedule is kept at hand and
+priced anew; only when it no longer serves is another one searched for, by branch and bound
+within the cost that is left; and only after the loss is the least cost computed, by the
+dynamic programme behind the ties.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
+from calbench.domain.observations import Phase
+from calbench.metrics.costs import best_complete_schedule
+from calbench.oracle.cache import OracleCache
+from calbench.oracle.choices import Choice
+from calbench.oracle.completion import least_cost, slots_within
+from calbench.oracle.solve import Schedule
+from calbench.oracle.ties import MOST_EXACT_MEETINGS
+from calbench.scenarios.models import ErrandEntry, Scenario
+from calbench.traces.events import BatchApplied, CalendarIds, Event, Resolution
+
+
+@dataclass(frozen=True, slots=True)
+class OptimumLoss:
+    """The event that put the optimum out of reach.
+
+    Attributes:
+        event_index: of the trace, from 0.
+        phase: of the batch; ``None`` for a resolution, where a meeting had failed.
+        agent_id: whose batch it was.
+        least_cost_after: the least the game could cost after it, in accounting cost; ``None``
+            if not all meetings could be scheduled any more.
+    """
+
+    event_index: int
+    round: int
+    phase: Phase | None
+    agent_id: AgentId | None
+    least_cost_after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OptimumReach:
+    """What became of a game's optimum.
+
+    Attributes:
+        optimum: least cost of all its meetings; ``None`` if they cannot all be scheduled.
+        is_searched: whether the loss was looked for: not without an optimum, and not with
+            more meetings than the exact methods take.
+        loss: where it was lost; ``None`` if it never was, or was not looked for.
+    """
+
+    optimum: int | None
+    is_searched: bool
+    loss: OptimumLoss | None
+
+
+def optimum_reach(scenario: Scenario, events: Iterable[Event], oracle: OracleCache) -> OptimumReach:
+    """Find the first event after which the scenario's optimum was out of reach.
+
+    Args:
+        scenario: of the game.
+        events: of the game, from its start.
+        oracle: asked where the scenario stores no optimum.
+    """
+    schedule = best_complete_schedule(scenario, oracle)
+    if schedule is None:
+        return OptimumReach(None, is_searched=False, loss=None)
+    if len(scenario.all_meetings) > MOST_EXACT_MEETINGS:
+        return OptimumReach(schedule.cost, is_searched=False, loss=None)
+    moment = _Moment(scenario, schedule)
+    for index, event in enumerate(events):
+        if isinstance(event, BatchApplied):
+            moment.apply(event)
+            if not moment.reaches_optimum():
+                loss = OptimumLoss(
+                    index, event.round, event.phase, event.agent_id, moment.least_cost()
+                )
+                return OptimumReach(schedule.cost, is_searched=True, loss=loss)
+        elif isinstance(event, Resolution):
+            if not event.coordinated:
+                loss = OptimumLoss(index, event.round, None, None, None)
+                return OptimumReach(schedule.cost, is_searched=True, loss=loss)
+            moment.standing.add(event.meeting_id)
+    return OptimumReach(schedule.cost, is_searched=True, loss=None)
+
+
+class _Moment:
+    """The calendars at one moment of a game without a failed meeting.
+
+    ``errand_costs[agent][slot]`` is that of the errand there now, 0 if none, ``None`` if it is
+    blocked; ``copies[agent]`` says where the agent holds which meeting.
+    """
+
+    def __init__(self, scenario: Scenario, schedule: Schedule) -> None:
+        self._meetings = [meeting for _, meeting in sorted(scenario.meeting_by_id.items())]
+        self._meeting_ids = frozenset(scenario.meeting_by_id)
+        self._cost_by_item = scenario.cost_by_item
+        self._blocked = frozenset(
+            entry.errand_id
+            for calendar in scenario.calendars
+            for entry in calendar
+            if isinstance(entry, ErrandEntry) and entry.blocked
+        )
+        self._optimum = schedule.cost
+        self._slots = dict((*schedule.slot_by_meeting, *schedule.prior_slot_by_meeting))
+        self._paid = 0
+        self.standing = {MeetingId(prior.meeting_id) for prior in scenario.prior_meetings}
+        self._errand_costs: list[list[int | None]] = []
+        self._copies: list[dict[ItemId, Slot]] = []
+        for calendar in scenario.shown_calendars:
+            ids = tuple(None if item is None else item.item_id for item in calendar)
+            self._errand_costs.append(self._costs_under(ids))
+            self._copies.append(self._held(ids))
+
+    def _costs_under(self, ids: CalendarIds) -> list[int | None]:
+        return [
+            0
+            if item is None or item in self._meeting_ids
+            else None
+            if item in self._blocked
+            else self._cost_by_item[item]
+            for item in ids
+        ]
+
+    def _held(self, ids: CalendarIds) -> dict[ItemId, Slot]:
+        return {
+            item: Slot(slot)
+            for slot, item in enumerate(ids)
+            if item is not None and item in self._meeting_ids
+        }
+
+    def apply(self, batch: BatchApplied) -> None:
+        """Take over the calendar after a batch, and what it cost."""
+        self._paid += batch.cost
+        self._errand_costs[batch.agent_id] = self._costs_under(batch.calendar)
+        self._copies[batch.agent_id] = self._held(batch.calendar)
+
+    def reaches_optimum(self) -> bool:
+        """Whether a completion brings the game to its optimum; keeps the one it finds."""
+        left = self._optimum - self._paid
+        if left < 0:
+            return False
+        if self._cost_of_kept() == left:
+            return True
+        choices = self._choices()
+        found = slots_within(choices, left)
+        if found is None:
+            return False
+        self._slots = {c.meeting_id: s for c, s in zip(choices, found, strict=True)}
+        return True
+
+    def least_cost(self) -> int | None:
+        """Return the least total cost of the game from here, ``None`` if there is no way."""
+        rest = least_cost(self._choices(), len(self._errand_costs[0]))
+        return None if rest is None else self._paid + rest
+
+    def _cost_of_kept(self) -> int | None:
+        """Return what completing the schedule at hand costs, ``None`` if that is impossible."""
+        total = 0
+        for meeting in self._meetings:
+            charges = self._charges(
+                meeting.meeting_id, meeting.participants, self._slots[meeting.meeting_id]
+            )
+            if charges is None:
+                return None
+            total += sum(charges)
+        return total
+
+    def _choices(self) -> list[Choice]:
+        """Return where each meeting may finally stand, and what that still costs."""
+        num_slots = len(self._errand_costs[0])
+        return [
+            Choice(
+                meeting.meeting_id,
+                meeting.participants,
+                None,
+                {
+                    Slot(slot): charges
+                    for slot in range(num_slots)
+                    if (
+                        charges := self._charges(
+                            meeting.meeting_id, meeting.participants, Slot(slot)
+                        )
+                    )
+                    is not None
+                },
+            )
+            for meeting in self._meetings
+        ]
+
+    def _charges(
+        self, meeting_id: MeetingId, participants: Sequence[AgentId], slot: Slot
+    ) -> tuple[int, ...] | None:
+        """Return what each participant still pays to hold the meeting there."""
+        charges = []
+        for agent in participants:
+            held = self._copies[agent].get(meeting_id)
+            if held == slot:
+                charges.append(0)
+                continue
+            under = self._errand_costs[agent][slot]
+            if under is None or (held is not None and meeting_id not in self.standing):
+                return None
+            charges.append(under + (0 if held is None else self._cost_by_item[meeting_id]))
+        return tuple(charges)
