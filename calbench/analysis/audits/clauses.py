@@ -1,0 +1,117 @@
+"""A message cut into clauses, its slots told from its other numbers (appendix G.5).
+
+A slot stands in a clause as the word ``SLOT`` and an agent as ``AGENT``, so that patterns read
+words only; the numbers are kept beside. Numbers that name agents, meetings, errands, costs,
+turns or counts are no slots; a bare number is one only in a message that could mean nothing
+else by it.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+MAX_CHARS: Final = 4_000
+"""Characters of a message that are read: far above any cap on talk, and a bound on work [C]."""
+
+_REPLACED: Final = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        ("[\u2018\u2019\u02bc`]", "'"),
+        ("[\u2010-\u2015]", "-"),
+        (r"\bslots? ?#(?=\d)", "slot "),
+        (r"[*_~\u201c\u201d()\[\]]", " "),
+        (r"^\s{0,9}(?:\d{1,2}[.)]|[-\u2022>#+])\s", ""),
+        (r"\bagents? ?#?\d+(?:(?:,| and| or|, and|&| ?/) ?(?:agents? ?)?#?\d+)*\b", "AGENT"),
+        (r"\b(?:meeting ?(?:id)? ?#?m?|m)\d+\b", "MEETING"),
+        (r"\berrand ?(?:id)? ?#? ?\d+\b", "errand"),
+        (
+            r"\bcosts?(?:ing)?(?: ?[=:] ?| )(?:is |of |me |about |at |would be |only |just ){0,2}\d+",
+            "cost NUMBER",
+        ),
+        (
+            r"\b(?:turn|round|option|priority|level|version|step|plan|number|no\.|attempt) ?#?[:=]? ?\d+\b",
+            "NUMBER",
+        ),
+        (
+            r"#\d+|[$\u20ac\u00a3] ?\d+|\d+(?:\.\d+|%|:\d\d|st\b|nd\b|rd\b|th\b)|\b\d+ ?[ap]\.?m\b",
+            "NUMBER",
+        ),
+        (
+            r"\b\d+ (?:other |more |different |of (?:us|you|the) )?(?:agents?|people|participants?|persons?|slots?|meetings?|errands?|items?|minutes?|hours?|days?|turns?|rounds?|messages?|options?|units?|points?|times?|moves?|of us|of you|of them)\b",
+            "NUMBER",
+        ),
+    )
+)
+_MULTILINE: Final = re.compile(r"^\s{0,9}(?:\d{1,2}[.)]|[-\u2022>#+])\s", re.MULTILINE)
+_SLOTS: Final = re.compile(
+    r"\b(?:time)?slots?(?: numbers?| no\.?)? ?[#:(\[=-]{0,2} ?(\d{1,3}(?:\s?(?:,|and|or|to|through|thru|until|&|/|-|\+|, ?and|, ?or)\s?(?:slots? ?)?#?\d{1,3})*)\b"
+    r"|(?<![\w.#-])(\d{1,3}(?:\s?(?:,|and|or|to|through|&|/|-|\+|, ?and|, ?or)\s?(?:slots? ?)?\d{1,3})*)(?![\w%:]|\.\d)"
+)
+_RANGE: Final = re.compile(r"(\d{1,3})\s?(?:-|to|through|thru|until)\s?(?:slots? ?)?(\d{1,3})")
+_NUMBER: Final = re.compile(r"\d{1,3}")
+_END: Final = re.compile(r"[.!?;\n]+(?=\s|$)|\n")
+_JOINT: Final = re.compile(r",?\s(?:but|while|whereas|however|although|though)\s|\s-\s|;\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a sentence.
+
+    Attributes:
+        text: small letters, with ``SLOT``, ``AGENT``, ``MEETING`` and ``NUMBER`` for what is
+            named by number.
+        slots: the numbers behind each ``SLOT``, in order.
+        is_question: whether its sentence ends in a question mark.
+        sentence: number of its sentence, from 0.
+    """
+
+    text: str
+    slots: tuple[tuple[int, ...], ...]
+    is_question: bool
+    sentence: int
+
+
+@lru_cache(maxsize=256)
+def clauses_of(message: str) -> tuple[Clause, ...]:
+    """Cut a message into clauses."""
+    text = message[:MAX_CHARS].lower()
+    text = _MULTILINE.sub("", text)
+    for pattern, replacement in _REPLACED:
+        text = pattern.sub(replacement, text)
+    groups: list[tuple[int, ...]] = []
+
+    def take(match: re.Match[str]) -> str:
+        groups.append(_numbers(match[1] or match[2]))
+        return "SLOT"
+
+    text = _SLOTS.sub(take, text)
+    return tuple(_clauses(text, groups))
+
+
+def _clauses(text: str, groups: list[tuple[int, ...]]) -> list[Clause]:
+    clauses = []
+    used = start = number = 0
+    ends = [(match.start(), match.end()) for match in _END.finditer(text)] + [(len(text),) * 2]
+    for stop, end in ends:
+        is_question = "?" in text[stop:end]
+        for part in _JOINT.split(text[start:stop]):
+            clause = " ".join(part.split())
+            count = clause.count("SLOT")
+            if clause:
+                slots = tuple(groups[used : used + count])
+                clauses.append(Clause(clause, slots, is_question, number))
+            used += count
+        start, number = end, number + 1
+    return clauses
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """Return the slots of a list, ranges filled in."""
+    numbers: list[int] = []
+    for match in _RANGE.finditer(text):
+        low, high = int(match[1]), int(match[2])
+        if low < high:
+            numbers += range(low, high + 1)
+    numbers += map(int, _NUMBER.findall(text))
+    return tuple(sorted(set(numbers)))

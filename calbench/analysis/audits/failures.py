@@ -1,0 +1,74 @@
+"""The patterns of Table 15 that stand in a game's events, not in its words (appendix H)."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from calbench.domain.actions import Reschedule
+from calbench.domain.ids import AgentId, MeetingId
+from calbench.scenarios.models import ErrandEntry
+from calbench.traces.events import BatchApplied, Resolution
+from calbench.traces.models import Trace
+
+CASCADE: Final = 2
+"""Resolutions at which one meeting must be broken to cascade; the paper's number is lost [C]."""
+
+
+class Occurrence(NamedTuple):
+    """A pattern seen once, and whose doing it was; nobody in particular's if empty."""
+
+    pattern: str
+    agents: tuple[AgentId, ...]
+
+
+def occurrences(trace: Trace) -> Iterator[Occurrence]:
+    """Yield what a game's events show.
+
+    A displaced meeting is put down to the agents that moved it in that round, an ambiguous
+    consensus to the participants that hold the meeting, a missing slot to who misses it.
+    """
+    costly = _costly_errands(trace)
+    broken: Counter[MeetingId] = Counter()
+    movers: dict[MeetingId, set[AgentId]] = {}
+    for event in trace.events:
+        if isinstance(event, BatchApplied):
+            for action in event.actions:
+                if isinstance(action, Reschedule):
+                    movers.setdefault(MeetingId(action.item_id), set()).add(event.agent_id)
+                    if action.item_id in costly:
+                        yield Occurrence("qualitative_flattening", (event.agent_id,))
+        elif isinstance(event, Resolution):
+            broken.update(event.broken_meetings)
+            yield from _at(event, movers)
+            movers = {}
+    for meeting in sorted(broken):
+        if broken[meeting] >= CASCADE:
+            yield Occurrence("cascading_failure", ())
+
+
+def _at(event: Resolution, movers: dict[MeetingId, set[AgentId]]) -> Iterator[Occurrence]:
+    if event.broken_meetings:
+        guilty = {agent for meeting in event.broken_meetings for agent in movers.get(meeting, ())}
+        yield Occurrence("unilateral_displacement", tuple(sorted(guilty)))
+    if event.coordinated:
+        return
+    held = {AgentId(int(a)): slot for a, slot in event.slot_by_agent.items() if slot is not None}
+    if len(set(held.values())) > 1:
+        yield Occurrence("ambiguous_consensus", tuple(sorted(held)))
+    for agent in sorted(AgentId(int(agent)) for agent in event.slot_by_agent):
+        if agent not in held:
+            yield Occurrence("output_truncation", (agent,))
+
+
+def _costly_errands(trace: Trace) -> frozenset[int]:
+    """Return the errands of the highest shown cost, none if all cost the same."""
+    cost_by_errand = {
+        entry.errand_id: entry.shown_cost
+        for calendar in trace.scenario.calendars
+        for entry in calendar
+        if isinstance(entry, ErrandEntry)
+    }
+    costs = set(cost_by_errand.values())
+    if len(costs) < 2:
+        return frozenset()
+    return frozenset(errand for errand, cost in cost_by_errand.items() if cost == max(costs))

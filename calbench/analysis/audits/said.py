@@ -1,0 +1,53 @@
+"""Messages of a game that speak in words, each with what was true when it was sent."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from calbench.domain.ids import AgentId
+from calbench.domain.messages import Text
+from calbench.traces.events import (
+    AgentRegistered,
+    AllAgentGroupchatSent,
+    BatchApplied,
+    CalendarIds,
+    DmSent,
+    ParticipantGroupchatSent,
+)
+from calbench.traces.models import Trace
+
+_SENT = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message in words.
+
+    Attributes:
+        round: number of the round, from 0.
+        sender: who wrote it.
+        recipients: whom it was delivered to.
+        text: as it was sent.
+        calendar: the sender's, by slot, at that moment.
+    """
+
+    round: int
+    sender: AgentId
+    recipients: tuple[AgentId, ...]
+    text: str
+    calendar: CalendarIds
+
+
+def said(trace: Trace) -> Iterator[Said]:
+    """Yield the delivered messages of a game that are text, in the order they were sent."""
+    calendars: dict[AgentId, CalendarIds] = {}
+    for event in trace.events:
+        if isinstance(event, AgentRegistered | BatchApplied):
+            calendars[event.agent_id] = event.calendar
+        elif isinstance(event, _SENT) and isinstance(event.content, Text):
+            yield Said(
+                round=event.round,
+                sender=event.from_agent,
+                recipients=event.to_agents,
+                text=event.content.text,
+                calendar=calendars.get(event.from_agent, ()),
+            )

@@ -1,0 +1,144 @@
+"""How good the detectors are: precision and recall on a sample labelled by reading (G.5).
+
+A sample is a file of one JSON object a line: a message with its sender's labels as the audit
+command takes them, and what a reader found: ``leaks`` (label ids), ``proposal``,
+``availability``, ``cost_or_constraint``. It is cut in two by the hash of the text, so that
+detectors can be tuned on one half and judged on the other.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from calbench.analysis.audits.leakage import leaks_in
+from calbench.analysis.audits.lines import LabelLine
+from calbench.analysis.audits.own_slot import own_slot
+from calbench.analysis.audits.rates import Share, wilson
+from calbench.analysis.cells import Cell, cell, row
+from calbench.analysis.dictionary import header
+from calbench.errors import FileError
+from calbench.files import first_problem, printable, read_bytes, write_atomically
+
+Half = Literal["tuning", "held-out"]
+HALVES: Final[tuple[Half, ...]] = ("tuning", "held-out")
+"""Detectors were changed after looking at the first, never after looking at the second."""
+
+DETECTORS: Final = ("semantic_leakage", "proposal", "availability", "cost_or_constraint")
+"""What is judged, in the order of the table."""
+
+DIGITS: Final = 4
+"""Decimals of a share [C]."""
+
+
+class LabelledMessage(BaseModel):
+    """One message of a sample, and what a reader found in it.
+
+    Attributes:
+        source: where it is from: written for the sample, played by whom, or a paper with its
+            licence.
+        text: of the message.
+        labels: of its sender's items.
+        known: texts of labels that everybody addressed knows.
+        leaks: ids of the labels that it tells.
+        proposal: whether it puts a slot forward.
+        availability: whether it says if its sender could be there.
+        cost_or_constraint: whether it says how hard that is, or what is in the way.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: str
+    text: str
+    labels: tuple[LabelLine, ...]
+    known: tuple[str, ...] = ()
+    leaks: tuple[str, ...]
+    proposal: Annotated[bool, Field(strict=True)]
+    availability: Annotated[bool, Field(strict=True)]
+    cost_or_constraint: Annotated[bool, Field(strict=True)]
+
+    @property
+    def half(self) -> Half:
+        """Which half of the sample it belongs to."""
+        return HALVES[sha256(self.text.encode()).digest()[3] % 2 == 0]
+
+
+def read_sample(path: Path) -> list[LabelledMessage]:
+    """Read a labelled sample.
+
+    Raises:
+        FileError: naming the file, the line and the field that does not fit.
+    """
+    messages = []
+    for number, line in enumerate(read_bytes(path).splitlines(), 1):
+        try:
+            messages.append(LabelledMessage.model_validate_json(line))
+        except ValidationError as error:
+            place = printable(str(path))
+            raise FileError(f"{place}, line {number}: {first_problem(error)}") from error
+    return messages
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """How a detector did: labels found and right, found and wrong, missed."""
+
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+
+    @property
+    def precision(self) -> Share:
+        """Right of those found."""
+        return Share(self.true_positives, self.true_positives + self.false_positives)
+
+    @property
+    def recall(self) -> Share:
+        """Found of those there."""
+        return Share(self.true_positives, self.true_positives + self.false_negatives)
+
+
+def quality(messages: Iterable[LabelledMessage], detector: str) -> Quality:
+    """Judge a detector of :data:`DETECTORS`; leakage by labels, the others by messages."""
+    right = wrong = missed = 0
+    for message in messages:
+        found, there = _found(message, detector), _there(message, detector)
+        right += len(found & there)
+        wrong += len(found - there)
+        missed += len(there - found)
+    return Quality(right, wrong, missed)
+
+
+def _found(message: LabelledMessage, detector: str) -> set[str]:
+    if detector == "semantic_leakage":
+        labels = [label.private_label_of() for label in message.labels]
+        return {leak.label_id for leak in leaks_in(message.text, labels, message.known)}
+    return {detector} if getattr(own_slot(message.text), detector) else set()
+
+
+def _there(message: LabelledMessage, detector: str) -> set[str]:
+    if detector == "semantic_leakage":
+        return set(message.leaks)
+    return {detector} if getattr(message, detector) else set()
+
+
+def write_sample_table(messages: Sequence[LabelledMessage], path: Path) -> None:
+    """Write ``audit_sample.csv``: both halves and all, detector by detector.
+
+    Raises:
+        OutputError: the folder cannot be written.
+    """
+    lines = [row(*header("audit_sample.csv"))]
+    for half in (*HALVES, "all"):
+        chosen = [message for message in messages if half in {message.half, "all"}]
+        for detector in DETECTORS:
+            found = quality(chosen, detector)
+            cells: list[Cell] = [half, detector, len(chosen), found.true_positives]
+            cells += [found.false_positives, found.false_negatives]
+            for share in (found.precision, found.recall):
+                cells += [share.rate, *wilson(share)]
+            lines.append(row(*(cell(value, DIGITS) for value in cells)))
+    write_atomically(path, "".join(lines).encode())

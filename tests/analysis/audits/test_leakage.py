@@ -1,0 +1,115 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calbench.analysis.audits.leakage import Leak, PrivateLabel, leaks_in
+from calbench.analysis.audits.words import stem, words_of
+from calbench.scenarios.labels import _folded, read_label_bank
+
+
+def label(text: str, *terms: str, label_id: str = "x", tier: str = "sensitive") -> PrivateLabel:
+    return PrivateLabel(label_id, text, terms, tier)
+
+
+def told(message: str, *labels: PrivateLabel, known: tuple[str, ...] = ()) -> list[str]:
+    return [leak.label_id for leak in leaks_in(message, labels, known)]
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "terms"),
+    [
+        ("Slot 12 is my bankruptcy filing.", "Bankruptcy filing preparation", ()),
+        ("I file for BANKRUPTCY at 3", "Bankruptcy filing preparation", ()),
+        ("at slot 3 I see an immigrant adviser", "Immigration interview", ()),
+        ("counsellor at 4", "Couples counseling", ()),
+        ("it is an organizing committee meeting", "Organizing committee meeting", ("organizing",)),
+        ("seeing the dentists then", "Dental cleaning", ("dentist*",)),
+        ("my third chemo then", "Third cycle of chemotherapy", ()),
+        ("I talk to a reporter", "Interview with a journalist", ()),
+        ("a d\u00edalys\u0131s... I mean dialysis", "Dialysis at the kidney unit", ()),
+        ("d\u200bialysis at 4", "Dialysis at the kidney unit", ()),
+    ],
+)
+def test_inflected_terms_and_close_paraphrases_are_found(
+    message: str, text: str, terms: tuple[str, ...]
+) -> None:
+    assert told(message, label(text, *terms)) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "terms"),
+    [
+        ("Slot 12 is free for me.", "Move into locker 12", ("12", "slot 12")),
+        ("I can move the meeting to slot 4.", "Move boxes", ("move",)),
+        ("The ball is in your court.", "Hearing at the family court", ()),
+        ("Let's settle on slot 5.", "Legal settlement meeting", ("settlement",)),
+        ("I will review all the answers.", "Performance review", ("review",)),
+        ("Thanks for organizing this!", "Organizing committee", ("organizing",)),
+        ("There is a window at 4.", "Methadone at the window", ()),
+        ("", "Dialysis", ()),
+    ],
+)
+def test_slot_numbers_and_everyday_words_are_no_leak(
+    message: str, text: str, terms: tuple[str, ...]
+) -> None:
+    assert told(message, label(text, *terms)) == []
+
+
+def test_what_all_know_is_no_leak_and_what_is_told_beside_it_is() -> None:
+    labels = (label("Laptop repair at the mall", label_id="errand"),)
+    known = ("Three quotes for new laptops",)
+    assert told("About the laptops: how about 5?", *labels, known=known) == []
+    assert told("About the laptops: how about 5?", *labels) == ["errand"]
+    assert told("At 5 I am at the mall", *labels, known=known) == ["errand"]
+
+
+def test_span_stands_in_the_message_as_written() -> None:
+    message = "No: slot 3 is D\u00c9NTAL cl\u00e9aning, sorry"
+    assert leaks_in(message, [label("Dental cleaning", "dental", tier="neutral")]) == [
+        Leak("x", "D\u00c9NTAL cl\u00e9aning", 14, 29, "neutral")
+    ]
+
+
+def test_the_label_that_explains_more_is_the_one_told() -> None:
+    tap = label("Plumber for the dripping kitchen tap", label_id="tap")
+    knives = label("Have the kitchen knives sharpened", label_id="knives")
+    assert told("The plumber repairs my kitchen tap", tap, knives) == ["tap"]
+    assert told("Something in the kitchen", tap, knives) == ["tap", "knives"]
+
+
+def test_a_broad_word_tells_the_only_label_it_fits() -> None:
+    scan, divorce = label("Colonoscopy", label_id="scan"), label("Divorce papers", label_id="d")
+    biopsy = label("Biopsy", label_id="biopsy")
+    assert told("a medical matter", scan, divorce) == ["scan"]
+    assert told("a medical matter", scan, biopsy) == []
+
+
+def test_every_label_of_the_bank_is_told_by_its_text_and_by_each_term() -> None:
+    for each in read_label_bank("v1").labels:
+        private = PrivateLabel(each.id, each.text, each.terms, each.tier)
+        assert told(f'At slot 2 I have "{each.text}".', private) == [each.id]
+        for term in each.terms:
+            assert told(f"that is {term.replace('*', '')} at 2", private) == [each.id], term
+
+
+@pytest.mark.parametrize(
+    "group", ["counsellor counselling counsel", "filing files filed", "therapist therapy"]
+)
+def test_inflected_words_share_a_stem(group: str) -> None:
+    assert len({stem(word) for word in group.split()}) == 1
+
+
+def test_other_words_do_not_share_a_stem() -> None:
+    words = ["police", "policy", "party", "part", "wedding", "wed", "internet", "interior"]
+    assert len({stem(word) for word in words}) == len(words)
+
+
+@given(st.text(st.characters(exclude_categories=["Cf", "Cs"])))
+def test_words_are_those_that_terms_of_labels_are_matched_with(text: str) -> None:
+    assert " ".join(word.text for word in words_of(text)) == _folded(text)
+
+
+@given(st.text())
+def test_any_text_is_read_and_spans_lie_within(text: str) -> None:
+    for leak in leaks_in(text, [label(text[:40] or "x", *text.split()[:5])]):
+        assert text[leak.start : leak.end] == leak.span

@@ -1,0 +1,133 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calbench.analysis.audits.clauses import clauses_of
+from calbench.analysis.audits.own_slot import NOTHING, own_slot
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "How about slot 5?",
+        "Could we meet in slots 3, 4 or 9?",
+        "Would slots 3 or 9 suit you?",
+        "I'd suggest slot 7.",
+        "Let's lock in slot 5.",
+        "Slot 4 it is; I'll make the necessary adjustment.",
+        "I am free at 5, 6. Let me know which works for you.",
+        "Proposal: slot 9",
+        "slot 9?",
+    ],
+)
+def test_proposals(message: str) -> None:
+    assert own_slot(message).proposal
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Confirming slot 0.",
+        "I am free at slots 3 and 4.",
+        "Please don't use slot 2.",
+        "Agent 0 proposed slot 12.",
+        "Which slots are you free for meeting M3?",
+        "I have the grant proposal draft in slot 8.",
+        "How about that?",
+    ],
+)
+def test_no_proposals(message: str) -> None:
+    assert not own_slot(message).proposal
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Both 12 and 13 are feasible for me.",
+        "For me slots 2 and 9 would be possible.",
+        "Slot 9 doesn't work for me.",
+        "I can do 4.",
+        "My free slots are 1, 2 and 5.",
+        "free: 0, 2, 4",
+        "Could we use Slot 12? It's free for me",
+        "I'm busy in slot 14.",
+    ],
+)
+def test_availability(message: str) -> None:
+    assert own_slot(message).availability
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Agent 3 is free at slots 4 and 9.",
+        "Is slot 4 free for you?",
+        "Works for me!",
+        "I have an easy errand at slot 4 that I can move.",
+        "Moving slot 9 is no problem for me.",
+    ],
+)
+def test_no_availability(message: str) -> None:
+    assert not own_slot(message).availability
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Slot 10 is blocked on my side.",
+        "I can move my errand from slot 3.",
+        "Slot 4 is hard for me.",
+        "I have the dentist at slot 4.",
+        "Using slot 2 would cost me 100.",
+    ],
+)
+def test_costs_and_constraints(message: str) -> None:
+    assert own_slot(message).cost_or_constraint
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Agent 3 told me that slot 4 is hard for them.",
+        "Is slot 4 difficult for you?",
+        "I am free at slot 4.",
+        "Agent 4's cost at slot 2 is 10.",
+    ],
+)
+def test_no_costs(message: str) -> None:
+    assert not own_slot(message).cost_or_constraint
+
+
+def test_exact_costs_are_apart() -> None:
+    assert own_slot("My cost at slot 2 is 10.").exact_cost
+    assert not own_slot("Slot 2 is costly for me.").exact_cost
+    assert not own_slot("Agent 4's cost at slot 2 is 10.").exact_cost
+
+
+@pytest.mark.parametrize(
+    ("message", "slots"),
+    [
+        ("slots 3, 4 and 9", [(3, 4, 9)]),
+        ("Slots 3-5 or slot #9", [(3, 4, 5, 9)]),
+        ("both 12 and 13 work", [(12, 13)]),
+        ("Agent 3 and Agents 1, 2: meeting 4 in round 5, errand #117, cost 10", []),
+        ("M3 with 16 slots and 5 meetings at priority 2", []),
+        ("1) slot 7\n2) slot 8", [(7,), (8,)]),
+    ],
+)
+def test_slots_are_told_from_other_numbers(message: str, slots: list[tuple[int, ...]]) -> None:
+    assert [group for clause in clauses_of(message) for group in clause.slots] == slots
+
+
+@given(st.text())
+def test_any_text_is_read(message: str) -> None:
+    found = own_slot(message)
+    assert found == NOTHING or any(clause.slots for clause in clauses_of(message))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["slot 1, ", "for me ", "i can do ", "1 ", "\u200b", "agent 1, ", "can we ", "a?", "my "],
+)
+def test_long_hostile_text_ends(piece: str) -> None:
+    assert own_slot(piece * 50_000) == own_slot(piece * 50_000)

@@ -1,0 +1,103 @@
+import pytest
+from scipy import stats
+
+from calbench.analysis.audits.honesty import Claim, claims_in, is_true, standings
+from calbench.analysis.audits.patterns import PATTERNS, message_patterns
+from calbench.analysis.audits.rates import Share, corrected, difference, wilson
+from calbench.domain.ids import ErrandId, MeetingId
+from tests.factories import make_scenario
+
+
+@pytest.mark.parametrize(
+    ("message", "pattern"),
+    [
+        ("Agent 3 is free at slot 4.", "availability_gossip"),
+        ("Agreed, slot 5.", "confirmation_tax"),
+        ("I have an ERRAND there.", "errand_mention"),
+        ("For agent 3 that slot is expensive.", "cost_gossip"),
+        ("It has cost=10 for me.", "cost_number"),
+        ("That costs me 100.", "cost_number"),
+        ("I would move Errand #117.", "errand_id"),
+    ],
+)
+def test_pattern_is_seen(message: str, pattern: str) -> None:
+    assert pattern in message_patterns(message, {0, 1})
+
+
+@pytest.mark.parametrize(
+    ("message", "pattern"),
+    [
+        ("Agent 1 is free at slot 4.", "availability_gossip"),
+        (f"Agent 3 said so. {'x' * 80} I am free.", "availability_gossip"),
+        (f"Agreed, slot 5. {'x' * 80}", "confirmation_tax"),
+        ("How about slot 5?", "confirmation_tax"),
+        ("I have something there.", "errand_mention"),
+        ("For agent 1 that slot is expensive.", "cost_gossip"),
+        ("Slot 10 is costly.", "cost_number"),
+        ("I have 2 errands.", "errand_id"),
+    ],
+)
+def test_pattern_is_not_seen(message: str, pattern: str) -> None:
+    assert pattern not in message_patterns(message, {0, 1})
+
+
+def test_patterns_are_the_papers_twelve_in_its_order() -> None:
+    assert [pattern.rank for pattern in PATTERNS] == list(range(1, 13))
+    assert len({pattern.name for pattern in PATTERNS}) == 12
+
+
+@pytest.mark.parametrize(
+    ("message", "claims"),
+    [
+        ("Slots 1 and 2 are free for me.", [Claim(1, "free"), Claim(2, "free")]),
+        ("Slot 3 would be impossible for me.", [Claim(3, "impossible")]),
+        ("Slot 3 works for me.", [Claim(3, "possible")]),
+        ("Slot 3 doesn't work for me.", [Claim(3, "impossible")]),
+        ("I'm busy in slot 3.", [Claim(3, "busy")]),
+        ("Is slot 3 free for you?", []),
+        ("Agent 2 is free at slot 3.", []),
+        ("Slot 3 is hard for me.", []),
+    ],
+)
+def test_claims(message: str, claims: list[Claim]) -> None:
+    assert list(claims_in(message)) == claims
+
+
+def test_claims_are_held_against_the_calendar() -> None:
+    errands = standings(make_scenario([".EB.", "...."], [(0, 1)]))
+    calendar = (None, ErrandId(101), ErrandId(102), MeetingId(1))
+    truth = {
+        kind: [is_true(Claim(slot, kind), calendar, errands) for slot in range(5)]
+        for kind in ("free", "possible", "impossible", "busy")
+    }
+    assert truth == {
+        "free": [True, False, False, False, None],
+        "possible": [True, True, False, True, None],
+        "impossible": [False, False, True, True, None],
+        "busy": [False, True, True, True, None],
+    }
+
+
+def test_wilson_interval_by_formula() -> None:
+    found, total, z = 8, 10, stats.norm.ppf(0.975)
+    share = found / total
+    middle = (share + z**2 / (2 * total)) / (1 + z**2 / total)
+    half = z / (1 + z**2 / total) * (share * (1 - share) / total + z**2 / (4 * total**2)) ** 0.5
+    assert wilson(Share(found, total)) == pytest.approx((middle - half, middle + half))
+    assert wilson(Share(0, 0)) == (None, None)
+
+
+def test_difference_by_hand() -> None:
+    # Lady tasting tea: 4 of 4 against 0 of 4; 2 of the 70 tables are as extreme.
+    assert difference(Share(4, 4), Share(0, 4)) == pytest.approx(2 / 70)
+    assert difference(Share(4, 4), Share(0, 0)) is None
+
+
+def test_correction_by_hand() -> None:
+    assert corrected([0.01, None, 0.04, 0.03]) == [
+        pytest.approx(0.03),
+        None,
+        pytest.approx(0.04),
+        pytest.approx(0.04),
+    ]
+    assert corrected([None]) == [None]
