@@ -21,6 +21,8 @@ Without arguments: a taste of a few seconds. Results go to build/runs/<experimen
   python -m calbench +experiment=uniform 'teams=[my-model]' model.name=NAME model.api_base=URL
   python -m calbench.estimate +experiment=uniform 'teams=[my-model]' model=gpt-5.4-mini
   python -m calbench.verify PATH...
+  python -m calbench.rescore TRACES... out=DIR
+  python -m calbench.compare RUN_A RUN_B
 
 Choices:
   +experiment=  {experiments}

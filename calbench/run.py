@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 from calbench.agents.litellm_transport import ask_litellm
 from calbench.agents.provider import Transport
 from calbench.agents.sources import Source, Tally
-from calbench.analysis.scoring import write_privacy_tables, write_tables
+from calbench.analysis.scoring import write_all_tables
 from calbench.config import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say
 from calbench.engine.batch import Job, Played, plan_jobs, play_jobs, unfinished
@@ -85,10 +85,9 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         tables = out / "tables"
         with (
             ending_on_interrupt(lambda: _standing(jobs, out)),
-            progress("tables", 2 * len(jobs)) as tick,
+            progress("tables", len(jobs)) as tick,
         ):
-            write_tables(jobs, tables, spec.measure, spec.analysis, tick, prices=table_prices())
-            write_privacy_tables(jobs, tables / "privacy", spec.measure, tick, spec.analysis)
+            write_all_tables(jobs, tables, spec.measure, spec.analysis, tick, prices=table_prices())
     return RunSummary(
         played=len(missing),
         kept=kept,

@@ -65,8 +65,9 @@ def compose_teams(entries: Any, run_model: Mapping[str, Any] | None = None) -> C
     """Compose each team; one is accepted for a list.
 
     Args:
-        entries: ids of files in ``conf/team``, or whole teams written in their place, as a
-            sweep over the settings of a protocol does.
+        entries: ids of files in ``conf/team``; paths of files elsewhere (``*.yaml``), each with
+            a team or a list of teams, as :mod:`calbench.matchmake` writes them; or whole teams
+            written in their place, as a sweep over the settings of a protocol does.
         run_model: the run's own model, for seats that say ``model: null``.
 
     Raises:
@@ -76,7 +77,8 @@ def compose_teams(entries: Any, run_model: Mapping[str, Any] | None = None) -> C
     if not isinstance(listed, Sequence) or not listed:
         raise ConfigError("teams: name at least one team, e.g. 'teams=[imap]'")
     models: dict[str, dict[str, Any]] = {}
-    teams = [_team(entry, run_model, models) for entry in listed]
+    written = [entry for given in listed for entry in _written(given)]
+    teams = [_team(entry, run_model, models) for entry in written]
     seen: set[str] = set()
     for team in teams:
         name = str(team.get("team_id"))
@@ -84,6 +86,20 @@ def compose_teams(entries: Any, run_model: Mapping[str, Any] | None = None) -> C
             raise ConfigError(f"teams: {printable(name)} is named twice")
         seen.add(name)
     return Composed(teams, models)
+
+
+def _written(entry: Any) -> Sequence[Any]:
+    """Return what a file of teams holds in the place of its path."""
+    if not isinstance(entry, str) or not entry.endswith(".yaml"):
+        return [entry]
+    try:
+        held = yaml.safe_load(read_bytes(Path(entry)))
+    except yaml.YAMLError as error:
+        raise ConfigError(f"teams: {printable(entry)}: not YAML") from error
+    teams = [held] if isinstance(held, Mapping) else held
+    if not isinstance(teams, list) or not all(isinstance(team, Mapping) for team in teams):
+        raise ConfigError(f"teams: {printable(entry)}: expected a team or a list of teams")
+    return teams
 
 
 def _team(

@@ -6,7 +6,7 @@ players this package knows by id play again, of all others the recorded turns ar
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from calbench.agents.scripted import STYLES
@@ -20,7 +20,7 @@ from calbench.protocols.registry import POLICIES
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.difficulty import completed
 from calbench.traces.models import Seat, Trace
-from calbench.traces.storage import read_trace
+from calbench.traces.storage import read_trace, trace_paths
 
 USAGE = "usage: python -m calbench.verify PATH...  (trace files, or folders of them)"
 
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
         print(USAGE)
         return 0 if arguments else 2
     try:
-        paths = [path for name in arguments for path in _traces(Path(name))]
+        paths = [path for name in arguments for path in trace_paths(Path(name))]
     except FileError as error:
         say(f"error: {error}")
         return 1
@@ -46,18 +46,6 @@ def main(arguments: Sequence[str]) -> int:
             tick()
     print(f"{len(paths) - failures} of {len(paths)} traces hold")
     return 1 if failures else 0
-
-
-def _traces(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        yield path
-        return
-    if (path / "traces").is_dir():  # the folder of a whole run, whose tables are JSON too
-        path /= "traces"
-    found = sorted(file for file in path.rglob("*.json") if not file.name.startswith("."))
-    if not found:
-        raise FileError(f"{path}: holds no trace (*.json)")
-    yield from found
 
 
 def verify_file(path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from functools import lru_cache
 
+from calbench.metrics.measure import METRICS_VERSION
+
 Cell = str | int | float | bool | None
 """What a table holds; ``None`` is absent."""
 
@@ -22,6 +24,9 @@ def trimmed(value: float, digits: int) -> str:
 
 def cell(value: Cell, digits: int) -> str:
     """Return the text of a cell: floats with fixed digits, truth as true or false."""
+    kind = type(value)
+    if kind is int or kind is str:  # most cells by far
+        return str(value)
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -36,3 +41,8 @@ def row(*cells: str) -> str:
     a quote or a line break.
     """
     return ",".join(cells) + "\n"
+
+
+def versioned(lines: str) -> str:
+    """Return whole lines with the version of the metrics as a last cell of each."""
+    return lines.replace("\n", f",{METRICS_VERSION}\n")

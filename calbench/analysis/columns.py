@@ -80,3 +80,6 @@ PLAYER = Column("player", "text", "", "who takes the seat")
 PLAYER_KIND = Column(
     "kind", "text", "", "of player: protocol, degenerate, scripted, model or custom", origin="C"
 )
+ROW_VERSION = Column(
+    "metrics_version", "integer", "", "version of the metrics that computed the row", origin="C"
+)

@@ -2,6 +2,13 @@
 
 from collections.abc import Mapping
 
+from calbench.analysis.audits.columns import (
+    AUDIT_HONESTY,
+    AUDIT_LEAKS,
+    AUDIT_OWN_SLOT,
+    AUDIT_PATTERNS,
+    AUDIT_SAMPLE,
+)
 from calbench.analysis.columns import (
     AGENT,
     COST,
@@ -11,6 +18,7 @@ from calbench.analysis.columns import (
     PLAYER,
     PLAYER_KIND,
     ROUND,
+    ROW_VERSION,
     SCENARIO,
     SETTING,
     SLOTS,
@@ -26,6 +34,15 @@ from calbench.analysis.language_columns import (
     REFLECTIONS,
     REPLY_OUTCOMES,
     USAGE,
+)
+from calbench.analysis.rating_columns import APART, MARGINS, MET, STANDINGS
+from calbench.analysis.regret_columns import OPTIMUM_LOST, REGRET
+from calbench.analysis.result_columns import (
+    COMPARISONS,
+    COMPLETION_REGRET,
+    FIRST_SPEAKER,
+    MESSAGES_BY_MEETING,
+    PRIOR_MOVES,
 )
 from calbench.metrics.outcomes import OUTCOMES
 
@@ -299,7 +316,7 @@ GAME_TARGET_SUMMARY = (
     Column("vps_floor", "number", SLOTS, "subtracted from each total", origin="P"),
 )
 
-TABLES: Mapping[str, tuple[Column, ...]] = {
+_VERSIONED: Mapping[str, tuple[Column, ...]] = {
     "leaderboard.csv": LEADERBOARD,
     "agent_games.csv": AGENT_GAMES,
     "meetings.csv": MEETINGS,
@@ -310,16 +327,45 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "players.csv": PLAYERS,
     "usage.csv": USAGE,
     "reply_outcomes.csv": REPLY_OUTCOMES,
+    "comparisons.csv": COMPARISONS,
+    "completion_regret.csv": COMPLETION_REGRET,
+    "first_speaker.csv": FIRST_SPEAKER,
+    "messages_by_meeting.csv": MESSAGES_BY_MEETING,
+    "prior_moves.csv": PRIOR_MOVES,
+    "regret.csv": REGRET,
+    "optimum_lost.csv": OPTIMUM_LOST,
+    "ratings.csv": STANDINGS,
+    "ratings_met.csv": MET,
+    "ratings_margins.csv": MARGINS,
+    "ratings_apart.csv": APART,
+    "audit_patterns.csv": AUDIT_PATTERNS,
+    "audit_own_slot.csv": AUDIT_OWN_SLOT,
+    "audit_leaks.csv": AUDIT_LEAKS,
+    "audit_honesty.csv": AUDIT_HONESTY,
+    "privacy/reflections.csv": REFLECTIONS,
+    "privacy/reflection_calibration.csv": REFLECTION_CALIBRATION,
+}
+"""Tables whose rows name the version of the metrics, in a last column of their own."""
+
+_AS_IN_THE_PAPER: Mapping[str, tuple[Column, ...]] = {
     "privacy/belief_evidence.csv": BELIEF_EVIDENCE,
     "privacy/pair_round_vps.csv": PAIR_ROUND_VPS,
     "privacy/game_summary.csv": GAME_SUMMARY,
     "privacy/game_target_summary.csv": GAME_TARGET_SUMMARY,
-    "privacy/reflections.csv": REFLECTIONS,
-    "privacy/reflection_calibration.csv": REFLECTION_CALIBRATION,
+}
+"""Tables with exactly the columns of appendix F.5."""
+
+TABLES: Mapping[str, tuple[Column, ...]] = {
+    **{name: (*columns, ROW_VERSION) for name, columns in _VERSIONED.items()},
+    **_AS_IN_THE_PAPER,
 }
 """The data dictionary: the columns of each table, by file under ``tables/``."""
 
+SAMPLES: Mapping[str, tuple[Column, ...]] = {"audit_sample.csv": AUDIT_SAMPLE}
+"""The same of labelled samples, which belong to no experiment."""
+
 
 def header(table: str) -> list[str]:
-    """Return the column names of a table of :data:`TABLES`."""
-    return [column.name for column in TABLES[table]]
+    """Return the column names of a table of any of these mappings."""
+    columns = {**TABLES, **SAMPLES}[table]
+    return [column.name for column in columns]

@@ -82,6 +82,11 @@ def resample_weights(
         yield counts.reshape(rows, num_scenarios).astype(np.float64)
 
 
+def rounded_sums(totals: Floats) -> Floats:
+    """Round sums so that they add exactly in any order."""
+    return np.asarray(np.ldexp(np.rint(np.ldexp(totals, FRACTION_BITS)), -FRACTION_BITS))
+
+
 def estimate_means(
     columns: Sequence[Sequence[ScenarioSum | None]], spec: AnalysisSpec, *names: int | str
 ) -> list[Estimate | None]:
@@ -132,7 +137,7 @@ def _intervals(
     if num_scenarios == 0:
         return [0.0] * len(columns), [0.0] * len(columns)
     totals = np.array([[entry.total for entry in column] for column in columns]).T
-    totals = np.ldexp(np.rint(np.ldexp(totals, FRACTION_BITS)), -FRACTION_BITS)
+    totals = rounded_sums(totals)
     counts = np.array([[float(entry.count) for entry in column] for column in columns]).T
     blocks = []
     for weights in resample_weights(num_scenarios, spec, *names):

@@ -19,7 +19,7 @@ two summaries it names the measures and, in words, the key; our reading [C]:
 """
 
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import fsum
@@ -80,6 +80,15 @@ class _Losses:
             self.participants_by_target[pair.target].append(pair.loss)
 
 
+class PrivacyRows(NamedTuple):
+    """One game's whole lines, by name of the table, and where they belong."""
+
+    setting: str
+    team: str
+    scenario_id: str
+    lines_by_table: Mapping[str, str]
+
+
 class PrivacyTables:
     """Takes the traces of a run, in any order, and writes the tables in a fixed one.
 
@@ -128,46 +137,18 @@ class PrivacyTables:
             ValueError: this team's game on this scenario was taken already.
             OutputError: the folder cannot be written.
         """
-        team, scenario = trace.config.team.team_id, trace.scenario
-        key = self._order.key(scenario.setting, team, scenario.scenario_id)
-        if is_lost(trace.events):
-            for table in self._tables.values():
-                table.append(key, "")
-            return
-        game = f"{team}/{scenario.scenario_id}.json,{trace.game_id}"
-        players = players_of(trace.config.team, scenario.num_agents)
-        agents = [AgentId(agent) for agent in range(scenario.num_agents)]
-        typed = [agent for agent in agents if not players[agent].uses_language]
-        losses = _Losses({a: [] for a in typed}, {a: [] for a in typed})
-        evidence: list[str] = []
-        pair_rows: list[str] = []
-        for beliefs in round_beliefs(trace, self._measure):
-            evidence.extend(_evidence_rows(game, beliefs, losses.by_target))
-            pairs = [
-                pair
-                for pair in _pair_rounds(beliefs, agents, scenario.num_slots, self._measure)
-                if pair.target in losses.by_target
-            ]
-            for pair in pairs:
-                losses.add(pair)
-            pair_rows.extend(
-                _pair_rows(
-                    game,
-                    beliefs.round,
-                    pairs,
-                    num_agents=len(agents),
-                    num_slots=scenario.num_slots,
-                    prior=self._measure.belief_prior,
-                )
-            )
-        blocks = {
-            "belief_evidence": evidence,
-            "pair_round_vps": pair_rows,
-            "game_summary": [_summary_row(game, losses)],
-            "game_target_summary": list(_target_rows(game, losses, self._measure.vps_floor)),
-        }
-        for name, lines in blocks.items():
-            self._tables[name].append(key, "".join(lines))
+        self.append(privacy_rows(trace, self._measure))
+
+    def append(self, game: PrivacyRows) -> None:
+        """Take the rows of one game, made here or in another process.
+
+        Raises:
+            ValueError: this team's game on this scenario was taken already.
+            OutputError: the folder cannot be written.
+        """
+        key = self._order.key(game.setting, game.team, game.scenario_id)
+        for name, table in self._tables.items():
+            table.append(key, game.lines_by_table.get(name, ""))
 
     def write(self) -> None:
         """Write the four tables, each whole or not at all.
@@ -177,6 +158,51 @@ class PrivacyTables:
         """
         for table in self._tables.values():
             table.write()
+
+
+def privacy_rows(trace: Trace, measure: MeasureSpec = DEFAULT_MEASURE) -> PrivacyRows:
+    """Return a game's lines of the four tables; a lost game has none."""
+    team, scenario = trace.config.team.team_id, trace.scenario
+    if is_lost(trace.events):
+        return PrivacyRows(scenario.setting, team, scenario.scenario_id, {})
+    game = f"{team}/{scenario.scenario_id}.json,{trace.game_id}"
+    players = players_of(trace.config.team, scenario.num_agents)
+    agents = [AgentId(agent) for agent in range(scenario.num_agents)]
+    typed = [agent for agent in agents if not players[agent].uses_language]
+    losses = _Losses({a: [] for a in typed}, {a: [] for a in typed})
+    evidence: list[str] = []
+    pair_rows: list[str] = []
+    for beliefs in round_beliefs(trace, measure):
+        evidence.extend(_evidence_rows(game, beliefs, losses.by_target))
+        pairs = [
+            pair
+            for pair in _pair_rounds(beliefs, agents, scenario.num_slots, measure)
+            if pair.target in losses.by_target
+        ]
+        for pair in pairs:
+            losses.add(pair)
+        pair_rows.extend(
+            _pair_rows(
+                game,
+                beliefs.round,
+                pairs,
+                num_agents=len(agents),
+                num_slots=scenario.num_slots,
+                prior=measure.belief_prior,
+            )
+        )
+    blocks = {
+        "belief_evidence": evidence,
+        "pair_round_vps": pair_rows,
+        "game_summary": [_summary_row(game, losses)],
+        "game_target_summary": list(_target_rows(game, losses, measure.vps_floor)),
+    }
+    return PrivacyRows(
+        scenario.setting,
+        team,
+        scenario.scenario_id,
+        {name: "".join(lines) for name, lines in blocks.items()},
+    )
 
 
 def _pair_rounds(

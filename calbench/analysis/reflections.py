@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
-from calbench.analysis.cells import Cell, cell, row, trimmed
+from calbench.analysis.cells import Cell, cell, row, trimmed, versioned
 from calbench.analysis.dictionary import header
 from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
 from calbench.analysis.language_columns import MAGNITUDES
@@ -78,6 +78,16 @@ class _Calibration:
         return sum(size * count for size, count in zip(MAGNITUDES, by_size, strict=True)) / moves
 
 
+class ReflectedGame(NamedTuple):
+    """One game's reflections, its lines of ``reflections.csv``, and where they belong."""
+
+    setting: str
+    team: str
+    scenario_id: str
+    lines: str
+    pairs: tuple[PairReflection, ...]
+
+
 class ReflectionTables:
     """Takes the traces of a run, in any order, and writes the two tables in a fixed one.
 
@@ -123,16 +133,20 @@ class ReflectionTables:
             ValueError: this team's game on this scenario was taken already.
             OutputError: the folder cannot be written.
         """
-        team, scenario = trace.config.team.team_id, trace.scenario
-        key = self._order.key(scenario.setting, team, scenario.scenario_id)
-        pairs = [] if is_lost(trace.events) else list(pair_reflections(trace))
-        game = f"{team}/{scenario.scenario_id}.json,{trace.game_id}"
-        speaks = [p.uses_language for p in players_of(trace.config.team, scenario.num_agents)]
-        lines = [_pair_row(game, pair, uses_language=speaks[pair.target]) for pair in pairs]
-        self._rows.append(key, "".join(lines))
-        if pairs:
+        self.append(reflected_game(trace))
+
+    def append(self, game: ReflectedGame) -> None:
+        """Take the reflections of one game, read here or in another process.
+
+        Raises:
+            ValueError: this team's game on this scenario was taken already.
+            OutputError: the folder cannot be written.
+        """
+        key = self._order.key(game.setting, game.team, game.scenario_id)
+        self._rows.append(key, versioned(game.lines))
+        if game.pairs:
             calibration = self._calibrations.setdefault(key[:3], _Calibration())
-            calibration.add(scenario.scenario_id, pairs)
+            calibration.add(game.scenario_id, game.pairs)
 
     def write(self) -> None:
         """Write both tables, each whole or not at all.
@@ -141,8 +155,9 @@ class ReflectionTables:
             OutputError: the folder cannot be written.
         """
         self._rows.write()
-        lines = [row(*header("privacy/reflection_calibration.csv")), *self._calibration_rows()]
-        write_atomically(self._folder / "reflection_calibration.csv", "".join(lines).encode())
+        head = row(*header("privacy/reflection_calibration.csv"))
+        lines = versioned("".join(self._calibration_rows()))
+        write_atomically(self._folder / "reflection_calibration.csv", (head + lines).encode())
 
     def _calibration_rows(self) -> Iterator[str]:
         """Estimate setting by setting, all teams over the same resampled scenarios."""
@@ -159,6 +174,20 @@ class ReflectionTables:
             estimates = iter(estimate_means(columns, self._spec, setting))
             for key, each in zip(keys, found, strict=True):
                 yield _calibration_row(key, each, [next(estimates) for _ in groups])
+
+
+def reflected_game(trace: Trace) -> ReflectedGame:
+    """Read the reflections of a game; a lost game has none.
+
+    Raises:
+        CalbenchError: a reflection does not fit the game.
+    """
+    team, scenario = trace.config.team.team_id, trace.scenario
+    pairs = () if is_lost(trace.events) else tuple(pair_reflections(trace))
+    game = f"{team}/{scenario.scenario_id}.json,{trace.game_id}"
+    speaks = [p.uses_language for p in players_of(trace.config.team, scenario.num_agents)]
+    lines = [_pair_row(game, pair, uses_language=speaks[pair.target]) for pair in pairs]
+    return ReflectedGame(scenario.setting, team, scenario.scenario_id, "".join(lines), pairs)
 
 
 def _pair_row(game: str, pair: PairReflection, *, uses_language: bool) -> str:

@@ -1,28 +1,58 @@
 """From the traces of a run to its tables, one trace at a time.
 
 Games on one scenario are scored together, so that they share oracle answers which are then
-forgotten: memory grows with neither games nor scenarios.
+forgotten: memory grows with neither games nor scenarios. What several processes make is taken
+in the order of the games, with a bounded number of tasks ahead.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future
 from functools import partial
 from pathlib import Path
+from typing import Protocol, TypeVar
 
-from calbench.analysis.privacy import PrivacyTables
-from calbench.analysis.reflections import ReflectionTables
+from calbench.analysis.audits.tables import AuditTables
+from calbench.analysis.privacy import PrivacyRows, PrivacyTables, privacy_rows
+from calbench.analysis.reflections import ReflectedGame, ReflectionTables, reflected_game
 from calbench.analysis.spec import DEFAULT_ANALYSIS, AnalysisSpec
 from calbench.analysis.tables import Collector
 from calbench.analysis.usage import Prices
-from calbench.engine.batch import Job
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache
+from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
+
+GAMES_PER_TASK = 20
+"""Most games handed to a worker at once [C]: large enough that hand-over does not show."""
+
+TASKS_AHEAD = 4
+"""Tasks for each processor that wait or whose results do: the bound on memory [C]."""
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+class Recorded(Protocol):
+    """A game whose trace is on disk: one of a run's jobs, or a file that somebody named."""
+
+    @property
+    def path(self) -> Path:
+        """Its trace."""
+
+    @property
+    def team_id(self) -> str:
+        """Whose game it is."""
+
+    @property
+    def scenario_id(self) -> str:
+        """On which scenario; games that share it are scored together."""
 
 
 def write_tables(
-    jobs: Sequence[Job],
+    games: Sequence[Recorded],
     folder: Path,
     measure: MeasureSpec,
     spec: AnalysisSpec,
@@ -33,7 +63,7 @@ def write_tables(
     """Score every game of a run and write its tables.
 
     Args:
-        jobs: the games; each has its trace on disk.
+        games: those of a run, or of several; tables list teams as they first come here.
         folder: where the tables go.
         measure: settings of the metrics.
         spec: settings of the estimates.
@@ -41,59 +71,165 @@ def write_tables(
         executor: where to score; ``None`` scores here. The tables do not depend on it.
         prices: what models' tokens cost, where known.
     """
-    score = partial(_scores, measure=measure)
-    groups = _by_scenario(jobs)
-    with Collector(folder, team_ids(jobs), spec, prices) as tables:
-        for scores in map(score, groups) if executor is None else executor.map(score, groups):
-            for game in scores:
-                tables.add(game)
-                tick()
+    with Collector(folder, team_ids(games), spec, prices) as tables:
+        for score in scored_games(games, measure, executor):
+            tables.add(score)
+            tick()
         tables.write()
 
 
-def _scores(jobs: Sequence[Job], measure: MeasureSpec) -> list[GameScore]:
-    """Score the games on one scenario, which share oracle answers."""
+def write_all_tables(
+    games: Sequence[Recorded],
+    folder: Path,
+    measure: MeasureSpec,
+    spec: AnalysisSpec,
+    tick: Callable[[], None],
+    executor: Executor | None = None,
+    prices: Prices | None = None,
+) -> None:
+    """Write what :func:`write_tables` and :func:`write_privacy_tables` write, and the audits.
+
+    Each trace is read once. Tables of privacy go below ``privacy``. Arguments as there.
+    """
+    teams = team_ids(games)
+    both = partial(_scores_and_privacy, measure=measure)
+    audits = AuditTables(folder, teams)
+    with (
+        Collector(folder, teams, spec, prices) as tables,
+        PrivacyTables(folder / "privacy", teams, measure) as privacy,
+        ReflectionTables(folder / "privacy", teams, spec) as reflections,
+    ):
+        for measured in mapped(both, _by_scenario(games), executor):
+            for score, leaked, reflected, spoken in measured:
+                tables.add(score)
+                privacy.append(leaked)
+                reflections.append(reflected)
+                if spoken is not None:
+                    audits.add(spoken)
+                tick()
+        tables.write()
+        privacy.write()
+        reflections.write()
+        audits.write()
+
+
+def _scores_and_privacy(
+    paths: Sequence[Path], measure: MeasureSpec
+) -> list[tuple[GameScore, PrivacyRows, ReflectedGame, Trace | None]]:
+    """Measure games on one scenario; the trace itself comes back where words are audited."""
     oracle = OracleCache()
-    return [score_game(read_trace(job.path), measure=measure, oracle=oracle) for job in jobs]
+    return [
+        (
+            score_game(trace, measure=measure, oracle=oracle),
+            privacy_rows(trace, measure),
+            reflected_game(trace),
+            trace if trace.config.team.uses_language else None,
+        )
+        for trace in map(read_trace, paths)
+    ]
+
+
+def scored_games(
+    games: Sequence[Recorded], measure: MeasureSpec, executor: Executor | None = None
+) -> Iterator[GameScore]:
+    """Yield the scores of games, those on one scenario together.
+
+    Args:
+        games: each has its trace on disk.
+        measure: settings of the metrics.
+        executor: where to score; ``None`` scores here.
+    """
+    score = partial(_scores, measure=measure)
+    for scores in mapped(score, _by_scenario(games), executor):
+        yield from scores
+
+
+def _scores(paths: Sequence[Path], measure: MeasureSpec) -> list[GameScore]:
+    """Score games on one scenario, which share oracle answers."""
+    oracle = OracleCache()
+    return [score_game(read_trace(path), measure=measure, oracle=oracle) for path in paths]
 
 
 def write_privacy_tables(
-    jobs: Sequence[Job],
+    games: Sequence[Recorded],
     folder: Path,
     measure: MeasureSpec,
     tick: Callable[[], None],
     spec: AnalysisSpec = DEFAULT_ANALYSIS,
+    executor: Executor | None = None,
 ) -> None:
     """Write the four VPS tables of a run (paper, appendix F.5), and two of reflections.
 
     Args:
-        jobs: the games; each has its trace on disk.
+        games: those of a run, or of several; tables list teams as they first come here.
         folder: where the tables go.
         measure: prior and floor.
         tick: called once for each game.
         spec: settings of the estimates.
+        executor: where to measure; ``None`` measures here. The tables do not depend on it.
     """
-    teams = team_ids(jobs)
+    teams = team_ids(games)
+    rows = partial(_privacy, measure=measure)
+    tasks = chunks([game.path for game in games])
     with (
         PrivacyTables(folder, teams, measure) as tables,
         ReflectionTables(folder, teams, spec) as reflections,
     ):
-        for job in jobs:
-            trace = read_trace(job.path)
-            tables.add(trace)
-            reflections.add(trace)
-            tick()
+        for measured in mapped(rows, tasks, executor):
+            for leaked, reflected in measured:
+                tables.append(leaked)
+                reflections.append(reflected)
+                tick()
         tables.write()
         reflections.write()
 
 
-def team_ids(jobs: Sequence[Job]) -> list[str]:
+def _privacy(
+    paths: Sequence[Path], measure: MeasureSpec
+) -> list[tuple[PrivacyRows, ReflectedGame]]:
+    traces = map(read_trace, paths)
+    return [(privacy_rows(trace, measure), reflected_game(trace)) for trace in traces]
+
+
+def team_ids(games: Iterable[Recorded]) -> list[str]:
     """Return the teams of a run in the order they were named."""
-    return list(dict.fromkeys(job.config.team.team_id for job in jobs))
+    return list(dict.fromkeys(game.team_id for game in games))
 
 
-def _by_scenario(jobs: Sequence[Job]) -> Iterator[list[Job]]:
-    groups: dict[str, list[Job]] = {}
-    for job in jobs:
-        groups.setdefault(job.scenario.scenario_id, []).append(job)
-    yield from groups.values()
+def _by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:
+    """Yield the traces of each scenario; very many on one scenario in several tasks."""
+    groups: dict[str, list[Path]] = {}
+    for game in games:
+        groups.setdefault(game.scenario_id, []).append(game.path)
+    for paths in groups.values():
+        yield from chunks(paths)
+
+
+def chunks(paths: Sequence[Path]) -> Iterator[Sequence[Path]]:
+    """Yield paths in tasks for a worker."""
+    for start in range(0, len(paths), GAMES_PER_TASK):
+        yield paths[start : start + GAMES_PER_TASK]
+
+
+def mapped(
+    function: Callable[[Task], Result], tasks: Iterable[Task], executor: Executor | None
+) -> Iterator[Result]:
+    """Yield the results in the order of the tasks, with few of them under way.
+
+    ``Executor.map`` would begin all tasks, and keep every result until it is asked for.
+    """
+    if executor is None:
+        yield from map(function, tasks)
+        return
+    most = TASKS_AHEAD * (os.cpu_count() or 1)
+    running: deque[Future[Result]] = deque()
+    try:
+        for task in tasks:
+            running.append(executor.submit(function, task))
+            if len(running) >= most:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
+    finally:
+        for future in running:
+            future.cancel()

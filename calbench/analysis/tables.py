@@ -1,6 +1,6 @@
 """The tables of a run, made from game scores one by one (paper, section 4)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from pathlib import Path
@@ -9,13 +9,21 @@ from typing import Self
 
 import orjson
 
-from calbench.analysis.cells import cell, row
+from calbench.analysis.cells import cell, row, versioned
+from calbench.analysis.comparisons import Comparison, adjusted, compare_teams
+from calbench.analysis.completion import CompletionBook
 from calbench.analysis.dictionary import header
 from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
+from calbench.analysis.first_speaker import FirstSpeakerBook
 from calbench.analysis.lost import LOST_LIMIT_PERCENT, lost_percent
 from calbench.analysis.measures import MEASURES
+from calbench.analysis.meeting_talk import MeetingTalkBook
 from calbench.analysis.order import GameOrder
 from calbench.analysis.players import PlayerBook
+from calbench.analysis.prior_moves import PriorMovesBook
+from calbench.analysis.rating_tables import write_ratings
+from calbench.analysis.ratings import RatingBook
+from calbench.analysis.regret import RegretTables
 from calbench.analysis.rows import (
     DIGITS,
     agent_rows,
@@ -101,6 +109,9 @@ class _TeamTally:
         for share in score.vps_shares:
             self.vps_by_source.setdefault((share.source, share.channel), {})[scenario] = share.vps
 
+    def column(self, measure: int, scenarios: Sequence[str]) -> list[ScenarioSum | None]:
+        return [sums[measure] if (sums := self.sums.get(s)) else None for s in scenarios]
+
     @property
     def num_agent_games(self) -> int:
         return sum(count for _, _, count in self.fairness_ends.values())
@@ -138,9 +149,15 @@ class Collector:
         self._tallies: dict[tuple[str, int, str], _TeamTally] = {}
         self._players = PlayerBook()
         self._usage = UsageBook()
+        self._completion = CompletionBook()
+        self._first_speaker = FirstSpeakerBook()
+        self._meeting_talk = MeetingTalkBook()
+        self._prior_moves = PriorMovesBook()
         self._agent_games = self._spool("agent_games.csv")
         self._meetings = self._spool("meetings.csv")
         self._games = self._spool("games.csv")
+        self._regret = RegretTables(folder)
+        self._ratings = RatingBook()
 
     def _spool(self, name: str) -> SpooledTable:
         return SpooledTable(self._folder / name, header(name))
@@ -154,7 +171,7 @@ class Collector:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for table in (self._agent_games, self._meetings, self._games):
+        for table in (self._agent_games, self._meetings, self._games, self._regret):
             table.close()
 
     def add(self, score: GameScore) -> None:
@@ -165,12 +182,19 @@ class Collector:
             OutputError: the folder cannot be written.
         """
         key = self._order.key(score.setting, score.team_id, score.scenario_id)
-        self._games.append(key, game_row(score))
-        self._meetings.append(key, "".join(meeting_rows(score)))
-        self._agent_games.append(key, "" if score.is_lost else "".join(agent_rows(score)))
+        self._games.append(key, versioned(game_row(score)))
+        self._meetings.append(key, versioned("".join(meeting_rows(score))))
+        agents = "" if score.is_lost else "".join(agent_rows(score))
+        self._agent_games.append(key, versioned(agents))
         self._tallies.setdefault(key[:3], _TeamTally()).add(score)
         self._players.add(key, score)
         self._usage.add(key, score)
+        self._completion.add(key, score)
+        self._first_speaker.add(key, score)
+        self._meeting_talk.add(key, score)
+        self._prior_moves.add(key, score)
+        self._regret.add(key, score)
+        self._ratings.add(score)
 
     def write(self) -> tuple[LeaderboardRow, ...]:
         """Write every table and ``metrics.json``, each whole or not at all.
@@ -182,7 +206,7 @@ class Collector:
             OutputError: the folder cannot be written.
         """
         rows = tuple(self._leaderboard())
-        for table in (self._agent_games, self._meetings, self._games):
+        for table in (self._agent_games, self._meetings, self._games, self._regret):
             table.write()
         tallies = [(key[0], key[2], self._tallies[key]) for key in sorted(self._tallies)]
         by_team = {(r.setting, r.team): r for r in rows}
@@ -194,7 +218,10 @@ class Collector:
         self._write(
             "vps_shares.csv", (text for s, t, tally in tallies for text in _shares(s, t, tally))
         )
+        self._write("comparisons.csv", (comparison_row(c, self._spec) for c in self._comparisons()))
         self._write_players()
+        self._write_results()
+        write_ratings(self._ratings, self._folder)
         write_atomically(self._folder / "metrics.json", metrics_json(rows))
         return rows
 
@@ -204,31 +231,68 @@ class Collector:
         self._write("reply_outcomes.csv", (text for r in rows for text in reply_rows(r)))
         self._write("usage.csv", map(usage_row, self._usage.rows(self._prices)))
 
-    def _write(self, name: str, lines: Iterable[str]) -> None:
-        write_atomically(self._folder / name, (row(*header(name)) + "".join(lines)).encode())
+    def _write_results(self) -> None:
+        for name, rows in (
+            ("completion_regret.csv", self._completion.rows(self._spec)),
+            ("first_speaker.csv", self._first_speaker.rows(self._spec)),
+            ("messages_by_meeting.csv", self._meeting_talk.rows(self._spec)),
+            ("prior_moves.csv", self._prior_moves.rows(self._spec)),
+        ):
+            self._write(name, (line(*cells) for cells in rows))
 
-    def _leaderboard(self) -> Iterator[LeaderboardRow]:
-        """Estimate setting by setting, all teams over the same resampled scenarios."""
+    def _write(self, name: str, lines: Iterable[str]) -> None:
+        write_atomically(
+            self._folder / name, (row(*header(name)) + versioned("".join(lines))).encode()
+        )
+
+    def _by_setting(self) -> Iterator[tuple[str, list[str], list[_TeamTally], list[str]]]:
+        """Yield each setting with its teams, what is kept of them, and its scenarios."""
         for setting in sorted({key[0] for key in self._tallies}):
             keys = sorted(key for key in self._tallies if key[0] == setting)
             tallies = [self._tallies[key] for key in keys]
             scenarios = sorted({scenario for tally in tallies for scenario in tally.sums})
+            yield setting, [key[2] for key in keys], tallies, scenarios
+
+    def _comparisons(self) -> list[Comparison]:
+        """Compare the teams of each setting, over the resamples of the leaderboard."""
+        rows: list[Comparison] = []
+        for setting, teams, tallies, scenarios in self._by_setting():
+            columns = {
+                measure.name: [tally.column(index, scenarios) for tally in tallies]
+                for index, measure in enumerate(MEASURES)
+            }
+            rows += compare_teams(setting, teams, columns, self._spec, _comparable(tallies))
+        return adjusted(rows)
+
+    def _leaderboard(self) -> Iterator[LeaderboardRow]:
+        """Estimate setting by setting, all teams over the same resampled scenarios."""
+        for setting, teams, tallies, scenarios in self._by_setting():
             columns = [
-                [sums[index] if (sums := tally.sums.get(s)) else None for s in scenarios]
+                tally.column(index, scenarios)
                 for tally in tallies
                 for index in range(len(MEASURES))
             ]
             estimates = iter(estimate_means(columns, self._spec, setting))
-            for key, tally in zip(keys, tallies, strict=True):
+            for team, tally in zip(teams, tallies, strict=True):
                 yield LeaderboardRow(
                     setting=setting,
-                    team=key[2],
+                    team=team,
                     games=tally.games - tally.games_lost,
                     scenarios=len(tally.sums),
                     games_lost=tally.games_lost,
                     estimates={measure.name: next(estimates) for measure in MEASURES},
                     vps_kind=joint_kind(tally.vps_kinds),
                 )
+
+
+def _comparable(tallies: Sequence[_TeamTally]) -> Callable[[str, int, int], bool]:
+    """Say of which measures two teams can be compared: of VPS only if measured alike."""
+    kinds = [joint_kind(tally.vps_kinds) for tally in tallies]
+
+    def is_comparable(measure: str, a: int, b: int) -> bool:
+        return "vps" not in measure or (kinds[a] == kinds[b] and kinds[a] is not None)
+
+    return is_comparable
 
 
 def metrics_json(rows: Iterable[LeaderboardRow]) -> bytes:
@@ -241,6 +305,25 @@ def metrics_json(rows: Iterable[LeaderboardRow]) -> bytes:
             if estimate is not None
         }
     return orjson.dumps(tree, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def comparison_row(entry: Comparison, spec: AnalysisSpec) -> str:
+    """Return a line of ``comparisons.csv``."""
+    found = entry.difference
+    return line(
+        entry.setting,
+        entry.team_a,
+        entry.team_b,
+        entry.measure,
+        found.num_scenarios,
+        found.value,
+        found.low,
+        found.high,
+        found.p_value,
+        entry.p_adjusted,
+        found.resolvable_gap(spec),
+        found.scenarios_needed(spec),
+    )
 
 
 def _leaderboard_row(entry: LeaderboardRow) -> str:

@@ -45,6 +45,16 @@ class Job:
         return any(seat.kind in ("model", "custom") for seat in self.config.team.seats)
 
     @property
+    def team_id(self) -> str:
+        """Whose game it is."""
+        return self.config.team.team_id
+
+    @property
+    def scenario_id(self) -> str:
+        """On which scenario it is played."""
+        return self.scenario.scenario_id
+
+    @property
     def game_id(self) -> str:
         """The id this run gives the game."""
         return game_id(self.scenario, self.config)

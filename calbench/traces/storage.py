@@ -1,11 +1,14 @@
 """The only module that reads and writes trace files: one JSON document per game."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from calbench.domain.canonical import digest
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes, shorten, write_atomically
 from calbench.traces.models import TRACE_SCHEMA_VERSION, Trace
@@ -40,6 +43,63 @@ def read_trace(path: Path) -> Trace:
         raise FileError(f"{place}: not a trace: {first_problem(error)}") from error
 
 
+@dataclass(frozen=True, slots=True)
+class TraceHead:
+    """What a trace is about, read without its events.
+
+    Attributes:
+        scenario_digest: SHA-256 of the scenario as it stands there, without oracle and
+            difficulty, which are derived.
+    """
+
+    setting: str
+    team_id: str
+    scenario_id: str
+    scenario_digest: str
+
+
+def read_head(path: Path) -> TraceHead:
+    """Read what a trace is about; that the rest reads as well is not checked.
+
+    Raises:
+        FileError: naming the file and the field that does not fit.
+    """
+    document = _check_version(printable(str(path)), read_bytes(path))
+    try:
+        scenario = {
+            key: value
+            for key, value in document["scenario"].items()
+            if key not in ("oracle", "difficulty")
+        }
+        head = TraceHead(
+            setting=str(scenario["setting"]),
+            team_id=str(document["config"]["team"]["team_id"]),
+            scenario_id=str(scenario["scenario_id"]),
+            scenario_digest=digest(scenario),
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        read_trace(path)  # says what is wrong
+        raise FileError(f"{path}: not a trace") from error
+    return head
+
+
+def trace_paths(path: Path) -> Iterator[Path]:
+    """Yield a trace file, or those below a folder or a whole run, sorted.
+
+    Raises:
+        FileError: a folder holds none.
+    """
+    if not path.is_dir():
+        yield path
+        return
+    if (path / "traces").is_dir():  # the folder of a whole run, whose tables are JSON too
+        path /= "traces"
+    found = sorted(file for file in path.rglob("*.json") if not file.name.startswith("."))
+    if not found:
+        raise FileError(f"{path}: holds no trace (*.json)")
+    yield from found
+
+
 def trace_schema() -> dict[str, Any]:
     """Return the published JSON Schema of a trace."""
     return {
@@ -48,7 +108,7 @@ def trace_schema() -> dict[str, Any]:
     }
 
 
-def _check_version(place: str, data: bytes) -> None:
+def _check_version(place: str, data: bytes) -> dict[str, Any]:
     try:
         document = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -63,3 +123,4 @@ def _check_version(place: str, data: bytes) -> None:
             f"{place}: schema_version is {shown}, this version of calbench reads "
             f"{TRACE_SCHEMA_VERSION}"
         )
+    return document

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.dictionary import TABLES, header
+from calbench.analysis.dictionary import SAMPLES, TABLES, header
 from calbench.analysis.spec import AnalysisSpec
 from calbench.analysis.tables import Collector, LeaderboardRow
 from calbench.domain.messages import Text
 from calbench.domain.randomness import stream
 from calbench.metrics.game import GameScore, score_game
+from calbench.metrics.measure import METRICS_VERSION
 from calbench.oracle.cache import OracleCache
 from tests.factories import make_scenario
 from tests.metrics.games import (
@@ -82,10 +83,12 @@ def test_leaderboard_has_exactly_the_public_columns(tmp_path: Path) -> None:
         *("setting", "team", "games", "scenarios"),
         *estimated,
         "vps_kind",
+        "metrics_version",
     ]
     assert (tmp_path / "agent_games.csv").read_text().splitlines()[0] == (
         "scenario_id,team,agent_id,assigned,scheduled,cost,oracle_cost,excess_cost,"
-        "messages_sent,vps,excess_vps,excess_vps_participants,vps_kind,kind,setting,player"
+        "messages_sent,vps,excess_vps,excess_vps_participants,vps_kind,kind,setting,player,"
+        "metrics_version"
     )
 
 
@@ -105,7 +108,7 @@ def test_bytes_do_not_depend_on_the_order_of_games(tmp_path: Path) -> None:
     collect(tmp_path / "sorted", scores())
     collect(tmp_path / "shuffled", stream(0, "order").shuffled(scores()))
     assert contents(tmp_path / "sorted") == contents(tmp_path / "shuffled")
-    flat = {name for name in TABLES if "/" not in name}
+    flat = {name for name in TABLES if "/" not in name and not name.startswith("audit_")}
     assert set(contents(tmp_path / "sorted")) == {*flat, "metrics.json"}
 
 
@@ -189,7 +192,7 @@ def test_teams_with_only_lost_games_have_no_numbers(tmp_path: Path) -> None:
     assert set(entry.estimates.values()) == {None}
     assert (tmp_path / "leaderboard.csv").read_text().splitlines()[
         1
-    ] == "uniform,imap,0,0" + "," * 25
+    ] == "uniform,imap,0,0" + "," * 25 + f",{METRICS_VERSION}"
     assert rows(tmp_path / "sensitivity.csv")[0]["fairness"] == ""
 
 
@@ -229,8 +232,16 @@ def test_no_games_give_empty_tables(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "metrics.json").read_text()) == {}
 
 
+def test_rows_name_the_version_of_the_metrics(tmp_path: Path) -> None:
+    collect(tmp_path, scores())
+    for path in tmp_path.glob("*.csv"):
+        first, *others = path.read_text().splitlines()
+        assert first.endswith(",metrics_version")
+        assert all(other.endswith(f",{METRICS_VERSION}") for other in others)
+
+
 def test_dictionary_describes_every_column_once() -> None:
-    for name, columns in TABLES.items():
+    for name, columns in {**TABLES, **SAMPLES}.items():
         assert len(set(header(name))) == len(columns)
         for column in columns:
             assert column.meaning

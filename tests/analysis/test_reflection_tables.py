@@ -5,6 +5,7 @@ from calbench.analysis.privacy import NAMES as TYPED_NAMES
 from calbench.analysis.privacy import PrivacyTables
 from calbench.analysis.reflections import NAMES, ReflectionTables
 from calbench.analysis.spec import AnalysisSpec
+from calbench.metrics.measure import METRICS_VERSION
 from calbench.traces.models import Trace
 from tests.metrics.games import canonical_scenario, play_team, with_outcome
 from tests.metrics.language_games import (
@@ -29,7 +30,11 @@ def write(folder: Path, traces: Sequence[Trace]) -> None:
 
 
 def lines(folder: Path, name: str) -> list[str]:
-    return (folder / f"{name}.csv").read_text().splitlines()[1:]
+    found = (folder / f"{name}.csv").read_text().splitlines()[1:]
+    if name in TYPED_NAMES:
+        return found
+    assert all(line.endswith(f",{METRICS_VERSION}") for line in found)
+    return [line.removesuffix(f",{METRICS_VERSION}") for line in found]
 
 
 def write_typed(folder: Path, traces: Sequence[Trace]) -> None:
@@ -44,7 +49,7 @@ def test_columns_are_the_public_ones(tmp_path: Path) -> None:
     assert (tmp_path / "reflections.csv").read_text() == (
         "trace_path,game_id,round,target_agent,observer_agent,target_is_participant,"
         "observer_is_participant,target_uses_language,is_readable,is_expected,moved,"
-        "moved_toward,moved_away,answered,answered_toward,answered_away\n"
+        "moved_toward,moved_away,answered,answered_toward,answered_away,metrics_version\n"
     )
     precision = ",".join(
         f"movements{size},precision{size},precision{size}_low,precision{size}_high"
@@ -52,7 +57,7 @@ def test_columns_are_the_public_ones(tmp_path: Path) -> None:
     )
     assert (tmp_path / "reflection_calibration.csv").read_text() == (
         "setting,team,reflections,unread,movements,precision,precision_low,precision_high,"
-        f"mean_toward,mean_away,{precision}\n"
+        f"mean_toward,mean_away,{precision},metrics_version\n"
     )
 
 

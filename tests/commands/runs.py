@@ -46,6 +46,7 @@ LEADERBOARD = [
         for end in ("", "_low", "_high")
     ),
     "vps_kind",
+    "metrics_version",
 ]
 
 AGENT_GAMES = [
@@ -65,6 +66,7 @@ AGENT_GAMES = [
     "kind",
     "setting",
     "player",
+    "metrics_version",
 ]
 
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from calbench.config import Channels, RunSpec, compose, parse_spec, read_params, write_params
-from calbench.errors import ConfigError
+from calbench.errors import CalbenchError, ConfigError
 from calbench.teams import CONF, known_names
 from tests.commands.conftest import Command, command
 from tests.commands.runs import SMALL
@@ -181,3 +181,23 @@ def test_configuration_is_refused_in_one_line_when_hydra_refuses_it() -> None:
     with pytest.raises(ConfigError, match="Could not find 'suite/huge'") as refusal:
         compose(["suite=huge"])
     assert str(refusal.value).isprintable()
+
+
+def test_teams_of_a_file_elsewhere_stand_in_its_place(tmp_path: Path) -> None:
+    one = "team_id: here\nseats: [{scripted: candid}]\n"
+    (tmp_path / "one.yaml").write_text(one)
+    (tmp_path / "two.yaml").write_text(
+        "- {team_id: there, seats: [{scripted: guarded}]}\n- "
+        "{team_id: yonder, seats: [{protocol: dsm-private}]}\n"
+    )
+    spec = compose([f"teams=[imap,{tmp_path}/one.yaml,{tmp_path}/two.yaml]"])
+    assert [team.team_id for team in spec.teams] == ["imap", "here", "there", "yonder"]
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", "just words", "{", "", "\x00"])
+def test_a_file_without_teams_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "bad.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"bad\.yaml: (expected a team|not YAML)"):
+        compose([f"teams=[{tmp_path}/bad.yaml]"])
+    with pytest.raises(CalbenchError, match=r"none\.yaml: cannot be read"):
+        compose([f"teams=[{tmp_path}/none.yaml]"])

@@ -172,6 +172,6 @@ def test_no_published_file_holds_a_secret_or_an_address() -> None:
 
 def test_no_published_file_is_large() -> None:
     large = [
-        str(path.relative_to(REPO)) for path in publishable() if path.stat().st_size > 2_000_000
+        str(path.relative_to(REPO)) for path in publishable() if path.stat().st_size > 3_000_000
     ]
     assert large == []

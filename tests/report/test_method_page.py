@@ -1,6 +1,7 @@
 """The method page states the constants that the code uses."""
 
 import re
+from fractions import Fraction
 from inspect import signature
 from typing import get_args
 
@@ -19,6 +20,9 @@ from calbench.agents.schemas import MOST_MESSAGES
 from calbench.agents.scripted import STYLES
 from calbench.agents.sources import GRACE_S
 from calbench.analysis.lost import LOST_LIMIT_PERCENT
+from calbench.analysis.power import FEWEST_SCENARIOS
+from calbench.analysis.ratings import MMR_SCALE, MMR_START, RatingSpec
+from calbench.analysis.skill import constants
 from calbench.analysis.spec import AnalysisSpec
 from calbench.domain.replies import Problem
 from calbench.domain.sharing import MODULUS
@@ -83,6 +87,12 @@ def suite_default(name: str) -> object:
         ("longest wait a provider may ask for, seconds", f"{LONGEST_RETRY_AFTER_S:.0f}"),
         ("likeliest tokens asked for in reflections", TOP_LOGPROBS),
         ("seconds for calls under way when a run ends", f"{GRACE_S:.0f}"),
+        ("orders of games over which ratings are averaged", RatingSpec().orders),
+        (
+            "resamples behind rank intervals; orders of each",
+            f"{RatingSpec().resamples}; {RatingSpec().orders_per_resample}",
+        ),
+        ("MMR of a fresh player; points for one of ordinal", f"{MMR_START:.0f}; {MMR_SCALE:.0f}"),
         ("shown costs", ", ".join(map(str, ScenarioShape().shown_costs))),
     ],
 )
@@ -96,7 +106,20 @@ def test_bootstrap_and_floor_are_those_of_the_code() -> None:
     assert ROWS["bootstrap resamples; interval"] == (
         f"{spec.bootstrap_resamples:,}; {spec.confidence:.0%}"
     )
+    assert ROWS["random swaps of a permutation test"] == f"{spec.permutations:,}"
+    assert ROWS["power behind a resolvable gap; fewest scenarios"] == (
+        f"{spec.power:.0%}; {FEWEST_SCENARIOS}"
+    )
     assert ROWS["VPS floor"].startswith(f"{MeasureSpec().vps_floor:.0f} slots")
+
+
+def test_ratings_start_as_the_library_does() -> None:
+    start = constants()
+    stated = ROWS["skill and uncertainty of a fresh player, beta, kappa, tau"].split(", ")
+
+    assert [float(Fraction(value)) for value in stated] == pytest.approx(
+        [start.mu, start.sigma, start.beta, start.kappa, start.tau]
+    )
 
 
 def test_size_is_that_of_the_code() -> None:

@@ -1,0 +1,182 @@
+"""Whether two teams differ: paired permutation tests, and what many tests at once demand.
+
+If two teams are the same in all but name, then in each scenario it is a matter of chance
+which of them did which. The test swaps them, scenario by scenario, in every way or in many
+random ways, and asks how often the difference becomes as large as the one observed [C].
+
+A p-value depends on the differences alone: not on the order of the scenarios, on which team
+comes first, or on what else is tested beside it.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from math import floor, log2
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from calbench.analysis.estimates import DRAWS_AT_ONCE, FRACTION_BITS, Floats, rounded_sums
+from calbench.analysis.spec import AnalysisSpec
+from calbench.domain.randomness import derived_seed
+
+
+class Sums(NamedTuple):
+    """What scenarios add to means, one mean a column; zeros where they do not count.
+
+    Attributes:
+        totals: ``[scenario, column]``.
+        counts: over how many agent-games each total runs, ``[scenario, column]``.
+    """
+
+    totals: Floats
+    counts: Floats
+
+
+class _Swaps(NamedTuple):
+    """What a swap of the two teams in a scenario changes, largest change first.
+
+    Attributes:
+        totals: by how much a total moves from one team to the other, ``[scenario, column]``.
+        counts: the same of the counts.
+        total_sum: of both teams over all scenarios, ``[column]``.
+        count_sum: the same of the counts.
+    """
+
+    totals: Floats
+    counts: Floats
+    total_sum: Floats
+    count_sum: Floats
+
+    def differences(self, signs: Floats) -> Floats:
+        """Return the size of the difference after each swap, ``[swap, column]``."""
+        moved, counts = signs @ self.totals, signs @ self.counts
+        first = (self.total_sum + moved) / (self.count_sum + counts)
+        second = (self.total_sum - moved) / (self.count_sum - counts)
+        return np.asarray(np.abs(first - second))
+
+    def of(self, columns: Sequence[int], size: int) -> "_Swaps":
+        """Return some columns, which have no more than ``size`` scenarios that matter."""
+        return _Swaps(
+            self.totals[:size, columns],
+            self.counts[:size, columns],
+            self.total_sum[columns],
+            self.count_sum[columns],
+        )
+
+
+def sign_flip_p_value(differences: Sequence[float], spec: AnalysisSpec) -> float:
+    """Return the two-sided p-value of a sum of paired differences, one for each scenario."""
+    return sign_flip_p_values([differences], spec)[0]
+
+
+def sign_flip_p_values(columns: Sequence[Sequence[float]], spec: AnalysisSpec) -> list[float]:
+    """Return :func:`sign_flip_p_value` of each of several columns, over the same scenarios."""
+    if not columns:
+        return []
+    totals = np.array(columns, dtype=np.float64).T
+    ones = np.ones_like(totals)
+    return swap_p_values(Sums(totals, ones), Sums(np.zeros_like(totals), ones), spec)
+
+
+def swap_p_values(first: Sums, second: Sums, spec: AnalysisSpec) -> list[float]:
+    """Return two-sided p-values of differences between two teams' means, column by column.
+
+    A mean over agent-games is a ratio of two sums over scenarios; a swap exchanges what a
+    scenario adds to both sums of one team with what it adds to those of the other.
+
+    Args:
+        first: one team; in every column the same scenarios count for both.
+        second: the other.
+        spec: how many random swaps, and their seed.
+
+    Returns:
+        The share of swaps after which the difference is as large as observed: of all swaps
+        if they are not more than ``spec.permutations + 1``, else ``(b + 1) / (m + 1)`` for
+        ``b`` of ``m`` random ones. Scenarios without a difference play no part.
+    """
+    swaps, seen, moving = _canonical(first, second)
+    p_values = np.ones(len(seen))
+    exact_limit = floor(log2(spec.permutations + 1))
+    for size in sorted({int(count) for count in moving if 0 < count <= exact_limit}):
+        columns = np.flatnonzero(moving == size).tolist()
+        differences = swaps.of(columns, size).differences(_all_signs(size))
+        p_values[columns] = (differences >= seen[columns]).mean(axis=0)
+    columns = np.flatnonzero(moving > exact_limit).tolist()
+    if columns:
+        chosen = swaps.of(columns, int(moving.max()))
+        hits = np.zeros(len(columns))
+        for signs in _random_signs(int(moving.max()), len(columns), spec):
+            hits += (chosen.differences(signs) >= seen[columns]).sum(axis=0)
+        p_values[columns] = (hits + 1) / (spec.permutations + 1)
+    return [float(p) for p in p_values]
+
+
+def _canonical(first: Sums, second: Sums) -> tuple[_Swaps, Floats, npt.NDArray[np.int64]]:
+    """Bring the changes into an order and a direction that depend on nothing but themselves.
+
+    Returns:
+        The swaps; how large a difference has to be to count as the observed one; in how many
+        scenarios a swap changes anything.
+    """
+    ours, theirs = rounded_sums(first.totals), rounded_sums(second.totals)
+    totals, counts = ours - theirs, first.counts - second.counts
+    total_sum, count_sum = (ours + theirs).sum(axis=0), (first.counts + second.counts).sum(axis=0)
+    as_played = _Swaps(totals, counts, total_sum, count_sum)
+    seen = as_played.differences(np.ones((1, len(totals))))[0]
+    # Thirds were rounded before they were added: swaps that tie may be apart by so much.
+    slack = np.float64(4 * len(totals) * 2.0**-FRACTION_BITS) / count_sum
+    moving = ((totals != 0) | (counts != 0)).sum(axis=0)
+    direction = np.where((totals < 0) | ((totals == 0) & (counts < 0)), -1.0, 1.0)
+    totals, counts = totals * direction, counts * direction
+    order = np.lexsort((-counts, -totals), axis=0)
+    inert = np.take_along_axis((totals == 0) & (counts == 0), order, axis=0)
+    # A change of counts alone may stand behind scenarios without any: those go last.
+    order = np.take_along_axis(order, np.argsort(inert, axis=0, kind="stable"), axis=0)
+    ordered = _Swaps(
+        np.take_along_axis(totals, order, axis=0),
+        np.take_along_axis(counts, order, axis=0),
+        total_sum,
+        count_sum,
+    )
+    least: Floats = seen - slack
+    return ordered, least, moving
+
+
+def _all_signs(size: int) -> Floats:
+    """Return every choice of swaps, ``[2**size, size]``; -1 swaps, 1 does not."""
+    choices = np.arange(2**size)[:, np.newaxis] >> np.arange(size)
+    return np.where(choices & 1, -1.0, 1.0)
+
+
+def _random_signs(size: int, columns: int, spec: AnalysisSpec) -> Iterator[Floats]:
+    """Yield ``spec.permutations`` random choices of swaps in blocks ``[choice, scenario]``.
+
+    Each scenario draws from bits of its own, so its swaps do not depend on how many follow.
+    """
+    packed = np.stack(
+        [_bits(spec.bootstrap_seed, scenario, spec.permutations) for scenario in range(size)]
+    )
+    bits = np.unpackbits(packed, axis=1, count=spec.permutations).T
+    rows_at_once = max(1, DRAWS_AT_ONCE // max(size, columns))
+    for start in range(0, spec.permutations, rows_at_once):
+        yield 1.0 - 2.0 * bits[start : start + rows_at_once].astype(np.float64)
+
+
+@lru_cache(maxsize=4096)
+def _bits(seed: int, scenario: int, count: int) -> npt.NDArray[np.uint8]:
+    """Return the random bits of one scenario, eight to a byte."""
+    source = np.random.PCG64(derived_seed(seed, "permutation", scenario))
+    return np.asarray(source.random_raw(-(-count // 64)).astype("<u8").view(np.uint8))
+
+
+def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
+    """Return p-values adjusted for their number: false discovery rate, Benjamini-Hochberg.
+
+    The same order, each at least as large as before, and none above 1.
+    """
+    from scipy.stats import false_discovery_control
+
+    if not p_values:
+        return []
+    return [float(p) for p in false_discovery_control(list(p_values), method="bh")]

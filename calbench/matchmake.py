@@ -1,0 +1,228 @@
+"""``python -m calbench.matchmake RUN...``: from the games so far to the teams to play next.
+
+Prints a team file, or writes it to ``out=FILE``; ``python -m calbench 'teams=[FILE]'`` plays it.
+``entrants`` are models of ``conf/model``, or scripted speakers, that have not played yet.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from calbench.agents.scripted import STYLES
+from calbench.analysis.matchmaking import Proposal, propose
+from calbench.analysis.rated import ALL, POOLS, Scenario
+from calbench.analysis.ratings import RatingBook, Scope
+from calbench.console import ending_on_interrupt, progress, say
+from calbench.domain.canonical import digest
+from calbench.domain.ids import AgentId
+from calbench.engine.seats import seat_of
+from calbench.errors import CalbenchError, ConfigError, FileError
+from calbench.files import write_atomically
+from calbench.metrics.game import score_game
+from calbench.metrics.seats import Player, players_of
+from calbench.oracle.cache import OracleCache
+from calbench.teams import compose_teams, known_names
+from calbench.traces.models import Seat, Team
+from calbench.traces.storage import read_trace
+
+USAGE = (
+    "usage: python -m calbench.matchmake RUN... [out=FILE] [teams=1] [pool=models|scripted] "
+    "[setting=all] [entrants=A,B]  (folders of runs, or of traces)"
+)
+OPTIONS = ("out", "teams", "pool", "setting", "entrants")
+
+
+@dataclass(slots=True)
+class Record:
+    """The games so far: their ratings, and what composing a team needs to know of them."""
+
+    book: RatingBook = field(default_factory=RatingBook)
+    seat_by_player: dict[Player, Seat] = field(default_factory=dict)
+    agents: set[int] = field(default_factory=set)
+    scenarios: set[Scenario] = field(default_factory=set)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Propose; return 0 if a team file was made, 2 on wrong use or what does not fit."""
+    if not arguments or {"-h", "--help"} & set(arguments):
+        print(USAGE)
+        return 0 if arguments else 2
+    try:
+        folders, options = _parsed(arguments)
+        record = _read([path for folder in folders for path in _traces(folder)])
+        text = _proposed(record, options)
+        if "out" in options:
+            write_atomically(Path(options["out"]), text.encode())
+            say(f"play it with: python -m calbench 'teams=[{options['out']}]'")
+        else:
+            print(text, end="")
+    except CalbenchError as error:
+        say(f"error: {error}")
+        return 2
+    return 0
+
+
+def _parsed(arguments: Sequence[str]) -> tuple[list[Path], dict[str, str]]:
+    folders, options = [], {}
+    for argument in arguments:
+        key, sign, value = argument.partition("=")
+        if sign and key in OPTIONS:
+            options[key] = value
+        elif sign and not Path(argument).exists():
+            raise ConfigError(f"{key}: is not an option; there are {', '.join(OPTIONS)}")
+        else:
+            folders.append(Path(argument))
+    if not folders:
+        raise ConfigError("name at least one folder of a run or of traces")
+    if options.get("out", "x.yaml").rpartition(".")[2] != "yaml":
+        raise ConfigError("out: a team file ends in .yaml")
+    return folders, options
+
+
+def _traces(folder: Path) -> Iterator[Path]:
+    place = folder / "traces" if (folder / "traces").is_dir() else folder
+    found = sorted(file for file in place.rglob("*.json") if not file.name.startswith("."))
+    if not found:
+        raise FileError(f"{folder}: holds no trace (*.json)")
+    yield from found
+
+
+def _read(paths: Sequence[Path]) -> Record:
+    """Score the games, scenario by scenario, so that oracle answers are asked for once."""
+    record = Record()
+    caches: dict[str, OracleCache] = {}
+    with progress("games", len(paths)) as tick:
+        for path in paths:
+            trace = read_trace(path)
+            scenario, team = trace.scenario, trace.config.team
+            cache = caches.setdefault(scenario.play_digest, OracleCache())
+            try:
+                record.book.add(score_game(trace, oracle=cache))
+            except ValueError as error:
+                raise FileError(f"{path}: {error}; name each game once") from error
+            record.agents.add(scenario.num_agents)
+            record.scenarios.add(Scenario(scenario.setting, scenario.scenario_id))
+            for agent, player in enumerate(players_of(team, scenario.num_agents)):
+                record.seat_by_player[player] = seat_of(team, AgentId(agent))
+            tick()
+    return record
+
+
+def _proposed(record: Record, options: Mapping[str, str]) -> str:
+    """Return the text of the team file, and say on the way what ratings cannot tell."""
+    pool = _choice("pool", options.get("pool") or _pool_of(record.book), list(POOLS))
+    settings = record.book.settings(pool) or [ALL]
+    setting = _choice("setting", options.get("setting", settings[-1]), settings)
+    number = options.get("teams", "1")
+    if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= 100:
+        raise ConfigError(f"teams: a number from 1 to 100, not {number!r:.20}")
+    if len(record.agents) > 1:
+        raise CalbenchError(f"matchmaking: games of {sorted(record.agents)} agents; name one size")
+    entrants = [name for name in options.get("entrants", "").split(",") if name]
+    new = [_entrant(pool, name, record.seat_by_player) for name in entrants]
+    scope = record.book.scope(pool, setting, entrants=new)
+    for warning in scope.warnings():
+        say(f"warning: {warning}")
+    proposals = propose(
+        scope,
+        record.book.games(pool, setting),
+        sorted(s for s in record.scenarios if setting in (ALL, s.setting)),
+        num_seats=max(record.agents),
+        num_teams=int(number),
+    )
+    return team_file(scope, proposals, record.seat_by_player)
+
+
+def _entrant(pool: str, name: str, seat_by_player: dict[Player, Seat]) -> Player:
+    """Return a player that need not have played, and note how it is seated."""
+    key = "scripted" if pool == "scripted" else "model"
+    if key == "scripted":
+        _choice("entrants", name, sorted(STYLES))
+    try:
+        (team,) = compose_teams({"team_id": "entrant", "seats": [{key: name}]}).teams
+        seats = Team.model_validate({**team, "seats": tuple(team["seats"])})
+    except ConfigError as error:
+        raise ConfigError(f"entrants: {error}") from error
+    (player,) = players_of(seats, 1)
+    seat_by_player.setdefault(player, seats.seats[0])
+    return player
+
+
+def _pool_of(book: RatingBook) -> str:
+    return next((pool for pool in POOLS if book.settings(pool)), next(iter(POOLS)))
+
+
+def _choice(key: str, value: str, known: Sequence[str]) -> str:
+    if value not in known:
+        raise ConfigError(f"{key}: {value!r:.40} is not one of {', '.join(known)}")
+    return value
+
+
+def team_file(
+    scope: Scope, proposals: Sequence[Proposal], seat_by_player: Mapping[Player, Seat]
+) -> str:
+    """Return proposals in the form of ``conf/team``: one team, or a list of several.
+
+    Raises:
+        ConfigError: a player cannot be named in a configuration.
+    """
+    teams = []
+    for proposal in proposals:
+        entries = [seat_entry(seat_by_player[player]) for player in proposal.players]
+        name = f"match-{digest(entries)[:8]}"
+        teams.append({"team_id": name, "rotation": True, "seats": entries})
+    header = [
+        f"# Proposed from the games so far: pool {scope.pool}, setting {scope.setting}.",
+        "# Everybody moves on by one seat from scenario to scenario.",
+        *(
+            f"# {team['team_id']}: {one.name} and {other.name} meet for the first time."
+            for team, proposal in zip(teams, proposals, strict=True)
+            for one, other in proposal.first_meetings
+        ),
+    ]
+    body = yaml.safe_dump(teams[0] if len(teams) == 1 else teams, sort_keys=False)
+    return "\n".join(header) + "\n" + body
+
+
+def seat_entry(seat: Seat) -> dict[str, Any]:
+    """Return how a team file names who sits in a seat.
+
+    Raises:
+        ConfigError: what is in ``conf/`` does not make this player.
+    """
+    candidates: list[dict[str, Any]] = []
+    variant = {}
+    if seat.variant is not None:
+        variant = {"variant": {"name": seat.variant.name, "version": seat.variant.version}}
+    if seat.kind == "scripted":
+        candidates = [{"scripted": seat.settings.get("style"), **variant}]
+    elif seat.kind == "custom":
+        own = {key: seat.settings.get(key) for key in ("agent", "arguments")}
+        candidates = [{"player": seat.player, **own}]
+    elif seat.kind == "model":
+        candidates = [{"model": name, **variant} for name in known_names("model")]
+    for entry in candidates:
+        if _makes(entry, seat):
+            return entry
+    raise ConfigError(
+        f"player {seat.player}: nothing in conf/ makes it as it played; save its settings there, "
+        "for a model as conf/model/NAME.yaml"
+    )
+
+
+def _makes(entry: Mapping[str, Any], seat: Seat) -> bool:
+    """Whether a seat of a team file comes out as this one."""
+    try:
+        (team,) = compose_teams({"team_id": "one", "seats": [dict(entry)]}).teams
+    except ConfigError:
+        return False
+    return bool(digest(team["seats"][0]) == digest(seat.model_dump(mode="json")))
+
+
+if __name__ == "__main__":
+    with ending_on_interrupt(lambda: "Stopped"):
+        sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,33 @@
+"""Time of ratings, reported and never asserted: 1,000 games of eight players, 200 orders.
+
+Work grows with games times orders times seats squared: an order of a game costs what it costs
+in any other run, whatever the number of players.
+"""
+
+import time
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from calbench.analysis.ratings import RatingBook, RatingSpec
+from tests.analysis.rated_games import chance_games
+
+pytestmark = pytest.mark.benchmark(timer=time.process_time)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(RatingSpec(resamples=1, orders_per_resample=1), id="orders-alone"),
+        pytest.param(RatingSpec(), id="with-rank-intervals"),
+    ],
+)
+def test_a_thousand_games_are_rated_over_two_hundred_orders(
+    benchmark: BenchmarkFixture, spec: RatingSpec
+) -> None:
+    assert spec.orders == 200
+    book = RatingBook()
+    for game in chance_games({name: 0.1 * place for place, name in enumerate("abcdefgh")}, 1000, 0):
+        book.add(game)
+    scope = benchmark(book.scope, "models", "uniform", spec)
+    assert len(scope.standings) == 8
