@@ -238,3 +238,30 @@ def test_variant_stands_in_configuration_prompt_and_player() -> None:
     assert probing.variant.is_nosy
     assert spec.limits.max_turns_per_round == 6
     assert spec.limits.dm_cap == 100
+
+
+def test_key_reaches_no_file_of_a_run_and_no_line_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    canary = "sk-canary-0123456789"
+    monkeypatch.setenv("STAND_IN_KEY", canary)
+    calls = 0
+
+    async def leaking(request: Request, endpoint: Endpoint) -> Completion:
+        nonlocal calls
+        calls += 1
+        assert endpoint.key() == canary
+        if calls % 20 == 0:
+            raise AttemptError(
+                "AuthenticationError", status=401, is_retryable=False
+            ) from ValueError(canary)
+        return await answering(request, endpoint)
+
+    out = tmp_path / "run"
+    summary = execute(run_spec(out, "model.api_key_env=STAND_IN_KEY"), leaking)
+
+    assert summary.halted >= 1
+    files = [path for path in out.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".sqlite" for path in files)
+    assert not [path for path in files if canary.encode() in path.read_bytes()]
+    assert not any("canary" in said for said in capfd.readouterr())
