@@ -34,6 +34,7 @@ from tests.agents.replies import (
     envelopes,
     replies,
 )
+from tests.effort import examples
 
 
 def read(text: str) -> Read[Turn]:
@@ -268,7 +269,7 @@ def check_reply(text: str) -> None:
 
 
 @given(replies())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_no_reply_gives_an_exception_or_an_unwritten_action(text: str) -> None:
     check_reply(text)
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -35,20 +36,21 @@ def keys_in(store: Path) -> set[str]:
         return {record.key for record in replies.records()}
 
 
-def start(out: Path, notes: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.commands.recording", str(out), str(notes), "15"]
+def start(out: Path, notes: Path, overrides: Sequence[str]) -> subprocess.Popen[bytes]:
+    arguments = [str(out), str(notes), "15", *overrides]
+    command = [sys.executable, "-m", "tests.commands.recording", *arguments]
     return subprocess.Popen(command, cwd=REPO, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def kill_and_resume(tmp_path: Path, kills: int) -> None:
+def kill_and_resume(tmp_path: Path, kills: int, overrides: Sequence[str] = ()) -> None:
     out, notes, whole = tmp_path / "killed", tmp_path / "requests", tmp_path / "whole"
-    execute(recording(str(whole)), noting(str(tmp_path / "undisturbed"), 0))
+    execute(recording(str(whole), *overrides), noting(str(tmp_path / "undisturbed"), 0))
     needed = sent_keys(tmp_path / "undisturbed")
     assert len(needed) == len(set(needed))
     chance, struck, is_done, written = random.Random(4), 0, False, set[str]()
     while not is_done:
         before = len(sent_keys(notes))
-        process = start(out, notes)
+        process = start(out, notes, overrides)
         if struck < kills and is_asking(process, notes, before):
             time.sleep(chance.random() * MOST_S / kills)
             process.kill()
@@ -79,7 +81,7 @@ def sent_keys(notes: Path) -> list[str]:
 
 
 def test_run_killed_once_ends_as_if_it_never_was(tmp_path: Path) -> None:
-    kill_and_resume(tmp_path, kills=1)
+    kill_and_resume(tmp_path, 1, ["suite.num_scenarios=2", "suite.num_candidates=2"])
 
 
 @pytest.mark.slow

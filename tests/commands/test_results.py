@@ -43,6 +43,8 @@ def test_run_leaves_traces_and_tables_under_their_public_names(finished: Path) -
         "tables/privacy/game_target_summary.csv",
         "tables/privacy/reflections.csv",
         "tables/privacy/reflection_calibration.csv",
+        "tables/privacy/messages.parquet",
+        "tables/privacy/calls.parquet",
     }
     assert names == traces | tables
 

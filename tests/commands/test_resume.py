@@ -297,7 +297,7 @@ def test_killed_run_ends_with_the_bytes_of_an_undisturbed_one(
     assert files(out) == undisturbed
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_ctrl_c_ends_a_run_with_one_line_that_says_what_stands(
     long_suite: Path, tmp_path: Path, jobs: int
 ) -> None:

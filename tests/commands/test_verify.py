@@ -18,6 +18,7 @@ from calbench.traces.events import TurnStart
 from calbench.traces.storage import read_trace, write_trace
 from calbench.verify import main, verify_file, verify_trace
 from tests.commands.runs import verify
+from tests.effort import examples
 from tests.engine.scripts import altered
 from tests.factories import make_scenario
 
@@ -373,7 +374,7 @@ values: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_trace_is_refused_in_one_line_whatever_is_edited(
     honest: bytes, tmp_path: Path, data: st.DataObject

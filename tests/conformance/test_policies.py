@@ -50,6 +50,7 @@ from calbench.traces.events import (
     TurnStart,
 )
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
+from tests.effort import examples
 from tests.properties.players import PROSE, Liar, Talkative
 from tests.strategies import loose_scenarios, scenarios, seeds
 
@@ -144,7 +145,7 @@ limits = st.builds(
     dm_cap=st.none() | st.integers(0, 9),
 )
 any_scenarios = scenarios(max_slots=8) | loose_scenarios()
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=examples(40), deadline=None)
 MANY = settings(max_examples=600, deadline=None)
 
 every_policy = pytest.mark.parametrize("name", NAMES)

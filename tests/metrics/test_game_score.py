@@ -9,6 +9,7 @@ from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Trace
+from tests.effort import examples
 from tests.factories import make_scenario
 from tests.metrics.games import (
     book,
@@ -26,7 +27,7 @@ from tests.metrics.language_games import halted
 from tests.strategies import loose_scenarios, scenarios, seeds
 
 any_scenario = st.one_of(scenarios(), loose_scenarios())
-LAWFUL = settings(deadline=None, max_examples=40)
+LAWFUL = settings(deadline=None, max_examples=examples(40))
 
 
 def failing_game() -> Trace:

@@ -11,6 +11,7 @@ from calbench.metrics.privacy.reflection import PairReflection, pair_reflections
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import AgentRegistered, BatchApplied, Reflection, RoundStart
 from calbench.traces.models import Seat, Trace
+from tests.effort import examples
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario, dm, play_random, play_scripts, play_team, talk
 from tests.metrics.language_games import (
@@ -193,7 +194,7 @@ def brute_force(trace: Trace, target: int, *, partners_only: bool) -> float | No
     return total if has_answer else None
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.one_of(scenarios(), loose_scenarios()), seeds)
 def test_loss_is_that_of_a_second_computation(scenario: Scenario, seed: int) -> None:
     played = seated(play_random(scenario, seed), *TALKERS)

@@ -20,6 +20,7 @@ from calbench.oracle.cache import OracleCache
 from calbench.scenarios.models import ErrandEntry, Scenario
 from calbench.traces.events import BatchApplied, Resolution
 from calbench.traces.models import Trace
+from tests.effort import examples
 from tests.factories import make_scenario
 from tests.metrics.games import (
     Script,
@@ -257,7 +258,7 @@ SMALL = [
 ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.sampled_from(SMALL), st.integers(0, 10_000), st.booleans())
 def test_the_loss_is_that_of_a_search_by_hand_after_every_batch(
     drawn: tuple[list[str], list[tuple[int, ...]]], seed: int, is_random: bool

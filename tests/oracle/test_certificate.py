@@ -9,11 +9,12 @@ from calbench.domain.ids import MeetingId, Slot
 from calbench.oracle.certificate import check_schedule
 from calbench.oracle.problem import Problem
 from calbench.oracle.solve import Optimal, Schedule, solve_best, solve_worst
+from tests.effort import examples
 from tests.oracle import brute_force
 from tests.oracle.problems import problem_of, problems
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(problems(max_priors=3, has_capacity=True))
 def test_certificate_accepts_the_solvers_schedules(problem: Problem) -> None:
     for result in (solve_best(problem), solve_worst(problem)):
@@ -85,7 +86,7 @@ def test_certificate_accepts_two_prior_meetings_that_exchange_slots() -> None:
     assert check_schedule(problem, exchanged) == ()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(problems(max_priors=2, max_slots=3))
 def test_certificate_agrees_with_brute_force_on_every_assignment(problem: Problem) -> None:
     """Whatever the slots: accepted with the right costs if and only if allowed."""

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from calbench.oracle.count import Difficulty, count_feasible, difficulty
 from calbench.oracle.problem import Problem
 from calbench.oracle.reference import enumerate_feasible
+from tests.effort import examples
 from tests.oracle import brute_force
 from tests.oracle.problems import problem_of, problems
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(problems())
 def test_count_equals_enumeration_and_brute_force(problem: Problem) -> None:
     expected = brute_force.count(problem)

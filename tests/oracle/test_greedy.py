@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from calbench.oracle.greedy import greedy_cost
 from calbench.oracle.problem import Problem
 from calbench.oracle.solve import Optimal, solve_best
+from tests.effort import examples
 from tests.oracle.problems import problem_of, problems
 
 
@@ -32,7 +33,7 @@ def test_greedy_takes_the_first_slot_that_all_can_clear(
     assert greedy_cost(problem_of(rows, meetings, priors)) == expected
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(problems())
 def test_greedy_never_beats_the_oracle(problem: Problem) -> None:
     cost = greedy_cost(problem)

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 
 from calbench.oracle.problem import Problem
 from calbench.oracle.solve import Infeasible, Optimal, Schedule, solve_best, solve_worst
+from tests.effort import examples
 from tests.oracle import brute_force
 from tests.oracle.problems import problem_of, problems
 
@@ -22,14 +23,14 @@ def _schedule(result: Optimal | Infeasible) -> Schedule:
     return result.schedule
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(problems(max_priors=0))
 def test_solve_equals_brute_force_without_prior_meetings(problem: Problem) -> None:
     assert _as_outcome(solve_best(problem)) == brute_force.best(problem)
     assert _as_outcome(solve_worst(problem)) == brute_force.worst(problem)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(problems(max_priors=3, max_slots=4, has_capacity=True))
 def test_solve_equals_brute_force_with_prior_meetings(problem: Problem) -> None:
     assert _as_outcome(solve_best(problem)) == brute_force.best(problem)
@@ -44,7 +45,7 @@ def test_solve_equals_brute_force_in_many_problems(problem: Problem) -> None:
     assert _as_outcome(solve_worst(problem)) == brute_force.worst(problem)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(problems(max_priors=0, has_capacity=True))
 def test_cost_is_that_of_the_cheapest_rearrangement_when_capacity_holds(problem: Problem) -> None:
     """The lemma: nothing but the errands under the meetings has to move."""

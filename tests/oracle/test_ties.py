@@ -8,6 +8,7 @@ from calbench.oracle.enumeration import enumerate_cost_vectors
 from calbench.oracle.problem import Problem
 from calbench.oracle.solve import Infeasible, Optimal, solve_best
 from calbench.oracle.ties import CostVectors, optimal_cost_vectors
+from tests.effort import examples
 from tests.oracle import brute_force
 from tests.oracle.problems import problem_of, problems
 
@@ -16,13 +17,13 @@ def _vectors(result: CostVectors | Infeasible) -> tuple[tuple[int, ...], ...] | 
     return None if isinstance(result, Infeasible) else result.vectors
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(problems(max_priors=0))
 def test_vectors_equal_brute_force_without_prior_meetings(problem: Problem) -> None:
     assert _vectors(optimal_cost_vectors(problem, 0)) == brute_force.optimal_vectors(problem)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(problems(max_priors=3, max_slots=4, has_capacity=True))
 def test_vectors_equal_brute_force_with_prior_meetings(problem: Problem) -> None:
     assert _vectors(optimal_cost_vectors(problem, 0)) == brute_force.optimal_vectors(problem)

@@ -16,6 +16,7 @@ from calbench.scenarios.labels import assign_labels, read_label_bank
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Seat, Team, Trace
 from calbench.traces.storage import trace_bytes
+from tests.effort import examples
 from tests.properties.games import any_scenarios, channel_sets, limits
 
 BANK = read_label_bank("v1")
@@ -74,7 +75,7 @@ def listened(scenario: Scenario, config: GameConfig, style: str) -> tuple[Trace,
 
 
 @given(any_scenarios, configs, styles)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_prompt_holds_a_label_its_agent_may_not_know(
     scenario: Scenario, config: GameConfig, style: str
 ) -> None:
@@ -89,7 +90,7 @@ def test_no_prompt_holds_a_label_its_agent_may_not_know(
 
 
 @given(any_scenarios, configs, styles)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_every_call_extends_the_call_before_it_and_measurements_leave_no_trace(
     scenario: Scenario, config: GameConfig, style: str
 ) -> None:
@@ -104,7 +105,7 @@ def test_every_call_extends_the_call_before_it_and_measurements_leave_no_trace(
 
 
 @given(any_scenarios, configs, styles)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_trace_of_language_agents_replays(
     scenario: Scenario, config: GameConfig, style: str
 ) -> None:

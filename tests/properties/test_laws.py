@@ -11,10 +11,11 @@ from calbench.domain.randomness import stream
 from calbench.engine.game import game_id
 from calbench.scenarios.models import ErrandEntry, Scenario
 from calbench.traces.events import BatchApplied, BatchRejected, Event, InvalidToolCall, Resolution
+from tests.effort import examples
 from tests.properties.games import DrawnGame, games
 from tests.properties.laws import LAWS, observations_do_not_depend_on_the_calendar_of
 
-FEW = settings(max_examples=100, deadline=None)
+FEW = settings(max_examples=examples(100), deadline=None)
 MANY = settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 

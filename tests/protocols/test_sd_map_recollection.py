@@ -18,6 +18,7 @@ from calbench.protocols.sd_map.memory import Memory, note_said
 from calbench.protocols.sd_map.policy import SdMap
 from calbench.protocols.sd_map.recollection import Recollection
 from calbench.scenarios.models import Scenario
+from tests.effort import examples
 from tests.engine.scripts import game_config
 from tests.properties.players import Liar, Talkative
 from tests.protocols.observations import TRIO, message, observation
@@ -59,7 +60,7 @@ games = st.builds(
 
 
 @given(seen=games, chance=st.randoms(use_true_random=False))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_one_policy_answers_for_everybody_in_any_order(
     seen: list[Observation], chance: Random
 ) -> None:
@@ -72,7 +73,7 @@ def test_one_policy_answers_for_everybody_in_any_order(
 
 
 @given(seen=games, chance=st.randoms(use_true_random=False))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_an_altered_past_is_noticed(seen: list[Observation], chance: Random) -> None:
     """One message less, two in another order, or one with other words."""
     for before, after in pairwise(seen):

@@ -16,6 +16,7 @@ from calbench.errors import FileError, OutputError
 from calbench.scenarios.difficulty import with_oracle
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import read_suite, scenario_schema, write_suite
+from tests.effort import examples
 from tests.factories import make_scenario
 from tests.strategies import loose_scenarios, scenarios
 
@@ -52,7 +53,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @given(st.one_of(scenarios(), loose_scenarios()))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_suite_survives_a_round_trip_byte_by_byte(
     tmp_path_factory: pytest.TempPathFactory, scenario: Scenario
 ) -> None:
@@ -257,7 +258,7 @@ def test_windows_line_ends_and_a_missing_last_one_are_read(path: Path) -> None:
 
 
 @given(st.data())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_damaged_file_is_read_or_refused_in_one_line(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:

@@ -66,6 +66,15 @@ UNLISTED = {
         "calbench/scenarios/certificates.py": READS_THE_SUITE,
         "calbench/scenarios/storage.py": READS_THE_SUITE,
     },
+    "judge": {
+        "calbench/agents": PLANS,
+        "calbench/scenarios/labels.py": PLANS,
+        "calbench/engine": PLANS,
+        "calbench/protocols": SEATING,
+        "calbench/oracle": "of the other tables, whose reader of traces this one shares",
+        "calbench/scenarios/certificates.py": READS_THE_SUITE,
+        "calbench/scenarios/storage.py": READS_THE_SUITE,
+    },
     "analyze": {
         "calbench/agents": PLANS,
         "calbench/scenarios/labels.py": PLANS,
@@ -88,8 +97,8 @@ UNLISTED = {
 CALIBRATED = set(STAGES["calibrate"]["matrix"]["exp"])
 """Experiments whose tables say what each message gave away."""
 
-BY_HAND = {"local_model", "measure_speed", "record_local"}
-"""What they write depends on the machine."""
+BY_HAND = {"audit_sample", "local_model", "measure_speed", "record_local"}
+"""What they write depends on the machine; the sample's table, which is in git, on a file in git."""
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from calbench.analysis.dictionary import JUDGE_TABLES
 from calbench.config import RunSpec, compose, read_params, write_params
 from calbench.run import execute
 from calbench.scenarios.storage import read_suite
@@ -56,6 +57,19 @@ def test_stages_write_the_same_bytes_when_they_are_run_twice(
     run_stage(*ORDER)
     assert files(tmp_path) == first
     assert {name.split("/")[1] for name in first} == {"suites", "tables", "tiny", "traces"}
+
+
+def test_judge_stage_writes_the_tables_of_the_scripted_judge(
+    run_stage: Stage, tmp_path: Path
+) -> None:
+    run_stage("generate", "play", "judge")
+    tables = files(tmp_path / "data/tables/tiny/judge")
+    wanted = {"judge_cases.json", *(name.removeprefix("judge/") for name in JUDGE_TABLES)}
+    assert set(tables) == wanted
+    first = tables["metric_comparison.csv"].decode().splitlines()[1]
+    assert first.startswith("scripted,tiny,imap,protocol,3,3,")
+    run_stage("judge")
+    assert files(tmp_path / "data/tables/tiny/judge") == tables
 
 
 def test_stages_and_command_write_the_same_tables_and_traces(

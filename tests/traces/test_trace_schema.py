@@ -1,6 +1,7 @@
 """The published JSON Schema of traces."""
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -34,23 +35,31 @@ jsonschema = pytest.importorskip("jsonschema")
 )
 
 
+@cache
+def played(team: str) -> bytes:
+    return trace_bytes(play_game(SCENARIO, team, channels=CHANNELS))
+
+
 def document(team: str) -> dict[str, Any]:
-    trace = play_game(SCENARIO, team, channels=CHANNELS)
-    loaded: dict[str, Any] = json.loads(trace_bytes(trace))
+    loaded: dict[str, Any] = json.loads(played(team))
     return loaded
 
 
-def problems(value: dict[str, Any]) -> list[str]:
+@cache
+def validator() -> Any:
     schema = trace_schema()
-    validator = jsonschema.validators.validator_for(schema)(schema)
-    return [error.message for error in validator.iter_errors(value)]
+    return jsonschema.validators.validator_for(schema)(schema)
+
+
+def problems(value: dict[str, Any]) -> list[str]:
+    return [error.message for error in validator().iter_errors(value)]
 
 
 def test_schema_is_a_valid_json_schema_of_the_stated_draft() -> None:
     schema = trace_schema()
-    validator = jsonschema.validators.validator_for(schema, default=None)
-    assert validator is jsonschema.Draft202012Validator
-    validator.check_schema(schema)
+    known = jsonschema.validators.validator_for(schema, default=None)
+    assert known is jsonschema.Draft202012Validator
+    known.check_schema(schema)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from calbench.interface import play_game
 from calbench.scenarios.difficulty import completed
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace, trace_bytes, write_trace
+from tests.effort import examples
 from tests.factories import make_scenario
 
 SCENARIO = make_scenario(
@@ -303,7 +304,9 @@ ALL_PLACES = places(DOCUMENT)
 
 @given(place=st.sampled_from(ALL_PLACES), value=json_values)
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(200),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_any_edit_is_refused_in_one_line_or_read_exactly(
     tmp_path: Path, place: tuple[str | int, ...], value: Any

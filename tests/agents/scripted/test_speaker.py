@@ -22,6 +22,7 @@ from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.replies import Unreadable
 from calbench.domain.rules import Applied, apply_batch
 from tests.agents.scripted.observed import ENGLISH, briefings, observations, texts
+from tests.effort import examples
 from tests.factories import calendar
 
 PROMPTS = load_prompts(PROMPT_VERSION)
@@ -34,7 +35,7 @@ def actions_of(reply: str) -> tuple[object, ...]:
     return found.value.actions
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_any_round_is_answered_by_clean_envelopes(data: st.DataObject) -> None:
     speaker = ScriptedSpeaker(data.draw(styles), data.draw(st.integers(0, 99)))

@@ -1,0 +1,17 @@
+"""How hard tests try: a part of their examples in the fast suite, all of them in a thorough run."""
+
+import os
+
+from hypothesis import settings
+
+THOROUGH = os.environ.get("CALBENCH_THOROUGH") == "1"
+"""Set by `make check-slow`, which repeats every law with all its examples."""
+
+
+def examples(count: int) -> int:
+    """Return how many of so many examples to draw now."""
+    return count if THOROUGH else max(10, count // 4)
+
+
+# The same examples in every run: a failure belongs to a change, not to a machine's mood.
+settings.register_profile("calbench", deadline=None, derandomize=True, max_examples=examples(100))
