@@ -23,6 +23,7 @@ Without arguments: a taste of a few seconds. Results go to build/runs/<experimen
   python -m calbench.verify PATH...
   python -m calbench.rescore TRACES... out=DIR
   python -m calbench.compare RUN_A RUN_B
+  python -m calbench.judge RUN out=DIR [model=ID]
 
 Choices:
   +experiment=  {experiments}

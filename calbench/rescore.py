@@ -8,6 +8,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from calbench.analysis.dictionary import TABLES
@@ -52,8 +53,8 @@ TEAM_ORDER = (
 SETTINGS = ("jobs=", "measure=", "measure.", "analysis=", "analysis.")
 """Keys that the configuration answers for."""
 
-KEPT = frozenset({*TABLES, "metrics.json"})
-"""Files that may stand in the folder already: they are written anew."""
+KEPT = frozenset({*TABLES, "metrics.json", "metrics/*/*.json"})
+"""Files that may stand in the folder already, as patterns: they are written anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +190,10 @@ def check_folder(out: Path, kept: Collection[str] = KEPT) -> None:
 
 
 def _strangers(out: Path, kept: Collection[str]) -> Iterator[str]:
-    folders = {str(PurePosixPath(name).parent) for name in kept}
+    folders = {str(parent) for name in kept for parent in PurePosixPath(name).parents}
     for path in sorted(out.rglob("*")):
         name = path.relative_to(out).as_posix()
-        if name not in kept and not (path.is_dir() and name in folders):
+        if not any(fnmatchcase(name, each) for each in (folders if path.is_dir() else kept)):
             yield name
 
 

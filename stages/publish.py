@@ -1,8 +1,10 @@
 """Tables, suites and traces -> build/site: the static site."""
 
+import os
 from pathlib import Path
 
 from calbench.config import read_params
+from calbench.engine.pool import workers
 from calbench.report.build import build_site
 from calbench.report.pages import ExperimentResults, SpecialResults, write_site
 from calbench.report.special import SPECIAL
@@ -31,7 +33,8 @@ def main(experiments: list[str]) -> None:
         )
     special = SpecialResults([each for each in results if each.name in SPECIAL], PUBLISHED)
     browsable = [each for each in results if each.name not in SPECIAL]
-    write_site(SOURCES, browsable, paths.BUILD / "site_src", special)
+    with workers(os.cpu_count() or 1) as executor:
+        write_site(SOURCES, browsable, paths.BUILD / "site_src", special, executor)
     build_site(paths.BUILD / "site_src", paths.BUILD / "site")
 
 

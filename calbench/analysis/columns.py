@@ -47,7 +47,7 @@ COST = "accounting cost"
 
 def estimated(name: str, unit: str, meaning: str, denominator: str, origin: str) -> list[Column]:
     """Return the columns of an estimate: its mean, and the ends of its interval."""
-    interval = "of the percentile interval by bootstrap over scenarios"
+    interval = "of the expanded percentile interval by bootstrap over scenarios"
     return [
         Column(name, "number", unit, meaning, denominator, origin),
         Column(f"{name}_low", "number", unit, f"lower end {interval}", denominator, "C"),

@@ -12,9 +12,11 @@ from math import fsum
 import numpy as np
 
 from calbench.analysis.columns import SCENARIO, SETTING, Column
-from calbench.analysis.estimates import FRACTION_BITS, Floats, ScenarioSum, resample_weights
+from calbench.analysis.comparisons import paired_ends
+from calbench.analysis.estimates import ScenarioSum
 from calbench.analysis.measures import MEASURES, Measure
 from calbench.analysis.rows import line
+from calbench.analysis.significance import Sums
 from calbench.analysis.spec import AnalysisSpec
 
 TEAM_A = Column("team_a", "text", "", "team of the first run")
@@ -72,7 +74,7 @@ class Difference:
     """B's mean minus A's over common scenarios.
 
     Attributes:
-        low: lower end of the paired percentile interval; ``None`` below two scenarios.
+        low: lower end of the paired interval; ``None`` below two scenarios.
         num_scenarios: scenarios with an agent-game that counts, for both.
     """
 
@@ -165,7 +167,10 @@ def paired_difference(
     if not count_a or not count_b:
         return None
     num_scenarios = sum(x.count > 0 and y.count > 0 for x, y in zip(a, b, strict=True))
-    low, high = _interval(a, b, spec, *names) if num_scenarios > 1 else (None, None)
+    low, high = None, None
+    if num_scenarios > 1:
+        lows, highs = paired_ends(_sums(b), _sums(a), [num_scenarios], spec, *names)
+        low, high = lows[0], highs[0]
     return Difference(
         value_a=fsum(entry.total for entry in a) / count_a,
         value_b=fsum(entry.total for entry in b) / count_b,
@@ -177,25 +182,11 @@ def paired_difference(
     )
 
 
-def _interval(
-    a: Sequence[ScenarioSum], b: Sequence[ScenarioSum], spec: AnalysisSpec, *names: int | str
-) -> tuple[float, float]:
-    blocks = []
-    for weights in resample_weights(len(a), spec, *names):
-        with np.errstate(invalid="ignore"):
-            blocks.append(_means(weights, b) - _means(weights, a))
-    drawn = np.concatenate(blocks)
-    tail = (1 - spec.confidence) / 2
-    ends = np.quantile(drawn[~np.isnan(drawn)], [tail, 1 - tail])
-    return float(ends[0]), float(ends[1])
-
-
-def _means(weights: Floats, sums: Sequence[ScenarioSum]) -> Floats:
-    """Return the mean of each resample; sums are rounded, so that they add exactly."""
-    totals = np.array([entry.total for entry in sums])
-    totals = np.ldexp(np.rint(np.ldexp(totals, FRACTION_BITS)), -FRACTION_BITS)
-    means: Floats = (weights @ totals) / (weights @ np.array([float(e.count) for e in sums]))
-    return means
+def _sums(entries: Sequence[ScenarioSum]) -> Sums:
+    return Sums(
+        np.array([[entry.total] for entry in entries]),
+        np.array([[float(entry.count)] for entry in entries]),
+    )
 
 
 def _contributions(

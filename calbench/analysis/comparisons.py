@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calbench.analysis.estimates import Floats, ScenarioSum, resample_weights, rounded_sums
+from calbench.analysis.intervals import ends_of
 from calbench.analysis.power import resolvable_gap, scenarios_needed
 from calbench.analysis.significance import Sums, adjusted_p_values, swap_p_values
 from calbench.analysis.spec import AnalysisSpec
@@ -22,7 +23,7 @@ class Difference:
 
     Attributes:
         value: the difference.
-        low: lower end of the percentile interval; ``None`` below two scenarios.
+        low: lower end of the interval; ``None`` below two scenarios.
         high: upper end.
         p_value: two-sided, of the paired permutation test.
         num_scenarios: scenarios that count for both.
@@ -90,14 +91,14 @@ def _differences(
     """Yield the difference of each column, in which some scenario counts."""
     values = _means(first) - _means(second)
     spreads = _spreads(first, second, common)
-    lows, highs = _intervals(first, second, spec, *names)
+    lows, highs = paired_ends(first, second, common.sum(axis=0).tolist(), spec, *names)
     p_values = swap_p_values(first, second, spec)
     for index, num_scenarios in enumerate(common.sum(axis=0).tolist()):
         has_interval = num_scenarios > 1
         yield Difference(
             value=float(values[index]),
-            low=float(lows[index]) if has_interval else None,
-            high=float(highs[index]) if has_interval else None,
+            low=lows[index] if has_interval else None,
+            high=highs[index] if has_interval else None,
             p_value=p_values[index],
             num_scenarios=num_scenarios,
             spread=float(spreads[index]) if has_interval else None,
@@ -122,12 +123,24 @@ def _spreads(first: Sums, second: Sums, common: npt.NDArray[np.bool_]) -> Floats
     return np.asarray(np.sqrt(squares / np.maximum(num_scenarios - 1, 1)))
 
 
-def _intervals(
-    first: Sums, second: Sums, spec: AnalysisSpec, *names: int | str
-) -> tuple[Floats, Floats]:
-    """Return the ends of every column's percentile interval.
+def paired_ends(
+    first: Sums,
+    second: Sums,
+    num_scenarios: Sequence[int],
+    spec: AnalysisSpec,
+    *names: int | str,
+) -> tuple[list[float], list[float]]:
+    """Return the ends of every column's interval: the first's mean less the second's.
 
-    A resample without a scenario that counts has no difference and is left out.
+    Both are resampled together. A resample without a scenario that counts has no difference and
+    is left out.
+
+    Args:
+        first: what scenarios add to one team's means.
+        second: the same of the other.
+        num_scenarios: that count for both, in each column.
+        spec: resamples, seed and confidence.
+        names: what the resamples are for.
     """
     ours, theirs = rounded_sums(first.totals), rounded_sums(second.totals)
     blocks = []
@@ -137,12 +150,7 @@ def _intervals(
                 (weights @ ours) / (weights @ first.counts)
                 - (weights @ theirs) / (weights @ second.counts)
             )
-    tail = (1 - spec.confidence) / 2
-    differences = np.concatenate(blocks)
-    # Without any resample left there is no interval, and a warning instead of an answer.
-    differences[:, np.isnan(differences).all(axis=0)] = 0.0
-    ends = np.nanquantile(differences, [tail, 1 - tail], axis=0)
-    return ends[0], ends[1]
+    return ends_of(np.concatenate(blocks), num_scenarios, spec.confidence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from calbench.analysis.columns import (
     VPS_KIND,
     Column,
 )
+from calbench.analysis.judge.columns import JUDGED
 from calbench.analysis.language_columns import (
     PLAYERS,
     REFLECTION_CALIBRATION,
@@ -44,6 +45,7 @@ from calbench.analysis.result_columns import (
     MESSAGES_BY_MEETING,
     PRIOR_MOVES,
 )
+from calbench.analysis.talk_columns import CALLS, MESSAGES
 from calbench.metrics.outcomes import OUTCOMES
 
 LEADERBOARD = (
@@ -344,6 +346,8 @@ _VERSIONED: Mapping[str, tuple[Column, ...]] = {
     "audit_honesty.csv": AUDIT_HONESTY,
     "privacy/reflections.csv": REFLECTIONS,
     "privacy/reflection_calibration.csv": REFLECTION_CALIBRATION,
+    "privacy/messages.parquet": MESSAGES,
+    "privacy/calls.parquet": CALLS,
 }
 """Tables whose rows name the version of the metrics, in a last column of their own."""
 
@@ -365,7 +369,13 @@ SAMPLES: Mapping[str, tuple[Column, ...]] = {"audit_sample.csv": AUDIT_SAMPLE}
 """The same of labelled samples, which belong to no experiment."""
 
 
+JUDGE_TABLES: Mapping[str, tuple[Column, ...]] = {
+    f"judge/{name}": (*columns, ROW_VERSION) for name, columns in JUDGED.items()
+}
+"""The same of the judge audit, which is made where it is asked for."""
+
+
 def header(table: str) -> list[str]:
     """Return the column names of a table of any of these mappings."""
-    columns = {**TABLES, **SAMPLES}[table]
+    columns = {**TABLES, **SAMPLES, **JUDGE_TABLES}[table]
     return [column.name for column in columns]

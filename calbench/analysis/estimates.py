@@ -1,4 +1,4 @@
-"""Means with their uncertainty: percentile bootstrap over scenarios [C].
+"""Means with their uncertainty: expanded percentile bootstrap over scenarios [C].
 
 A mean over agent-games is a ratio of two sums over scenarios, so a resample of scenarios
 needs only each scenario's sum and count. All teams of a setting are resampled together:
@@ -16,6 +16,7 @@ from math import fsum
 import numpy as np
 import numpy.typing as npt
 
+from calbench.analysis.intervals import ends_of
 from calbench.analysis.spec import AnalysisSpec
 from calbench.domain.randomness import derived_seed
 
@@ -38,7 +39,7 @@ class ScenarioSum:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over agent-games with its percentile interval.
+    """A mean over agent-games with its interval.
 
     Attributes:
         value: the mean over all agent-games that count.
@@ -143,12 +144,5 @@ def _intervals(
     for weights in resample_weights(num_scenarios, spec, *names):
         with np.errstate(invalid="ignore"):
             blocks.append((weights @ totals) / (weights @ counts))
-    means = np.concatenate(blocks)
-    tail = (1 - spec.confidence) / 2
-    lows, highs = [], []
-    for column in means.T:
-        defined = column[~np.isnan(column)]
-        ends = np.quantile(defined, [tail, 1 - tail]) if defined.size else np.zeros(2)
-        lows.append(float(ends[0]))
-        highs.append(float(ends[1]))
-    return lows, highs
+    counted = (counts > 0).sum(axis=0).tolist()
+    return ends_of(np.concatenate(blocks), counted, spec.confidence)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import fsum
 
 from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
-from calbench.analysis.lost import LOST_LIMIT_PERCENT, lost_percent
+from calbench.analysis.lost import WithLostGames
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.order import GameKey
 from calbench.analysis.spec import AnalysisSpec
@@ -18,7 +18,7 @@ NOTHING = ScenarioSum(0.0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerRow:
+class PlayerRow(WithLostGames):
     """One player in one setting, over all teams of the run.
 
     Attributes:
@@ -42,16 +42,6 @@ class PlayerRow:
     vps_kind: str | None
     estimates: Mapping[str, Estimate | None]
     replies: ReplyCounts | None
-
-    @property
-    def lost_percent(self) -> float:
-        """Share of the recorded games that were lost."""
-        return lost_percent(self.games, self.games_lost)
-
-    @property
-    def is_flagged(self) -> bool:
-        """Whether so many games were lost that the row should not be relied on."""
-        return self.lost_percent > LOST_LIMIT_PERCENT
 
 
 @dataclass(slots=True)

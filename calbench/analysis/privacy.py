@@ -19,7 +19,7 @@ two summaries it names the measures and, in words, the key; our reading [C]:
 """
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import fsum
@@ -160,8 +160,18 @@ class PrivacyTables:
             table.write()
 
 
-def privacy_rows(trace: Trace, measure: MeasureSpec = DEFAULT_MEASURE) -> PrivacyRows:
-    """Return a game's lines of the four tables; a lost game has none."""
+def privacy_rows(
+    trace: Trace,
+    measure: MeasureSpec = DEFAULT_MEASURE,
+    rounds: Iterable[RoundBeliefs] | None = None,
+) -> PrivacyRows:
+    """Return a game's lines of the four tables; a lost game has none.
+
+    Args:
+        trace: the game.
+        measure: prior and floor.
+        rounds: its beliefs round by round, if they were replayed already.
+    """
     team, scenario = trace.config.team.team_id, trace.scenario
     if is_lost(trace.events):
         return PrivacyRows(scenario.setting, team, scenario.scenario_id, {})
@@ -172,7 +182,7 @@ def privacy_rows(trace: Trace, measure: MeasureSpec = DEFAULT_MEASURE) -> Privac
     losses = _Losses({a: [] for a in typed}, {a: [] for a in typed})
     evidence: list[str] = []
     pair_rows: list[str] = []
-    for beliefs in round_beliefs(trace, measure):
+    for beliefs in round_beliefs(trace, measure) if rounds is None else rounds:
         evidence.extend(_evidence_rows(game, beliefs, losses.by_target))
         pairs = [
             pair

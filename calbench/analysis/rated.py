@@ -14,7 +14,7 @@ from calbench.traces.models import Kind
 
 POOLS: dict[str, tuple[Kind, ...]] = {"models": ("model", "custom"), "scripted": ("scripted",)}
 """Who is rated with whom; the pool of scripted speakers is a demonstration [C]. Protocols and
-degenerate baselines are in no pool [P, appendix E]."""
+degenerate baselines are in no pool [P, appendix E], nor are variants that are told to probe [C]."""
 
 ALL = "all"
 """Stands for all settings of a run together."""
@@ -82,9 +82,14 @@ class RatedGame(NamedTuple):
     scores: tuple[tuple[float | None, ...], ...]
 
 
-def rated_game(score: GameScore, kinds: Sequence[Kind]) -> RatedGame | None:
+def is_in_pool(player: Player, pool: str) -> bool:
+    """Whether a player is rated in one of :data:`POOLS`."""
+    return player.kind in POOLS[pool] and not player.is_probing
+
+
+def rated_game(score: GameScore, pool: str) -> RatedGame | None:
     """Return a game's seats of one pool; ``None`` if there are none."""
-    agents = [agent for agent in score.agents if agent.player.kind in kinds]
+    agents = [agent for agent in score.agents if is_in_pool(agent.player, pool)]
     if not agents:
         return None
     return RatedGame(

@@ -117,4 +117,5 @@ APART = (
     Column("excess_cost", "number", COST, "mean of E", "agent-games", "F"),
     Column("excess_vps", "number", SLOTS, "mean of max(0, V - floor)", "measured", "P, F"),
     DIGEST,
+    Column("is_probing", "truth", "", "a variant told to probe for private facts", origin="P"),
 )

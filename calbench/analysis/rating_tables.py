@@ -3,18 +3,13 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from calbench.analysis.apart import Apart
 from calbench.analysis.cells import Cell, row, versioned
 from calbench.analysis.dictionary import header
 from calbench.analysis.rated import RATINGS
-from calbench.analysis.ratings import (
-    DEFAULT_RATINGS,
-    Apart,
-    RatingBook,
-    RatingSpec,
-    Scope,
-    Standing,
-)
+from calbench.analysis.ratings import RatingBook, Scope, Standing
 from calbench.analysis.rows import line
+from calbench.analysis.spec import DEFAULT_RATINGS, RatingSpec
 from calbench.files import write_atomically
 from calbench.metrics.seats import Player
 
@@ -120,4 +115,5 @@ def _apart_row(entry: Apart) -> str:
         entry.excess_cost,
         entry.excess_vps,
         _digest(entry.player),
+        entry.player.is_probing,
     )

@@ -9,18 +9,22 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from types import TracebackType
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 from calbench.analysis.audits.tables import AuditTables
 from calbench.analysis.privacy import PrivacyRows, PrivacyTables, privacy_rows
 from calbench.analysis.reflections import ReflectedGame, ReflectionTables, reflected_game
 from calbench.analysis.spec import DEFAULT_ANALYSIS, AnalysisSpec
 from calbench.analysis.tables import Collector
+from calbench.analysis.talk_tables import TalkRows, TalkTables, talk_rows
 from calbench.analysis.usage import Prices
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
+from calbench.metrics.privacy.loss import RoundBeliefs, round_beliefs
 from calbench.oracle.cache import OracleCache
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
@@ -87,46 +91,104 @@ def write_all_tables(
     executor: Executor | None = None,
     prices: Prices | None = None,
 ) -> None:
-    """Write what :func:`write_tables` and :func:`write_privacy_tables` write, and the audits.
+    """Write what :func:`write_tables` and :func:`write_privacy_tables` write.
 
-    Each trace is read once. Tables of privacy go below ``privacy``. Arguments as there.
+    Each trace is read once, and its messages are replayed once. Arguments as there.
     """
-    teams = team_ids(games)
-    both = partial(_scores_and_privacy, measure=measure)
-    audits = AuditTables(folder, teams)
+    measured = partial(_measured, measure=measure, prices=prices)
     with (
-        Collector(folder, teams, spec, prices) as tables,
-        PrivacyTables(folder / "privacy", teams, measure) as privacy,
-        ReflectionTables(folder / "privacy", teams, spec) as reflections,
+        Collector(folder, team_ids(games), spec, prices) as tables,
+        _RowTables(folder, games, measure, spec) as rows,
     ):
-        for measured in mapped(both, _by_scenario(games), executor):
-            for score, leaked, reflected, spoken in measured:
+        for found in mapped(measured, _by_scenario(games), executor):
+            for score, of_game in found:
                 tables.add(score)
-                privacy.append(leaked)
-                reflections.append(reflected)
-                if spoken is not None:
-                    audits.add(spoken)
+                rows.append(of_game)
                 tick()
         tables.write()
-        privacy.write()
-        reflections.write()
-        audits.write()
+        rows.write()
 
 
-def _scores_and_privacy(
-    paths: Sequence[Path], measure: MeasureSpec
-) -> list[tuple[GameScore, PrivacyRows, ReflectedGame, Trace | None]]:
-    """Measure games on one scenario; the trace itself comes back where words are audited."""
+class _GameRows(NamedTuple):
+    """One game's lines of the tables of privacy, reflections, messages and calls.
+
+    ``spoken`` is the trace itself where its words are audited.
+    """
+
+    leaked: PrivacyRows
+    reflected: ReflectedGame
+    talked: TalkRows
+    spoken: Trace | None
+
+
+def _measured(
+    paths: Sequence[Path], measure: MeasureSpec, prices: Prices | None
+) -> list[tuple[GameScore, _GameRows]]:
+    """Measure games on one scenario, which share oracle answers."""
     oracle = OracleCache()
-    return [
-        (
-            score_game(trace, measure=measure, oracle=oracle),
-            privacy_rows(trace, measure),
-            reflected_game(trace),
-            trace if trace.config.team.uses_language else None,
-        )
-        for trace in map(read_trace, paths)
-    ]
+    found = []
+    for trace in map(read_trace, paths):
+        beliefs = tuple(round_beliefs(trace, measure))
+        score = score_game(trace, measure=measure, oracle=oracle, beliefs=beliefs)
+        found.append((score, _game_rows(trace, measure, prices, beliefs)))
+    return found
+
+
+def _game_rows(
+    trace: Trace,
+    measure: MeasureSpec,
+    prices: Prices | None,
+    beliefs: Sequence[RoundBeliefs] | None = None,
+) -> _GameRows:
+    rounds = tuple(round_beliefs(trace, measure)) if beliefs is None else beliefs
+    return _GameRows(
+        privacy_rows(trace, measure, rounds),
+        reflected_game(trace),
+        talk_rows(trace, measure, prices, rounds),
+        trace if trace.config.team.uses_language else None,
+    )
+
+
+class _RowTables:
+    """The tables that :func:`write_privacy_tables` writes."""
+
+    def __init__(
+        self,
+        folder: Path,
+        games: Sequence[Recorded],
+        measure: MeasureSpec,
+        spec: AnalysisSpec,
+    ) -> None:
+        teams, below = team_ids(games), folder / "privacy"
+        self._open = ExitStack()
+        self._privacy = self._open.enter_context(PrivacyTables(below, teams, measure))
+        self._reflections = self._open.enter_context(ReflectionTables(below, teams, spec))
+        self._talk = self._open.enter_context(TalkTables(below, teams))
+        self._audits = AuditTables(folder, teams)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open.close()
+
+    def append(self, game: _GameRows) -> None:
+        self._privacy.append(game.leaked)
+        self._reflections.append(game.reflected)
+        self._talk.append(game.talked)
+        if game.spoken is not None:
+            self._audits.add(game.spoken)
+
+    def write(self) -> None:
+        self._privacy.write()
+        self._reflections.write()
+        self._talk.write()
+        self._audits.write()
 
 
 def scored_games(
@@ -157,8 +219,12 @@ def write_privacy_tables(
     tick: Callable[[], None],
     spec: AnalysisSpec = DEFAULT_ANALYSIS,
     executor: Executor | None = None,
+    prices: Prices | None = None,
 ) -> None:
-    """Write the four VPS tables of a run (paper, appendix F.5), and two of reflections.
+    """Write the large tables of a run below ``privacy``, and the audits of its language.
+
+    Those are the four VPS tables (paper, appendix F.5), two of reflections, and the messages
+    and calls of every game.
 
     Args:
         games: those of a run, or of several; tables list teams as they first come here.
@@ -167,28 +233,20 @@ def write_privacy_tables(
         tick: called once for each game.
         spec: settings of the estimates.
         executor: where to measure; ``None`` measures here. The tables do not depend on it.
+        prices: what models' tokens cost, where known.
     """
-    teams = team_ids(games)
-    rows = partial(_privacy, measure=measure)
+    rows = partial(_rows_of, measure=measure, prices=prices)
     tasks = chunks([game.path for game in games])
-    with (
-        PrivacyTables(folder, teams, measure) as tables,
-        ReflectionTables(folder, teams, spec) as reflections,
-    ):
+    with _RowTables(folder, games, measure, spec) as tables:
         for measured in mapped(rows, tasks, executor):
-            for leaked, reflected in measured:
-                tables.append(leaked)
-                reflections.append(reflected)
+            for game in measured:
+                tables.append(game)
                 tick()
         tables.write()
-        reflections.write()
 
 
-def _privacy(
-    paths: Sequence[Path], measure: MeasureSpec
-) -> list[tuple[PrivacyRows, ReflectedGame]]:
-    traces = map(read_trace, paths)
-    return [(privacy_rows(trace, measure), reflected_game(trace)) for trace in traces]
+def _rows_of(paths: Sequence[Path], measure: MeasureSpec, prices: Prices | None) -> list[_GameRows]:
+    return [_game_rows(trace, measure, prices) for trace in map(read_trace, paths)]
 
 
 def team_ids(games: Iterable[Recorded]) -> list[str]:

@@ -4,6 +4,38 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+RATING_DIGITS = 4
+"""MMRs that agree to so many decimals share a rank [C]: last bits differ between processors."""
+
+
+class RatingSpec(BaseModel):
+    """Settings of ratings.
+
+    Attributes:
+        orders: random orders of the games over which ratings are averaged; 200 [C].
+        resamples: resamples of the scenarios behind rank intervals [C].
+        orders_per_resample: random orders over which each resample is averaged [C].
+        seed: of orders and resamples [C].
+        confidence: share of the resamples that a rank interval holds [C].
+        mmr_start: MMR of a fresh player, whose ordinals are 0 [C].
+        mmr_scale: points of MMR for one of the mean ordinal [C]: skill 25, where all start, known
+            for sure would be 2000.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    orders: Annotated[int, Field(ge=1)] = 200
+    resamples: Annotated[int, Field(ge=1)] = 200
+    orders_per_resample: Annotated[int, Field(ge=1)] = 4
+    seed: Annotated[int, Field(ge=0)] = 0
+    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    mmr_start: Annotated[float, Field(allow_inf_nan=False)] = 1000.0
+    mmr_scale: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 40.0
+
+
+DEFAULT_RATINGS = RatingSpec()
+"""What published ratings use."""
+
 
 class AnalysisSpec(BaseModel):
     """Settings of the estimates.
@@ -12,10 +44,11 @@ class AnalysisSpec(BaseModel):
         bootstrap_resamples: resamples of the scenarios behind every interval [C].
         bootstrap_seed: seed of the resamples; they depend on it, the setting and the number
             of scenarios alone [C].
-        confidence: share of the resamples that an interval holds [C]; one less it is the
-            level of tests.
+        confidence: with which an interval shall hold the truth [C]; one less it is the level of
+            tests.
         permutations: random swaps behind a p-value, where all swaps are more than these [C].
         power: with which a suite has to find a gap that it is said to resolve [C].
+        ratings: settings of the ratings.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -25,6 +58,7 @@ class AnalysisSpec(BaseModel):
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
     permutations: Annotated[int, Field(ge=1)] = 9999
     power: Annotated[float, Field(gt=0, lt=1)] = 0.8
+    ratings: RatingSpec = DEFAULT_RATINGS
 
 
 DEFAULT_ANALYSIS = AnalysisSpec()

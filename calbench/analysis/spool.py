@@ -1,8 +1,8 @@
-"""A table whose rows arrive game by game, in any order, and leave in a fixed one."""
+"""A file whose parts arrive game by game, in any order, and leave in a fixed one."""
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -13,22 +13,28 @@ Key = tuple[Any, ...]
 """What a game is sorted by; unique and comparable within a table."""
 
 
-class SpooledTable:
-    """A CSV file in the making.
+class SpooledFile:
+    """A text file in the making.
 
-    Rows wait in an unnamed temporary file in the table's own folder, so memory holds one
+    Blocks wait in an unnamed temporary file in the file's own folder, so memory holds one
     small index entry a game, and a killed run leaves nothing behind. :meth:`write` brings
     them into order under a temporary name, then renames.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+    def __init__(self, path: Path, head: str, joint: str = "", tail: str = "") -> None:
         """Prepare the folder.
+
+        Args:
+            path: where the file shall stand.
+            head: what comes before all blocks.
+            joint: what comes between two of them, if both hold anything.
+            tail: what comes behind them.
 
         Raises:
             OutputError: naming the place, if it cannot be written.
         """
         self._path = path
-        self._header = ",".join(columns) + "\n"
+        self._head, self._joint, self._tail = head.encode(), joint.encode(), tail.encode()
         self._blocks: dict[Key, tuple[int, int]] = {}
         self._end = 0
         try:
@@ -51,7 +57,7 @@ class SpooledTable:
         self.close()
 
     def append(self, key: Key, lines: str) -> None:
-        """Add the whole lines of one game.
+        """Add one game's block, such as whole lines of a table.
 
         Raises:
             ValueError: the game is there already.
@@ -68,7 +74,7 @@ class SpooledTable:
         self._end += len(data)
 
     def write(self) -> None:
-        """Write the table whole or not at all, games in ascending key.
+        """Write the file whole or not at all, games in ascending key.
 
         Raises:
             OutputError: naming the place, if it cannot be written.
@@ -76,17 +82,31 @@ class SpooledTable:
         beside = self._path.with_name(f".{self._path.name}.part")
         try:
             with beside.open("wb") as file:
-                file.write(self._header.encode())
-                for key in sorted(self._blocks):
-                    start, length = self._blocks[key]
-                    self._rows.seek(start)
-                    file.write(self._rows.read(length))
+                self._save(file, self._in_order())
                 file.flush()
                 os.fsync(file.fileno())
             self._rows.seek(self._end)
             beside.replace(self._path)
         except OSError as error:
             raise self._failure(error) from error
+
+    def _in_order(self) -> Iterator[bytes]:
+        """Yield the block of each game, games in ascending key."""
+        for key in sorted(self._blocks):
+            start, length = self._blocks[key]
+            self._rows.seek(start)
+            yield self._rows.read(length)
+
+    def _save(self, file: IO[bytes], blocks: Iterator[bytes]) -> None:
+        """Bring head, blocks and tail into the form of the file."""
+        file.write(self._head)
+        is_first = True
+        for block in blocks:
+            if block:
+                file.write(b"" if is_first else self._joint)
+                file.write(block)
+                is_first = False
+        file.write(self._tail)
 
     def close(self) -> None:
         """Let go of the rows; what was written stays."""
@@ -95,3 +115,15 @@ class SpooledTable:
     def _failure(self, error: OSError) -> OutputError:
         reason = error.strerror or error
         return OutputError(f"{self._path}: cannot be written ({reason}); choose another folder")
+
+
+class SpooledTable(SpooledFile):
+    """The same of a CSV file: its head is the names of its columns."""
+
+    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+        """Prepare the folder.
+
+        Raises:
+            OutputError: naming the place, if it cannot be written.
+        """
+        super().__init__(path, ",".join(columns) + "\n")

@@ -7,17 +7,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import orjson
-
-from calbench.analysis.cells import cell, row, versioned
+from calbench.analysis.cells import row, versioned
 from calbench.analysis.comparisons import Comparison, adjusted, compare_teams
 from calbench.analysis.completion import CompletionBook
 from calbench.analysis.dictionary import header
 from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
 from calbench.analysis.first_speaker import FirstSpeakerBook
-from calbench.analysis.lost import LOST_LIMIT_PERCENT, lost_percent
+from calbench.analysis.lost import WithLostGames
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.meeting_talk import MeetingTalkBook
+from calbench.analysis.metric_files import numbers_of, write_metrics
 from calbench.analysis.order import GameOrder
 from calbench.analysis.players import PlayerBook
 from calbench.analysis.prior_moves import PriorMovesBook
@@ -25,7 +24,6 @@ from calbench.analysis.rating_tables import write_ratings
 from calbench.analysis.ratings import RatingBook
 from calbench.analysis.regret import RegretTables
 from calbench.analysis.rows import (
-    DIGITS,
     agent_rows,
     estimate_cells,
     game_row,
@@ -45,7 +43,7 @@ from calbench.metrics.privacy.measured import VpsKind, joint_kind
 
 
 @dataclass(frozen=True, slots=True)
-class LeaderboardRow:
+class LeaderboardRow(WithLostGames):
     """One team in one setting.
 
     Attributes:
@@ -63,16 +61,6 @@ class LeaderboardRow:
     games_lost: int
     estimates: Mapping[str, Estimate | None]
     vps_kind: str | None
-
-    @property
-    def lost_percent(self) -> float:
-        """Share of the recorded games that were lost."""
-        return lost_percent(self.games, self.games_lost)
-
-    @property
-    def is_flagged(self) -> bool:
-        """Whether so many games were lost that the row should not be relied on."""
-        return self.lost_percent > LOST_LIMIT_PERCENT
 
 
 @dataclass(slots=True)
@@ -197,7 +185,7 @@ class Collector:
         self._ratings.add(score)
 
     def write(self) -> tuple[LeaderboardRow, ...]:
-        """Write every table and ``metrics.json``, each whole or not at all.
+        """Write every table and the metrics, each file whole or not at all.
 
         Returns:
             The leaderboard, by setting and order of the teams.
@@ -221,8 +209,8 @@ class Collector:
         self._write("comparisons.csv", (comparison_row(c, self._spec) for c in self._comparisons()))
         self._write_players()
         self._write_results()
-        write_ratings(self._ratings, self._folder)
-        write_atomically(self._folder / "metrics.json", metrics_json(rows))
+        write_ratings(self._ratings, self._folder, self._spec.ratings)
+        write_metrics(self._folder, ((r.setting, r.team, numbers_of(r.estimates)) for r in rows))
         return rows
 
     def _write_players(self) -> None:
@@ -293,18 +281,6 @@ def _comparable(tallies: Sequence[_TeamTally]) -> Callable[[str, int, int], bool
         return "vps" not in measure or (kinds[a] == kinds[b] and kinds[a] is not None)
 
     return is_comparable
-
-
-def metrics_json(rows: Iterable[LeaderboardRow]) -> bytes:
-    """Return ``{setting: {team: {measure: value}}}``; undefined values have no key."""
-    tree: dict[str, dict[str, dict[str, float]]] = {}
-    for entry in rows:
-        tree.setdefault(entry.setting, {})[entry.team] = {
-            name: float(cell(estimate.value, DIGITS))
-            for name, estimate in entry.estimates.items()
-            if estimate is not None
-        }
-    return orjson.dumps(tree, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def comparison_row(entry: Comparison, spec: AnalysisSpec) -> str:

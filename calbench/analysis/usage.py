@@ -106,7 +106,7 @@ class UsageBook:
             tally = self._tallies[key]
             if not tally.tokens.calls + tally.tokens_lost.calls:
                 continue
-            price = _price(player, prices)
+            price = price_of(player, prices)
             yield UsageRow(
                 setting=setting,
                 team=team,
@@ -120,7 +120,7 @@ class UsageBook:
             )
 
 
-def _price(player: Player, prices: Prices) -> Price | None:
+def price_of(player: Player, prices: Prices) -> Price | None:
     """Return the price of a player's model; a price of the player itself prevails."""
     own = prices.get(player.name)
     return own if own is not None or player.model is None else prices.get(player.model)

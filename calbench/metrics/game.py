@@ -1,5 +1,6 @@
 """One game's score: every number of the tables, by agent and by meeting (paper, section 3)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from calbench.domain.ids import AgentId, MeetingId
@@ -23,13 +24,14 @@ from calbench.metrics.outcomes import (
     meeting_results,
     scheduled_by_agent,
 )
-from calbench.metrics.privacy.loss import excess_loss
+from calbench.metrics.privacy.loss import RoundBeliefs, excess_loss
 from calbench.metrics.privacy.measured import AgentLoss, VpsKind, game_loss, joint_kind
 from calbench.metrics.regret import MeetingRegret, explain_regret
 from calbench.metrics.seats import Player, players_of
 from calbench.metrics.talk import message_bytes, messages_sent_by_agent
 from calbench.metrics.usage import ReplyCounts, Tokens, reply_counts_by_agent, tokens_by_agent
 from calbench.oracle.cache import OracleCache
+from calbench.oracle.solve import Schedule
 from calbench.oracle.ties import CostVectors
 from calbench.scenarios.models import Scenario, Tertile
 from calbench.traces.models import Trace
@@ -162,11 +164,42 @@ class GameScore:
         return sum(agent.excess_cost for agent in self.agents)
 
 
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """What the parts of a score are computed from.
+
+    Attributes:
+        players: who sat where, by agent id.
+        results: of the meetings, in the order of the rounds.
+        paid: by each agent, in accounting cost.
+        schedule: the best of the scheduled meetings.
+    """
+
+    trace: Trace
+    measure: MeasureSpec
+    cache: OracleCache
+    players: tuple[Player, ...]
+    results: tuple[MeetingResult, ...]
+    paid: Costs
+    schedule: Schedule
+
+    @property
+    def scenario(self) -> Scenario:
+        return self.trace.scenario
+
+    @property
+    def excess(self) -> list[int]:
+        """Of each agent: paid less its cost in the best schedule."""
+        best = self.schedule.cost_by_agent
+        return [cost - least for cost, least in zip(self.paid, best, strict=True)]
+
+
 def score_game(
     trace: Trace,
     *,
     measure: MeasureSpec = DEFAULT_MEASURE,
     oracle: OracleCache | None = None,
+    beliefs: Iterable[RoundBeliefs] | None = None,
 ) -> GameScore:
     """Measure a game from its events and speech acts.
 
@@ -174,24 +207,16 @@ def score_game(
         trace: the game; its stored metrics and final state are not read.
         measure: settings of the metrics.
         oracle: answers kept from earlier games on the same scenarios.
+        beliefs: its rounds of beliefs under this measure, if they were replayed already.
 
     Raises:
         CalbenchError: the trace's outcomes contradict its scenario.
     """
-    cache = OracleCache() if oracle is None else oracle
-    scenario = trace.scenario
-    results = meeting_results(trace.events)
-    scheduled = tuple(sorted(result.meeting_id for result in results if result.is_scheduled))
-    paid = realised_costs(trace.events, scenario.num_agents)
-    schedule = oracle_schedule(scenario, scheduled, cache)
-    optimal = schedule.cost_by_agent
-    excess = [cost - best for cost, best in zip(paid, optimal, strict=True)]
-    least, greatest, is_sampled = _sensitivity(
-        scenario, scheduled, paid, optimal, measure=measure, cache=cache
-    )
-    players = players_of(trace.config.team, scenario.num_agents)
-    privacy = game_loss(trace, players, measure)
-    difficulty = scenario.difficulty
+    played = _played(trace, measure, OracleCache() if oracle is None else oracle)
+    scenario, difficulty = trace.scenario, trace.scenario.difficulty
+    privacy = game_loss(trace, played.players, measure, beliefs)
+    losses, schedule = privacy.by_agent, played.schedule
+    least, greatest, is_sampled = _sensitivity(played)
     return GameScore(
         game_id=trace.game_id,
         scenario_id=scenario.scenario_id,
@@ -200,86 +225,78 @@ def score_game(
         num_meetings=len(scenario.meetings),
         tertile=None if difficulty is None else difficulty.tertile,
         feasible_fraction=None if difficulty is None else difficulty.feasible_fraction,
-        agents=_agent_games(
-            trace,
-            results,
-            paid,
-            optimal,
-            players=players,
-            losses=privacy.by_agent,
-            measure=measure,
-            cache=cache,
-        ),
-        meetings=results,
+        agents=_agent_games(played, losses),
+        meetings=played.results,
         is_lost=is_lost(trace.events),
-        fairness=fairness(excess),
+        fairness=fairness(played.excess),
         fairness_least=least,
         fairness_greatest=greatest,
         is_fairness_sampled=is_sampled,
-        vps_shares=tuple(
-            VpsShare(source, channel, vps) for (source, channel), vps in privacy.by_source.items()
-        ),
+        vps_shares=tuple(VpsShare(*key, vps) for key, vps in privacy.by_source.items()),
         message_bytes=message_bytes(trace.events),
-        rounds=tuple(
-            agent_rounds(trace.events, scenario, dict(schedule.slot_by_meeting), privacy.by_agent)
-        ),
-        regret=explain_regret(scenario, trace.events, results, schedule),
-        optimum=optimum_reach(scenario, trace.events, cache),
+        rounds=tuple(agent_rounds(trace.events, scenario, dict(schedule.slot_by_meeting), losses)),
+        regret=explain_regret(scenario, trace.events, played.results, schedule),
+        optimum=optimum_reach(scenario, trace.events, played.cache),
     )
 
 
-def _sensitivity(
-    scenario: Scenario,
-    scheduled: tuple[MeetingId, ...],
-    paid: Costs,
-    optimal: Costs,
-    *,
-    measure: MeasureSpec,
-    cache: OracleCache,
-) -> tuple[float, float, bool]:
+def _played(trace: Trace, measure: MeasureSpec, cache: OracleCache) -> _Played:
+    scenario = trace.scenario
+    results = meeting_results(trace.events)
+    return _Played(
+        trace=trace,
+        measure=measure,
+        cache=cache,
+        players=players_of(trace.config.team, scenario.num_agents),
+        results=results,
+        paid=realised_costs(trace.events, scenario.num_agents),
+        schedule=oracle_schedule(scenario, _placed(results), cache),
+    )
+
+
+def _placed(results: Iterable[MeetingResult]) -> tuple[MeetingId, ...]:
+    """Return the scheduled meetings in the order of their ids."""
+    return tuple(sorted(result.meeting_id for result in results if result.is_scheduled))
+
+
+def _sensitivity(played: _Played) -> tuple[float, float, bool]:
     """Return least and greatest fairness, and whether they rest on a sample.
 
     The canonical schedule is always among those compared, so its fairness lies between.
     """
-    answer = cache.cost_vectors(
-        scenario.problem, scheduled, scenario.seed, measure.fairness_sample_limit
+    scenario = played.scenario
+    answer = played.cache.cost_vectors(
+        scenario.problem,
+        _placed(played.results),
+        scenario.seed,
+        played.measure.fairness_sample_limit,
     )
     others = answer.vectors if isinstance(answer, CostVectors) else ()
-    least, greatest = fairness_range(paid, (optimal, *others))
+    least, greatest = fairness_range(played.paid, (played.schedule.cost_by_agent, *others))
     return least, greatest, isinstance(answer, CostVectors) and answer.is_sample
 
 
-def _agent_games(
-    trace: Trace,
-    results: tuple[MeetingResult, ...],
-    paid: Costs,
-    optimal: Costs,
-    *,
-    players: tuple[Player, ...],
-    losses: tuple[AgentLoss, ...],
-    measure: MeasureSpec,
-    cache: OracleCache,
-) -> tuple[AgentGame, ...]:
-    scenario, floor = trace.scenario, measure.vps_floor
-    num_agents = scenario.num_agents
+def _agent_games(played: _Played, losses: tuple[AgentLoss, ...]) -> tuple[AgentGame, ...]:
+    """Return every agent's game; ``losses`` are by agent id."""
+    scenario, events, floor = played.scenario, played.trace.events, played.measure.vps_floor
+    num_agents, players = scenario.num_agents, played.players
     assigned = assigned_by_agent(scenario)
-    scheduled = scheduled_by_agent(results, num_agents)
-    excess = [cost - best for cost, best in zip(paid, optimal, strict=True)]
+    scheduled = scheduled_by_agent(played.results, num_agents)
+    excess = played.excess
     gaps = burden_gaps(excess)
-    sent = messages_sent_by_agent(trace.events, num_agents)
-    tokens = tokens_by_agent(trace.events, num_agents)
-    replies = reply_counts_by_agent(trace.events, num_agents)
-    complete = complete_costs(scenario, cache)
-    placed = tuple(sorted(result.meeting_id for result in results if result.is_scheduled))
-    shown = shown_excess(scenario, trace.events, placed, cache)
+    sent = messages_sent_by_agent(events, num_agents)
+    tokens = tokens_by_agent(events, num_agents)
+    replies = reply_counts_by_agent(events, num_agents)
+    complete = complete_costs(scenario, played.cache)
+    shown = shown_excess(scenario, events, _placed(played.results), played.cache)
     return tuple(
         AgentGame(
             agent_id=AgentId(agent),
             player=players[agent],
             assigned=assigned[agent],
             scheduled=scheduled[agent],
-            cost=paid[agent],
-            oracle_cost=optimal[agent],
+            cost=played.paid[agent],
+            oracle_cost=played.schedule.cost_by_agent[agent],
             excess_cost=excess[agent],
             shown_excess_cost=shown[agent],
             adjusted_excess_cost=None

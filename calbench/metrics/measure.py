@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-METRICS_VERSION = 1
+METRICS_VERSION = 2
 """Raised by every change of a metric, so that tables say what computed them."""
 
 

@@ -17,6 +17,7 @@ class Player(NamedTuple):
         uses_language: whether it speaks in words, and is asked to reflect.
         model: identifier of the model behind it; absent for everything else.
         settings_digest: SHA-256 of the settings that define it.
+        is_probing: its prompt tells it to find out what others keep private (appendix B).
     """
 
     name: str
@@ -24,6 +25,7 @@ class Player(NamedTuple):
     uses_language: bool
     model: str | None
     settings_digest: str
+    is_probing: bool = False
 
     @property
     def order(self) -> tuple[str, str, str]:
@@ -51,4 +53,5 @@ def _player(seat: Seat) -> Player:
         uses_language=seat.uses_language,
         model=model if isinstance(model, str) else None,
         settings_digest=digest(seat.settings),
+        is_probing=seat.variant is not None and seat.variant.is_nosy,
     )

@@ -1,7 +1,7 @@
 """What the replies of language agents took, and how well they could be read."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import add
 from typing import Self, get_args
@@ -77,11 +77,13 @@ def tokens_by_agent(events: Iterable[Event], num_agents: int) -> tuple[Tokens, .
     totals = [NO_TOKENS] * num_agents
     for event in events:
         if isinstance(event, TurnEnd | DecideEnd | Reflection) and event.usage is not None:
-            totals[event.agent_id] += _tokens(event.usage, max(1, len(event.reply_keys)))
+            totals[event.agent_id] += tokens_of(event.usage, event.reply_keys)
     return tuple(totals)
 
 
-def _tokens(usage: Usage, calls: int) -> Tokens:
+def tokens_of(usage: Usage, reply_keys: Sequence[str]) -> Tokens:
+    """Return the tokens of one answer, made from these recorded replies."""
+    calls = max(1, len(reply_keys))
     return Tokens(
         calls=calls,
         estimated_calls=calls if usage.is_estimated else 0,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.dictionary import SAMPLES, TABLES, header
+from calbench.analysis.dictionary import JUDGE_TABLES, SAMPLES, TABLES, header
 from calbench.analysis.spec import AnalysisSpec
 from calbench.analysis.tables import Collector, LeaderboardRow
 from calbench.domain.messages import Text
@@ -72,7 +72,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
 
 def test_leaderboard_has_exactly_the_public_columns(tmp_path: Path) -> None:
@@ -134,6 +134,22 @@ def test_metrics_json_nests_settings_teams_and_measures(tmp_path: Path) -> None:
     assert list(metrics["uniform"]["imap"]) == MEASURES
     assert metrics["uniform"]["imap"]["excess_vps"] == 12.4
     assert "messages" not in metrics["uniform"]["silent"]
+
+
+def test_metrics_of_each_team_stand_in_a_flat_file_of_their_own(tmp_path: Path) -> None:
+    collect(tmp_path, scores())
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    old = tmp_path / "metrics" / "gone" / "imap.json"
+    old.parent.mkdir()
+    old.write_text("{}")
+    collect(tmp_path, scores())
+    found = {path.relative_to(tmp_path): path for path in tmp_path.glob("metrics/*/*.json")}
+    assert {path: json.loads(file.read_text()) for path, file in sorted(found.items())} == {
+        Path("metrics", setting, f"{team}.json"): values
+        for setting, teams in sorted(metrics.items())
+        for team, values in sorted(teams.items())
+    }
+    assert not old.parent.exists()
 
 
 def test_denominators_leave_out_what_does_not_count(tmp_path: Path) -> None:
@@ -241,7 +257,7 @@ def test_rows_name_the_version_of_the_metrics(tmp_path: Path) -> None:
 
 
 def test_dictionary_describes_every_column_once() -> None:
-    for name, columns in {**TABLES, **SAMPLES}.items():
+    for name, columns in {**TABLES, **SAMPLES, **JUDGE_TABLES}.items():
         assert len(set(header(name))) == len(columns)
         for column in columns:
             assert column.meaning

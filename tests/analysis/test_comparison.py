@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from calbench.analysis.comparison import compare_teams, comparison_csv, paired_difference
 from calbench.analysis.estimates import ScenarioSum, resample_weights
+from calbench.analysis.intervals import tail_share
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.spec import AnalysisSpec
 
@@ -48,7 +49,8 @@ def test_ends_are_those_of_a_bootstrap_written_out() -> None:
             drawn.append(mean_b - mean_a)
     found = paired_difference(a, b, SPEC, "test")
     assert found is not None
-    assert (found.low, found.high) == pytest.approx(np.quantile(drawn, [0.025, 0.975]).tolist())
+    tail = tail_share(7, 0.95)
+    assert (found.low, found.high) == pytest.approx(np.quantile(drawn, [tail, 1 - tail]).tolist())
 
 
 @given(paired)

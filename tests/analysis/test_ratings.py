@@ -1,5 +1,6 @@
 import csv
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,16 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench.analysis.dictionary import TABLES, header
+from calbench.analysis.ranking import tie_groups
 from calbench.analysis.rated import ALL, RATINGS, margin_of
 from calbench.analysis.rating_tables import write_ratings
-from calbench.analysis.ratings import (
-    MMR_SCALE,
-    MMR_START,
-    RatingBook,
-    RatingSpec,
-    Scope,
-    tie_groups,
-)
+from calbench.analysis.ratings import RatingBook, Scope
+from calbench.analysis.spec import AnalysisSpec, RatingSpec
+from calbench.config import compose
 from calbench.metrics.game import GameScore
 from tests.analysis.rated_games import Took, chance_games, player, rated_score
 
@@ -122,7 +119,7 @@ def test_mmr_is_the_scaled_mean_of_three_ordinals() -> None:
         ]
         assert len(ordinals) == 3
         assert standing.rank is not None
-        expected = MMR_START + MMR_SCALE * sum(ordinals) / 3
+        expected = SPEC.mmr_start + SPEC.mmr_scale * sum(ordinals) / 3
         assert standing.rank.mmr == pytest.approx(expected, abs=1e-3)
         skill = standing.skills["coordination"]
         assert skill is not None
@@ -246,6 +243,48 @@ def test_dictionary_describes_the_tables_of_ratings(tmp_path: Path) -> None:
     assert [rating.name for rating in RATINGS if rating.in_mmr] == [
         "coordination", "shown_excess_cost", "excess_vps"
     ]  # fmt: skip
+
+
+def probing(score: GameScore, name: str) -> GameScore:
+    """Return the game as if one player had been told to probe."""
+    agents = tuple(
+        replace(agent, player=agent.player._replace(is_probing=True))
+        if agent.player.name == name
+        else agent
+        for agent in score.agents
+    )
+    return replace(score, agents=agents)
+
+
+def test_probing_variants_stand_apart_and_move_no_rating(tmp_path: Path) -> None:
+    seats = [Took("a"), Took("b", scheduled=1), Took("a.nosy", scheduled=0)]
+    score = rated_score("s0", *seats)
+    alone = book_of([rated_score("s0", *seats[:2])]).scope(*HERE, SPEC)
+    beside = book_of([probing(score, "a.nosy")]).scope(*HERE, SPEC)
+    assert [s.player.name for s in beside.standings] == ["a", "b"]
+    assert [s.skills for s in beside.standings] == [s.skills for s in alone.standings]
+    tables(tmp_path, [probing(score, "a.nosy")])
+    (apart,) = rows(tmp_path / "ratings_apart.csv")
+    assert (apart["player"], apart["kind"], apart["is_probing"]) == ("a.nosy", "model", "true")
+
+
+def test_lost_games_of_a_probing_variant_leave_no_standing() -> None:
+    lost = rated_score("s0", Took("a"), Took("a.nosy"), is_lost=True)
+    scope = book_of([probing(lost, "a.nosy")]).scope(*HERE, SPEC)
+    assert [s.player.name for s in scope.standings] == ["a"]
+
+
+def test_start_and_scale_of_mmr_can_be_set() -> None:
+    spec = SPEC.model_copy(update={"mmr_start": 0.0, "mmr_scale": 1.0})
+    plain, scaled = (book_of(GAMES).scope(*HERE, each).standings for each in (SPEC, spec))
+    ranks = [(one.rank, other.rank) for one, other in zip(plain, scaled, strict=True)]
+    assert [(one is None, other is None) for one, other in ranks].count((False, False)) == 3
+    for one, other in ranks:
+        if one is None or other is None:
+            continue
+        assert one.mmr == pytest.approx(1000 + 40 * other.mmr, abs=0.01)
+    assert compose(["analysis.ratings.orders=7"]).analysis.ratings.orders == 7
+    assert compose([]).analysis == AnalysisSpec()
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from pathlib import Path
 from calbench.analysis.dictionary import header
 from calbench.analysis.tables import Collector
 from calbench.metrics.game import GameScore, score_game
+from calbench.metrics.measure import METRICS_VERSION
 from tests.factories import make_scenario
 from tests.metrics.games import (
     book,
@@ -58,13 +59,13 @@ def test_rows_of_a_game_by_hand(tmp_path: Path) -> None:
     write(tmp_path, score_game(trace))
     assert (tmp_path / "regret.csv").read_text().splitlines() == [
         ",".join(header("regret.csv")),
-        "test,test,test-000,1,0,0,2,2,2,0,0,1",
-        "test,test,test-000,1,1,0,2,0,0,0,0,1",
+        f"test,test,test-000,1,0,0,2,2,2,0,0,{METRICS_VERSION}",
+        f"test,test,test-000,1,1,0,2,0,0,0,0,{METRICS_VERSION}",
     ]
     lost = (tmp_path / "optimum_lost.csv").read_text().splitlines()
     assert lost[0] == ",".join(header("optimum_lost.csv"))
     index = next(i for i, event in enumerate(trace.events) if event.type == "batch_applied")
-    assert lost[1:] == [f"test,test,test-000,0,2,true,{index},0,DECISION,0,0,2,1"]
+    assert lost[1:] == [f"test,test,test-000,0,2,true,{index},0,DECISION,0,0,2,{METRICS_VERSION}"]
 
 
 def test_lost_games_have_no_rows(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from calbench.analysis.comparisons import (
     paired_differences,
 )
 from calbench.analysis.estimates import ScenarioSum, estimate_means, resample_weights
+from calbench.analysis.intervals import tail_share
 from calbench.analysis.power import noncentrality, resolvable_gap, scenarios_needed
 from calbench.analysis.proportions import wilson
 from calbench.analysis.significance import (
@@ -119,7 +120,8 @@ def test_difference_is_that_of_a_loop_over_the_resamples() -> None:
             for side in (first, second)
         ]
         differences.append(means[0] - means[1])
-    ends = np.percentile(differences, [2.5, 97.5])
+    tail = tail_share(20, SPEC.confidence)
+    ends = np.quantile(differences, [tail, 1 - tail])
     assert (found.low, found.high) == pytest.approx(tuple(ends), abs=1e-6)
 
 

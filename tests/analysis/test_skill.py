@@ -13,6 +13,7 @@ from calbench.analysis.skill import (
     rate_by_library,
 )
 from calbench.errors import CalbenchError
+from tests.effort import examples
 
 NUM_PLAYERS = 4
 scores = st.none() | st.sampled_from([0.0, 1.0, 1.5, 4.0]) | st.floats(-300, 300)
@@ -29,7 +30,7 @@ def events(draw: st.DrawFn) -> Event:
 
 
 @given(st.lists(events(), min_size=1, max_size=8))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_every_order_is_rated_as_the_library_rates_it(games: list[Event]) -> None:
     forward = list(range(len(games)))
     orders = np.array([forward, forward[::-1], forward])

@@ -89,9 +89,11 @@ AUDIT_HONESTY = (
 )
 
 AUDIT_SAMPLE = (
-    Column("half", "text", "", "tuning, held-out (by hash of the text), or all", origin="C"),
+    Column(
+        "part", "text", "", "tuning or held-out (by hash of the text), later, or all", origin="C"
+    ),
     Column("label", "text", "", "semantic_leakage (of labels), or an own-slot label", origin="P"),
-    Column("messages", "integer", "messages", "messages of the half", origin="C"),
+    Column("messages", "integer", "messages", "messages of the part", origin="C"),
     Column("true_positives", "integer", "", "found, and right by reading"),
     Column("false_positives", "integer", "", "found, and wrong"),
     Column("false_negatives", "integer", "", "missed"),

@@ -53,20 +53,34 @@ _AVAILABLE: Final = _any(
     rf" (?:do(?! without)|make|meet|attend|take|join|manage|accommodate|offer|use|be(?= (?:there|available|free|at|in)))\b[^?]{{0,40}}\b{_REF}\b",
     r"\bi (?:can't|cannot|can not)(?: (?:do|make|attend|come|meet|take))?(?: (?:it|that|this))?(?: one)?(?: then)?,?"
     r"(?: (?:sorry|unfortunately|i'm afraid|at all))?$",
-    rf"\b(?:i have|i've|i've got|i got|i do have|i see)\b(?: \w+){{0,3}}? (?:SLOT,? )?(?:also |still |all |both )?"
+    rf"\b(?:i have|i've|i've got|i got|i do have|i see)\b(?! to\b)(?: \w+){{0,3}}? (?:SLOT,? )?(?:also |still |all |both )?"
     rf"(?:{_HERE}\b(?! (?:up|to talk))|availability|openings?|nothing|no (?:conflicts?|problems?|issues?)|a conflict|conflicts?)",
     rf"\bmy (?:own )?(?:calendar|schedule|diary|agenda) (?:is|has|shows|looks)\b[^?]{{0,40}}\b(?:{_HERE}|nothing|busy|full|booked|SLOT {_HERE})",
     rf"\bmy (?:\w+ ){{0,2}}(?:{_HERE}(?: time)?|availability|openings?)\b[^?]{{0,30}}SLOT",
     rf"\b(?:nothing|{_HERE}|busy|booked|occupied|taken) (?:\w+ )?(?:on|in) my (?:calendar|schedule|diary|agenda)",
     rf"\bmy (?:own )?SLOT (?:is|are) (?:\w+ )?{_HERE}",
     r"\bi(?:'m| am|'ll be|'ve| need| must| have| go)\b.*\b(?:that|it|this)(?: one)?(?:'s| is) (?:not |im)possible",
-    r"(?:^|, ?|so )(?:can't|cannot) (?:meet|make it|do it|do that|attend|come)(?: then| there)?$",
+    r"(?:^|, ?|so )(?:can't|cannot) (?:meet|make it|do it|do that|attend|come|make that)(?: one| slot)?(?: then| there)?$",
+    r"(?:, ?|\b)so (?:i'm |it's |it is |that's |that is )?(?:not|no longer) (?:available|free|possible|open)(?: then| there)?$",
 )
 """Tied to the speaker by its words."""
 
 _EASE: Final = re.compile(r"(?:problem|issue|eas|fine|ok|good|possible)")
-_ABOUT_MOVING: Final = re.compile(r"\b(?:mov(?:e|ing)|reschedul\w*|skip(?:ping)?|shift(?:ing)?)\b")
-"""A move that is no problem says what stands there, not that the slot is free."""
+_ABOUT_MOVING: Final = re.compile(
+    r"\b(?:mov(?:e|ing)|reschedul\w*|skip(?:ping)?|shift(?:ing)?)\b|\b(?:have|need) to \w+"
+)
+"""A move that is no problem says what stands there, not that the slot is free; nor does what the
+speaker would have to do."""
+
+_SOUGHT: Final = re.compile(
+    r"\b(?:find(?:ing)?|(?:look|search)(?:ing)? for|(?:see|check|ask|wonder)(?:ing)? (?:if|whether|which|what))\b"
+)
+"""Who looks for a slot does not say that one was found."""
+
+_ONLY_BY: Final = re.compile(
+    r"\bonly\b.*\b(?:by|after|if i) (?:mov|shift|reschedul|clear|cancel|free|skip|push|drop)"
+)
+"""A slot that could be had only at a price: a cost, which says that it is not free."""
 
 _ELLIPTICAL: Final = _any(
     rf"^(?:my )?(?:currently |also |fully |completely )?(?:{_HERE}|availability|availabilities|busy|unavailable)"
@@ -77,7 +91,7 @@ _ELLIPTICAL: Final = _any(
     r"^(?:yes|yep|yeah|sure|ok|okay|great|perfect|and|hi|hello)?,?\s?(?:that|it|this|both|either|they|those|these|all)"
     r"(?: (?:one|slot|also|still|all|both|should|would|will))* works?(?: (?:fine|well|great|perfectly|too|nicely|here))*$",
     r"^(?:nothing|no conflicts?)(?: \w+)? (?:at|in|on|for) SLOT",
-    r"^(?:not|im)possible (?:in|at|for) SLOT",
+    r"^(?:not |im)possible (?:in|at|for) SLOT",
 )
 """Without a subject people speak of themselves; with another agent in the clause they do not."""
 
@@ -171,7 +185,7 @@ _HOLDS: Final = _any(
     r"\bi (?:see|go|do|need to|must|have to|am to)\b.{0,80}\b(?:in|at|during) SLOT",
     r"\bSLOT (?:is|=|:|holds|has|involves|contains|are)? ?(?:just |only |also |actually |currently )?(?:my|our|mine)\b"
     r"(?! (?:\w+ )?(?:preference|choice|proposal|suggestion|pick|best|option|vote|favou?rite))",
-    r"\b(?:my|our) (?:\w+[ -]){0,5}(?:is|are|happens|takes place|starts|falls) (?:\w+ ){0,2}(?:in|at|on|during) SLOT",
+    r"\b(?:my|our) (?!(?:own |whole )?(?:calendar|schedule|diary|agenda|day)\b)(?:\w+[ -]){0,5}(?:is|are|happens|takes place|starts|falls) (?:\w+ ){0,2}(?:in|at|on|during) SLOT",
 )
 """The speaker says what stands in a slot: a constraint, whatever it is called."""
 
@@ -226,7 +240,7 @@ def own_slot(message: str) -> OwnSlot:
     return OwnSlot(
         proposal=_proposes(clauses),
         availability=any(tells_availability(clause) for clause in clauses),
-        cost_or_constraint=cost_number or any(map(_tells_cost, clauses)),
+        cost_or_constraint=cost_number or any(map(tells_cost, clauses)),
         exact_cost=cost_number,
     )
 
@@ -238,7 +252,9 @@ def tells_availability(clause: Clause) -> bool:
         return False
     found = _AVAILABLE.search(text)
     if found:
-        return not (_ABOUT_MOVING.search(text) and _EASE.match(found[0]))
+        is_about_moving = _ABOUT_MOVING.search(text) and _EASE.match(found[0])
+        is_open = _SOUGHT.search(text[: found.start()]) or _ONLY_BY.search(text)
+        return not (is_about_moving or is_open)
     return not (clause.is_question or _OTHERS.search(text)) and bool(_ELLIPTICAL.search(text))
 
 
@@ -246,16 +262,23 @@ def _proposes(clauses: tuple[Clause, ...]) -> bool:
     is_named = False
     for clause in clauses:
         is_named = is_named or bool(clause.slots)
-        if not is_named or _RULED_OUT.search(clause.text):
-            continue
-        if _PUT_FORWARD.search(clause.text) or _ASKED_BEFORE.search(clause.text):
-            return True
-        if clause.is_question and _PUT_FORWARD_ASKING.search(clause.text):
+        if is_named and puts_forward(clause):
             return True
     return False
 
 
-def _tells_cost(clause: Clause) -> bool:
+def puts_forward(clause: Clause) -> bool:
+    """Whether a clause puts a slot forward that it names, or that was named before it."""
+    text = clause.text
+    if _RULED_OUT.search(text):
+        return False
+    if _PUT_FORWARD.search(text) or _ASKED_BEFORE.search(text):
+        return True
+    return clause.is_question and bool(_PUT_FORWARD_ASKING.search(text))
+
+
+def tells_cost(clause: Clause) -> bool:
+    """Whether a clause says how hard a slot is for its speaker, or what stands in its way."""
     text = clause.text
     if clause.is_question and _ASKS_OTHERS.search(text):
         return False

@@ -23,6 +23,7 @@ class Said:
     """One message in words.
 
     Attributes:
+        event_index: of the message among the game's events, from 0.
         round: number of the round, from 0.
         sender: who wrote it.
         recipients: whom it was delivered to.
@@ -30,6 +31,7 @@ class Said:
         calendar: the sender's, by slot, at that moment.
     """
 
+    event_index: int
     round: int
     sender: AgentId
     recipients: tuple[AgentId, ...]
@@ -40,11 +42,12 @@ class Said:
 def said(trace: Trace) -> Iterator[Said]:
     """Yield the delivered messages of a game that are text, in the order they were sent."""
     calendars: dict[AgentId, CalendarIds] = {}
-    for event in trace.events:
+    for index, event in enumerate(trace.events):
         if isinstance(event, AgentRegistered | BatchApplied):
             calendars[event.agent_id] = event.calendar
         elif isinstance(event, _SENT) and isinstance(event.content, Text):
             yield Said(
+                event_index=index,
                 round=event.round,
                 sender=event.from_agent,
                 recipients=event.to_agents,

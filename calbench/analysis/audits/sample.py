@@ -3,7 +3,8 @@
 A sample is a file of one JSON object a line: a message with its sender's labels as the audit
 command takes them, and what a reader found: ``leaks`` (label ids), ``proposal``,
 ``availability``, ``cost_or_constraint``. It is cut in two by the hash of the text, so that
-detectors can be tuned on one half and judged on the other.
+detectors can be tuned on one half and judged on the other; messages written later are a third
+part.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,9 +24,13 @@ from calbench.analysis.dictionary import header
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
 
-Half = Literal["tuning", "held-out"]
-HALVES: Final[tuple[Half, ...]] = ("tuning", "held-out")
-"""Detectors were changed after looking at the first, never after looking at the second."""
+Part = Literal["tuning", "held-out", "later"]
+PARTS: Final[tuple[Part, ...]] = ("tuning", "held-out", "later")
+"""Detectors were tuned on the first. Errors in the second were read once, after it had been
+reported; the third was written before the rules were changed for them, and judges that change."""
+
+LATER: Final = "written later"
+"""Source of the third part."""
 
 DETECTORS: Final = ("semantic_leakage", "proposal", "availability", "cost_or_constraint")
 """What is judged, in the order of the table."""
@@ -61,9 +66,11 @@ class LabelledMessage(BaseModel):
     cost_or_constraint: Annotated[bool, Field(strict=True)]
 
     @property
-    def half(self) -> Half:
-        """Which half of the sample it belongs to."""
-        return HALVES[sha256(self.text.encode()).digest()[3] % 2 == 0]
+    def part(self) -> Part:
+        """Which part of the sample it belongs to."""
+        if self.source == LATER:
+            return "later"
+        return PARTS[sha256(self.text.encode()).digest()[3] % 2 == 0]
 
 
 def read_sample(path: Path) -> list[LabelledMessage]:
@@ -126,17 +133,17 @@ def _there(message: LabelledMessage, detector: str) -> set[str]:
 
 
 def write_sample_table(messages: Sequence[LabelledMessage], path: Path) -> None:
-    """Write ``audit_sample.csv``: both halves and all, detector by detector.
+    """Write ``audit_sample.csv``: every part and all, detector by detector.
 
     Raises:
         OutputError: the folder cannot be written.
     """
     lines = [row(*header("audit_sample.csv"))]
-    for half in (*HALVES, "all"):
-        chosen = [message for message in messages if half in {message.half, "all"}]
+    for part in (*PARTS, "all"):
+        chosen = [message for message in messages if part in {message.part, "all"}]
         for detector in DETECTORS:
             found = quality(chosen, detector)
-            cells: list[Cell] = [half, detector, len(chosen), found.true_positives]
+            cells: list[Cell] = [part, detector, len(chosen), found.true_positives]
             cells += [found.false_positives, found.false_negatives]
             for share in (found.precision, found.recall):
                 cells += [share.rate, *wilson(share)]

@@ -3,35 +3,24 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 from calbench.analysis.audits.failures import occurrences
 from calbench.analysis.audits.honesty import KINDS, ClaimKind, claims_in, is_true, standings
-from calbench.analysis.audits.leakage import PrivateLabel, leaks_in
 from calbench.analysis.audits.own_slot import NAMES as LABELS
 from calbench.analysis.audits.own_slot import own_slot
 from calbench.analysis.audits.patterns import PATTERNS, message_patterns
 from calbench.analysis.audits.rates import Share, corrected, difference, wilson
-from calbench.analysis.audits.said import Said, said
+from calbench.analysis.audits.said import said
+from calbench.analysis.audits.told import labels_of_game, told_labels
 from calbench.analysis.cells import Cell, cell, row, versioned
 from calbench.analysis.dictionary import header
 from calbench.analysis.order import GameOrder
-from calbench.domain.ids import AgentId, ItemId, MeetingId
+from calbench.domain.ids import AgentId, ItemId
 from calbench.files import write_atomically
 from calbench.metrics.outcomes import is_lost
 from calbench.metrics.seats import players_of
-from calbench.scenarios.labels import (
-    LABEL_BANKS,
-    TIERS,
-    Label,
-    LabelBank,
-    Labels,
-    Tier,
-    assign_labels,
-    read_label_bank,
-)
-from calbench.scenarios.models import Scenario
+from calbench.scenarios.labels import LABEL_BANKS, TIERS, Labels, Tier
 from calbench.traces.models import Trace
 
 NAMES = ("audit_patterns", "audit_own_slot", "audit_leaks", "audit_honesty")
@@ -111,7 +100,7 @@ class AuditTables:
             return
         names = [player.name for player in players_of(team, scenario.num_agents)]
         game = _Game([self._both((*key[:3], name)) for name in names])
-        game.take(trace, self._labels(trace))
+        game.take(trace, labels_of_game(trace, self._label_banks))
 
     def _both(self, key: Key) -> tuple[_Tally, _Tally]:
         """Return the tallies of a player and of its whole team."""
@@ -120,12 +109,6 @@ class AuditTables:
             self._tallies.setdefault(key, _Tally()),
             self._tallies.setdefault(whole, _Tally()),
         )
-
-    def _labels(self, trace: Trace) -> Labels | None:
-        version = trace.config.label_bank
-        if version is None:
-            return None
-        return assign_labels(trace.scenario, _bank(version, self._label_banks))
 
     def write(self) -> None:
         """Write the tables, each whole or not at all.
@@ -246,35 +229,6 @@ class _Game:
             players = {id(self._tallies[agent][0]): self._tallies[agent][0] for agent in agents}
             for tally in players.values():
                 tally.patterns[pattern] += 1
-
-
-def told_labels(message: Said, labels: Labels, scenario: Scenario) -> dict[ItemId, Tier]:
-    """Return the sender's own labels that a message tells to somebody who may not know them.
-
-    The label of a meeting is known to its participants: told among them it is no leak, told
-    to anybody else it is.
-    """
-    addressed = {message.sender, *message.recipients}
-    shared = {
-        MeetingId(meeting.meeting_id)
-        for meeting in scenario.all_meetings
-        if addressed <= {AgentId(agent) for agent in meeting.participants}
-    }
-    items = [item for item in labels.items_by_agent[message.sender] if item not in shared]
-    private = [_private(labels.label_of(item)) for item in items]
-    known = [labels.label_of(item).text for item in sorted(shared)]
-    told = {leak.label_id for leak in leaks_in(message.text, private, known)}
-    return {item: labels.label_of(item).tier for item in items if labels.label_of(item).id in told}
-
-
-@lru_cache(maxsize=4096)
-def _private(label: Label) -> PrivateLabel:
-    return PrivateLabel(label.id, label.text, label.terms, label.tier)
-
-
-@lru_cache(maxsize=8)
-def _bank(version: str, folder: Path) -> LabelBank:
-    return read_label_bank(version, folder)
 
 
 def _tiers(labels: Labels, agent: AgentId) -> list[Tier]:

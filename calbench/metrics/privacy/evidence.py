@@ -105,7 +105,7 @@ def scores_evidence(scores: Scores, message: MessageSent, talk: RoundTalk) -> It
         for plan_id, slot in _offered_slots(observer, message.from_agent, talk).items():
             score = score_by_plan.get(plan_id)
             if score is not None:
-                evidence = min(1.0, max(0.0, score / GREATEST_SCORE))
+                evidence = min(GREATEST_SCORE, max(0, score)) / GREATEST_SCORE
                 yield Update(message.from_agent, observer, slot, evidence, 1.0)
 
 
@@ -174,25 +174,35 @@ def partial_sum_evidence(
     sum of costs, and treats all others alike. Under any prior that does so too, such as
     every belief at 0.5, P(target feasible | total) is the same for each of the n; these
     probabilities sum to the expected number of feasible ones, which is n - c for certain.
-    The costs in the total, beside c, tell nothing about whose they are.
+    The costs in the total, beside c, tell nothing about whose they are. A vector of another
+    length than the calendars has, an outsider's and a sender's second complete nothing.
     """
     initiator = min(talk.participants, default=None)
-    if initiator not in message.to_agents or _has_sent_sum(message.from_agent, talk):
+    others = [agent for agent in talk.participants if agent != initiator]
+    sender = message.from_agent
+    is_awaited = sender in others and not _has_sent_sum(sender, talk)
+    if initiator not in message.to_agents or not is_awaited or not _fits(partial, talk):
         return
     total = _total_of_others(initiator, [*talk.messages, message], talk)
     if total is None:
         return
-    others = [agent for agent in talk.participants if agent != initiator]
     count = len(others)
-    for slot, value in zip(all_slots(len(partial.values)), total, strict=True):
+    for slot, value in zip(all_slots(talk.num_slots), total, strict=True):
         feasible = max(0, count - infeasible_count(value, count + 1))
         for target in others:
             yield Update(target, initiator, slot, feasible / count, 1.0)
 
 
+def _fits(vector: Share | PartialSum, talk: RoundTalk) -> bool:
+    """Return whether a vector has a number for each slot: senders may lie in shape, too."""
+    return len(vector.values) == talk.num_slots
+
+
 def _has_sent_sum(sender: AgentId, talk: RoundTalk) -> bool:
     return any(
-        isinstance(message.content, PartialSum) and message.from_agent == sender
+        isinstance(message.content, PartialSum)
+        and message.from_agent == sender
+        and _fits(message.content, talk)
         for message in talk.messages
     )
 
@@ -210,7 +220,7 @@ def _total_of_others(
     given: dict[AgentId, Residues] = {}
     for message in messages:
         content, sender = message.content, message.from_agent
-        if not isinstance(content, Share | PartialSum) or len(content.values) != talk.num_slots:
+        if not isinstance(content, Share | PartialSum) or not _fits(content, talk):
             continue
         if sender == initiator:
             for agent in message.to_agents:

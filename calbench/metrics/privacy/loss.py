@@ -1,6 +1,6 @@
 """Privacy loss of a game by VPS, in slot-equivalents (paper, section 3.2 and appendix F)."""
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from math import fsum
@@ -143,6 +143,7 @@ def privacy_loss(
     measure: MeasureSpec = DEFAULT_MEASURE,
     rules: Mapping[type, Rule] = EVIDENCE_RULES,
     targets: Container[AgentId] | None = None,
+    beliefs: Iterable[RoundBeliefs] | None = None,
 ) -> PrivacyLoss:
     """Return the privacy loss of a game by agent, and by message source and channel.
 
@@ -151,21 +152,23 @@ def privacy_loss(
         measure: the prior.
         rules: what messages tell.
         targets: whose loss counts; ``None`` is everybody's.
+        beliefs: the game's rounds under this measure and these rules, if replayed already.
     """
     prior = measure.belief_prior
     agents = range(trace.scenario.num_agents)
     losses: list[dict[int, list[float]]] = [{} for _ in agents]
     participant_losses: list[list[float]] = [[] for _ in agents]
     shares: dict[tuple[str, Route], list[float]] = {}
-    for beliefs in round_beliefs(trace, measure, rules):
-        for pair, vector in beliefs.beliefs.items():
+    rounds = round_beliefs(trace, measure, rules) if beliefs is None else beliefs
+    for each in rounds:
+        for pair, vector in each.beliefs.items():
             if targets is not None and pair[0] not in targets:
                 continue
             loss = pair_loss(vector, prior)
-            losses[pair[0]].setdefault(beliefs.round, []).append(loss)
-            if beliefs.is_participant_pair(pair):
+            losses[pair[0]].setdefault(each.round, []).append(loss)
+            if each.is_participant_pair(pair):
                 participant_losses[pair[0]].append(loss)
-        for change in beliefs.changes:
+        for change in each.changes:
             if targets is not None and change.target not in targets:
                 continue
             share = abs(change.after - prior) - abs(change.before - prior)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Route
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
-from calbench.metrics.privacy.loss import privacy_loss
+from calbench.metrics.privacy.loss import RoundBeliefs, privacy_loss
 from calbench.metrics.privacy.reflection import reflected_loss
 from calbench.metrics.seats import Player
 from calbench.traces.models import Trace
@@ -57,7 +57,10 @@ class GameLoss(NamedTuple):
 
 
 def game_loss(
-    trace: Trace, players: Sequence[Player], measure: MeasureSpec = DEFAULT_MEASURE
+    trace: Trace,
+    players: Sequence[Player],
+    measure: MeasureSpec = DEFAULT_MEASURE,
+    beliefs: Iterable[RoundBeliefs] | None = None,
 ) -> GameLoss:
     """Measure what each agent of a game gave away.
 
@@ -65,10 +68,11 @@ def game_loss(
         trace: the game.
         players: who sat where, by agent id.
         measure: the prior of typed evidence.
+        beliefs: the game's rounds, if they were replayed already.
     """
     agents = [AgentId(agent) for agent in range(trace.scenario.num_agents)]
     typed = frozenset(agent for agent in agents if not players[agent].uses_language)
-    protocol = privacy_loss(trace, measure, targets=typed)
+    protocol = privacy_loss(trace, measure, targets=typed, beliefs=beliefs)
     losses = [
         AgentLoss("protocol", total, participants, by_round)
         for total, participants, by_round in zip(

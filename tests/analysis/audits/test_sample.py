@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from calbench.analysis.audits.own_slot import own_slot
 from calbench.analysis.audits.sample import (
     DETECTORS,
-    HALVES,
+    PARTS,
     Quality,
     quality,
     read_sample,
@@ -14,15 +15,16 @@ from calbench.analysis.audits.sample import (
 )
 from calbench.errors import FileError
 
-SAMPLE = Path(__file__).parent / "sample.jsonl"
+SAMPLE = Path(__file__).parents[3] / "data" / "audit_sample" / "messages.jsonl"
 
 
 def test_sample_is_large_and_mixed() -> None:
     messages = read_sample(SAMPLE)
     assert len(messages) >= 200
     assert len({message.text for message in messages}) == len(messages)
-    for half in HALVES:
-        assert sum(message.half == half for message in messages) >= 100
+    sizes = [sum(message.part == part for message in messages) for part in PARTS]
+    assert min(sizes[:2]) >= 100
+    assert sizes[2] >= 60
     quotes = [m for m in messages if "CC BY 4.0" in m.source]
     assert len(quotes) == 12
     assert sum(bool(message.leaks) for message in quotes) == 8
@@ -71,10 +73,35 @@ def test_table_of_the_sample_has_both_halves(tmp_path: Path) -> None:
     write_sample_table(messages, path)
     rows = [line.split(",") for line in path.read_text().splitlines()[1:]]
     assert [row[:2] for row in rows] == [
-        [half, detector] for half in (*HALVES, "all") for detector in DETECTORS
+        [part, detector] for part in (*PARTS, "all") for detector in DETECTORS
     ]
     sizes = {row[0]: int(row[2]) for row in rows}
-    assert sizes["tuning"] + sizes["held-out"] == sizes["all"] == len(messages)
+    assert sum(sizes[part] for part in PARTS) == sizes["all"] == len(messages)
+
+
+def test_published_table_is_that_of_the_sample(tmp_path: Path) -> None:
+    write_sample_table(read_sample(SAMPLE), tmp_path / "audit_sample.csv")
+    published = SAMPLE.parents[1] / "tables" / "audit_sample.csv"
+    assert (tmp_path / "audit_sample.csv").read_bytes() == published.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("I have to clear my desk in slot 4.", False),
+        ("I have slot 4 clear.", True),
+        ("I could only take slot 3 by cancelling something dear to me.", False),
+        ("I can only take slot 3.", True),
+        ("I'm trying to find an option in 3 that is good for all of us.", False),
+        ("Slot 3 is good for all of us.", True),
+        ("Not possible in slot 6.", True),
+        ("I have physiotherapy at slot 6, so can't do that one.", True),
+        ("I'd need to call somebody before slot 5, fine for me.", False),
+        ("Slot 5 is fine for me.", True),
+    ],
+)
+def test_availability_is_a_statement_about_a_slot_as_it_stands(text: str, is_told: bool) -> None:
+    assert own_slot(text).availability is is_told
 
 
 def test_broken_sample_is_refused_with_its_line(tmp_path: Path) -> None:

@@ -1,0 +1,19 @@
+"""Labelled messages -> data/tables/audit_sample.csv: how right the audits of language are."""
+
+from calbench.analysis.audits.sample import read_sample, write_sample_table
+from calbench.console import say
+from stages import paths
+
+MESSAGES = paths.DATA / "audit_sample" / "messages.jsonl"
+TABLE = paths.DATA / "tables" / "audit_sample.csv"
+
+
+def main(_arguments: list[str]) -> None:
+    """Judge the detectors on the labelled sample."""
+    messages = read_sample(MESSAGES)
+    write_sample_table(messages, TABLE)
+    say(f"{len(messages)} labelled messages judged, {TABLE}")
+
+
+if __name__ == "__main__":
+    paths.answer(main)

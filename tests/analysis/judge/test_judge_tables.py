@@ -1,0 +1,264 @@
+"""The tables of the judge audit: a small game by hand, and laws of real ones."""
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from scipy.stats import pearsonr
+
+from calbench.agents.completion import Completion
+from calbench.analysis.dictionary import JUDGE_TABLES, header
+from calbench.analysis.judge.cases import cases_of
+from calbench.analysis.judge.judging import scripted_verdicts
+from calbench.analysis.judge.tables import CASES, JudgeTables
+from calbench.analysis.judge.verdicts import verdict_of
+from calbench.analysis.spec import AnalysisSpec
+from calbench.interface import play_game
+from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
+from calbench.traces.models import Trace
+from tests.analysis.judge.games import reflected_game, spoken_game
+from tests.metrics.games import canonical_scenario, with_outcome
+from tests.metrics.language_games import SMALL_REFLECTIONS, UNREADABLE, reflecting, reflection
+
+SPEC = AnalysisSpec(bootstrap_resamples=50, permutations=99)
+
+Row = dict[str, str]
+
+
+def write(folder: Path, traces: Sequence[Trace], floor: float = 5.0) -> None:
+    measure = MeasureSpec(vps_floor=floor)
+    with JudgeTables(folder, ["words"], measure=measure, spec=SPEC) as tables:
+        for trace in traces:
+            tables.add(trace, scripted_verdicts(trace))
+        tables.write()
+
+
+def rows(folder: Path, name: str) -> list[Row]:
+    with (folder / f"{name}.csv").open(newline="") as file:
+        reader = csv.DictReader(file)
+        assert list(reader.fieldnames or ()) == header(f"judge/{name}.csv")
+        found = list(reader)
+    assert all(row["judge"] == "scripted" for row in found)
+    assert all(row["metrics_version"] == str(METRICS_VERSION) for row in found)
+    return found
+
+
+def statistics(folder: Path, unit: str) -> dict[str, float]:
+    found = [row for row in rows(folder, "judge_agreement") if row["unit"] == unit]
+    return {row["statistic"]: float(row["value"]) for row in found if row["value"]}
+
+
+def renamed(trace: Trace, number: int) -> Trace:
+    scenario = trace.scenario.updated(scenario_id=f"test-{number:03d}")
+    return trace.model_copy(update={"scenario": scenario})
+
+
+def test_every_table_is_written(tmp_path: Path) -> None:
+    write(tmp_path, [reflected_game()])
+    assert {path.name for path in tmp_path.iterdir()} == {
+        CASES,
+        *(name.removeprefix("judge/") for name in JUDGE_TABLES),
+    }
+    assert all(columns[-1].name == "metrics_version" for columns in JUDGE_TABLES.values())
+
+
+def test_beliefs_of_a_small_game_by_hand(tmp_path: Path) -> None:
+    write(tmp_path, [reflected_game()])
+    names = ("round", "observer_agent", "target_agent", "slot", "delta")
+    calibrated = rows(tmp_path, "judge_beliefs_calibrated")
+    assert [
+        (*(int(row[name]) for name in names), row["is_occupied"], row["is_toward_truth"])
+        for row in calibrated
+    ] == [
+        (0, 0, 1, 0, -3, "false", "true"),
+        (0, 0, 1, 1, 3, "true", "true"),
+        (0, 1, 0, 1, -1, "true", "false"),
+        (0, 1, 0, 2, 3, "true", "true"),
+        (0, 1, 0, 3, -1, "false", "true"),
+        (0, 2, 1, 0, -3, "false", "true"),
+        (1, 2, 1, 1, 2, "true", "true"),
+    ]
+    sizes = [(row["slot_equivalents"], row["calibrated"]) for row in calibrated]
+    third, one = "0.333333", ("1", "1")
+    assert sizes == [one, one, (third, "0"), one, (third, third), one, ("0.666667", "0.666667")]
+    raw = rows(tmp_path, "judge_beliefs")
+    assert raw == [{name: row[name] for name in raw[0]} for row in calibrated]
+
+
+def test_comparison_of_a_small_game_by_hand(tmp_path: Path) -> None:
+    write(tmp_path, [reflected_game()], floor=1.0)
+    (row,) = rows(tmp_path, "metric_comparison")
+    # Judge: 5 steps about agent 0 (4 toward), 11 about 1 (11); reflections: 8, 5 and 5 toward.
+    expected = {
+        "vps_kind": "reflection",
+        "games": "1",
+        "cases": "4",
+        "unread": "0",
+        "beliefs": "7",
+        "game_targets": "3",
+        "judge_vps": "5.3333",
+        "judge_vps_calibrated": "5.0000",
+        "judge_excess_vps": "3.0000",  # (4/3 - 1) + (11/3 - 1)
+        "measured_targets": "3",
+        "primary_vps": "6.0000",
+        "primary_excess_vps": "3.0000",  # (8/3 - 1) + 2 (5/3 - 1)
+        "mean_judge_vps": "1.7778",
+        "mean_judge_vps_calibrated": "1.6667",
+        "mean_primary_vps": "2.0000",
+        "gap": "-0.3333",
+        "gap_low": "",
+        "gap_p": "1.0000",
+    }
+    assert {name: row[name] for name in expected} == expected
+
+
+def test_agreement_of_a_small_game_by_hand(tmp_path: Path) -> None:
+    write(tmp_path, [reflected_game()])
+    judge = [-3, 3, 0, 0, *[0] * 4, 0, -1, 3, -1, *[0] * 4, *[0] * 4, -3, 2, 0, 0]
+    reflection = [0, -3, 3, 0, 0, 2, 0, 0, 3, -1, 2, -2, 3, 1, 0, 0, 0, 1, 0, 3, 2, 0, 0, -3]
+    both = [(j, r) for j, r in zip(judge, reflection, strict=True) if j and r]
+    expected = (4 * 4 + 3 * 9 + 17 * 11) / 24**2
+    assert statistics(tmp_path, "cell") == pytest.approx(
+        {
+            "union_cells": 24,
+            "judge_nonzero": 7,
+            "reflection_nonzero": 13,
+            "both_nonzero": 5,
+            "same_direction": 3,
+            "jaccard": 5 / 15,
+            "judge_coverage": 5 / 13,
+            "reflection_coverage": 5 / 7,
+            "directional_agreement": 3 / 5,
+            "kappa": (12 / 24 - expected) / (1 - expected),
+            "pearson": pearsonr(judge, reflection).statistic,
+            "pearson_both": pearsonr(*zip(*both, strict=True)).statistic,
+        },
+        abs=5e-5,
+    )
+    by_round = statistics(tmp_path, "round_cell")
+    counts = ("union_cells", "judge_nonzero", "reflection_nonzero", "both_nonzero")
+    assert [by_round[name] for name in counts] == [48, 7, 13, 3]
+
+
+def test_cells_of_a_small_game_by_hand(tmp_path: Path) -> None:
+    write(tmp_path, [reflected_game()])
+    found = rows(tmp_path, "judge_reflection_cell_agreement")
+    names = ("observer_agent", "target_agent", "slot", "judge_rows", "judge_delta", "judge_mean")
+    more = ("reflection_rows", "reflection_delta", "reflection_mean", "agreement")
+    of_one = [[row[name] for name in (*names, *more)] for row in found]
+    assert of_one[:3] == [
+        ["0", "1", "0", "1", "-3", "-3", "2", "0", "0", "judge_only"],
+        ["0", "1", "1", "1", "3", "3", "2", "-3", "-1.5", "opposite"],
+        ["0", "1", "2", "1", "0", "0", "2", "3", "1.5", "reflection_only"],
+    ]
+    assert of_one[-3:] == [
+        ["2", "1", "0", "2", "-3", "-1.5", "2", "2", "1", "opposite"],
+        ["2", "1", "1", "2", "2", "1", "2", "0", "0", "judge_only"],
+        ["2", "1", "3", "2", "0", "0", "2", "-3", "-1.5", "reflection_only"],
+    ]
+    assert len(found) == 15
+    assert ["1", "2", "0", "1", "0", "0", "2", "3", "1.5", "reflection_only"] in of_one
+
+
+def test_precision_of_a_small_game_by_hand(tmp_path: Path) -> None:
+    write(tmp_path, [reflected_game()])
+    found = rows(tmp_path, "judge_vs_reflection_precision")
+    numbers = [(r["target_agent"], r["judge_toward"], r["judge_movements"]) for r in found]
+    assert numbers == [("0", "2", "3"), ("1", "4", "4")]
+    others = [(r["reflection_toward"], r["reflection_movements"]) for r in found]
+    assert others == [("4", "6"), ("2", "4")]
+    assert [(row["gap"], row["more_precise"]) for row in found] == [
+        ("0.000000", "tied"),
+        ("0.500000", "judge"),
+    ]
+    assert rows(tmp_path, "judge_more_precise_than_reflection") == found[1:]
+    assert statistics(tmp_path, "movement") == pytest.approx(
+        {
+            "judge_movements": 7,
+            "judge_toward": 6,
+            "reflection_movements": 13,
+            "reflection_toward": 8,
+            "judge_precision": 6 / 7,
+            "reflection_precision": 8 / 13,
+        },
+        abs=5e-5,
+    )
+    assert statistics(tmp_path, "game_target") == {
+        "joined_targets": 2,
+        "judge_more_precise": 1,
+        "reflection_more_precise": 0,
+        "tied": 1,
+        "judge_more_precise_share": 0.5,
+        "mean_gap": 0.25,
+        "mean_gap_judge_more_precise": 0.5,
+    }
+
+
+def test_cases_are_what_the_judge_was_shown(tmp_path: Path) -> None:
+    trace = reflected_game()
+    write(tmp_path, [trace])
+    whole = json.loads((tmp_path / CASES).read_text())
+    assert (whole["judge"], whole["metrics_version"]) == ("scripted", METRICS_VERSION)
+    shown = [
+        (case["round"], case["recipient"], [m["content"]["text"] for m in case["messages"]])
+        for case in whole["cases"]
+    ]
+    assert shown == [
+        (each.round, each.case.recipient, [m.content.text for m in each.case.messages])  # type: ignore[union-attr]
+        for each in cases_of(trace)
+    ]
+    assert {case["trace_path"] for case in whole["cases"]} == {"words/test-000.json"}
+
+
+def test_unreadable_answers_are_counted_and_move_nothing(tmp_path: Path) -> None:
+    trace = reflected_game()
+    nonsense = Completion(text="Occupied, all of them!", finish_reason="stop")
+    with JudgeTables(tmp_path, ["words"], spec=SPEC) as tables:
+        tables.add(trace, [verdict_of(case, nonsense) for case in cases_of(trace)])
+        tables.write()
+    (row,) = rows(tmp_path, "metric_comparison")
+    assert (row["cases"], row["unread"], row["beliefs"]) == ("4", "4", "0")
+    assert float(row["judge_vps"]) == 0
+    # What is unknown is not 0: only observers to whom nothing was delivered are left.
+    found = statistics(tmp_path, "round_cell")
+    names = ("union_cells", "judge_nonzero", "reflection_nonzero")
+    assert [found[name] for name in names] == [16, 0, 3]
+    problems = {case["problem"] for case in json.loads((tmp_path / CASES).read_text())["cases"]}
+    assert problems == {"not_json"}
+
+
+def test_a_round_without_a_readable_reflection_is_not_compared(tmp_path: Path) -> None:
+    answers = [reflection(0, 1, UNREADABLE), *SMALL_REFLECTIONS[:1], *SMALL_REFLECTIONS[2:]]
+    write(tmp_path / "unread", [reflecting(spoken_game(), answers)])
+    write(tmp_path / "unasked", [reflecting(spoken_game(), answers[1:])])
+    for case in ("unread", "unasked"):
+        found = statistics(tmp_path / case, "round_cell")
+        names = ("union_cells", "judge_nonzero", "reflection_nonzero")
+        assert [found[name] for name in names] == [40, 4, 9]
+        (row,) = rows(tmp_path / case, "metric_comparison")
+        assert row["beliefs"] == "7"
+
+
+def test_order_of_games_does_not_matter_and_lost_ones_add_nothing(tmp_path: Path) -> None:
+    games = [renamed(reflected_game(), number) for number in range(3)]
+    lost = renamed(with_outcome(reflected_game(), "provider_fault"), 3)
+    write(tmp_path / "one", games)
+    write(tmp_path / "other", [lost, *games[::-1]])
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes()
+    (row,) = rows(tmp_path / "one", "metric_comparison")
+    assert (row["games"], row["gap_low"], row["gap_high"]) == ("3", "-0.3333", "-0.3333")
+
+
+def test_games_without_reflections_are_compared_with_the_semantics(tmp_path: Path) -> None:
+    trace = play_game(canonical_scenario(3), "imap")
+    write(tmp_path / "typed", [trace])
+    (row,) = rows(tmp_path / "typed", "metric_comparison")
+    assert (row["vps_kind"], row["measured_targets"]) == ("protocol", "5")
+    assert float(row["primary_vps"]) == 85  # by hand, see the measure
+    assert rows(tmp_path / "typed", "judge_agreement") == []
+    write(tmp_path / "words", [spoken_game()])
+    (row,) = rows(tmp_path / "words", "metric_comparison")
+    assert (row["measured_targets"], row["primary_vps"], row["gap_p"]) == ("0", "", "")

@@ -1,0 +1,147 @@
+"""The scripted judge: sentences by their words, speech acts by what they mean."""
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calbench.agents.judging import JudgeCase, read_verdict
+from calbench.analysis.judge.scripted import READINGS, scripted_verdict
+from calbench.analysis.judge.sentences import readings
+from calbench.domain.ids import AgentId, MeetingId, Slot
+from calbench.domain.messages import (
+    Announcement,
+    Channel,
+    Confirm,
+    Content,
+    CostReport,
+    Decision,
+    Message,
+    OfferedPlan,
+    Proposals,
+    Propose,
+    ProposeReply,
+    Scores,
+    Text,
+)
+from calbench.domain.replies import Unreadable
+
+
+def read(text: str) -> dict[int, int]:
+    return {slot: delta for slot, delta, _ in readings(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Slot 3 does not work for me.", {3: 3}),
+        ("Slot 5 is free for me.", {5: -3}),
+        ("I'm free at slots 2 and 4, but slot 7 is blocked for me.", {2: -3, 4: -3, 7: 3}),
+        ("For me slots 1, 2 and 9 would be easy.", {1: -2, 2: -2, 9: -2}),
+        ("Slot 6 would be possible for me.", {6: 1}),
+        ("Slot 6 would be inconvenient for me.", {6: 1}),
+        ("Moving things out of slot 8 would be costly for me.", {8: 2}),
+        ('I have "Free swim at the pool" at slot 4.', {4: 3}),
+        ("How about slot 11?", {11: -1}),
+        ("Could you do slot 2 or 3?", {2: -1, 3: -1}),
+        ("Agreed, slot 12.", {12: 3}),
+        ("Let's settle on slot 1.", {1: 3}),
+        ("Could we move our meeting M2 from slot 9 to slot 4?", {9: 2, 4: -1}),
+        ("Agreed, I will move M2 from slot 9 to slot 4.", {4: 3}),
+        ("Slot 3 is free for me and slot 4 is impossible for me.", {3: -3, 4: 3}),
+        ("Agent 4 told me that slot 2 is busy.", {}),
+        ("What would suit you instead?", {}),
+        ("It costs 3 to move that.", {}),
+        ("", {}),
+    ],
+)
+def test_sentences(text: str, expected: dict[int, int]) -> None:
+    assert read(text) == expected
+
+
+def case(*messages: tuple[int | None, Content], takes_part: bool = True) -> JudgeCase:
+    channel: Channel = "dm"
+    return JudgeCase(
+        recipient=AgentId(0),
+        agent_ids=tuple(map(AgentId, range(3))),
+        num_slots=6,
+        meeting_id=MeetingId(1),
+        participants=tuple(map(AgentId, range(3))) if takes_part else None,
+        messages=tuple(
+            Message(
+                None if sender is None else AgentId(sender),
+                (AgentId(0),),
+                channel,
+                MeetingId(1),
+                content,
+            )
+            for sender, content in messages
+        ),
+    )
+
+
+def beliefs(found: JudgeCase) -> dict[str, tuple[int, ...]]:
+    answer = read_verdict(found, scripted_verdict(found))
+    assert not isinstance(answer, Unreadable)
+    assert answer.recovered is None
+    return answer.value.delta
+
+
+def slots(*numbers: int) -> tuple[Slot, ...]:
+    return tuple(map(Slot, numbers))
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (CostReport(slots=slots(0, 1, 2), costs=(None, 0, 5)), (3, -3, 2, 0, 0, 0)),
+        (Decision(slot=Slot(4)), (0, 0, 0, 0, 3, 0)),
+        (Propose(slot=Slot(1)), (0, -1, 0, 0, 0, 0)),
+        (ProposeReply(slot=Slot(1), status="IMPOSSIBLE"), (0, 3, 0, 0, 0, 0)),
+        (ProposeReply(slot=Slot(1), status="PENDING"), (0, -1, 0, 0, 0, 0)),
+        (Confirm(slot=Slot(2)), (0, 0, 3, 0, 0, 0)),
+        (
+            Proposals(plans=(OfferedPlan(plan_id=7, slot=Slot(3), moves=(), vacated=()),)),
+            (0, 0, 0, -1, 0, 0),
+        ),
+        (Scores(plan_ids=(7,), scores=(0,)), (0, 0, 0, 0, 0, 0)),
+        (Text(text="Slot 99 is free for me, slot 5 is not possible for me"), (0, 0, 0, 0, 0, 3)),
+    ],
+)
+def test_messages_tell_of_their_senders(content: Content, expected: tuple[int, ...]) -> None:
+    assert beliefs(case((2, content))) == {"1": (0,) * 6, "2": expected}
+
+
+def test_an_announcement_tells_participants_of_all_participants() -> None:
+    said = (None, Announcement(slot=Slot(1)))
+    chosen = (0, 3, 0, 0, 0, 0)
+    assert beliefs(case(said)) == {"1": chosen, "2": chosen}
+    assert beliefs(case(said, takes_part=False)) == {"1": (0,) * 6, "2": (0,) * 6}
+
+
+def test_the_later_word_stands_unless_it_is_less_firm() -> None:
+    def of(*texts: str) -> int:
+        return beliefs(case(*((1, Text(text=text)) for text in texts)))["1"][2]
+
+    free, bad, ask, done = (
+        *("Slot 2 is free for me.", "Slot 2 is impossible for me."),
+        *("How about slot 2?", "Agreed, slot 2."),
+    )
+    assert [of(free, bad), of(bad, free)] == [3, -3]
+    assert [of(bad, ask), of(ask, bad)] == [3, 3]
+    assert [of(done, free), of(free, done)] == [3, 3]
+
+
+def test_every_speech_act_has_a_reading() -> None:
+    kinds = {kind for part in get_args(Content) for kind in (get_args(part) or (part,))}
+    assert kinds == set(READINGS)
+
+
+@given(st.lists(st.tuples(st.sampled_from([1, 2]), st.text(max_size=200)), min_size=1, max_size=4))
+def test_any_text_gives_a_readable_answer_in_bounds(messages: list[tuple[int, str]]) -> None:
+    found = beliefs(case(*((sender, Text(text=text)) for sender, text in messages)))
+    assert set(found) == {"1", "2"}
+    assert all(len(each) == 6 and all(abs(n) <= 3 for n in each) for each in found.values())
+    silent = {"1", "2"} - {str(sender) for sender, _ in messages}
+    assert all(not any(found[agent]) for agent in silent)
