@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from calbench.errors import CalbenchError
+from calbench.report.trimming import trim
 
 SOURCE_DATE_EPOCH = "1767225600"
 """The date that MkDocs writes into pages and archives [C]: a build must not depend on today."""
@@ -39,3 +40,4 @@ def build_site(source: Path, out: Path) -> None:
     if done.returncode != 0:
         said = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
         raise CalbenchError("the site cannot be built:\n" + "\n".join(said[-20:]))
+    trim(out)

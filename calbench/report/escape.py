@@ -5,6 +5,8 @@ import json
 import re
 from typing import Any
 
+import orjson
+
 SCRIPT_ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 """Within JSON these stand in strings only, where an escape means the same character."""
 
@@ -37,3 +39,22 @@ def script_json(value: Any) -> str:
 def data_script(key: str, value: Any) -> bytes:
     """Return a page-data file: one call of ``calbench.data`` with a key and a value."""
     return f"calbench.data({script_json(key)},{script_json(value)});\n".encode("ascii")
+
+
+def plain_script(key: str, value: Any, function: str = "calbench.data") -> bytes:
+    """Return what :func:`data_script` does, several times as fast, for a function of ours.
+
+    Takes whatever ``orjson`` does, data classes among them. Text beyond ASCII, or that is no
+    text at all, goes the slower way.
+    """
+    try:
+        body = orjson.dumps(value)
+    except orjson.JSONEncodeError:  # half a character, a number beyond 64 bits
+        body = b"\xff"
+    if body.isascii():
+        for code, escaped in SCRIPT_ESCAPES.items():
+            body = body.replace(bytes((code,)), escaped.encode("ascii"))
+    else:
+        plain = value if body == b"\xff" else orjson.loads(body)
+        body = script_json(plain).encode("ascii")
+    return b"%s(%s,%s);\n" % (function.encode("ascii"), script_json(key).encode("ascii"), body)

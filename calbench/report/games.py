@@ -7,21 +7,20 @@ messages, refusals and batches). Prompts, which are most of a language game, sta
 their own that is read when somebody asks for one.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from calbench.metrics.outcomes import is_lost
+from calbench.report.packing import packed_events
 from calbench.report.results import ExperimentResults
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
     AgentRegistered,
-    BatchApplied,
     DecideStart,
     Event,
     MessageSent,
     Reflection,
-    Resolution,
     TurnStart,
 )
 from calbench.traces.models import Seat, Trace
@@ -53,6 +52,9 @@ LEFT_OUT: Mapping[str, frozenset[str]] = {
 }
 """Fields that the browser does without, by type of event."""
 
+LINE = re.compile(r"[^\n]*\n+|[^\n]+")
+"""A line of a prompt with all line ends behind it; nothing of a prompt is lost."""
+
 KIND_NAMES: Mapping[str, str] = {
     "protocol": "protocol",
     "degenerate": "degenerate baseline",
@@ -73,16 +75,16 @@ def kind_words(kinds: Iterable[str]) -> str:
     return " and ".join(KIND_NAMES.get(kind, kind) for kind in kinds)
 
 
-def scenario_data(scenario: Scenario) -> dict[str, Any]:
-    """Return a scenario as the browser needs it."""
+def scenario_data(scenario: Scenario, teams: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a scenario as the browser needs it, with the teams that can be set side by side."""
     data = scenario.model_dump(mode="json", exclude={"params", "witness", "schema_version"})
     for meeting in data["meetings"]:
         del meeting["duration"]
-    return data
+    return {**data, "teams": list(teams)} if teams else data
 
 
-def game_data(trace: Trace, experiment: str) -> dict[str, Any]:
-    """Return a game as the browser needs it; its scenario stands in a file of its own."""
+def game_head(trace: Trace, experiment: str) -> dict[str, Any]:
+    """Return a game without its events; its scenario stands in a file of its own."""
     return {
         "experiment": experiment,
         "team": trace.config.team.team_id,
@@ -94,20 +96,32 @@ def game_data(trace: Trace, experiment: str) -> dict[str, Any]:
         "channels": list(trace.config.channels),
         "limits": trace.config.limits.model_dump(mode="json", exclude_none=True),
         **({"has_prompts": True} if _has_prompts(trace) else {}),
-        "events": [event_data(event, trace.scenario.num_slots) for event in trace.events],
     }
+
+
+def game_data(trace: Trace, experiment: str) -> dict[str, Any]:
+    """Return a game as the browser needs it, event by event."""
+    events = [event_data(event, trace.scenario.num_slots) for event in trace.events]
+    return {**game_head(trace, experiment), "events": events}
+
+
+def packed_game(trace: Trace, experiment: str) -> dict[str, Any]:
+    """Return the same game as its file holds it, with its events as columns."""
+    events = packed_events(trace.events, trace.scenario.num_slots, LEFT_OUT)
+    return {**game_head(trace, experiment), "events": events}
 
 
 def prompt_data(trace: Trace) -> dict[str, Any] | None:
     """Return the exact prompts of a game's language agents; ``None`` if there are none.
 
-    Prompts repeat themselves, so each line stands there once. ``prompts`` maps the index of an
-    event to the lines of its prompt, as first line and number of lines of each run: of a
-    registration, the system prompt; of a question, the message that was sent.
+    Prompts repeat themselves, so each line stands there once, with the line ends behind it.
+    ``prompts`` maps the index of an event to the lines of its prompt, as first line and number of
+    lines of each run: of a registration, the system prompt; of a question, the message that was
+    sent.
     """
     numbers: dict[str, int] = {}
     prompts = {
-        str(index): _runs(numbers.setdefault(line, len(numbers)) for line in prompt.split("\n"))
+        str(index): _runs(numbers.setdefault(line, len(numbers)) for line in LINE.findall(prompt))
         for index, event in enumerate(trace.events)
         if (prompt := _prompt(event)) is not None
     }
@@ -159,17 +173,6 @@ def event_data(event: Event, num_slots: int) -> dict[str, Any]:
     return data
 
 
-def game_entry(trace: Trace) -> list[int]:
-    """Return what the index says of a game: meetings scheduled, cost paid, messages, lost."""
-    resolutions = [event for event in trace.events if isinstance(event, Resolution)]
-    return [
-        sum(event.coordinated for event in resolutions),
-        sum(event.cost for event in trace.events if isinstance(event, BatchApplied)),
-        sum(isinstance(event, MessageSent) for event in trace.events),
-        int(is_lost(trace.events)),
-    ]
-
-
 def shown_note(results: ExperimentResults, per_setting: int | None) -> str:
     """Return which games the browser has, where it does not have all."""
     suite, shown = len(results.scenarios), len(results.spread(per_setting))
@@ -179,18 +182,6 @@ def shown_note(results: ExperimentResults, per_setting: int | None) -> str:
         f"{shown} of {suite} scenarios are shown here, as many of each setting and evenly over "
         f"its range of difficulty; the traces of all games are made in data/traces/{results.name}."
     )
-
-
-def scenario_entry(scenario: Scenario) -> dict[str, Any]:
-    """Return what the index says of a scenario."""
-    best = None if scenario.oracle is None else scenario.oracle.best
-    return {
-        "scenario_id": scenario.scenario_id,
-        "setting": scenario.setting,
-        "meetings": len(scenario.meetings),
-        "tertile": None if scenario.difficulty is None else scenario.difficulty.tertile,
-        "optimum": None if best is None else best.cost,
-    }
 
 
 def _plain(value: Any) -> Any:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from calbench.report import figures, numbers, sections
 from calbench.report import language_tables as tables
@@ -77,22 +76,28 @@ def _digests(results: ExperimentResults, setting: str) -> list[str]:
     return [each.play_digest for each in results.scenarios if each.setting == setting]
 
 
-def planes(language: Language, styles: Mapping[str, figures.Style]) -> dict[str, dict[str, Any]]:
+def planes(language: Language, styles: Mapping[str, figures.Style]) -> dict[str, figures.Figure]:
     """Return the cost-privacy plane of each setting, by setting."""
     return {
-        setting: figures.plane([row for _, row in shown], styles)
+        setting: figures.plane(
+            f"plane-language-{setting}",
+            f"speakers and protocols, {setting}",
+            [row for _, row in shown],
+            styles,
+            list(dict.fromkeys(f"{each.results.name}/leaderboard.csv" for each, _ in shown)),
+        )
         for setting, shown in language.on_planes.items()
     }
 
 
-def parts(language: Language) -> dict[str, Callable[[], str]]:
+def parts(language: Language, drawn: Mapping[str, figures.Figure]) -> dict[str, Callable[[], str]]:
     """Return what stands for the markers of the page."""
     return {
         "played": lambda: _played(language),
         "leaderboards": lambda: "\n\n".join(
             _channel(language, named) for named in language.channels
         ),
-        "planes": lambda: _planes(language),
+        "planes": lambda: _planes(language, drawn),
         "calibration": lambda: tables.calibration(language.channels),
         "replies": lambda: tables.replies(language.channels),
         "tokens": lambda: tables.tokens(language.channels),
@@ -174,11 +179,10 @@ def _channel(language: Language, named: Named) -> str:
     return "\n\n".join(shown)
 
 
-def _planes(language: Language) -> str:
+def _planes(language: Language, drawn: Mapping[str, figures.Figure]) -> str:
     """Return the planes with their tables, which name how each VPS was measured."""
     shown = []
     for setting, found in language.on_planes.items():
-        title = f"Cost against privacy in words, {setting}"
         rows = [
             [
                 each.team_header(row),
@@ -194,7 +198,7 @@ def _planes(language: Language) -> str:
         ]
         shown += [
             f'<h3 id="plane-{html_text(setting)}">{html_text(setting)}</h3>',
-            sections.figure_place(f"plane-language-{setting}", title, is_tall=True),
+            figures.place(drawn[setting], "../", has_table=False),
             numbers.table(f"The same numbers, {setting}", head, rows),
         ]
     return "\n\n".join([*shown, sections.figure_scripts("../")])

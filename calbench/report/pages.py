@@ -9,25 +9,31 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from calbench.errors import CalbenchError, OutputError
-from calbench.report import cohort, figures, frontier, language, reproduction, scale, sections
-from calbench.report.escape import data_script, markdown_text
-from calbench.report.games import (
-    game_data,
-    game_entry,
-    prompt_data,
-    scenario_data,
-    scenario_entry,
-    shown_note,
-    team_kind,
+from calbench.report import (
+    boards,
+    cohort,
+    documents,
+    draws,
+    explained,
+    figures,
+    frontier,
+    language,
+    places,
+    reproduction,
+    scale,
+    sections,
+    setting_page,
 )
+from calbench.report.gamefiles import write_games
 from calbench.report.language_tables import CALIBRATION
-from calbench.report.results import ExperimentResults
+from calbench.report.navigation import grouped
+from calbench.report.results import ExperimentResults, read_table
 from calbench.report.special import (
     CHANNELS,
     FRONTIER,
@@ -40,14 +46,25 @@ from calbench.report.special import (
     write_table,
 )
 from calbench.scenarios.storage import scenario_schema
-from calbench.traces.models import Trace
 from calbench.traces.storage import trace_schema
 
 __all__ = ["ExperimentResults", "SpecialResults", "write_site"]
 
-MARKER = re.compile(r"<!-- calbench:([a-z-]+) -->")
+MARKER = re.compile(r"<!-- calbench:([a-z0-9-]+) -->")
 
-OWN_PAGES = frozenset({"difficulty", "language", "plane", "reproduction", "scale", "smollm2"})
+OWN_PAGES = explained.NAMES | {
+    "comparisons",
+    "cost",
+    "difficulty",
+    "language",
+    "plane",
+    "ratings",
+    "reproduction",
+    "scale",
+    "smollm2",
+    "talk",
+    "words",
+}
 """Pages of results that are not of one setting."""
 
 OWN_MARK = ".calbench-site"
@@ -59,6 +76,7 @@ def write_site(
     experiments: Sequence[ExperimentResults],
     out: Path,
     special: SpecialResults = NONE_SPECIAL,
+    executor: Executor | None = None,
 ) -> None:
     """Write the folder that :func:`calbench.report.build.build_site` builds.
 
@@ -70,6 +88,7 @@ def write_site(
         experiments: what to show, in the order of the pages.
         out: the folder to write; pages go to ``docs`` in it.
         special: what has pages of its own; few of them have games to step through.
+        executor: where to write games; ``None`` writes them here. The folder does not depend on it.
 
     Raises:
         CalbenchError: two results would share a page, or a page holds an unknown marker.
@@ -83,11 +102,13 @@ def write_site(
         shutil.copytree(sources / "assets", docs / "assets")
         _write_plotly(docs / "assets")
         played = [*experiments, *filter(None, map(special.named, GAMES_SHOWN))]
-        kind_by_team = _write_games(played, docs / "pagedata")
+        kind_by_team = write_games(played, docs / "pagedata", docs / "tables", executor)
         _copy_tables([*experiments, *special.experiments], docs / "tables")
         _write_schemas(docs / "schemas")
         pages = _write_results(sources, experiments, kind_by_team, docs, special)
-        _write_config(sources / "mkdocs.yml", pages, out / "mkdocs.yml")
+        slugs = [each.slug for each in setting_page.settings(experiments, kind_by_team)]
+        settings = [f"results/{slug}.md" for slug in slugs]
+        _write_config(sources / "mkdocs.yml", pages, settings, out / "mkdocs.yml")
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"{error.filename or out}: cannot be written ({reason})") from error
@@ -109,72 +130,17 @@ def _write_plotly(assets: Path) -> None:
     (assets / "vendor" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
 
 
-def _write_data(folder: Path, key: str, value: Any) -> None:
-    path = folder / f"{key}.js"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data_script(key, value))
-
-
-def _write_games(experiments: Sequence[ExperimentResults], folder: Path) -> dict[str, str]:
-    """Write the trace browser's data; return the kind of every team that played.
-
-    Keys begin with the experiment: settings, teams and scenarios of several experiments may
-    have the same names.
-    """
-    kind_by_team: dict[str, str] = {}
-    index = []
-    for results in experiments:
-        per_setting = GAMES_SHOWN.get(results.name)
-        scenarios = results.spread(per_setting)
-        number_by_id = {s.scenario_id: number for number, s in enumerate(scenarios)}
-        shown: set[str] = set()
-        teams: list[dict[str, Any]] = []
-        for team in results.teams:
-            games: list[list[int] | None] = [None] * len(number_by_id)
-            kind = ""
-            for trace in results.traces_of(team, scenarios):
-                kind = kind or team_kind(trace.config.team.seats)
-                games[number_by_id[trace.scenario.scenario_id]] = game_entry(trace)
-                _write_game(folder, trace, results.name, shown)
-            if any(games):
-                teams.append({"team": team, "kind": kind, "games": games})
-                kind_by_team.setdefault(team, kind)
-        if teams:
-            entry = {
-                "name": results.name,
-                "teams": teams,
-                "scenarios": [scenario_entry(scenario) for scenario in scenarios],
-            }
-            note = shown_note(results, per_setting)
-            index.append({**entry, "note": note} if note else entry)
-    _write_data(folder, "index", {"experiments": index})
-    return kind_by_team
-
-
-def _write_game(folder: Path, trace: Trace, experiment: str, shown: set[str]) -> None:
-    """Write a game with its prompts, and its scenario if no game before had it."""
-    scenario_id = trace.scenario.scenario_id
-    name = f"{experiment}/{trace.config.team.team_id}/{scenario_id}"
-    _write_data(folder, f"games/{name}", game_data(trace, experiment))
-    prompts = prompt_data(trace)
-    if prompts is not None:
-        _write_data(folder, f"prompts/{name}", prompts)
-    if scenario_id not in shown:
-        shown.add(scenario_id)
-        _write_data(folder, f"scenarios/{experiment}/{scenario_id}", scenario_data(trace.scenario))
-
-
 def _copy_tables(experiments: Sequence[ExperimentResults], folder: Path) -> None:
     for results in experiments:
         _copy_csvs(results.tables, folder / results.name)
         if results.name in {SMOLLM2, *CHANNELS} and (results.tables / CALIBRATION).is_file():
             target = folder / results.name / CALIBRATION
-            target.parent.mkdir()
+            target.parent.mkdir(exist_ok=True)
             shutil.copyfile(results.tables / CALIBRATION, target)
 
 
 def _copy_csvs(source: Path, target: Path) -> None:
-    target.mkdir(parents=True)
+    target.mkdir(parents=True, exist_ok=True)
     for path in sorted(source.glob("*.csv")):
         shutil.copyfile(path, target / path.name)
 
@@ -194,34 +160,93 @@ def _write_results(
     special: SpecialResults,
 ) -> list[dict[str, str]]:
     """Write every page that holds numbers; return the navigation below Results."""
-    shown = [
-        sections.SettingResults(results, setting, kind_by_team)
-        for results in experiments
-        for setting in results.settings
-    ]
+    shown = setting_page.settings(experiments, kind_by_team)
+    explaining = list(explained.pages(experiments, special, docs / "tables"))
+    playing = [*experiments, *filter(None, [special.named(SCALE)])]
+    teams = list(dict.fromkeys(team for results in playing for team in results.teams))
+    speakers = language.Language(special, experiments, kind_by_team)
+    views = figures.views(experiments, special)
+    names = [*teams, *frontier.SIGNS, *speakers.teams, *figures.names_of(views)]
+    style_by_team = figures.styles(list(dict.fromkeys(names)))
+    lines = _frontier_lines(shown, special)
+    planes = {each.slug: _plane(each, style_by_team, lines[each.slug]) for each in shown}
+    navigation = _write_settings(sources, docs, shown, planes, explaining)
+    gallery = figures.Gallery(
+        views, style_by_team, special.published_rows if special.experiments else None
+    )
+    gallery.write(docs)
+    fractions = sections.fractions_by_setting(experiments)
+    difficulty = figures.difficulties(fractions, [f"{each.name}/games.csv" for each in experiments])
+    difficulty.write(docs)
+    rows = sections.difficulty_rows(fractions)
+    write_table(docs / "tables" / "difficulty.csv", rows, sections.DIFFICULTY_COLUMNS)
+    _fill_pages(
+        docs,
+        {
+            **documents.parts(sources.parent),
+            **boards.write(experiments, special, docs),
+            **gallery.parts(),
+            "headline": lambda: sections.headline(shown),
+            "language": lambda: language.home_line(speakers),
+            "planes": lambda: sections.planes(shown, planes, lines),
+            "explained": lambda: explained.see_also(explaining),
+            "frontier": lambda: _about_lines(sources, lines),
+            "difficulty-figure": lambda: figures.place(difficulty, "../", has_table=False),
+            "difficulty-table": lambda: sections.difficulty_table(fractions),
+            "data-dictionary": sections.data_dictionary,
+            "figure-scripts": lambda: sections.figure_scripts("../"),
+        },
+    )
+    navigation += _write_special(sources, special, kind_by_team, style_by_team, docs)
+    navigation += _write_language(sources, speakers, style_by_team, docs, explaining)
+    if gallery.shown("words"):
+        words = {**gallery.parts(), "figure-scripts": lambda: sections.figure_scripts("../")}
+        _write_page(sources, docs, "words", words)
+        navigation.append({"Messages in words": "results/words.md"})
+    for found in explaining:
+        _write_page(sources, docs, found.name, found.parts)
+        navigation.append({found.title: f"results/{found.name}.md"})
+    return navigation
+
+
+def _write_settings(
+    sources: Path,
+    docs: Path,
+    shown: Sequence[sections.SettingResults],
+    planes: Mapping[str, figures.Figure],
+    explaining: Sequence[explained.Page],
+) -> list[dict[str, str]]:
+    """Write the page of each setting; return their navigation."""
+    told = read_table(docs / "tables" / "telling_messages.csv")
+    text = (sources / "templates" / "setting.md").read_text(encoding="utf-8")
     navigation: list[dict[str, str]] = []
     for each in shown:
         page = f"results/{each.slug}.md"
         if any(page in entry.values() for entry in navigation) or each.slug in OWN_PAGES:
             raise CalbenchError(f"two results would share the page {page}; rename an experiment")
         navigation.append({each.title: page})
-        text = (sources / "templates" / "setting.md").read_text(encoding="utf-8")
-        (docs / "results").mkdir(exist_ok=True)
-        (docs / page).write_text(_filled(text, page, _setting_parts(each)), encoding="utf-8")
-    playing = [*experiments, *filter(None, [special.named(SCALE)])]
-    teams = list(dict.fromkeys(team for results in playing for team in results.teams))
-    speakers = language.Language(special, experiments, kind_by_team)
-    style_by_team = figures.styles(list(dict.fromkeys([*teams, *frontier.SIGNS, *speakers.teams])))
-    lines = _frontier_lines(shown, special)
-    for each in shown:
-        figure = figures.plane(each.leaderboard, style_by_team, lines.get(each.slug, ()))
-        _write_data(docs / "pagedata", f"figures/plane-{each.slug}", figure)
-    fractions = sections.fractions_by_setting(experiments)
-    _write_data(docs / "pagedata", "figures/difficulty", figures.difficulties(fractions))
-    _fill_pages(sources, docs, shown, fractions, lines, speakers)
-    navigation += _write_special(sources, special, kind_by_team, style_by_team, docs)
-    navigation += _write_language(sources, speakers, style_by_team, docs)
+        planes[each.slug].write(docs)
+        parts = setting_page.parts(each, planes[each.slug], explaining, told)
+        (docs / page).write_text(_filled(text, page, parts), encoding="utf-8")
     return navigation
+
+
+def _about_lines(sources: Path, lines: Mapping[str, Sequence[frontier.Line]]) -> str:
+    """Return what the lines on the planes are, if there are any."""
+    if not any(lines.values()):
+        return ""
+    return (sources / "templates" / "frontier.md").read_text(encoding="utf-8")
+
+
+def _plane(
+    each: sections.SettingResults,
+    style_by_team: Mapping[str, figures.Style],
+    lines: Sequence[frontier.Line],
+) -> figures.Figure:
+    tables = [f"{each.results.name}/leaderboard.csv"]
+    tables += [f"{FRONTIER}/leaderboard.csv"] if lines else []
+    key = f"plane-{each.slug}"
+    return figures.plane(key, each.title, each.leaderboard, style_by_team, tables, lines)
 
 
 def _frontier_lines(
@@ -251,17 +276,19 @@ def _write_special(
     if special.experiments:
         _copy_csvs(special.published, tables / "published")
     if special.named(REPRODUCTION) is not None:
-        found = reproduction.Reproduction(special)
-        write_table(tables / "table2.csv", found.rows, reproduction.COLUMNS)
+        found = draws.Reproduction(special)
+        write_table(tables / "table2.csv", found.rows, draws.COLUMNS)
+        write_table(tables / "table2_places.csv", places.rows(found), places.COLUMNS)
         _write_page(sources, docs, "reproduction", reproduction.parts(found))
         navigation.append({"Table 2": "results/reproduction.md"})
     results = special.named(SCALE)
     if results is not None:
         sizes = scale.Scale(special, results, kind_by_team)
         write_table(tables / "scale_bytes.csv", sizes.bytes_rows, scale.COLUMNS)
-        for name, figure in scale.curves(sizes, style_by_team).items():
-            _write_data(docs / "pagedata", f"figures/scale-{name}", figure)
-        _write_page(sources, docs, "scale", scale.parts(sizes))
+        curves = scale.curves(sizes, style_by_team)
+        for figure in curves.values():
+            figure.write(docs)
+        _write_page(sources, docs, "scale", scale.parts(sizes, curves))
         navigation.append({"Scale": "results/scale.md"})
     return navigation
 
@@ -271,13 +298,16 @@ def _write_language(
     speakers: language.Language,
     style_by_team: Mapping[str, figures.Style],
     docs: Path,
+    explaining: Sequence[explained.Page],
 ) -> list[dict[str, str]]:
     """Write the pages of language agents that there are; return their navigation."""
     navigation = []
     if speakers.channels:
-        for setting, figure in language.planes(speakers, style_by_team).items():
-            _write_data(docs / "pagedata", f"figures/plane-language-{setting}", figure)
-        _write_page(sources, docs, "language", language.parts(speakers))
+        planes = language.planes(speakers, style_by_team)
+        for figure in planes.values():
+            figure.write(docs)
+        about = {"explained": lambda: explained.see_also(explaining)}
+        _write_page(sources, docs, "language", {**language.parts(speakers, planes), **about})
         navigation.append({"Language agents": "results/language.md"})
     recorded = speakers.special.named(SMOLLM2)
     if recorded is not None:
@@ -294,44 +324,8 @@ def _write_page(
     (docs / page).write_text(_filled(text, page, parts), encoding="utf-8")
 
 
-def _setting_parts(each: sections.SettingResults) -> dict[str, Callable[[], str]]:
-    return {
-        "title": lambda: markdown_text(each.title),
-        "counts": lambda: sections.counts(each),
-        "measures": lambda: sections.measures(each, "../method.html"),
-        "definitions": lambda: sections.definitions("../method.html"),
-        "outcomes": lambda: sections.outcomes(each),
-        "sensitivity": lambda: sections.sensitivity(each),
-        "leaks": lambda: sections.leaks(each),
-        "figure": lambda: sections.figure(
-            f"plane-{each.slug}", f"Cost against privacy, {each.title}", "../"
-        ),
-        "downloads": lambda: sections.downloads(each),
-        "traces": lambda: f"../traces.html#{each.results.name}",
-    }
-
-
-def _fill_pages(
-    sources: Path,
-    docs: Path,
-    shown: Sequence[sections.SettingResults],
-    fractions: Mapping[str, Mapping[str, Sequence[float]]],
-    lines: Mapping[str, Sequence[frontier.Line]],
-    speakers: language.Language,
-) -> None:
+def _fill_pages(docs: Path, parts: Mapping[str, Callable[[], str]]) -> None:
     """Replace the markers of the hand-written pages."""
-    about_lines = (sources / "templates" / "frontier.md").read_text(encoding="utf-8")
-    parts: dict[str, Callable[[], str]] = {
-        "headline": lambda: sections.headline(shown),
-        "language": lambda: language.home_line(speakers),
-        "planes": lambda: sections.planes(shown, lines),
-        "frontier": lambda: about_lines if any(lines.values()) else "",
-        "difficulty-figure": lambda: sections.figure(
-            "difficulty", "Feasible fraction of every scenario, by third and setting", "../"
-        ),
-        "difficulty-table": lambda: sections.difficulty_table(fractions),
-        "data-dictionary": sections.data_dictionary,
-    }
     for path in sorted(docs.rglob("*.md")):
         page = path.relative_to(docs).as_posix()
         text = path.read_text(encoding="utf-8")
@@ -354,11 +348,13 @@ def _filled(text: str, page: str, parts: Mapping[str, Callable[[], str]]) -> str
     return MARKER.sub(part, text)
 
 
-def _write_config(source: Path, pages: list[dict[str, str]], target: Path) -> None:
-    """Copy MkDocs' configuration with the made pages first under Results."""
+def _write_config(
+    source: Path, pages: list[dict[str, str]], settings: Sequence[str], target: Path
+) -> None:
+    """Copy MkDocs' configuration with the made pages under Results, in groups."""
     config = yaml.safe_load(source.read_text(encoding="utf-8"))
     for entry in config["nav"]:
         if "Results" in entry:
-            entry["Results"] = [*pages, *entry["Results"]]
+            entry["Results"] = grouped([*pages, *entry["Results"]], settings)
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
     target.write_text(text, encoding="utf-8")

@@ -1,110 +1,16 @@
 """The page that sets the paper's Table 2 and the authors' release beside our numbers."""
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from decimal import Decimal
-from functools import cached_property
 
-from calbench.report import numbers, sections
+from calbench.report import numbers, places, sections
+from calbench.report.draws import VARIANTS, Reproduction
 from calbench.report.escape import html_text
 from calbench.report.results import Row
-from calbench.report.special import CAP4, REPRODUCTION, SpecialResults
+from calbench.report.special import CAP4, REPRODUCTION
 
 METHOD = "../method.html"
 
-COLUMNS = ("experiment", "setting", "team", "suites", "measure", "mean", "least", "greatest")
-"""Of ``tables/table2.csv``, our side of the comparison."""
-
 FAIRNESS_RANGE = ("fairness_least", "fairness", "fairness_greatest")
-
-
-DRAW = re.compile(r"(.+)-seed([0-9]+)")
-"""A setting that is one of several draws of a suite."""
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """One way in which we played a protocol of the paper's table."""
-
-    protocol: str
-    published_team: str
-    label: str
-    experiment: str
-    team: str
-
-
-VARIANTS = (
-    Variant("IMAP", "imap", "ours", REPRODUCTION, "imap"),
-    Variant("DSM-private", "dsm-private", "ours", REPRODUCTION, "dsm-private"),
-    Variant("DSM-welfare", "dsm-welfare", "ours", REPRODUCTION, "dsm-welfare"),
-    Variant(
-        "DSM-welfare", "dsm-welfare", "ours, batches: single", REPRODUCTION, "dsm-welfare-single"
-    ),
-    Variant("SD-MAP", "sd-map", "ours, cap of 15", REPRODUCTION, "sd-map"),
-    Variant("SD-MAP", "sd-map", "ours, cap of 4", CAP4, "sd-map"),
-)
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """The paper's protocols on several draws of each suite, and what others measured."""
-
-    special: SpecialResults
-
-    @cached_property
-    def published(self) -> list[Row]:
-        """What others measured."""
-        return self.special.published_rows("table2.csv")
-
-    def draws(self, table: str, variant: Variant, setting: str) -> list[tuple[str, Row]]:
-        """Return a variant's rows of a table, with the seed of each draw, by seed."""
-        results = self.special.named(variant.experiment)
-        found = []
-        for row in [] if results is None else results.table(table):
-            draw = DRAW.fullmatch(row["setting"])
-            if draw is not None and draw[1] == setting and row["team"] == variant.team:
-                found.append((draw[2], row))
-        return sorted(found, key=lambda each: int(each[0]))
-
-    @cached_property
-    def settings(self) -> tuple[str, ...]:
-        """The settings that were drawn, in the order of the leaderboard."""
-        results = self.special.named(REPRODUCTION)
-        rows = [] if results is None else results.table("leaderboard.csv")
-        draws = [DRAW.fullmatch(row["setting"]) for row in rows]
-        return tuple(dict.fromkeys(draw[1] for draw in draws if draw is not None))
-
-    @cached_property
-    def rows(self) -> list[Row]:
-        """Mean, least and greatest of every measure over the draws."""
-        return [
-            row
-            for setting in self.settings
-            for variant in VARIANTS
-            for table, measures in (
-                ("leaderboard.csv", numbers.HEADLINE),
-                ("sensitivity.csv", ("fairness_least", "fairness_greatest")),
-            )
-            for measure in measures
-            for row in self._summary(variant, setting, table, measure)
-        ]
-
-    def _summary(self, variant: Variant, setting: str, table: str, measure: str) -> list[Row]:
-        cells = [row[measure] for _, row in self.draws(table, variant, setting) if row[measure]]
-        if not cells:
-            return []
-        values = [numbers.decimal(cell) for cell in cells]
-        mean = (sum(values, Decimal(0)) / len(values)).quantize(Decimal("0.0001"))
-        place = (variant.experiment, setting, variant.team, str(len(cells)), measure)
-        found = (str(mean), str(min(values)), str(max(values)))
-        return [dict(zip(COLUMNS, (*place, *found), strict=True))]
-
-    def summary(self, variant: Variant, setting: str, measure: str) -> Row | None:
-        """Return one row of :attr:`rows`, or ``None`` if nothing was measured."""
-        place = (variant.experiment, setting, variant.team, measure)
-        names = ("experiment", "setting", "team", "measure")
-        return next((r for r in self.rows if tuple(r[name] for name in names) == place), None)
 
 
 def comparison(results: Reproduction) -> str:
@@ -165,58 +71,6 @@ def _spread_cell(row: Row | None) -> str:
     return numbers.range_cell(row["mean"], row["least"], row["greatest"], digits)
 
 
-def verdicts(results: Reproduction) -> str:
-    """Return where each of the paper's numbers lies among ours (the tables of `comparison`)."""
-    return numbers.table(
-        "Where the paper's numbers lie among ours",
-        [
-            *(numbers.word_header(text) for text in ("Setting", "Protocol", "Variant")),
-            *(
-                numbers.word_header(numbers.MEASURE_BY_NAME[name].title)
-                for name in numbers.HEADLINE
-            ),
-        ],
-        [
-            [
-                f'<th scope="row">{html_text(setting)}</th>',
-                numbers.word_cell(variant.protocol),
-                numbers.word_cell(variant.label),
-                *(
-                    numbers.word_cell(_verdict(results, variant, setting, row, name))
-                    for name in numbers.HEADLINE
-                ),
-            ]
-            for setting in results.settings
-            for variant in VARIANTS
-            for row in results.published
-            if row["source"] == "paper"
-            if (row["setting"], row["team"]) == (setting, variant.published_team)
-        ],
-    )
-
-
-def _verdict(
-    results: Reproduction, variant: Variant, setting: str, published: Row, measure: str
-) -> str:
-    """Say where a published number lies, itself known to half of its last digit only."""
-    ours = results.summary(variant, setting, measure)
-    if ours is None or not published[measure]:
-        return "not known"
-    value = numbers.decimal(published[measure])
-    half = Decimal((0, (5,), int(value.as_tuple().exponent) - 1))
-
-    def holds(low: str, high: str) -> bool:
-        return numbers.decimal(low) - half <= value <= numbers.decimal(high) + half
-
-    if holds(ours["least"], ours["greatest"]):
-        return "among ours"
-    for _, row in results.draws("leaderboard.csv", variant, setting):
-        low, high = row[f"{measure}_low"], row[f"{measure}_high"]
-        if low and high and holds(low, high):
-            return "in an interval"
-    return "below ours" if value < numbers.decimal(ours["least"]) else "above ours"
-
-
 def seeds(results: Reproduction) -> str:
     """Return every draw by itself, with its intervals (leaderboard.csv of the experiments)."""
     return "\n\n".join(
@@ -275,8 +129,10 @@ def parts(results: Reproduction) -> dict[str, Callable[[], str]]:
     tables = [f"{name}/{table}.csv" for name in names for table in ("leaderboard", "sensitivity")]
     return {
         "comparison": lambda: comparison(results),
-        "verdicts": lambda: verdicts(results),
+        "verdicts": lambda: places.shown(places.rows(results)),
         "seeds": lambda: seeds(results),
         "ties": lambda: ties(results),
-        "downloads": lambda: sections.table_links(["table2.csv", "published/table2.csv", *tables]),
+        "downloads": lambda: sections.table_links(
+            ["table2.csv", "table2_places.csv", "published/table2.csv", *tables]
+        ),
     }

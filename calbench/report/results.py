@@ -47,6 +47,14 @@ class ExperimentResults:
         """
         return read_table(self.tables / name)
 
+    def optional(self, name: str) -> list[Row]:
+        """Read a table that not every run has; no rows if it is absent.
+
+        Raises:
+            FileError: it cannot be read, or a row does not fit its header.
+        """
+        return self.table(name) if (self.tables / name).is_file() else []
+
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
         """The suite, in the order of its file."""
@@ -63,6 +71,13 @@ class ExperimentResults:
         """The teams of the leaderboard, in its order."""
         rows = self.table("leaderboard.csv")
         return tuple(dict.fromkeys(checked_id(row["team"], "team") for row in rows))
+
+    @cached_property
+    def lost_by_game(self) -> Mapping[tuple[str, str], Row]:
+        """Where each game's optimum went out of reach, by team and scenario, if it is known."""
+        if not (self.tables / "optimum_lost.csv").is_file():
+            return {}
+        return {(row["team"], row["scenario_id"]): row for row in self.table("optimum_lost.csv")}
 
     def spread(self, per_setting: int | None) -> tuple[Scenario, ...]:
         """Return at most so many scenarios of each setting, evenly over the suite's order.
@@ -90,14 +105,39 @@ class ExperimentResults:
         """
         for scenario in self.scenarios if scenarios is None else scenarios:
             path = self.traces / team / f"{scenario.scenario_id}.json"
-            if not path.is_file():
-                continue
-            trace = read_trace(path)
-            if trace.scenario.play_digest != scenario.play_digest:
-                raise FileError(f"{path}: its scenario is not the one of {self.suite}; play again")
-            if trace.config.team.team_id != team:
-                raise FileError(f"{path}: it was played by {trace.config.team.team_id}")
-            yield trace
+            if path.is_file():
+                yield checked_trace(path, team, SameScenario(scenario.play_digest), self.suite)
+
+
+class SameScenario:
+    """Whether traces are of the scenario that has a digest; works the digest out once for many."""
+
+    def __init__(self, digest: str) -> None:
+        self._digest = digest
+        self._known: Scenario | None = None
+
+    def __call__(self, scenario: Scenario) -> bool:
+        """Compare what a game depends on; oracle and difficulty are derived."""
+        if self._known is not None and scenario == self._known:
+            return True
+        if scenario.play_digest != self._digest:
+            return False
+        self._known = scenario
+        return True
+
+
+def checked_trace(path: Path, team: str, same: SameScenario, suite: Path) -> Trace:
+    """Read the trace of a team's game on a scenario of a suite.
+
+    Raises:
+        FileError: it does not fit, or is of another scenario or team.
+    """
+    trace = read_trace(path)
+    if not same(trace.scenario):
+        raise FileError(f"{path}: its scenario is not the one of {suite}; play again")
+    if trace.config.team.team_id != team:
+        raise FileError(f"{path}: it was played by {trace.config.team.team_id}")
+    return trace
 
 
 def checked_id(text: str, kind: str) -> str:

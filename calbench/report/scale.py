@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, partial
-from typing import Any
 
 from calbench.report import figures, numbers, sections
 from calbench.report.escape import html_text
@@ -13,6 +12,8 @@ from calbench.report.results import ExperimentResults, Row
 from calbench.report.special import SCALE, SpecialResults
 
 METHOD = "../method.html"
+
+LEADERBOARD = f"{SCALE}/leaderboard.csv"
 
 MEASURES = ("coordination", "excess_cost", "messages", "excess_vps")
 """What has a curve with intervals."""
@@ -81,7 +82,7 @@ def _bytes_row(setting: str, team: str, agents: int, games: list[Row]) -> Row:
     return dict(zip(COLUMNS, cells, strict=True))
 
 
-def curves(scale: Scale, styles: Mapping[str, figures.Style]) -> dict[str, dict[str, Any]]:
+def curves(scale: Scale, styles: Mapping[str, figures.Style]) -> dict[str, figures.Figure]:
     """Return a figure for each measure, and one for bytes, by name."""
     found = {}
     for measure in MEASURES:
@@ -94,7 +95,9 @@ def curves(scale: Scale, styles: Mapping[str, figures.Style]) -> dict[str, dict[
             for team in scale.results.teams
         }
         about = numbers.MEASURE_BY_NAME[measure]
-        found[measure] = figures.curves(lines, styles, f"{about.title} ({about.unit})")
+        found[measure] = figures.curves(
+            f"scale-{measure}", about.title, about.unit, lines, styles, [LEADERBOARD]
+        )
     talk = {
         team: [
             (int(row["agents"]), row["bytes_per_meeting"], row["least"], row["greatest"])
@@ -103,21 +106,27 @@ def curves(scale: Scale, styles: Mapping[str, figures.Style]) -> dict[str, dict[
         ]
         for team in scale.results.teams
     }
-    found[BYTES] = figures.curves(talk, styles, "Bytes per meeting", is_log=True)
+    title = "Bytes per meeting"
+    found[BYTES] = figures.curves(
+        f"scale-{BYTES}", title, "", talk, styles, ["scale_bytes.csv"], is_log=True
+    )
     return found
 
 
-def parts(scale: Scale) -> dict[str, Callable[[], str]]:
+def parts(scale: Scale, drawn: Mapping[str, figures.Figure]) -> dict[str, Callable[[], str]]:
     """Return what stands for the markers of the page."""
     return {
-        **{measure.replace("_", "-"): partial(_measure, scale, measure) for measure in MEASURES},
-        "bytes": lambda: _bytes(scale),
+        **{
+            measure.replace("_", "-"): partial(_measure, scale, measure, drawn[measure])
+            for measure in MEASURES
+        },
+        "bytes": lambda: _bytes(scale, drawn[BYTES]),
         "speed": lambda: _speed(scale),
         "scripts": lambda: sections.figure_scripts("../"),
         "sizes": lambda: _sizes(scale),
         "downloads": lambda: sections.table_links(
             [
-                f"{SCALE}/leaderboard.csv",
+                LEADERBOARD,
                 f"{SCALE}/games.csv",
                 "scale_bytes.csv",
                 "published/speed.csv",
@@ -138,7 +147,7 @@ def _team(scale: Scale, team: str) -> str:
     return numbers.team_header(team, scale.kind_by_team.get(team))
 
 
-def _measure(scale: Scale, measure: str) -> str:
+def _measure(scale: Scale, measure: str, drawn: figures.Figure) -> str:
     about = numbers.MEASURE_BY_NAME[measure]
     table = numbers.table(
         f"{about.title}, {about.unit}: mean and 95% interval over scenarios",
@@ -156,12 +165,11 @@ def _measure(scale: Scale, measure: str) -> str:
             for team in scale.results.teams
         ],
     )
-    title = f"{about.title} over the number of agents"
     link = f'<p><a href="{METHOD}#{numbers.anchor(measure)}">Definition</a></p>'
-    return f"{sections.figure_place(f'scale-{measure}', title)}\n\n{table}\n\n{link}"
+    return f"{figures.place(drawn, '../', has_table=False)}\n\n{table}\n\n{link}"
 
 
-def _bytes(scale: Scale) -> str:
+def _bytes(scale: Scale, drawn: figures.Figure) -> str:
     rows = {(row["team"], row["setting"]): row for row in scale.bytes_rows}
     table = numbers.table(
         "Bytes per meeting: mean, and the least and greatest game",
@@ -181,8 +189,7 @@ def _bytes(scale: Scale) -> str:
             for team in scale.results.teams
         ],
     )
-    place = sections.figure_place(f"scale-{BYTES}", "Bytes per meeting over the number of agents")
-    return f"{place}\n\n{table}"
+    return f"{figures.place(drawn, '../', has_table=False)}\n\n{table}"
 
 
 def _speed(scale: Scale) -> str:

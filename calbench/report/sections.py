@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from calbench.analysis.dictionary import TABLES
+from calbench.analysis.dictionary import JUDGE_TABLES, TABLES
 from calbench.analysis.measures import MEASURES
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.report import frontier, numbers
 from calbench.report.escape import html_text
+from calbench.report.figures.difficulty import UNCUT
+from calbench.report.figures.figure import Figure, place
 from calbench.report.results import ExperimentResults, Row
 from calbench.scenarios.difficulty import TERTILES
 
@@ -18,9 +20,6 @@ COST_MEASURES = frozenset(
     {"coordination", "excess_cost", "excess_cost_per_meeting", "adjusted_excess_cost"}
 )
 """The measures of the first of a page's two tables."""
-
-UNCUT = "all"
-"""Where scenarios without a tertile are listed."""
 
 IS_COUNTED: Mapping[str, Callable[[Row], bool]] = {
     "coordination": lambda row: int(row["assigned"]) > 0,
@@ -268,39 +267,32 @@ def leaks(each: SettingResults) -> str:
     )
 
 
-def figure(name: str, title: str, root: str) -> str:
-    """Return the place of a figure with the scripts it needs; its table is its alternative."""
-    return f"{figure_place(name, title)}\n{figure_scripts(root)}"
-
-
-def figure_place(name: str, title: str, *, is_tall: bool = False) -> str:
-    """Return the place of a figure on a page that has the scripts elsewhere."""
-    style = "cb-figure cb-figure--tall" if is_tall else "cb-figure"
-    return (
-        f'<div class="{style}" role="img" data-figure="figures/{name}" '
-        f'aria-label="{html_text(title)}; the table on this page holds the numbers"></div>'
-    )
+def figure(plane: Figure, root: str) -> str:
+    """Return a page's only figure, whose numbers it has in a table, with the scripts it needs."""
+    return f"{place(plane, root, has_table=False)}\n{figure_scripts(root)}"
 
 
 def figure_scripts(root: str) -> str:
     """Return what draws the figures of a page; once is enough."""
     return (
+        f'<link rel="stylesheet" href="{root}assets/figures.css">\n'
         f'<script src="{root}assets/vendor/plotly.min.js" defer></script>\n'
         f'<script src="{root}assets/figures.js" defer></script>'
     )
 
 
 def planes(
-    shown: Sequence[SettingResults], lines: Mapping[str, Sequence[frontier.Line]] | None = None
+    shown: Sequence[SettingResults],
+    figures: Mapping[str, Figure],
+    lines: Mapping[str, Sequence[frontier.Line]],
 ) -> str:
-    """Return the cost-privacy plane of every setting with its tables; lines are by slug."""
+    """Return the cost-privacy plane of every setting with its tables; both are by slug."""
     names = ("excess_vps", "adjusted_excess_cost")
     parts = []
     for each in shown:
         head = f'<h2 id="{each.slug}">{html_text(each.title)}</h2>\n'
-        found = (lines or {}).get(each.slug, ())
-        title = f"Cost against privacy, {each.title}"
-        head += figure_place(f"plane-{each.slug}", title, is_tall=bool(found))
+        found = lines.get(each.slug, ())
+        head += place(figures[each.slug], "../", has_table=False)
         table = numbers.table(
             f"The same numbers, {each.title}",
             [
@@ -349,8 +341,23 @@ def fractions_by_setting(
     return fractions
 
 
+DIFFICULTY_COLUMNS = ("setting", "tertile", "scenarios", "least", "median", "greatest")
+"""Of ``tables/difficulty.csv``."""
+
+
+def difficulty_rows(fractions: Mapping[str, Mapping[str, Sequence[float]]]) -> list[Row]:
+    """Return range and median of the feasible fractions, by setting and third (suite files)."""
+    rows: list[Row] = []
+    for setting, by_tertile in fractions.items():
+        for tertile, values in by_tertile.items():
+            numbers_of = (min(values), statistics.median(values), max(values))
+            cells = (str(len(values)), *(f"{value:.10f}" for value in numbers_of))
+            rows.append(dict(zip(DIFFICULTY_COLUMNS, (setting, tertile, *cells), strict=True)))
+    return rows
+
+
 def difficulty_table(fractions: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
-    """Return the feasible fractions in numbers (suite files)."""
+    """Return the feasible fractions in numbers (difficulty.csv)."""
     return numbers.table(
         "Feasible fraction by setting and third",
         [
@@ -359,16 +366,12 @@ def difficulty_table(fractions: Mapping[str, Mapping[str, Sequence[float]]]) -> 
         ],
         [
             [
-                f'<th scope="row">{html_text(setting)}</th>',
-                numbers.word_cell(tertile),
-                numbers.number_cell(str(len(values))),
-                *(
-                    numbers.number_cell(f"{value:.10f}", 5)
-                    for value in (min(values), statistics.median(values), max(values))
-                ),
+                f'<th scope="row">{html_text(row["setting"])}</th>',
+                numbers.word_cell(row["tertile"]),
+                numbers.number_cell(row["scenarios"]),
+                *(numbers.number_cell(row[name], 5) for name in ("least", "median", "greatest")),
             ]
-            for setting, by_tertile in fractions.items()
-            for tertile, values in by_tertile.items()
+            for row in difficulty_rows(fractions)
         ],
     )
 
@@ -420,5 +423,5 @@ def data_dictionary() -> str:
                 for column in columns
             ],
         )
-        for name, columns in TABLES.items()
+        for name, columns in {**TABLES, **JUDGE_TABLES}.items()
     )

@@ -26,6 +26,16 @@ CHANNELS: Mapping[str, str] = {
 SPECIAL = frozenset({REPRODUCTION, CAP4, FRONTIER, SCALE, SMOLLM2, *CHANNELS})
 """Experiments of which the site shows tables on pages of their own."""
 
+TITLES: Mapping[str, str] = {**CHANNELS, SMOLLM2: "SmolLM2"}
+"""What tables call an experiment that they do not call by its name."""
+
+
+def titled(results: ExperimentResults) -> str:
+    """Return what a caption calls an experiment."""
+    title = TITLES.get(results.name, results.name)
+    return title[:1].upper() + title[1:]
+
+
 GAMES_SHOWN: Mapping[str, int | None] = {LANGUAGE: 15, SMOLLM2: None}
 """Of which of them the trace browser has games: of how many scenarios a setting, or of all [C].
 

@@ -29,8 +29,16 @@
     tell(key);
   }
 
+  /* Names as the tables have them. A key may come from an address that somebody else wrote: with
+   * `..` in it, it would run any script of this host, or of the reader's own disk. */
+  var KEY = /^[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/;
+
   /* Find a value, reading its file `pagedata/<key>.js` the first time. */
   function load(key, found, failed) {
+    if (!KEY.test(key)) {
+      failed(key);
+      return;
+    }
     if (values.has(key)) {
       found(values.get(key));
       return;

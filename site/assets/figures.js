@@ -1,6 +1,18 @@
-/* Draws every <div class="cb-figure" data-figure="key"> with Plotly, in the page's colours. */
+/* Draws every <div class="cb-figure" data-figure="key"> with Plotly, in the page's colours, once it
+ * comes near the screen. On pages with several views of each figure, a switch shows one of them.
+ */
 (function () {
   "use strict";
+
+  var NEAR = "400px 0px";
+  var VIEW = /^#in-([\w.-]+)$/;
+  var drawn = new Map();
+
+  function all(selector, root) {
+    return Array.prototype.slice.call((root || document).querySelectorAll(selector));
+  }
+
+  /* Colours */
 
   function colours() {
     var style = getComputedStyle(document.body);
@@ -29,24 +41,153 @@
     return result;
   }
 
+  /* Drawing */
+
   function draw(place, figure) {
+    drawn.set(place, figure);
     window.Plotly.react(place, figure.data, layout(figure), {
       displaylogo: false, responsive: true, showTips: false,
       modeBarButtonsToRemove: ["select2d", "lasso2d"]
-    }).then(function () { place.setAttribute("data-drawn", ""); });
+    }).then(function () { return makeRoom(place, figure); })
+      .then(function () { place.setAttribute("data-drawn", ""); });
+  }
+
+  /* A legend stands below the axis; how tall it is depends on the screen. */
+  function makeRoom(place, figure) {
+    var legend = place.querySelector(".legend .bg");
+    if (!legend) {
+      return null;
+    }
+    var bottom = figure.layout.margin.b + Math.ceil(legend.getBBox().height) + 6;
+    return window.Plotly.relayout(place, { "margin.b": bottom });
+  }
+
+  function redraw() {
+    drawn.forEach(function (figure, place) {
+      if (place.offsetParent) {
+        draw(place, figure);
+      } else {
+        place.removeAttribute("data-drawn");
+      }
+    });
+  }
+
+  /* Only a new width moves a legend's lines; a phone's address bar changes the height. */
+  function onResize() {
+    var width = window.innerWidth;
+    var timer = null;
+    window.addEventListener("resize", function () {
+      if (window.innerWidth !== width) {
+        width = window.innerWidth;
+        clearTimeout(timer);
+        timer = setTimeout(redraw, 150);
+      }
+    });
+  }
+
+  function begin(place) {
+    calbench.load(place.getAttribute("data-figure"), function (figure) {
+      draw(place, figure);
+    }, function () {
+      place.textContent = "The figure's data could not be read; its numbers stand below.";
+    });
+  }
+
+  function watch() {
+    if (!("IntersectionObserver" in window)) {
+      all(".cb-figure").forEach(begin);
+      return;
+    }
+    var observer = new IntersectionObserver(function (entries) {
+      entries.forEach(function (entry) {
+        if (entry.isIntersecting) {
+          observer.unobserve(entry.target);
+          begin(entry.target);
+        }
+      });
+    }, { rootMargin: NEAR });
+    all(".cb-figure").forEach(function (place) { observer.observe(place); });
+  }
+
+  /* Views */
+
+  function show(key) {
+    all(".cb-view").forEach(function (view) {
+      view.classList.toggle("cb-shown", view.getAttribute("data-view") === key);
+    });
+    var select = document.getElementById("cb-view");
+    if (select && select.value !== key) {
+      select.value = key;
+    }
+    drawn.forEach(function (figure, place) {
+      if (place.offsetParent && !place.hasAttribute("data-drawn")) {
+        draw(place, figure);
+      }
+    });
+  }
+
+  /* The address names a view (#in-varied) or anything within one (#fairness-varied). */
+  function follow() {
+    var named = VIEW.exec(location.hash);
+    var views = all(".cb-view");
+    var target = document.getElementById(location.hash.slice(1));
+    var inside = views.filter(function (view) {
+      return named ? view.getAttribute("data-view") === named[1]
+        : target && view.contains(target);
+    })[0];
+    if (inside) {
+      show(inside.getAttribute("data-view"));
+      if (!named) {
+        target.scrollIntoView();
+      }
+    }
+  }
+
+  function addSwitch() {
+    var titles = new Map();
+    all(".cb-view").forEach(function (view) {
+      titles.set(view.getAttribute("data-view"), view.getAttribute("data-title"));
+    });
+    var place = document.querySelector(".cb-switch");
+    if (!place || !titles.size) {
+      return;
+    }
+    var select = calbench.element("select", { id: "cb-view" });
+    titles.forEach(function (title, key) {
+      select.appendChild(calbench.element("option", { value: key }, title));
+    });
+    select.addEventListener("change", function () {
+      show(select.value);
+      history.replaceState(null, "", "#in-" + select.value);
+    });
+    calbench.fill(place, calbench.element("label", { "for": "cb-view" }, "Show"), select);
+  }
+
+  /* Folding and printing */
+
+  function fold() {
+    all("details.cb-data").forEach(function (each) {
+      each.open = false;
+      each.classList.add("cb-ready");
+    });
+  }
+
+  function unfold(isOpen) {
+    return function () {
+      all("details.cb-data").forEach(function (each) { each.open = isOpen; });
+    };
   }
 
   function start() {
-    Array.prototype.forEach.call(document.querySelectorAll(".cb-figure"), function (place) {
-      var key = place.getAttribute("data-figure");
-      calbench.load(key, function (figure) {
-        draw(place, figure);
-        new MutationObserver(function () { draw(place, figure); }).observe(
-          document.body, { attributes: true, attributeFilter: ["data-md-color-scheme"] });
-      }, function () {
-        place.textContent = "The figure's data could not be read; the table holds its numbers.";
-      });
-    });
+    fold();
+    addSwitch();
+    follow();
+    watch();
+    window.addEventListener("hashchange", follow);
+    window.addEventListener("beforeprint", unfold(true));
+    window.addEventListener("afterprint", unfold(false));
+    onResize();
+    new MutationObserver(redraw).observe(document.body, { attributes: true, attributeFilter: ["data-md-color-scheme"] });
   }
 
   if (document.readyState === "loading") {

@@ -1,6 +1,7 @@
 """Small runs in plain language: scripted speakers, and a made-up model that often fails."""
 
 import json
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 from calbench.agents.completion import CallSite, Completer, Completion, Request
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.analysis.scoring import write_privacy_tables, write_tables
+from calbench.analysis.scoring import write_all_tables
 from calbench.analysis.usage import Price
 from calbench.config import RunSpec, compose
 from calbench.domain.replies import Usage
@@ -17,7 +18,8 @@ from calbench.errors import UnavailableError
 from calbench.report.results import ExperimentResults
 from calbench.scenarios.storage import write_suite
 from calbench.scenarios.suites import build_suites
-from tests.report.samples import HOSTILE_TEXTS
+from tests.report.hostile import spoil
+from tests.report.samples import HOSTILE_TEXTS, results_in
 
 MODEL = "openai/tiny"
 
@@ -76,7 +78,10 @@ def make_language(
 
 
 def make_cohort(folder: Path, num_scenarios: int = 3) -> ExperimentResults:
-    """Play a few scenarios with :class:`Tiny` in every seat; the last game is halted."""
+    """Play a few scenarios with :class:`Tiny` in every seat.
+
+    The last game is halted; in the one before every text is an attack.
+    """
     spec = compose(
         [
             "name=smollm2",
@@ -88,25 +93,25 @@ def make_cohort(folder: Path, num_scenarios: int = 3) -> ExperimentResults:
             "analysis.bootstrap_resamples=50",
         ]
     )
-    return _played(folder, spec)
+    return _played(folder, spec, ["smollm2-001"] if num_scenarios > 2 else [])
 
 
 def _few(suite: str, num_scenarios: int) -> tuple[str, str]:
     return f"{suite}.num_scenarios={num_scenarios}", f"{suite}.num_candidates={3 * num_scenarios}"
 
 
-def _played(folder: Path, spec: RunSpec) -> ExperimentResults:
-    results = ExperimentResults(
-        spec.name, folder / "suite.jsonl", folder / "tables", folder / "traces"
-    )
+def _played(folder: Path, spec: RunSpec, spoilt: Sequence[str] = ()) -> ExperimentResults:
+    results = results_in(folder, spec.name)
     scenarios = build_suites(spec.suites)
     write_suite(results.suite, scenarios)
     jobs = plan_jobs(scenarios, spec.game_configs, results.traces)
     has_model = any(job.waits for job in jobs)
     play_jobs(jobs, None, _ignore, source=(lambda: nullcontext(_tiny(jobs))) if has_model else None)
+    for scenario_id in spoilt:
+        for team in spec.teams:
+            spoil(results.traces / team.team_id / f"{scenario_id}.json")
     prices = {MODEL: Price(input=1.0, cached=0.5, output=2.0)}
-    write_tables(jobs, results.tables, spec.measure, spec.analysis, _tick, prices=prices)
-    write_privacy_tables(jobs, results.tables / "privacy", spec.measure, _tick, spec.analysis)
+    write_all_tables(jobs, results.tables, spec.measure, spec.analysis, _tick, prices=prices)
     return results
 
 

@@ -1,25 +1,23 @@
 """The built site: the same bytes twice, and one clear error for a page that does not fit."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from calbench.errors import CalbenchError
 from calbench.report.build import build_site
-from calbench.report.pages import write_site
-from tests.report.samples import SOURCES, make_results
+from tests.report.sample_site import SampleSite
 from tests.report.test_site_source import digests
 
 
-def test_two_builds_are_equal_byte_for_byte(tmp_path: Path) -> None:
-    results = make_results(tmp_path / "run", "uniform", ["imap"])
-    for name in ("one", "two"):
-        write_site(SOURCES, [results], tmp_path / name / "src")
-        build_site(tmp_path / name / "src", tmp_path / name / "site")
+def test_two_builds_are_equal_byte_for_byte(sample_site: SampleSite, tmp_path: Path) -> None:
+    shutil.copytree(sample_site.source, tmp_path / "elsewhere")
 
-    first = digests(tmp_path / "one" / "site")
+    build_site(tmp_path / "elsewhere", tmp_path / "site")
 
-    assert first == digests(tmp_path / "two" / "site")
+    first = digests(sample_site.built)
+    assert first == digests(tmp_path / "site")
     assert {"index.html", "traces.html", "method.html", "results/uniform.html"} <= set(first)
 
 

@@ -1,7 +1,25 @@
-"""Figures hold the tables' numbers, and no two teams look alike."""
+"""Figures hold the tables' numbers, say them in words, and no two teams look alike."""
+
+import csv
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from calbench.report import figures
+from calbench.report.figures import words
+from calbench.report.figures.charts import Series, bars, dots, lines
+from calbench.report.figures.labels import CHARACTER, LINE, Box, offsets
+from calbench.report.figures.style import Style, Value, plain, wrapped
+from calbench.report.frontier import Line
 from calbench.report.results import Row
+
+STYLE = Style("#0072b2", "circle")
 
 
 def row(team: str, vps: str = "12.4000", cost: str = "0.0815", vps_kind: str = "protocol") -> Row:
@@ -17,17 +35,54 @@ def row(team: str, vps: str = "12.4000", cost: str = "0.0815", vps_kind: str = "
     }
 
 
-def test_plane_shows_each_team_with_both_intervals() -> None:
-    rows = [row("imap"), row("absent", cost="")]
+def plane(rows: list[Row], found: list[Line] | None = None) -> figures.Figure:
+    styles = figures.styles([*(each["team"] for each in rows), "theta"])
+    return figures.plane("plane-x", "x", rows, styles, ["x/leaderboard.csv"], found or [])
 
-    figure = figures.plane(rows, figures.styles(["imap", "absent"]))
 
-    assert [trace["name"] for trace in figure["data"]] == ["imap"]
-    (trace,) = figure["data"]
-    assert (trace["x"], trace["y"]) == ([12.4], [0.0815])
-    assert trace["error_x"]["array"] == [0.6]
-    assert trace["error_x"]["arrayminus"] == [0.4]
+def test_plane_shows_each_team_with_both_intervals_on_its_scale() -> None:
+    figure = plane([row("imap"), row("absent", cost="")])
+
+    (trace,) = figure.drawn["data"]
+    assert trace["name"] == "imap"
+    assert (trace["customdata"], trace["y"]) == ([12.4], [0.0815])
+    at, above, below = (math.log10(1 + vps) for vps in (12.4, 13.0, 12.0))
+    assert trace["x"] == [pytest.approx(at, abs=1e-6)]
+    assert trace["error_x"]["array"] == [pytest.approx(above - at, abs=2e-6)]
+    assert trace["error_x"]["arrayminus"] == [pytest.approx(at - below, abs=2e-6)]
     assert trace["error_y"]["arrayminus"] == [0.0163]
+    axis = figure.drawn["layout"]["xaxis"]
+    ticks = zip(axis["tickvals"], axis["ticktext"], strict=True)
+    assert all(at == pytest.approx(math.log10(1 + int(text)), abs=1e-6) for at, text in ticks)
+    assert [each["team"] for each in figure.rows] == ["imap"]
+
+
+def test_plane_says_its_extremes_and_where_lines_end() -> None:
+    rows = [
+        row("a", "0.0000", "0.7500"),
+        row("b", "91.0000", "0.0533"),
+        row("c", "7.1000", "0.7500"),
+    ]
+    line = Line("theta", "DSM", (("θ = 0", row("b", "91.0000", "")), ("θ = 1", rows[2])))
+
+    says = plane(rows, [line]).says
+
+    assert "Lowest excess VPS: a, 0; highest: b, 91." in says
+    assert "Lowest adjusted excess cost: b, 0.0533; highest: a and c, 0.75." in says
+    assert "from θ = 1 to θ = 1" in says  # the point without a cost is not drawn
+
+
+def test_open_points_are_explained_where_vps_is_measured_in_two_ways() -> None:
+    both = plane([row("imap"), row("candid", vps_kind="reflection")]).drawn
+    one = plane([row("candid", vps_kind="reflection")]).drawn
+
+    symbols = {trace["name"]: trace["marker"]["symbol"] for trace in both["data"]}
+    assert [name for name, symbol in symbols.items() if symbol.endswith("-open")] == [
+        "candid", "by reflections",
+    ]  # fmt: skip
+    assert both["layout"]["showlegend"]
+    assert not one["layout"]["showlegend"]
+    assert "by reflections" in one["layout"]["xaxis"]["title"]["text"]
 
 
 def test_teams_differ_in_colour_and_shape() -> None:
@@ -41,9 +96,106 @@ def test_teams_differ_in_colour_and_shape() -> None:
 
 
 def test_difficulties_use_a_linear_scale_where_a_fraction_is_zero() -> None:
-    some = figures.difficulties({"uniform": {"easy": [0.1, 0.2], "hard": [0.01]}})
-    none = figures.difficulties({"uniform": {"easy": [0.1], "hard": [0.0]}})
+    some = figures.difficulties({"uniform": {"easy": [0.1, 0.2], "hard": [0.01]}}, [])
+    none = figures.difficulties({"uniform": {"easy": [0.1], "hard": [0.0]}}, [])
 
-    assert some["layout"]["yaxis"]["type"] == "log"
-    assert none["layout"]["yaxis"]["type"] == "linear"
-    assert some["data"][0]["x"] == ["easy", "easy", "hard"]
+    assert some.drawn["layout"]["yaxis"]["type"] == "log"
+    assert none.drawn["layout"]["yaxis"]["type"] == "linear"
+    assert some.drawn["data"][0]["x"] == ["easy", "easy", "hard"]
+    assert "uniform: 3 scenarios from 0.01 to 0.2." in some.says
+
+
+def test_dots_lie_apart_only_where_series_share_a_row() -> None:
+    one, two = Value("1.0", "0.5", "2.0"), Value("3.0")
+    shared = dots(["a", "b"], [Series("x", {"a": one, "b": two}), Series("y", {"b": one})], "t")
+    apart = dots(["a", "b"], [Series("x", {"a": one}), Series("y", {"b": two})], "t")
+
+    assert [trace["y"] for trace in shared["data"]] == [[-0.2, 0.8], [1.2]]
+    assert [trace["y"] for trace in apart["data"]] == [[0], [1]]
+    assert shared["data"][0]["error_x"]["array"] == [1.0, 0.0]
+    low, high = shared["layout"]["xaxis"]["range"]
+    assert low < 0
+    assert high > 3
+
+
+def test_segments_of_bars_differ_in_pattern_and_the_interval_lies_below() -> None:
+    figure = bars(
+        ["a"],
+        [Series(name, {"a": Value("0.5")}) for name in ("x", "y", "z")],
+        "t",
+        ends=Series("sum", {"a": Value("1.5", "1.0", "2.0")}),
+    )
+
+    *segments, total = figure["data"]
+    assert len({each["marker"]["pattern"]["shape"] for each in segments}) == 3
+    assert len({each["marker"]["color"] for each in segments}) == 3
+    assert total["y"] == [0.42]
+    assert (total["x"], total["error_x"]["array"]) == ([1.5], [0.5])
+
+
+def test_each_line_has_one_name_in_the_legend_of_all_panels() -> None:
+    line = {1: Value("1"), 2: Value("2")}
+    figure = lines(
+        {"p": {"a": line}, "q": {"a": line, "b": line}}, {"a": STYLE, "b": STYLE}, "", ""
+    )
+
+    shown = [(t["name"], t["yaxis"], t["showlegend"]) for t in figure["data"]]
+    assert shown == [("a", "y", True), ("a", "y2", False), ("b", "y2", True)]
+    assert figure["data"][1]["line"]["dash"] != figure["data"][2]["line"]["dash"]
+    assert figure["data"][0]["y"] == [1.0, 2.0]
+
+
+coordinates = st.tuples(st.floats(0, 300), st.floats(0, 330))
+
+
+@settings(max_examples=40)
+@given(st.lists(coordinates, min_size=1, max_size=7))
+def test_names_never_lie_on_each_other_while_there_is_room(
+    places: list[tuple[float, float]],
+) -> None:
+    names = [f"team-{number}" for number in range(len(places))]
+
+    moved = offsets(places, names, [], (300, 330))
+
+    boxes = [
+        Box(x + right, y + down, CHARACTER * len(name) + 4, LINE)
+        for (x, y), (right, down), name in zip(places, moved, names, strict=True)
+    ]
+    for number, box in enumerate(boxes):
+        assert box.width / 2 <= box.x <= 300 - box.width / 2
+        assert all(box.overlap(other) == 0 for other in boxes[:number])
+
+
+def test_words_name_ties_and_leave_out_the_absent() -> None:
+    cells = {"a": "1.5000", "b": "1.5000", "c": "0.0000", "d": ""}
+
+    assert words.extremes(cells, "cost") == "Lowest cost: c, 0; highest: a and b, 1.5."
+    assert words.extremes({"a": "100.0000", "b": "100"}, "x") == "All of them have x 100."
+    assert words.extremes({"d": ""}, "x") == "Nobody has a value of x."
+    assert words.joined(list("abcdef")) == "a, b, c and 3 more"
+    assert words.number("-0.0000") == "0"
+
+
+def test_plotly_gets_no_tags_from_names() -> None:
+    assert plain('<a href="x">&') == '&lt;a href="x"&gt;&amp;'
+    assert "<b>" not in wrapped("<b> and a very long title that goes on and on and on for ever")
+
+
+def test_a_figure_writes_what_it_draws_and_its_place_escapes(tmp_path: Path) -> None:
+    rows = ({"team": "<img src=x>", "value": "0.1250", "more": "kept out"},)
+    drawn: dict[str, Any] = {"data": [], "layout": {}}
+    figure = figures.Figure(
+        "k", "T <b>", "says <i>", drawn, ("team", "value"), rows, ("u/games.csv",), "note"
+    )
+
+    figure.write(tmp_path)
+    html = figures.place(figure, "../")
+
+    text = (tmp_path / "tables" / "figures" / "k.csv").read_text()
+    assert list(csv.reader(text.splitlines())) == [["team", "value"], ["<img src=x>", "0.1250"]]
+    script = (tmp_path / "pagedata" / "figures" / "k.js").read_text()
+    assert json.loads(re.sub(r"^calbench\.data\(.*?,|\);\n$", "", script)) == drawn
+    assert '<data value="0.1250">' in html
+    assert 'href="../tables/figures/k.csv" download' in html
+    assert 'aria-label="T &lt;b&gt;. says &lt;i&gt;"' in html
+    assert not re.search(r"<(img|b|i)\b", html)

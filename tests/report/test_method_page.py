@@ -19,11 +19,11 @@ from calbench.agents.reflection import MOST_CHANGE
 from calbench.agents.schemas import MOST_MESSAGES
 from calbench.agents.scripted import STYLES
 from calbench.agents.sources import GRACE_S
+from calbench.analysis.judge.agreement import MOST_SHUFFLED
 from calbench.analysis.lost import LOST_LIMIT_PERCENT
 from calbench.analysis.power import FEWEST_SCENARIOS
-from calbench.analysis.ratings import MMR_SCALE, MMR_START, RatingSpec
 from calbench.analysis.skill import constants
-from calbench.analysis.spec import AnalysisSpec
+from calbench.analysis.spec import AnalysisSpec, RatingSpec
 from calbench.domain.replies import Problem
 from calbench.domain.sharing import MODULUS
 from calbench.metrics.measure import MeasureSpec
@@ -74,6 +74,8 @@ def suite_default(name: str) -> object:
         ("share of lost games that flags a team", f"{LOST_LIMIT_PERCENT:.0f}%"),
         ("greatest cost in a file", GREATEST_COST),
         ("change of belief in a reflection", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
+        ("change of belief by a judge", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
+        ("most scenarios in the test of a judge's direction", f"{MOST_SHUFFLED:,}"),
         ("messages in a turn that a JSON Schema allows", MOST_MESSAGES),
         ("bytes to a token, where a provider counts none", BYTES_PER_TOKEN),
         (
@@ -92,7 +94,10 @@ def suite_default(name: str) -> object:
             "resamples behind rank intervals; orders of each",
             f"{RatingSpec().resamples}; {RatingSpec().orders_per_resample}",
         ),
-        ("MMR of a fresh player; points for one of ordinal", f"{MMR_START:.0f}; {MMR_SCALE:.0f}"),
+        (
+            "MMR of a fresh player; points for one of ordinal",
+            f"{RatingSpec().mmr_start:.0f}; {RatingSpec().mmr_scale:.0f}",
+        ),
         ("shown costs", ", ".join(map(str, ScenarioShape().shown_costs))),
     ],
 )

@@ -2,10 +2,11 @@
 
 import csv
 import hashlib
+import itertools
 import json
 import random
-import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,9 +15,12 @@ import pytest
 from calbench.analysis.measures import MEASURES
 from calbench.errors import CalbenchError, FileError, OutputError
 from calbench.report import numbers
+from calbench.report.gamefiles import write_games
+from calbench.report.gameindex import NUMBERS
 from calbench.report.pages import write_site
 from calbench.report.results import ExperimentResults, read_table
 from tests.report.samples import SOURCES, make_results
+from tests.report.unpacking import file_value, unpacked
 
 
 @pytest.fixture(scope="module")
@@ -134,20 +138,30 @@ def test_every_measure_is_defined_on_the_method_page(measure: str) -> None:
     assert f"{{#{numbers.anchor(measure)}}}" in text
 
 
-def test_index_lists_every_game_once(source: Path) -> None:
-    text = (source / "docs" / "pagedata" / "index.js").read_text()
-    index = json.loads(text.removeprefix('calbench.data("index",').removesuffix(");\n"))
+def test_index_lists_every_game_once_with_the_numbers_of_its_table(
+    source: Path, experiments: list[ExperimentResults]
+) -> None:
+    pagedata = source / "docs" / "pagedata"
+    index = file_value(pagedata / "index.js")
 
     assert [entry["name"] for entry in index["experiments"]] == ["uniform", "varied"]
-    first = index["experiments"][0]
-    assert [team["team"] for team in first["teams"]] == ["imap", "silent"]
-    for entry in index["experiments"]:
-        for team in entry["teams"]:
-            assert len(team["games"]) == len(entry["scenarios"])
-            for scenario, game in zip(entry["scenarios"], team["games"], strict=True):
-                name = f"{entry['name']}/{team['team']}/{scenario['scenario_id']}.js"
-                assert game is not None
-                assert (source / "docs" / "pagedata" / "games" / name).is_file()
+    assert index["buckets"] == []
+    for results, entry in zip(experiments, index["experiments"], strict=True):
+        teams = [team for team, _ in entry["teams"]]
+        assert teams == list(results.teams)
+        assert entry["missing"] == []
+        ids = entry["scenarios"]["id"]
+        games = {
+            name: unpacked(values, len(ids) * len(teams)) for name, values in entry["games"].items()
+        }
+        rows = {(row["scenario_id"], row["team"]): row for row in results.table("games.csv")}
+        for number, place in enumerate(itertools.product(ids, teams)):
+            row = rows.pop(place)
+            scenario, team = place
+            assert (pagedata / "games" / entry["name"] / team / f"{scenario}.js").is_file()
+            for name, of_table in NUMBERS.items():
+                assert games[name][number] == float(row[of_table])
+        assert rows == {}
 
 
 def test_missing_games_are_left_out_of_the_index(
@@ -161,8 +175,33 @@ def test_missing_games_are_left_out_of_the_index(
 
     write_site(SOURCES, [partial], tmp_path / "src")
 
-    text = (tmp_path / "src" / "docs" / "pagedata" / "index.js").read_text()
-    assert re.search(r'"imap","kind":"protocol","games":\[\[\d[^]]*\],null,\[', text)
+    (entry,) = file_value(tmp_path / "src" / "docs" / "pagedata" / "index.js")["experiments"]
+    assert entry["missing"] == [2]  # scenario by scenario, team by team
+    assert len(unpacked(entry["games"]["cost"], 5)) == 5
+
+
+def test_game_that_no_table_tells_of_is_refused(
+    experiments: list[ExperimentResults], tmp_path: Path
+) -> None:
+    given = experiments[0]
+    tables = tmp_path / "tables"
+    shutil.copytree(given.tables, tables)
+    lines = (tables / "games.csv").read_text().splitlines(keepends=True)
+    (tables / "games.csv").write_text("".join(lines[:-1]))
+    changed = ExperimentResults(given.name, given.suite, tables, given.traces)
+
+    with pytest.raises(FileError, match=r"has no game of silent on uniform-002; analyze again"):
+        write_site(SOURCES, [changed], tmp_path / "src")
+
+
+def test_worker_processes_write_the_same_games(
+    experiments: list[ExperimentResults], tmp_path: Path
+) -> None:
+    write_games(experiments, tmp_path / "one", tmp_path / "tables")
+    with ThreadPoolExecutor(2) as executor:
+        write_games(experiments, tmp_path / "two", tmp_path / "tables", executor)
+
+    assert digests(tmp_path / "one") == digests(tmp_path / "two")
 
 
 def test_tables_and_schemas_are_published_as_they_are(
@@ -264,6 +303,8 @@ def test_file_where_the_folder_should_be_is_one_clear_line(
 def test_unknown_marker_is_refused(experiments: list[ExperimentResults], tmp_path: Path) -> None:
     sources = tmp_path / "sources"
     shutil.copytree(SOURCES, sources)
+    for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
+        shutil.copy(SOURCES.parent / name, tmp_path)
     (sources / "docs" / "index.md").write_text("<!-- calbench:nonsense -->")
 
     with pytest.raises(CalbenchError, match=r"index\.md: nothing is known as nonsense"):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import re
 import shutil
 from collections.abc import Sequence
@@ -13,8 +14,8 @@ import yaml
 
 from calbench.errors import FileError
 from calbench.report import frontier, numbers
+from calbench.report.draws import VARIANTS
 from calbench.report.pages import write_site
-from calbench.report.reproduction import VARIANTS
 from calbench.report.results import ExperimentResults, read_table
 from calbench.report.special import SpecialResults
 from calbench.teams import protocol_preset
@@ -96,8 +97,13 @@ def docs(
 
 
 def navigation(source: Path) -> list[dict[str, str]]:
+    """Return the pages below Results in their order, without their groups."""
     config = yaml.safe_load((source / "mkdocs.yml").read_text())
-    found: list[dict[str, str]] = next(e["Results"] for e in config["nav"] if "Results" in e)
+    entries = next(e["Results"] for e in config["nav"] if "Results" in e)
+    found: list[dict[str, str]] = []
+    for entry in entries:
+        ((_, value),) = entry.items()
+        found += value if isinstance(value, list) else [entry]
     return found
 
 
@@ -154,12 +160,39 @@ def test_numbers_of_others_are_shown_with_their_source_and_never_averaged(docs: 
     }  # fmt: skip
 
 
+def test_every_published_number_has_its_place_among_ours(docs: Path) -> None:
+    rows = read_table(docs / "tables" / "table2_places.csv")
+    found = {(r["source"], r["experiment"], r["team"], r["measure"]): r for r in rows}
+
+    cost = found["paper", "reproduction", "imap", "excess_cost"]
+    assert (cost["published"], cost["least"], cost["greatest"]) == ("0.26", "0.2000", "0.3000")
+    assert cost["place"] == "among ours"
+    assert found["paper", "reproduction", "sd-map", "excess_cost"]["place"] == "above ours"
+    assert found["release", "reproduction-cap4", "sd-map", "coordination"]["published"] == "60.4"
+    assert ("release", "reproduction", "imap", "excess_cost") not in found  # not known
+    ties = found["paper", "reproduction", "imap", "fairness_over_ties"]
+    assert float(ties["least"]) <= float(
+        found["paper", "reproduction", "imap", "fairness"]["least"]
+    )
+    for row in rows:
+        low, high, value = (float(row[name]) for name in ("least", "greatest", "published"))
+        if row["place"] == "among ours":
+            assert low - 0.05 <= value <= high + 0.05
+        elif row["place"] == "below ours":
+            assert value < low
+        elif row["place"] == "above ours":
+            assert value > high
+    page = (docs / "results" / "reproduction.md").read_text()
+    assert page.count("among ours</td>") == sum(row["place"] == "among ours" for row in rows)
+
+
 def test_frontier_lines_start_at_their_preset_and_hold_the_rows(docs: Path) -> None:
     drawn = {trace["name"]: trace for trace in figure(docs, "plane-uniform")["data"]}
 
     assert {"imap", "silent"} < set(drawn)
     assert drawn["DSM, w varies, θ = 0.1"]["text"] == ["w = 0.5", "w = 1"]
-    assert drawn["DSM, θ varies"]["x"] == [12.4]
+    assert drawn["DSM, θ varies"]["customdata"] == [12.4]
+    assert drawn["DSM, θ varies"]["x"] == [pytest.approx(math.log10(13.4))]
 
 
 def test_frontier_knows_the_preset_it_starts_from() -> None:
@@ -190,7 +223,10 @@ def test_special_experiments_have_no_game_and_no_page_of_settings(docs: Path) ->
     assert [path.name for path in (docs / "pagedata" / "games").iterdir()] == ["uniform"]
     assert "scale" not in index
     pages = [next(iter(entry)) for entry in navigation(docs.parent)]
-    assert pages == ["uniform", "Table 2", "Scale", "Cost and privacy", "Difficulty"]
+    assert pages == [
+        "uniform", "Scale", "Cost and privacy", "Talk", "Cost and fairness", "Difficulty",
+        "Table 2", "The paper's tables", "Regret explained",
+    ]  # fmt: skip
 
 
 def test_pages_are_absent_with_their_experiments(
@@ -199,9 +235,15 @@ def test_pages_are_absent_with_their_experiments(
     write_site(SOURCES, [browsable], tmp_path / "src")
 
     names = {path.name for path in (tmp_path / "src" / "docs" / "results").iterdir()}
-    assert names == {"uniform.md", "plane.md", "difficulty.md"}
+    assert names == {
+        "comparisons.md", "cost.md", "difficulty.md", "plane.md", "ratings.md", "regret.md",
+        "talk.md", "uniform.md",
+    }  # fmt: skip
     pages = [next(iter(entry)) for entry in navigation(tmp_path / "src")]
-    assert pages == ["uniform", "Cost and privacy", "Difficulty"]
+    assert pages == [
+        "uniform", "Cost and privacy", "Talk", "Cost and fairness", "Difficulty",
+        "Regret explained",
+    ]  # fmt: skip
     assert not (tmp_path / "src" / "docs" / "tables" / "published").exists()
 
 

@@ -1,0 +1,134 @@
+"""The cost-privacy plane (paper, Figure 2)."""
+
+from collections.abc import Mapping, Sequence
+
+from calbench.report.figures import words
+from calbench.report.figures.figure import Figure, columns_of
+from calbench.report.figures.scatter import HEIGHT, Axis, Path, Point, scatter
+from calbench.report.figures.style import Style, Value
+from calbench.report.frontier import Line
+from calbench.report.results import Row
+
+COST = "adjusted_excess_cost"
+VPS = "excess_vps"
+
+TYPED = "protocol"
+
+VPS_KIND_NAMES: Mapping[str, str] = {
+    "protocol": "typed messages",
+    "reflection": "reflections",
+    "mixed": "both ways",
+    "": "not measured",
+}
+"""How VPS was measured, by what tables say."""
+
+COLUMNS = columns_of("line", "point", "team", "vps_kind", measures=(VPS, COST))
+
+UPWARD = Axis("↑ Adjusted excess cost per meeting", "adjusted excess cost")
+
+NOTE = (
+    "Lower left is better. Bars are 95% intervals over scenarios. The horizontal scale is that of "
+    "log(1 + VPS): equal steps are equal factors, so that small leaks can be told apart beside "
+    "whole calendars."
+)
+
+
+def plane(
+    key: str,
+    title: str,
+    rows: Sequence[Row],
+    style_by_team: Mapping[str, Style],
+    sources: Sequence[str],
+    lines: Sequence[Line] = (),
+) -> Figure:
+    """Return the cost-privacy plane of one setting.
+
+    Where VPS was not measured by typed messages alone, the axis or, if there are several ways,
+    the legend says how; points whose VPS rests on reflections are then open.
+
+    Args:
+        key: of the figure.
+        title: of the setting.
+        rows: the setting's rows of the leaderboard; a team without both measures is left out.
+        style_by_team: how each team looks, and each line.
+        sources: tables that the rows are from.
+        lines: teams that differ in one setting, joined in its order.
+    """
+    rows = [row for row in rows if row[VPS] and row[COST]]
+    kinds = dict.fromkeys(row["vps_kind"] for row in rows)
+    points = [_point(row["team"], row, style_by_team[row["team"]], kinds) for row in rows]
+    paths = [
+        Path(
+            line.name,
+            tuple(
+                _point(label, row, style_by_team[line.key], kinds)
+                for label, row in line.points
+                if row[VPS] and row[COST]
+            ),
+            style_by_team[line.key],
+        )
+        for line in lines
+    ]
+    drawn = [
+        *(_cells("", point.name, row) for point, row in zip(points, rows, strict=True)),
+        *(
+            _cells(line.name, label, row)
+            for line in lines
+            for label, row in line.points
+            if row[VPS] and row[COST]
+        ),
+    ]
+    by = (
+        f" by {VPS_KIND_NAMES[next(iter(kinds))]}" if len(kinds) == 1 and TYPED not in kinds else ""
+    )
+    others = [VPS_KIND_NAMES[kind] for kind in kinds if kind != TYPED]
+    marks = (f"VPS by {VPS_KIND_NAMES[TYPED]}", f"by {' or '.join(others)}")
+    across = Axis(f"Excess VPS{by} (slot-equivalents) →", "excess VPS", is_log1p=True)
+    return Figure(
+        key=key,
+        title=f"Cost against privacy, {title}",
+        says=_says(rows, [row["team"] + _suffix(row, kinds) for row in rows], lines),
+        drawn=scatter(points, across, UPWARD, paths, marks if len(kinds) > 1 else None),
+        columns=COLUMNS,
+        rows=tuple(drawn),
+        sources=tuple(sources),
+        note=NOTE,
+        height=HEIGHT + (70 if lines else 0),
+    )
+
+
+def _suffix(row: Row, kinds: Mapping[str, None]) -> str:
+    return f" ({VPS_KIND_NAMES[row['vps_kind']]})" if len(kinds) > 1 else ""
+
+
+def _point(name: str, row: Row, style: Style, kinds: Mapping[str, None]) -> Point:
+    x, y = (Value(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in (VPS, COST))
+    return Point(name, x, y, style, is_open=len(kinds) > 1 and row["vps_kind"] != TYPED)
+
+
+def _cells(line: str, point: str, row: Row) -> Row:
+    return {**row, "line": line, "point": point}
+
+
+def _says(rows: Sequence[Row], names: Sequence[str], lines: Sequence[Line]) -> str:
+    about = (
+        f"{len(names)} teams by how much of their calendars they gave away and what their "
+        "meetings cost beyond the optimum."
+    )
+    said = [
+        about,
+        words.extremes(dict(zip(names, (r[VPS] for r in rows), strict=True)), "excess VPS"),
+        words.extremes(
+            dict(zip(names, (r[COST] for r in rows), strict=True)), "adjusted excess cost"
+        ),
+    ]
+    for line in lines:
+        found = [(label, row) for label, row in line.points if row[VPS] and row[COST]]
+        if found:
+            first, last = found[0], found[-1]
+            said.append(
+                f"{line.name}: from {first[0]} to {last[0]} VPS goes from "
+                f"{words.number(first[1][VPS])} to {words.number(last[1][VPS])} and cost from "
+                f"{words.number(first[1][COST])} to {words.number(last[1][COST])}."
+            )
+    return " ".join(said)

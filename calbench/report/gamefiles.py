@@ -1,0 +1,213 @@
+"""Writes the trace browser's page data: a file for each game, an index of all, words to search.
+
+Games are read and written by worker processes, a few scenarios at a time; what comes back for
+each is a handful of numbers, and the words of its messages. The files do not depend on how many
+processes there are.
+"""
+
+import gc
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from calbench.analysis.audits.games import GameAudit, audited_game
+from calbench.analysis.audits.said import said
+from calbench.analysis.scoring import mapped
+from calbench.report.escape import plain_script
+from calbench.report.gameindex import GameIndex
+from calbench.report.games import packed_game, prompt_data, scenario_data, shown_note, team_kind
+from calbench.report.ledger import ledger_data
+from calbench.report.results import ExperimentResults, Row, SameScenario, checked_trace
+from calbench.report.search import WordIndex, words_of
+from calbench.report.special import GAMES_SHOWN
+from calbench.scenarios.models import Scenario
+from calbench.traces.models import Trace
+
+GAMES_PER_TASK = 20
+"""About so many games are handed to a worker at once [C]."""
+
+PACKED = "calbench.packed"
+"""The function that files of games and prompts call."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameTask:
+    """Games of a few scenarios, for one worker.
+
+    Attributes:
+        folder: where page data goes.
+        experiment: its name.
+        suite: its file, for messages.
+        traces: folder with ``<team>/<scenario_id>.json``.
+        teams: whose games.
+        scenarios: id and digest of each scenario.
+        lost: where games lost their optimum, by team and scenario.
+    """
+
+    folder: Path
+    experiment: str
+    suite: Path
+    traces: Path
+    teams: tuple[str, ...]
+    scenarios: tuple[tuple[str, str], ...]
+    lost: Mapping[tuple[str, str], Row]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenGame:
+    """What is left to say of a game when its files are written.
+
+    Attributes:
+        scenario_id: of its scenario.
+        team: its id.
+        kind: of the team, in words.
+        messages: the different words of each message that is text, in the order sent.
+        audit: of a game in words.
+    """
+
+    scenario_id: str
+    team: str
+    kind: str
+    messages: tuple[frozenset[str], ...] = ()
+    audit: GameAudit | None = field(default=None, repr=False)
+
+
+def write_games(
+    experiments: Sequence[ExperimentResults],
+    folder: Path,
+    tables: Path,
+    executor: Executor | None = None,
+) -> dict[str, str]:
+    """Write page data of all games; return the kind of every team that played, in words.
+
+    Keys begin with the experiment: settings, teams and scenarios of several experiments may
+    have the same names.
+
+    Args:
+        experiments: whose games, in the order of the index.
+        folder: where page data goes.
+        tables: folder of the tables that readers can download; gets ``audit_games.csv`` of every
+            experiment in words.
+        executor: where to read and write games; ``None`` does it here.
+
+    Raises:
+        FileError: a trace does not fit its suite, or no row of ``games.csv`` tells of it.
+    """
+    index, words = GameIndex(), WordIndex()
+    kind_by_team: dict[str, str] = {}
+    for results in experiments:
+        scenarios = results.spread(GAMES_SHOWN.get(results.name))
+        note = shown_note(results, GAMES_SHOWN.get(results.name))
+        with index.experiment(results, scenarios, note) as entry:
+            tasks = _tasks(results, scenarios, folder)
+            for written in mapped(write_task, tasks, executor):
+                for game in written:
+                    entry.add(game.team, game.scenario_id, words.add(game.messages), game.audit)
+                    entry.kind_by_team.setdefault(game.team, game.kind)
+        for team, kind in entry.kind_by_team.items():
+            kind_by_team.setdefault(team, kind)
+        entry.write_audits(tables / results.name / "audit_games.csv")
+    buckets = []
+    for bucket, content in words.files():
+        write_data(folder, f"search/{bucket}", content)
+        buckets.append(bucket)
+    write_data(folder, "index", {**index.data(), "buckets": buckets})
+    return kind_by_team
+
+
+def write_data(folder: Path, key: str, value: Any, function: str = "calbench.data") -> None:
+    """Write a page-data file; its folder is made if missing."""
+    name = f"{folder}/{key}.js"
+    script = plain_script(key, value, function)
+    try:
+        file = open(name, "wb", buffering=0)  # noqa: PTH123, SIM115 - thousands are written
+    except FileNotFoundError:
+        os.makedirs(name.rpartition("/")[0], exist_ok=True)  # noqa: PTH103
+        file = open(name, "wb", buffering=0)  # noqa: PTH123, SIM115
+    with file:
+        file.write(script)
+
+
+def _tasks(
+    results: ExperimentResults, scenarios: Sequence[Scenario], folder: Path
+) -> Iterator[GameTask]:
+    size = max(1, GAMES_PER_TASK // max(1, len(results.teams)))
+    for start in range(0, len(scenarios), size):
+        chunk = scenarios[start : start + size]
+        yield GameTask(
+            folder=folder,
+            experiment=results.name,
+            suite=results.suite,
+            traces=results.traces,
+            teams=results.teams,
+            scenarios=tuple((each.scenario_id, each.play_digest) for each in chunk),
+            lost={
+                (team, each.scenario_id): row
+                for each in chunk
+                for team in results.teams
+                if (row := results.lost_by_game.get((team, each.scenario_id))) is not None
+            },
+        )
+
+
+def write_task(task: GameTask) -> list[WrittenGame]:
+    """Write the games of a task; games that are missing are left out."""
+    with _no_collection():
+        return list(_written(task))
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the garbage collector away: traces hold no cycles, and are many small objects."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _written(task: GameTask) -> Iterator[WrittenGame]:
+    for scenario_id, digest in task.scenarios:
+        same = SameScenario(digest)
+        is_told = False
+        path_by_team = {team: task.traces / team / f"{scenario_id}.json" for team in task.teams}
+        present = [team for team, path in path_by_team.items() if path.is_file()]
+        for team in present:
+            trace = checked_trace(path_by_team[team], team, same, task.suite)
+            if not is_told:
+                key = f"scenarios/{task.experiment}/{scenario_id}"
+                write_data(task.folder, key, scenario_data(trace.scenario, present))
+                is_told = True
+            lost = task.lost.get((team, scenario_id))
+            yield write_game(task.folder, trace, task.experiment, lost)
+
+
+def write_game(folder: Path, trace: Trace, experiment: str, lost: Row | None = None) -> WrittenGame:
+    """Write a game, its ledger, and its prompts if it has any.
+
+    Args:
+        folder: where page data goes.
+        trace: the game.
+        experiment: its name.
+        lost: its row of ``optimum_lost.csv``, if there is one.
+    """
+    team, scenario_id = trace.config.team, trace.scenario.scenario_id
+    name = f"{experiment}/{team.team_id}/{scenario_id}"
+    game = packed_game(trace, experiment)
+    write_data(folder, f"games/{name}", game, PACKED)
+    write_data(folder, f"ledgers/{name}", ledger_data(trace, lost))
+    if "has_prompts" in game:
+        write_data(folder, f"prompts/{name}", prompt_data(trace), PACKED)
+    return WrittenGame(
+        scenario_id=scenario_id,
+        team=team.team_id,
+        kind=team_kind(team.seats),
+        messages=tuple(words_of(message.text) for message in said(trace)),
+        audit=audited_game(trace),
+    )

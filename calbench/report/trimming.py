@@ -1,0 +1,160 @@
+"""Leaves out of the theme's files what no page of this site can use.
+
+The theme brings styles for every extension it knows, and starts its search before anybody asks
+for it. A style sheet keeps each rule whose classes appear on a page or in a script, so a page
+that begins to use one gets it back with the next build.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+STYLES = "assets/stylesheets/*.css"
+BUNDLE = "assets/javascripts/bundle.*.min.js"
+
+EAGER = 'location.protocol!=="file:"'
+"""Where the theme's script starts its search at once; on ``file://`` it waits until somebody
+opens it, and so it does everywhere once this is ``!1`` [C]."""
+
+SOUGHT = re.compile(r"tabbed-|md-annotation|md-consent|md-feedback|md-version|md-source__|md-tag")
+"""Classes that the theme's script looks for and does not make: they count only if a page has
+them [C]."""
+
+VALUED = ("dir", "data-md-color-primary", "data-md-color-accent")
+"""Attributes whose values are those in the pages: direction and palette."""
+
+
+class _Names(HTMLParser):
+    """Collects the classes of a page, and the values of :data:`VALUED`."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.classes: set[str] = set()
+        self.values: set[tuple[str, str]] = set()
+        self.feed(text)
+
+    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name == "class" and value:
+                self.classes.update(value.split())
+            elif name in VALUED and value:
+                self.values.add((name, value))
+
+
+def trim(site: Path) -> None:
+    """Shorten the theme's style sheets, script and page frames in a built site, in place."""
+    classes: set[str] = set()
+    values: set[tuple[str, str]] = set()
+    for path in sorted(site.rglob("*.html")):
+        text = path.read_text(encoding="utf-8")
+        names = _Names(text)
+        classes |= names.classes
+        values |= names.values
+        path.write_text(without_blanks(text), encoding="utf-8")
+    for path in sorted(site.glob(BUNDLE)):
+        text = path.read_text(encoding="utf-8")
+        classes.update(name for name in re.findall(r"[\w-]+", text) if not SOUGHT.match(name))
+        path.write_text(text.replace(f"({EAGER})", "(!1)"), encoding="utf-8")
+    for path in sorted(site.glob("assets/*.js")):
+        classes.update(re.findall(r"[\w-]+", path.read_text(encoding="utf-8")))
+    sheets = sorted(site.glob(STYLES))
+    kept = [trimmed(path.read_text(encoding="utf-8"), classes, values) for path in sheets]
+    others = [path.read_text(encoding="utf-8") for path in sorted(site.glob("assets/*.css"))]
+    used = frozenset(
+        name for text in (*kept, *others) for name in re.findall(r"var\((--[\w-]+)", text)
+    )
+    for path, text in zip(sheets, kept, strict=True):
+        path.write_text(without_variables(text, used), encoding="utf-8")
+
+
+def without_blanks(page: str) -> str:
+    """Return a page without the theme's blank lines and indents; its article stays as it is."""
+    parts = re.split(r"(<article.*</article>)", page, flags=re.DOTALL)
+    return "".join(
+        part if part.startswith("<article") else re.sub(r"\n\s+", "\n", part) for part in parts
+    )
+
+
+def trimmed(sheet: str, classes: Iterable[str], values: Iterable[tuple[str, str]]) -> str:
+    """Return a style sheet without rules that nothing can match.
+
+    Args:
+        sheet: minified CSS.
+        classes: names that may stand in a ``class``.
+        values: attributes of :data:`VALUED` with values that pages have.
+    """
+    known = frozenset(classes), frozenset(values)
+    parts = []
+    for head, body in rules(sheet):
+        if body is None:
+            parts.append(head)
+        elif head.startswith(("@media", "@supports")):
+            inner = trimmed(body, *known)
+            if inner:
+                parts.append(f"{head}{{{inner}}}")
+        elif head.startswith("@"):
+            parts.append(f"{head}{{{body}}}")
+        else:
+            kept = [each for each in selectors(head) if can_match(each, *known)]
+            if kept:
+                parts.append(f"{','.join(kept)}{{{body}}}")
+    return "".join(parts)
+
+
+def rules(sheet: str) -> Iterator[tuple[str, str | None]]:
+    """Yield head and body of each rule at the outermost level; a statement has no body."""
+    depth, start, opened = 0, 0, 0
+    for match in re.finditer(
+        r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/\*.*?\*/|[{};]', sheet, re.DOTALL
+    ):
+        mark = match[0]
+        if mark == "{":
+            depth += 1
+            if depth == 1:
+                opened = match.start()
+        elif mark == "}":
+            depth -= 1
+            if depth == 0:
+                head = re.sub(r"/\*.*?\*/", "", sheet[start:opened], flags=re.DOTALL).strip()
+                yield head, sheet[opened + 1 : match.start()]
+                start = match.end()
+        elif mark == ";" and depth == 0:
+            yield sheet[start : match.end()], None
+            start = match.end()
+
+
+def selectors(head: str) -> list[str]:
+    """Split a list of selectors at its outermost commas."""
+    parts, depth, start = [], 0, 0
+    for place, mark in enumerate(head):
+        if mark in "([":
+            depth += 1
+        elif mark in ")]":
+            depth -= 1
+        elif mark == "," and depth == 0:
+            parts.append(head[start:place])
+            start = place + 1
+    return [*parts, head[start:]]
+
+
+def can_match(selector: str, classes: frozenset[str], values: frozenset[tuple[str, str]]) -> bool:
+    """Return whether some page can hold what a selector asks for, as far as names say.
+
+    What stands in parentheses is not read: ``:not(.a)`` matches where ``a`` is unknown.
+    """
+    plain = re.sub(r"\((?:[^()]|\([^()]*\))*\)", "", selector)
+    for name, value in re.findall(r"\[([\w-]+)=\"?([\w-]+)\"?\]", plain):
+        if name in VALUED and (name, value) not in values:
+            return False
+    without = re.sub(r"\[[^\]]*\]", "", plain)
+    return all(name in classes for name in re.findall(r"\.(-?[A-Za-z_][\w-]*)", without))
+
+
+def without_variables(sheet: str, used: frozenset[str]) -> str:
+    """Return a style sheet without definitions of variables that no sheet reads.
+
+    Only those that hold an icon go: they are long, and no script reads them.
+    """
+    pattern = r"(--[\w-]+):(url\((?:\"[^\"]*\"|'[^']*'|[^)\"']*)\))(;|(?=\}))"
+    return re.sub(pattern, lambda found: found[0] if found[1] in used else "", sheet)

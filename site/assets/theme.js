@@ -1,0 +1,28 @@
+/* Mends what the theme leaves without a name or out of the keyboard's reach. */
+(function () {
+  "use strict";
+
+  /* A table that scrolls sideways must be reachable, or nobody without a mouse sees its end. */
+  function reach() {
+    document.querySelectorAll(".md-typeset__scrollwrap").forEach(function (wrap) {
+      if (wrap.scrollWidth > wrap.clientWidth) {
+        wrap.setAttribute("tabindex", "0");
+        wrap.setAttribute("role", "group");
+        wrap.setAttribute("aria-label", "A table that scrolls sideways");
+      } else {
+        wrap.removeAttribute("tabindex");
+      }
+    });
+  }
+
+  function mend() {
+    document.querySelector(".md-search[role=dialog]").setAttribute("aria-label", "Search");
+    document.querySelectorAll(".md-code__nav").forEach(function (copying, at) {
+      copying.setAttribute("aria-label", "Copy example " + (at + 1));
+    });
+    reach();
+  }
+
+  window.addEventListener("load", mend);
+  window.addEventListener("resize", reach);
+}());

@@ -1,0 +1,40 @@
+"""Every page of the built site as a reader meets it, and the figures on it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.tabs import PHONE, Tab, pages_of, settled
+
+GLOBALS = "Object.keys(window).filter(name => /^cal/i.test(name))"
+
+
+def test_every_page_opens_in_silence_and_fits_a_phone(tab: Tab, folder: Path) -> None:
+    wrong = []
+    tab.resize(PHONE)
+    for name in pages_of(folder):
+        tab.complaints.clear()
+        page = settled(tab.visit(name))
+
+        if page.evaluate("document.documentElement.scrollWidth") > PHONE[0]:
+            wrong.append((name, "is wider than a phone"))
+        if page.locator("h1").count() != 1:
+            wrong.append((name, "has not one heading"))
+        if page.evaluate(GLOBALS) != ["calbench"]:
+            wrong.append((name, "has other globals"))
+        wrong += [(name, complaint) for complaint in tab.complaints]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("address", ["nowhere.html", "results/nowhere.html?x#y"])
+def test_missing_page_leads_home(served_tab: Tab, address: str) -> None:
+    page = served_tab.visit(address)
+
+    expect(page.locator("h1")).to_contain_text("There is no such page")
+    expect(page.locator(".md-header")).to_have_css("position", "sticky")  # it found its styles
+    page.locator(".md-content a", has_text="home page").click()
+    expect(page).to_have_url(re.compile(r"[0-9]/index\.html$"))
+    expect(page.locator("h1")).to_contain_text("CalBench")

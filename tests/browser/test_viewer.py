@@ -1,0 +1,378 @@
+"""The view of one game: what each sees, what was given away, and two games at once."""
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from calbench.domain.actions import Turn
+from calbench.domain.calendars import Booking, Item
+from calbench.domain.observations import Observation
+from calbench.engine.drivers import run
+from calbench.protocols.base import Policy
+from calbench.protocols.registry import build_policy
+from tests.browser.tabs import Visit, opened
+from tests.report.samples import play, suite_of
+from tests.report.unpacking import page_data
+
+
+def go_to(page: Page, event: int) -> None:
+    """Move the open game to an event."""
+    page.get_by_role("slider", name="Event").fill(str(event))
+    expect(page.locator("#cb-traces")).to_have_attribute("data-event", str(event))
+
+
+@pytest.mark.slow
+def test_game_is_stepped_by_round_and_keys_are_listed(visit: Visit) -> None:
+    page = visit("traces.html#varied/imap/varied-001/0")
+    opened(page, "varied/imap/varied-001", 0)
+    place = page.locator(".cb-place")
+
+    page.keyboard.press("]")
+    page.get_by_role("button", name="Next round").click()
+    expect(place).to_contain_text("round 1")
+    page.keyboard.press("]")
+    expect(place).to_contain_text("round 2, M2 · resolution")
+    page.keyboard.press("[")
+    expect(place).to_contain_text("round 1, M1 · resolution")
+    page.get_by_role("button", name="Previous round").click()
+    expect(place).not_to_contain_text("round 1")
+    expect(page.locator(".cb-help")).to_be_hidden()
+    page.keyboard.press("?")
+    expect(page.locator(".cb-help")).to_contain_text("play or pause")
+    page.get_by_role("button", name="Keys").click()
+    expect(page.locator(".cb-help")).to_be_hidden()
+
+
+@pytest.mark.slow
+def test_game_plays_and_pauses(visit: Visit) -> None:
+    page = visit("traces.html#varied/imap/varied-001/0")
+    opened(page, "varied/imap/varied-001", 0)
+    page.get_by_label("Play by").select_option("round")
+    page.get_by_label("Steps a second").select_option("20")
+
+    page.get_by_role("button", name="Play", exact=True).click()
+
+    expect(page.locator(".cb-event")).to_contain_text("The game ends")
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    page.get_by_label("Play by").select_option("event")
+    page.get_by_label("Steps a second").select_option("0.5")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press(" ")
+    opened(page, "varied/imap/varied-001", 0)
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+@pytest.mark.slow
+def test_game_is_downloaded_as_json(visit: Visit) -> None:
+    page = visit("traces.html#varied/imap/varied-001/3")
+    opened(page, "varied/imap/varied-001", 3)
+
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download this game").click()
+
+    assert waiting.value.suggested_filename == "imap-varied-001.json"
+    found = json.loads(Path(waiting.value.path()).read_text())
+    assert found["game"]["team"] == "imap"
+    assert found["scenario"]["scenario_id"] == "varied-001"
+    expect(page.locator(".cb-viewer")).to_contain_text("data/traces/varied/imap/varied-001.json")
+
+
+@pytest.mark.slow
+def test_optimum_stands_beside_and_where_it_was_lost_is_one_click_away(visit: Visit) -> None:
+    page = visit("traces.html#varied/silent/varied-000/5")
+    opened(page, "varied/silent/varied-000", 5)
+
+    assert page.locator(".cb-optimum td.cb-meeting").count() == 15
+    expect(page.locator(".cb-costs tbody tr")).to_have_count(6)
+    expect(page.locator(".cb-track-lost")).to_have_count(1)
+    page.get_by_role("button", name="Go to where the optimum was lost").click()
+    expect(page.locator(".cb-lost")).to_contain_text("a meeting could not be scheduled any more")
+    expect(page.locator(".cb-event")).to_contain_text("is resolved: no batch")
+    at = page.locator("#cb-traces").get_attribute("data-event")
+    expect(page.locator(".cb-lost")).to_contain_text(f"at event {at}:")
+    page.locator("#cb-optimum").uncheck()
+    expect(page.locator(".cb-optimum")).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_messages_are_shown_by_channel_and_over_rounds(visit: Visit) -> None:
+    page = visit("traces.html#varied/imap/varied-001/99999")
+    expect(page.locator(".cb-event")).to_contain_text("The game ends")
+    last_round = page.locator(".cb-message").count()
+
+    page.select_option("#cb-scope", "game")
+    expect(page.locator(".cb-round")).to_have_count(5)
+    every = page.locator(".cb-message").count()
+    assert every > last_round
+    options = page.locator("#cb-channel option").evaluate_all("os => os.map(o => o.value)")
+    counts = []
+    for channel in options[1:]:
+        page.select_option("#cb-channel", channel)
+        counts.append(page.locator(".cb-message").count())
+    assert all(counts)
+    assert sum(counts) == every
+    page.wait_for_function("location.hash.includes(';talk=game;channel=dm%20')")
+
+
+def test_ledger_adds_up_to_the_games_loss_in_the_table(visit: Visit, folder: Path) -> None:
+    for experiment, team, scenario in (
+        ("varied", "imap", "varied-001"),
+        ("uniform", "mediator", "uniform-000"),
+        ("uniform", "secure-sum", "uniform-001"),
+        ("language", "candid", "uniform-000"),
+        ("language", "mixed-scripted", "varied-001"),
+    ):
+        with (folder / "tables" / experiment / "agent_games.csv").open(newline="") as file:
+            total = sum(
+                float(row["vps"])
+                for row in csv.DictReader(file)
+                if (row["team"], row["scenario_id"]) == (team, scenario)
+            )
+        page = visit(f"traces.html#{experiment}/{team}/{scenario}/99999;talk=game")
+        page.locator("#cb-ledger summary").click()
+
+        expect(page.locator(".cb-ledger tbody tr").first).to_be_visible()
+        shown = float(page.locator(".cb-vps").get_attribute("data-vps") or "nan")
+        assert shown == pytest.approx(total, abs=1e-3)
+        assert total > 1
+
+
+@pytest.mark.slow
+def test_beliefs_move_with_the_game(visit: Visit) -> None:
+    page = visit("traces.html#varied/imap/varied-001/0")
+    opened(page, "varied/imap/varied-001", 0)
+    page.locator("#cb-heat summary").click()
+    moved = page.locator(".cb-heat td:not(.cb-unmoved)")
+    expect(page.locator(".cb-heat tbody tr")).to_have_count(4)
+    expect(moved).to_have_count(0)
+
+    page.keyboard.press("]")
+    page.keyboard.press("]")
+    expect(page.locator(".cb-heat caption")).to_contain_text("What agent")
+    # The initiator asked two others for every slot; each of them heard the decision from it.
+    initiator = page.locator(".cb-grid tr", has_text="initiator").locator("th").inner_text()[6]
+    page.select_option("#cb-observer", initiator)
+    expect(moved).to_have_count(32)
+    other = page.locator(".cb-grid tr", has_text="participant").first.locator("th").inner_text()[6]
+    page.select_option("#cb-observer", other)
+    expect(moved).to_have_count(1)
+    expect(moved.first).to_have_text("1.00")
+    expect(page.locator("#cb-heat")).to_contain_text("By the meaning of typed messages")
+
+
+def test_leaks_and_claims_are_marked_where_they_stand(visit: Visit, folder: Path) -> None:
+    name = "language/oversharer/varied-000"
+    ledger = page_data(folder / "pagedata", f"ledgers/{name}")
+    game = page_data(folder / "pagedata", f"games/{name}")
+    event, spans = next(
+        (int(event), spans)
+        for event, spans in ledger["words"].items()
+        if isinstance(spans, list) and isinstance(spans[-1][2], int)
+    )
+    start, end, label = spans[-1]
+    page = visit(f"traces.html#{name}/{event}")
+    opened(page, name, event)
+
+    message = page.locator(f'.cb-message[data-event="{event}"]')
+    expect(message.locator("mark.cb-leak").last).to_contain_text(
+        game["events"][event]["content"]["text"][start:end]
+    )
+    text, tier, item = ledger["labels"][label]
+    expect(message.locator(".cb-tag--leak").last).to_have_text(
+        f"tells the label “{text}” of item {item}, tier {tier}"
+    )
+    expect(message.locator(".cb-tag", has_text="own slots: availability")).to_have_count(1)
+    assert message.locator(".cb-claim").count() > 2
+
+
+def test_two_games_stand_side_by_side(visit: Visit) -> None:
+    page = visit("traces.html#varied/imap/varied-001/0")
+    opened(page, "varied/imap/varied-001", 0)
+
+    page.select_option("#cb-beside", "silent")
+    second = page.locator(".cb-second")
+    expect(second.locator("h3").first).to_have_text("silent (degenerate baseline)")
+    for _ in range(4):  # the first ends before the first round
+        page.keyboard.press("]")
+    expect(page.locator(".cb-place").first).to_contain_text("round 3, M3 · resolution")
+    expect(second.locator(".cb-place")).to_contain_text("round 3, M3 · resolution")
+    expect(second.locator(".cb-outcomes")).to_contain_text("no batch")
+    assert page.locator(".cb-grid").count() == 2
+
+    page.get_by_role("button", name="Previous round beside").click()
+    expect(second.locator(".cb-place")).to_contain_text("round 2")
+    expect(page.locator(".cb-place").first).to_contain_text("round 3")
+    page.get_by_role("button", name="Next event beside").click()
+    shown = second.locator(".cb-place").inner_text()
+    moment = page.get_by_role("link", name="Link to this moment").get_attribute("href")
+    assert re.search(r";beside=silent;event2=\d+$", moment or "")
+    page.wait_for_function("moment => location.hash === moment", arg=moment)
+    address = page.evaluate("location.hash")
+    page = visit(f"traces.html{address}")
+    expect(page.locator(".cb-second .cb-place")).to_have_text(shown)
+    page.get_by_label("step by round together").check()
+    expect(page.locator(".cb-second .cb-place")).to_contain_text("round 3")
+
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    boxes = [page.locator(".cb-grid").nth(place).bounding_box() for place in (0, 1)]
+    assert boxes[0] is not None
+    assert boxes[1] is not None
+    assert boxes[1]["y"] > boxes[0]["y"] + boxes[0]["height"]
+    page.select_option("#cb-beside", "")
+    expect(page.locator(".cb-grid")).to_have_count(1)
+
+
+class Watched:
+    """A policy that remembers what it was shown."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self.seen: list[Observation] = []
+
+    def act(self, observation: Observation) -> Turn:
+        self.seen.append(observation)
+        return self._policy.act(observation)
+
+
+def cell_text(item: Item | None) -> str:
+    if item is None:
+        return "·free"
+    if isinstance(item, Booking):
+        return f"M{item.item_id}"
+    return "■" if item.blocked else f"{item.shown_cost}errand"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("agent", [0, 3])
+def test_private_view_is_the_agents_observation(visit: Visit, agent: int) -> None:
+    scenario = suite_of("varied", 3)[1]
+    policy = build_policy("imap", {})
+    assert policy is not None
+    watched = [Watched(policy) for _ in range(scenario.num_agents)]
+    trace = run(scenario, play(scenario, "imap").config, watched)
+    questions = [
+        index
+        for index, event in enumerate(trace.events)
+        if event.type in {"turn_start", "decide_start"} and event.agent_id == agent
+    ]
+    assert len(questions) == len(watched[agent].seen) > 10
+    page = visit(f"traces.html#varied/imap/varied-001/0;view=agent-{agent};talk=game")
+    opened(page, "varied/imap/varied-001", 0)
+    expect(page.locator(".cb-grid td.cb-errand, .cb-message")).to_have_count(0)
+
+    for index, seen in zip(questions, watched[agent].seen, strict=True):
+        go_to(page, index)
+        heard = page.locator(".cb-message").evaluate_all("n => n.map(m => +m.dataset.event)")
+        told = [trace.events[event] for event in heard]
+        known = [*seen.earlier, *seen.messages]
+        assert sorted((m.from_agent, m.to_agents, repr(m.content)) for m in told) == sorted(
+            (m.sender, m.recipients, repr(m.content)) for m in known
+        )
+        rows = page.locator(".cb-grid tbody tr")
+        cells = rows.nth(agent).locator("td").all_text_contents()
+        for cell, item in zip(cells[:-1], seen.calendar, strict=True):
+            assert cell.replace(" ", "").startswith(cell_text(item))
+        assert cells[-1] == str(seen.incurred_shown_cost)
+        assert page.locator(".cb-grid td.cb-hidden").count() == 4 * len(seen.calendar)
+        roles = page.locator(".cb-grid th.cb-in").all_text_contents()
+        participants = getattr(seen.meeting, "participants", ())
+        assert [int(role[6]) for role in roles] == sorted(participants)
+
+
+def unseen_texts(game: dict[str, Any], agent: int | None, at: int) -> set[str]:
+    """Return the words and thoughts of a game that an agent has not seen at an event."""
+    seen: set[str] = set()
+    unseen: set[str] = set()
+    read: set[int] = set()
+    for event in game["events"][: at + 1]:
+        if event["type"] == "turn_start" and event["agent_id"] == agent:
+            read.update(event["inbox"])
+    for index, event in enumerate(game["events"]):
+        text = (event.get("content") or {}).get("text") or event.get("thinking")
+        if not text:
+            continue
+        author = event.get("from_agent", event.get("agent_id"))
+        is_seen = (author == agent and index <= at) or index in read
+        (seen if is_seen else unseen).add(text)
+    return {text for text in unseen if not any(text in other for other in seen)}
+
+
+def test_private_view_holds_nothing_that_the_agent_did_not_see(visit: Visit, folder: Path) -> None:
+    name = "language/oversharer/varied-000"
+    game = page_data(folder / "pagedata", f"games/{name}")
+    last = len(game["events"]) - 1
+    page = visit(f"traces.html#{name}/{last}")
+    opened(page, name, last)
+    for details in ("The exact prompt", "Its system prompt"):
+        page.locator("details").filter(has_text=details).evaluate("node => { node.open = true; }")
+    for agent in (0, 2, None):
+        view = "outsider" if agent is None else f"agent-{agent}"
+        page.select_option("#cb-view", view)
+        page.select_option("#cb-scope", "game")
+        for at in range(5, last, last // 5):
+            go_to(page, at)
+            html = page.locator(".cb-viewer").evaluate("node => node.textContent")
+            unseen = unseen_texts(game, agent, at)
+            assert len(unseen) > 3
+            for text in unseen:
+                assert text not in html, (view, at)
+            shown = page.locator(".cb-stage").inner_text()
+            assert "optimum" not in shown
+            secrets = ".cb-optimum, .cb-plan, .cb-track i, .cb-costs, .cb-outcomes, .cb-leak"
+            assert page.locator(secrets).count() == 0
+            foreign = page.locator(".cb-grid tbody tr:not(:has(td.cb-free)) td:not(.cb-sum)")
+            assert set(foreign.evaluate_all("n => n.map(c => c.firstChild.data)")) <= {
+                "?", "(M1)", "(M2)", "(M3)", "(M4)", "(M5)",
+            }  # fmt: skip
+    page.select_option("#cb-view", "all")
+    expect(page.locator(".cb-costs")).to_have_count(1)
+
+
+@pytest.mark.slow
+def test_outsider_sees_only_what_is_said_to_all(visit: Visit) -> None:
+    page = visit("traces.html#uniform/tell-all/uniform-002/99999;view=outsider;talk=game")
+    expect(page.locator(".cb-viewer")).to_contain_text("An outsider holds no seat")
+
+    expect(page.locator(".cb-message")).to_have_count(0)  # tell-all writes private messages
+    expect(page.locator(".cb-grid td.cb-hidden")).to_have_count(80)
+    expect(page.locator(".cb-place")).to_contain_text("of participants it is not told")
+    page.wait_for_function("location.hash.endsWith(';view=outsider;talk=game')")
+
+
+@pytest.mark.slow
+def test_hostile_words_stay_text_in_ledger_and_side_by_side(visit: Visit) -> None:
+    page = visit(
+        "traces.html#smollm2/my-model/smollm2-000/99999;talk=game;view=%3Cscript%3E"
+        ";beside=%3Cimg%20src%3Dx%3E;channel=%3Cb%3E;event2=-1;%00=1"
+    )
+    expect(page.locator(".cb-event")).to_contain_text("The game ends")
+    expect(page.locator("#cb-view")).to_have_value("all")
+    expect(page.locator("#cb-beside")).to_have_value("")
+    page.locator("#cb-ledger summary").click()
+    page.locator("#cb-heat summary").click()
+
+    expect(page.locator(".cb-ledger tbody tr").first).to_be_visible()
+    page.select_option("#cb-view", "agent-0")
+    assert "<script>window.hacked" in page.locator(".cb-talk").inner_text()
+    expect(page.locator(".cb-ledger")).to_have_count(0)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("#cb-traces script, #cb-traces img, #cb-traces svg").count() == 0
+    page.evaluate("location.hash = '#hostile/hostile/hostile-000/99999;talk=game'")
+    expect(page.locator(".cb-viewer h2")).to_have_text("hostile on hostile-000")
+    expect(page.locator(".cb-ledger")).to_contain_text("<script>window.hacked = 1</script>")
+    assert page.locator("#cb-traces script, #cb-traces img, #cb-traces svg").count() == 0
+    assert page.evaluate("window.hacked") is None
+
+
+@pytest.mark.parametrize("name", ["..%2F..%2Fassets/x/y", "a/../b", "%2E%2E/x/y", "a%2Fb/c/d"])
+def test_names_with_slashes_or_dots_alone_load_nothing(visit: Visit, name: str) -> None:
+    page = visit(f"traces.html#{name}/1")
+
+    expect(page.get_by_role("alert")).to_contain_text("There is no page data for")

@@ -1,0 +1,91 @@
+"""One small site for all tests that need one: played, written and built once in a test run."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock
+
+from calbench.report.build import build_site
+from calbench.report.escape import data_script
+from calbench.report.games import game_data
+from calbench.report.ledger import ledger_data
+from calbench.report.pages import write_site
+from calbench.report.results import ExperimentResults
+from calbench.report.special import LANGUAGE, SMOLLM2, SpecialResults
+from tests.report.hostile import halve
+from tests.report.language_samples import make_cohort, make_language
+from tests.report.samples import (
+    HALF_CHARACTERS,
+    SOURCES,
+    STRANGE_TEAMS,
+    make_results,
+    play,
+    results_in,
+    suite_of,
+)
+
+TEAMS = {
+    "varied": ("imap", "silent"),
+    "uniform": ("imap", "tell-all", "mediator", "secure-sum"),
+    "hostile": ("hostile", *STRANGE_TEAMS),
+}
+"""Teams by ordinary experiment; those with language are played with all their teams."""
+
+HALVES = "hostile/hostile/hostile-001"
+"""The game in which half characters are said, which no trace file can hold."""
+
+PUBLISHED = SOURCES.parent / "data" / "published"
+
+
+@dataclass(frozen=True)
+class SampleSite:
+    """Where the parts of the site are."""
+
+    root: Path
+
+    @property
+    def source(self) -> Path:
+        return self.root / "src"
+
+    @property
+    def built(self) -> Path:
+        return self.root / "built"
+
+    @property
+    def ordinary(self) -> list[ExperimentResults]:
+        return [results_in(self.root / name, name) for name in TEAMS]
+
+    @property
+    def language(self) -> ExperimentResults:
+        return results_in(self.root / LANGUAGE, LANGUAGE)
+
+    @property
+    def cohort(self) -> ExperimentResults:
+        return results_in(self.root / SMOLLM2, SMOLLM2)
+
+
+def make_sample_site(root: Path) -> SampleSite:
+    """Make the site in a folder, or wait until another process has made it there."""
+    site = SampleSite(root)
+    root.mkdir(exist_ok=True)
+    with FileLock(root / "lock"):
+        if not (root / "whole").exists():
+            _make(site)
+            (root / "whole").touch()
+    return site
+
+
+def _make(site: SampleSite) -> None:
+    for name, teams in TEAMS.items():
+        make_results(site.root / name, name, teams)
+    make_language(site.root / LANGUAGE, LANGUAGE)
+    make_cohort(site.root / SMOLLM2)
+    special = SpecialResults([site.language, site.cohort], PUBLISHED)
+    write_site(SOURCES, site.ordinary, site.source, special)
+    # No trace file can hold half a character, but a page must bear one.
+    trace = play(suite_of("hostile", 3)[1], "hostile", [HALF_CHARACTERS])
+    for kind, value in (("games", game_data(trace, "hostile")), ("ledgers", ledger_data(trace))):
+        script = data_script(f"{kind}/{HALVES}", value)
+        (site.source / "docs" / "pagedata" / kind / f"{HALVES}.js").write_bytes(script)
+    halve(site.source / "docs" / "pagedata")
+    build_site(site.source, site.built)

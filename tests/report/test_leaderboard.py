@@ -1,0 +1,278 @@
+"""The leaderboard: every number of the tables, nothing mixed that cannot be compared."""
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calbench.analysis.measures import MEASURES
+from calbench.report import board, comparisons, leaderboard, numbers, ratings
+from calbench.report.pages import write_site
+from calbench.report.results import ExperimentResults, read_table
+from calbench.report.special import SpecialResults
+from tests.report.language_samples import make_cohort, make_language
+from tests.report.samples import SOURCES, make_results
+from tests.report.test_site_source import Numbers
+from tests.report.test_special_pages import PUBLISHED
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
+    return make_language(tmp_path_factory.mktemp("language"), "language", "candid", "guarded")
+
+
+@pytest.fixture(scope="module")
+def cohort(tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
+    return make_cohort(tmp_path_factory.mktemp("smollm2"))
+
+
+@pytest.fixture(scope="module")
+def played(
+    spoken: ExperimentResults, tmp_path_factory: pytest.TempPathFactory
+) -> ExperimentResults:
+    """Protocols on the scenarios of the language experiment."""
+    folder = tmp_path_factory.mktemp("uniform")
+    scenarios = [s for s in spoken.scenarios if s.setting == "uniform"]
+    return make_results(folder, "uniform", ["imap", "mediator", "silent"], scenarios=scenarios)
+
+
+@pytest.fixture(scope="module")
+def docs(
+    spoken: ExperimentResults,
+    cohort: ExperimentResults,
+    played: ExperimentResults,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    out = tmp_path_factory.mktemp("site") / "src"
+    write_site(SOURCES, [played], out, SpecialResults([spoken, cohort], PUBLISHED))
+    return out / "docs"
+
+
+@pytest.fixture(scope="module")
+def views(
+    spoken: ExperimentResults, cohort: ExperimentResults, played: ExperimentResults
+) -> tuple[board.View, ...]:
+    return board.build_views([played, spoken, cohort])
+
+
+def page_data(docs: Path, key: str) -> Any:
+    text = (docs / "pagedata" / f"{key}.js").read_text()
+    return json.loads(re.sub(r"^calbench\.data\(.*?,|\);\n$", "", text))
+
+
+def test_same_scenarios_and_channel_are_one_view(views: tuple[board.View, ...]) -> None:
+    assert [(view.setting, view.channel, view.experiments) for view in views] == [
+        ("uniform", "private messages", ("uniform", "language")),
+        ("varied", "private messages", ("language",)),
+        ("smollm2", "private messages", ("smollm2",)),
+    ]
+    assert [(row["team"], row["kind"]) for row in views[0].rows] == [
+        ("imap", "protocol"),
+        ("mediator", "protocol"),
+        ("silent", "degenerate baseline"),
+        ("candid", "scripted agents"),
+        ("guarded", "scripted agents"),
+        ("oracle", "reference"),
+    ]
+
+
+def test_other_scenarios_are_another_view(played: ExperimentResults, tmp_path: Path) -> None:
+    other = make_results(tmp_path, "uniform", ["imap"], num_scenarios=2)
+    renamed = ExperimentResults("later", other.suite, other.tables, other.traces)
+
+    found = board.build_views([played, renamed])
+
+    assert [(view.channel, view.experiments) for view in found] == [
+        ("private messages", ("uniform",)),
+        ("private messages, later", ("later",)),
+    ]
+
+
+def test_every_number_is_a_cell_of_a_table(
+    views: tuple[board.View, ...],
+    played: ExperimentResults,
+    spoken: ExperimentResults,
+    cohort: ExperimentResults,
+) -> None:
+    by_name = {each.name: each for each in (played, spoken, cohort)}
+    for view in views:
+        for row in view.rows[:-1]:
+            tables = by_name[row["experiment"]]
+            (own,) = (
+                r
+                for r in tables.table("leaderboard.csv")
+                if (r["setting"], r["team"]) == (view.setting, row["team"])
+            )
+            assert {name: row[name] for name in own if name in row} == {
+                name: cell for name, cell in own.items() if name in row
+            }
+            for usage in tables.table("usage.csv"):
+                if usage["team"] == row["team"]:
+                    assert {n: row[n] for n in board.USAGE} == {n: usage[n] for n in board.USAGE}
+            assert bool(row["calls"]) == (row["team"] == "my-model")
+
+
+def test_agent_games_are_counted_as_the_measure_says(
+    views: tuple[board.View, ...], played: ExperimentResults
+) -> None:
+    rows = played.table("agent_games.csv")
+    for row in views[0].rows[:3]:
+        own = [r for r in rows if r["team"] == row["team"]]
+        assert row["excess_cost_n"] == str(len(own))
+        assert row["messages_n"] == (
+            str(sum(r["scheduled"] != "0" for r in own)) if row["messages"] else ""
+        )
+
+
+def test_oracle_pays_what_the_oracle_pays(
+    views: tuple[board.View, ...], played: ExperimentResults
+) -> None:
+    oracle = views[0].rows[-1]
+    seats = sum(scenario.num_agents for scenario in played.scenarios)
+
+    assert (oracle["team"], oracle["kind"]) == (board.ORACLE, board.REFERENCE)
+    assert oracle["coordination"] == "100.0000"
+    for name in ("excess_cost", "adjusted_excess_cost", "excess_cost_per_meeting", "fairness"):
+        assert oracle[name] == "0.0000"
+    assert oracle["excess_cost_n"] == str(seats)
+    assert (oracle["messages"], oracle["excess_vps"], oracle["excess_cost_rank_low"]) == (
+        "",
+        "",
+        "",
+    )
+    assert board.oracle_row("uniform", "x", []) is None
+
+
+def test_baselines_have_no_rank_and_groups_are_not_shared_by_experiments(
+    views: tuple[board.View, ...],
+) -> None:
+    row_of = {row["team"]: row for row in views[0].rows}
+
+    assert row_of["silent"]["excess_cost_rank_low"] == ""
+    assert row_of["imap"]["excess_cost_ranked"] == "2"
+    assert row_of["imap"]["excess_cost_ties"] == row_of["mediator"]["excess_cost_ties"] == "a"
+    assert row_of["candid"]["excess_cost_ties"] == row_of["guarded"]["excess_cost_ties"] == "b"
+
+
+def test_loss_by_messages_and_by_reflections_have_columns_of_their_own(
+    views: tuple[board.View, ...],
+) -> None:
+    fields = {field.id: field for field in leaderboard.fields(views)}
+    row_of = {row["team"]: row for row in views[0].rows}
+    by_messages = fields["excess_vps.protocol"]
+    by_reflections = fields["excess_vps.reflection"]
+
+    assert "excess_vps" not in fields
+    assert leaderboard.cell(row_of["imap"], by_messages) == row_of["imap"]["excess_vps"] != ""
+    assert leaderboard.cell(row_of["imap"], by_reflections) == ""
+    assert leaderboard.cell(row_of["candid"], by_messages) == ""
+    assert leaderboard.cell(row_of["candid"], by_reflections) == row_of["candid"]["excess_vps"]
+
+
+def test_file_and_page_data_hold_the_same_rows(docs: Path, views: tuple[board.View, ...]) -> None:
+    rows = read_table(docs / "tables" / "leaderboard.csv")
+    data = page_data(docs, "leaderboard")
+
+    assert rows == [dict(row) for view in views for row in view.rows]
+    for view, shown in zip(views, data["views"], strict=True):
+        assert (shown["setting"], shown["channel"]) == (view.setting, view.channel)
+        for row, cells in zip(view.rows, shown["rows"], strict=True):
+            found = dict(zip(data["columns"], cells, strict=True))
+            assert {name: cell for name, cell in found.items() if cell} == {
+                name: cell
+                for name, cell in row.items()
+                if cell and name not in {"setting", "channel"}
+            }
+    for field in data["fields"]:
+        assert field["definition"]
+        assert field["link"].split("#")[0] in {"method.html", "data.html"}
+        assert field["origin"] or field["table"] == "leaderboard.csv"
+
+
+def test_page_reads_without_scripts(docs: Path, views: tuple[board.View, ...]) -> None:
+    page = (docs / "leaderboard.md").read_text()
+    cells = {
+        cell
+        for path in [docs / "tables" / "leaderboard.csv", *PUBLISHED.glob("table*.csv")]
+        for line in csv.reader(path.read_text().splitlines())
+        for cell in line
+    }
+    shown = Numbers(page).found
+
+    assert len(shown) > 100
+    assert {value for value, _ in shown} <= cells
+    assert [name for name in re.findall(r'<th scope="row">([\w-]+)', page) if name == "oracle"]
+    for row in views[0].rows:
+        assert f'<th scope="row">{row["team"]}' in page
+    ours, published = page.split("{#published}")
+    assert "Claude" not in ours
+    assert "arXiv 2605.09823v2, Table 1" in published
+
+
+def test_comparisons_hold_every_row_and_say_who_is_better(
+    docs: Path, played: ExperimentResults, spoken: ExperimentResults
+) -> None:
+    data = page_data(docs, "comparisons")
+    rows = [dict(zip(data["columns"], r, strict=True)) for g in data["groups"] for r in g["rows"]]
+
+    assert rows == [
+        {name: row[name] for name in comparisons.COLUMNS}
+        for results in (played, spoken)
+        for row in results.table("comparisons.csv")
+    ]
+    row = {"team_a": "x", "team_b": "y", "measure": "coordination", "difference": "-1.0000"}
+    assert comparisons.verdict({**row, "p_adjusted": "0.0499"}) == "y is better"
+    assert comparisons.verdict({**row, "p_adjusted": "0.0500"}) == "tie"
+    costs = {**row, "measure": "excess_cost", "p_adjusted": "0.0100"}
+    assert comparisons.verdict(costs) == "x is better"
+    assert comparisons.verdict({**row, "p_adjusted": ""}) == ""
+    cells = {cell for row in rows for cell in row.values()}
+    shown = Numbers((docs / "results" / "comparisons.md").read_text()).found
+    assert {value for value, _ in shown} <= cells
+
+
+def test_ratings_show_the_table_and_what_weakens_it(
+    docs: Path, spoken: ExperimentResults, tmp_path: Path
+) -> None:
+    page = (docs / "results" / "ratings.md").read_text()
+    cells = {
+        cell
+        for path in (docs / "tables").glob("*/ratings*.csv")
+        for line in csv.reader(path.read_text().splitlines())
+        for cell in line
+    }
+    assert {value for value, _ in Numbers(page).found} <= cells
+    assert "Not rated" in page
+    rows = [dict(row) for row in spoken.table("ratings.csv")]
+    names = [row["player"] for row in rows if row["setting"] == "uniform"]
+    assert names
+    path = tmp_path / "ratings.csv"
+    first = {**rows[0], "never_met": "other <b>", "mmr": "1000.0000", "component": "one"}
+    first |= {"rank_low": "1", "rank_high": "7", "mmr_spread": "3.0000", "kind": "model"}
+    models = [
+        {**first, "pool": "models", "setting": "all", "player": f"model-{n}", "component": part}
+        for n, part in enumerate(["one", "one", "one", "two", "two", "two", "two"])
+    ]
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(models)
+    for name in ("ratings_met.csv", "ratings_margins.csv"):
+        (tmp_path / name).write_text((spoken.tables / name).read_text())
+
+    shown = ratings.ratings([ExperimentResults("seven", spoken.suite, tmp_path, spoken.traces)])
+
+    assert shown.count('<th scope="row">model-') == 7
+    assert f"1</data>{numbers.DASH}<data" in shown
+    assert "model-0 never sat in a game with: other, &lt;b&gt;." in shown
+    assert "No chain of games links all players" in shown
+
+
+def test_every_measure_can_be_shown(views: tuple[board.View, ...]) -> None:
+    shown = {field.column for field in leaderboard.fields(views)}
+
+    assert {measure.name for measure in MEASURES} <= shown
+    assert {*board.USAGE, board.PRICE_PER_GAME, "games_lost"} <= shown

@@ -1,0 +1,134 @@
+"""No page of results states a number that stands in no table of the site."""
+
+import csv
+import random
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from calbench.report.draws import VARIANTS
+from calbench.report.pages import write_site
+from calbench.report.special import SpecialResults
+from tests.report.language_samples import make_cohort, make_language
+from tests.report.samples import SOURCES, make_results
+from tests.report.test_special_pages import PUBLISHED, draws, rename
+
+NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-]|\.\d)")
+"""A number that stands by itself: not part of an id, a name or a version."""
+
+ROUNDS = 200
+"""Draws of ten numbers; each has a seed of its own."""
+
+
+class Stated(HTMLParser):
+    """Collects the numbers of table cells: values of ``<data>``, and what stands beside them.
+
+    Attributes:
+        values: cells of a table, word for word.
+        bare: numbers in the text of a cell without one; they must be cells too.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.values: list[str] = []
+        self.bare: list[str] = []
+        self._is_cell = False
+        self._is_value = False
+        self._words = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "td":
+            self._is_cell, self._words = True, ""
+        elif tag == "data":
+            self._is_value = True
+            self.values.append(dict(attrs)["value"] or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "data":
+            self._is_value = False
+        elif tag == "td":
+            self._is_cell = False
+            self.bare.append(self._words)
+
+    def handle_data(self, data: str) -> None:
+        if self._is_cell and not self._is_value:
+            self._words += data
+
+
+@pytest.fixture(scope="module")
+def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a site with every kind of page."""
+    folder = tmp_path_factory.mktemp("all")
+    played = make_results(
+        folder / "uniform", "uniform", ["imap", "tell-all", "silent"], num_scenarios=2
+    )
+    varied = make_results(folder / "varied", "varied", ["imap", "first-free"], num_scenarios=2)
+    teams = [v.team for v in VARIANTS if v.experiment == "reproduction"]
+    special = SpecialResults(
+        [
+            make_language(folder / "language", "language", "oversharer", num_scenarios=2),
+            make_cohort(folder / "smollm2", num_scenarios=2),
+            rename(played, "frontier", {"imap": "dsm-theta-0.1", "tell-all": "dsm-lmax-2"}),
+            draws(played, "reproduction", teams),
+            draws(played, "reproduction-cap4", ["sd-map"]),
+            rename(played, "scale", {}),
+        ],
+        PUBLISHED,
+    )
+    write_site(SOURCES, [played, varied], folder / "src", special)
+    return folder / "src" / "docs"
+
+
+@pytest.fixture(scope="module")
+def cells(docs: Path) -> set[str]:
+    return {
+        cell
+        for path in (docs / "tables").rglob("*.csv")
+        for row in csv.reader(path.read_text().splitlines())
+        for cell in row
+    }
+
+
+@pytest.fixture(scope="module")
+def tokens(cells: set[str]) -> set[str]:
+    """Return the numbers of all cells, those within words too."""
+    return {number for cell in cells for number in re.findall(r"\d+(?:\.\d+)?", cell)}
+
+
+def pages(docs: Path) -> dict[str, Stated]:
+    return {
+        path.relative_to(docs).as_posix(): Stated(path.read_text())
+        for path in [docs / "index.md", *sorted((docs / "results").glob("*.md"))]
+    }
+
+
+def test_every_page_of_results_is_looked_at(docs: Path) -> None:
+    names = {path.stem for path in (docs / "results").glob("*.md")}
+
+    assert names >= {
+        "uniform", "varied", "plane", "difficulty", "reproduction", "scale", "language", "smollm2",
+        "paper", "audits", "regret",
+    }  # fmt: skip
+
+
+def test_ten_numbers_at_random_stand_in_the_tables(docs: Path, cells: set[str]) -> None:
+    shown = sorted((page, value) for page, found in pages(docs).items() for value in found.values)
+
+    assert len(shown) > 1000
+    for seed in range(ROUNDS):
+        for page, value in random.Random(seed).sample(shown, 10):
+            assert value in cells, f"{page} states {value} (seed {seed})"
+
+
+def test_every_number_of_every_page_stands_in_the_tables(docs: Path, cells: set[str]) -> None:
+    for page, found in pages(docs).items():
+        assert set(found.values) <= cells, page
+
+
+def test_numbers_in_words_of_a_cell_stand_in_the_tables(docs: Path, tokens: set[str]) -> None:
+    for page, found in pages(docs).items():
+        for words in found.bare:
+            assert {*NUMBER.findall(words)} <= tokens, f"{page}: {words}"

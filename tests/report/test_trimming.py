@@ -1,0 +1,98 @@
+"""Style sheets without what nothing can match, and a search that waits."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from calbench.report.trimming import (
+    EAGER,
+    can_match,
+    rules,
+    selectors,
+    trim,
+    trimmed,
+    without_blanks,
+    without_variables,
+)
+
+KNOWN = frozenset({"a", "b-c"})
+VALUES = frozenset({("dir", "ltr")})
+
+
+@pytest.mark.parametrize(
+    ("selector", "is_kept"),
+    [
+        (".a", True),
+        (".a .gone", False),
+        (".a:not(.gone) > .b-c::before", True),
+        (":is(.gone, .a)", True),
+        ("html", True),
+        ("[dir=ltr] .a", True),
+        ("[dir=rtl] .a", False),
+        ('[data-x="y.gone"] .a', True),
+        (".a:hover", True),
+        ("50%", True),
+    ],
+)
+def test_rules_stay_if_a_page_can_match_them(selector: str, is_kept: bool) -> None:
+    assert can_match(selector, KNOWN, VALUES) is is_kept
+
+
+def test_sheet_keeps_its_statements_frames_and_strings() -> None:
+    sheet = (
+        '@charset "utf-8";.a,.gone{color:red}.gone{color:blue}'
+        '@media print{.gone{x:y}}@media (x){.a{b:url("data:;},{")}.gone{c:d}}'
+        "@keyframes k{0%{top:0}to{top:1px}}"
+    )
+
+    assert trimmed(sheet, KNOWN, VALUES) == (
+        '@charset "utf-8";.a{color:red}@media (x){.a{b:url("data:;},{")}}'
+        "@keyframes k{0%{top:0}to{top:1px}}"
+    )
+    assert trimmed(sheet, {*KNOWN, "gone"}, VALUES) == sheet
+    assert selectors(":is(a,b),c[x=','],d") == [":is(a,b)", "c[x=',']", "d"]
+    assert list(rules("a{b:c}")) == [("a", "b:c")]
+
+
+def test_icons_nobody_reads_are_left_out() -> None:
+    sheet = ":root{--one:url('data:a;b');--two:url('data:c');--three:1px}"
+
+    assert without_variables(sheet, frozenset({"--two"})) == (
+        ":root{--two:url('data:c');--three:1px}"
+    )
+
+
+def test_articles_keep_their_blanks() -> None:
+    page = "<body>\n\n  <nav>\n    x</nav>\n<article>\n\n  <pre>\n  y\n</pre></article>\n\n</body>"
+
+    assert without_blanks(page) == (
+        "<body>\n<nav>\nx</nav>\n<article>\n\n  <pre>\n  y\n</pre></article>\n</body>"
+    )
+
+
+def test_theme_waits_with_its_search_until_somebody_opens_it() -> None:
+    theme = find_spec("material")
+    assert theme is not None
+    assert theme.origin is not None
+    bundles = list(Path(theme.origin).parent.rglob("assets/javascripts/bundle.*.min.js"))
+
+    assert [path.read_text().count(f"({EAGER})") for path in bundles] == [1]
+
+
+def test_site_is_trimmed_in_place(tmp_path: Path) -> None:
+    styles = tmp_path / "assets" / "stylesheets"
+    styles.mkdir(parents=True)
+    (styles / "main.css").write_text(
+        ".a{x:y}.made{x:y}.gone{x:y}.tabbed-set{x:y}:root{--i:url('z')}"
+    )
+    (tmp_path / "assets" / "ours.js").write_text('element("p", { "class": "made" })')
+    scripts = tmp_path / "assets" / "javascripts"
+    scripts.mkdir()
+    (scripts / "bundle.1.min.js").write_text(f'of({EAGER});find(".tabbed-set .tabbed-label")')
+    (tmp_path / "index.html").write_text('<p class="a">\n\n</p>')
+
+    trim(tmp_path)
+
+    assert (styles / "main.css").read_text() == ".a{x:y}.made{x:y}:root{}"
+    assert (scripts / "bundle.1.min.js").read_text().startswith("of(!1);")
