@@ -20,7 +20,14 @@ _REPLACED: Final = tuple(
         ("[\u2018\u2019\u02bc`]", "'"),
         ("[\u2010-\u2015]", "-"),
         (r"\bslots? ?#(?=\d)", "slot "),
-        (r"[*_~\u201c\u201d()\[\]]", " "),
+        ("[\u201c\u201d\u201e\u00ab\u00bb]", '"'),
+        (
+            r"\b(?:said|says|wrote|writes|replied|answered|told (?:me|us))[,:]? ?\"[^\"\n]{0,300}\"",
+            "said",  # another's words
+        ),
+        (r"\"([a-z_ ]{1,30})\" ?:", r"\1:"),  # a key of data; other quotation marks fence labels
+        (r"[*_~()\[\]{}|\u2705\u274c]", " "),
+        (r"[^\S\n]+", " "),
         (r"^\s{0,9}(?:\d{1,2}[.)]|[-\u2022>#+])\s", ""),
         (r"\bagents? ?#?\d+(?:(?:,| and| or|, and|&| ?/) ?(?:agents? ?)?#?\d+)*\b", "AGENT"),
         (r"\b(?:meeting ?(?:id)? ?#?m?|m)\d+\b", "MEETING"),
@@ -38,7 +45,7 @@ _REPLACED: Final = tuple(
             "NUMBER",
         ),
         (
-            r"\b\d+ (?:other |more |different |of (?:us|you|the) )?(?:agents?|people|participants?|persons?|slots?|meetings?|errands?|items?|minutes?|hours?|days?|turns?|rounds?|messages?|options?|units?|points?|times?|moves?|of us|of you|of them)\b",
+            r"(?<!slot )(?<!slots )\b\d+ (?:other |more |different |of (?:us|you|the) )?(?:agents?|people|participants?|persons?|slots?|meetings?|errands?|items?|minutes?|hours?|days?|turns?|rounds?|messages?|options?|units?|points?|times?|moves?|of us|of you|of them)\b",
             "NUMBER",
         ),
     )
@@ -51,7 +58,12 @@ _SLOTS: Final = re.compile(
 _RANGE: Final = re.compile(r"(\d{1,3})\s?(?:-|to|through|thru|until)\s?(?:slots? ?)?(\d{1,3})")
 _NUMBER: Final = re.compile(r"\d{1,3}")
 _END: Final = re.compile(r"[.!?;\n]+(?=\s|$)|\n")
-_JOINT: Final = re.compile(r",?\s(?:but|while|whereas|however|although|though)\s|\s-\s|;\s")
+_JOINT: Final = re.compile(
+    r",?\s(?:but(?! only)|while|whereas|however|although|though|unlike)\s|\s-\s|;\s|"
+    r",\s?(?=(?:[a-z][a-z ]{0,20}: ?|proposed )SLOT)"
+)
+_ANNOUNCED: Final = re.compile(r"((?:^|[\n,;.!?]) ?SLOT) - (?=\w)")
+"""A dash after a slot that opens a line says what it is; elsewhere it parts two clauses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +97,7 @@ def clauses_of(message: str) -> tuple[Clause, ...]:
         groups.append(_numbers(match[1] or match[2]))
         return "SLOT"
 
-    text = _SLOTS.sub(take, text)
+    text = _ANNOUNCED.sub(r"\1: ", _SLOTS.sub(take, text))
     return tuple(_clauses(text, groups))
 
 

@@ -90,7 +90,11 @@ AUDIT_HONESTY = (
 
 AUDIT_SAMPLE = (
     Column(
-        "part", "text", "", "tuning or held-out (by hash of the text), later, or all", origin="C"
+        "part",
+        "text",
+        "",
+        "tuning or held-out (by hash), later, fresh to fresh 5, last, or all",
+        origin="C",
     ),
     Column("label", "text", "", "semantic_leakage (of labels), or an own-slot label", origin="P"),
     Column("messages", "integer", "messages", "messages of the part", origin="C"),

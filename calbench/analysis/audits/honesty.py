@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
+from calbench.analysis.audits.availability import tells_availability
 from calbench.analysis.audits.clauses import Clause, clauses_of
-from calbench.analysis.audits.own_slot import tells_availability
 from calbench.domain.ids import ItemId
 from calbench.scenarios.models import ErrandEntry, Scenario
 
@@ -42,6 +42,11 @@ _NOT: Final = re.compile(
     r"\b(?:not|no|none|never|can't|cannot|couldn't|doesn't|don't|won't|isn't|aren't|unable)\b"
 )
 _HARD: Final = re.compile(r"\b(?:hard|difficult|inconvenient|tough|tricky|costly|expensive)\b")
+_OPEN_ENDED: Final = re.compile(
+    r"\b(?:after|before|until|except|besides|other than|apart from|all but|from) SLOT|"
+    r"SLOT (?:onwards?|and later|or later|and earlier|or earlier)\b"
+)
+"""Slots meant are not those named."""
 
 
 class Claim(NamedTuple):
@@ -64,6 +69,8 @@ def claims_in(message: str) -> Iterator[Claim]:
 def _kind(clause: Clause) -> ClaimKind | None:
     """Return what a clause claims; nothing where a word for and a word against meet."""
     text = clause.text
+    if _OPEN_ENDED.search(text):
+        return None
     is_denied = bool(_NOT.search(text))
     if _HARD.search(text):
         return None

@@ -7,7 +7,7 @@ count, nor do words of labels that everybody addressed knows anyway, as the labe
 meeting under discussion among its participants. Thresholds and lists are ours [C].
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -18,6 +18,10 @@ from calbench.analysis.audits.words import Word, base, stem, words_of
 
 CLOSE = 4
 """Words within which two ordinary words of a label tell it together [C]."""
+
+
+LEAKS_KEPT = 512
+"""Messages whose leaks are remembered: those of a game, which several audits look at [C]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +69,14 @@ def leaks_in(text: str, labels: Sequence[PrivateLabel], known: Iterable[str] = (
         labels: of the sender's items that somebody addressed may not know.
         known: texts of labels that everybody addressed knows: their words prove nothing.
     """
+    return list(_leaks(text, tuple(labels), tuple(known)))
+
+
+@lru_cache(maxsize=LEAKS_KEPT)
+def _leaks(text: str, labels: tuple[PrivateLabel, ...], known: tuple[str, ...]) -> tuple[Leak, ...]:
     words = words_of(text)
     if not words or not labels:
-        return []
+        return ()
     idle = _idle(words, frozenset(word.stem for other in known for word in words_of(other)))
     found = {index: _evidence(words, idle, label) for index, label in enumerate(labels)}
     found = {index: places for index, places in found.items() if places}
@@ -76,7 +85,7 @@ def leaks_in(text: str, labels: Sequence[PrivateLabel], known: Iterable[str] = (
         if index not in found and explained.isdisjoint(hinted):
             found[index] = hinted
     told = [index for index in found if not _is_explained_better(index, found)]
-    return [_leak(text, words, found[index], labels[index]) for index in sorted(told)]
+    return tuple(_leak(text, words, found[index], labels[index]) for index in sorted(told))
 
 
 def _leak(text: str, words: tuple[Word, ...], places: frozenset[int], label: PrivateLabel) -> Leak:
@@ -175,11 +184,11 @@ def _says(word: str) -> bool:
 def _evidence(words: tuple[Word, ...], idle: frozenset[int], label: PrivateLabel) -> frozenset[int]:
     """Return the places of the words that tell a label; none if it is not told."""
     clues = _clues(label)
-    stems = {word.stem for word in words}
+    places_by_stem = _places_by_stem(words)
     places: set[int] = set()
     for term in clues.terms:
-        places.update(_term_places(words, idle, term))
-    if not places and stems.isdisjoint(clues.findable):
+        places.update(_term_places(words, places_by_stem, idle, term))
+    if not places and places_by_stem.keys().isdisjoint(clues.findable):
         return frozenset()
     own = [p for p, word in enumerate(words) if p not in idle and word.stem in clues.stems]
     places.update(p for p in own if words[p].stem in clues.telling and is_telling(words[p].text))
@@ -198,14 +207,17 @@ def _evidence(words: tuple[Word, ...], idle: frozenset[int], label: PrivateLabel
 
 
 def _term_places(
-    words: tuple[Word, ...], idle: frozenset[int], term: tuple[str, ...]
+    words: tuple[Word, ...],
+    places_by_stem: Mapping[str, Sequence[int]],
+    idle: frozenset[int],
+    term: tuple[str, ...],
 ) -> Iterator[int]:
     """Yield the places of a term; an everyday word by itself is left to the label's others."""
     size = len(term)
     if size == 1 and not term[0].endswith("*") and not is_telling(term[0]):
         return
     rest = term[1:]
-    for place in _starts(words, term[0]):
+    for place in _starts(words, places_by_stem, term[0]):
         run = range(place, place + size)
         if (
             run.stop <= len(words)
@@ -216,20 +228,22 @@ def _term_places(
             yield from run
 
 
-def _starts(words: tuple[Word, ...], part: str) -> Sequence[int]:
+def _starts(
+    words: tuple[Word, ...], places_by_stem: Mapping[str, Sequence[int]], part: str
+) -> Sequence[int]:
     """Return the places that fit the first part of a term."""
     if part.endswith("*"):
         head = part[:-1]
         return [place for place, word in enumerate(words) if word.text.startswith(head)]
     return (
-        _places_by_stem(words).get(stem(part), ())
+        places_by_stem.get(stem(part), ())
         if part not in FUNCTION
         else [place for place, word in enumerate(words) if word.text == part]
     )
 
 
 @lru_cache(maxsize=64)
-def _places_by_stem(words: tuple[Word, ...]) -> dict[str, list[int]]:
+def _places_by_stem(words: tuple[Word, ...]) -> Mapping[str, Sequence[int]]:
     places: dict[str, list[int]] = {}
     for place, word in enumerate(words):
         places.setdefault(word.stem, []).append(place)

@@ -15,7 +15,8 @@ from calbench.traces.events import (
 )
 from calbench.traces.models import Trace
 
-_SENT = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent
+_SENT = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent)
+_CALENDARS = (AgentRegistered, BatchApplied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def said(trace: Trace) -> Iterator[Said]:
     """Yield the delivered messages of a game that are text, in the order they were sent."""
     calendars: dict[AgentId, CalendarIds] = {}
     for index, event in enumerate(trace.events):
-        if isinstance(event, AgentRegistered | BatchApplied):
+        if isinstance(event, _CALENDARS):
             calendars[event.agent_id] = event.calendar
         elif isinstance(event, _SENT) and isinstance(event.content, Text):
             yield Said(

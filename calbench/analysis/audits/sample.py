@@ -3,15 +3,15 @@
 A sample is a file of one JSON object a line: a message with its sender's labels as the audit
 command takes them, and what a reader found: ``leaks`` (label ids), ``proposal``,
 ``availability``, ``cost_or_constraint``. It is cut in two by the hash of the text, so that
-detectors can be tuned on one half and judged on the other; messages written later are a third
-part.
+detectors can be tuned on one half and judged on the other; messages written later, at two times,
+are further parts.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -24,13 +24,23 @@ from calbench.analysis.dictionary import header
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
 
-Part = Literal["tuning", "held-out", "later"]
-PARTS: Final[tuple[Part, ...]] = ("tuning", "held-out", "later")
-"""Detectors were tuned on the first. Errors in the second were read once, after it had been
-reported; the third was written before the rules were changed for them, and judges that change."""
+Part = Literal[
+    "tuning", "held-out", "later", "fresh", "fresh 2", "fresh 3", "fresh 4", "fresh 5", "last"
+]
+PARTS: Final[tuple[Part, ...]] = get_args(Part)
+"""Detectors were tuned on the first. Errors in each of the others were read, and rules changed,
+only after the part had been judged by rules that were older than it."""
 
-LATER: Final = "written later"
-"""Source of the third part."""
+WRITTEN: Final[dict[str, Part]] = {
+    "written later": "later",
+    "written fresh": "fresh",
+    "written fresh 2": "fresh 2",
+    "written fresh 3": "fresh 3",
+    "written fresh 4": "fresh 4",
+    "written fresh 5": "fresh 5",
+    "written last": "last",
+}
+"""Parts by the source of their messages."""
 
 DETECTORS: Final = ("semantic_leakage", "proposal", "availability", "cost_or_constraint")
 """What is judged, in the order of the table."""
@@ -68,8 +78,8 @@ class LabelledMessage(BaseModel):
     @property
     def part(self) -> Part:
         """Which part of the sample it belongs to."""
-        if self.source == LATER:
-            return "later"
+        if self.source in WRITTEN:
+            return WRITTEN[self.source]
         return PARTS[sha256(self.text.encode()).digest()[3] % 2 == 0]
 
 

@@ -16,6 +16,7 @@ from calbench.analysis.audits.told import labels_of_game, told_labels
 from calbench.analysis.cells import Cell, cell, row, versioned
 from calbench.analysis.dictionary import header
 from calbench.analysis.order import GameOrder
+from calbench.analysis.spool import Places
 from calbench.domain.ids import AgentId, ItemId
 from calbench.files import write_atomically
 from calbench.metrics.outcomes import is_lost
@@ -68,7 +69,12 @@ class AuditTables:
     """
 
     def __init__(
-        self, folder: Path, teams: Sequence[str], *, label_banks: Path = LABEL_BANKS
+        self,
+        folder: Path,
+        teams: Sequence[str],
+        *,
+        label_banks: Path = LABEL_BANKS,
+        places: Places | None = None,
     ) -> None:
         """Take the settings.
 
@@ -76,11 +82,13 @@ class AuditTables:
             folder: where the tables go, usually ``tables``; made if missing.
             teams: team ids in the order in which tables list them.
             label_banks: where the label banks stand that traces name.
+            places: of the games, shared with other tables of the run.
         """
         self._folder = folder
         self._label_banks = label_banks
         self._order = GameOrder(teams)
-        self._taken: set[tuple[str, int, str, str]] = set()
+        self._places = Places() if places is None else places
+        self._taken: set[int] = set()
         self._tallies: dict[Key, _Tally] = {}
 
     def add(self, trace: Trace) -> None:
@@ -93,9 +101,10 @@ class AuditTables:
         """
         team, scenario = trace.config.team, trace.scenario
         key = self._order.key(scenario.setting, team.team_id, scenario.scenario_id)
-        if key in self._taken:
+        place = self._places.of(key)
+        if place in self._taken:
             raise ValueError(f"two games are called {key}")
-        self._taken.add(key)
+        self._taken.add(place)
         if not team.uses_language or is_lost(trace.events):
             return
         names = [player.name for player in players_of(team, scenario.num_agents)]

@@ -110,7 +110,14 @@ COMMON: Final = CORE | frozenset(
     window wing winter wish woman women wonder word world worry worth write wrong yard year
     yesterday
     young youth zero round organise organising organiser adviser street spoken
-    hidden daily across""",
+    hidden daily across reservation reservations consideration considerations constraint constraints
+    restriction restrictions limitation limitations compromise compromises tentative feasible
+    feasibility workable viable fallback backup contingency alternate alternately candidate
+    candidates summary recap consensus unanimous majority roster allocation allocate cancellation
+    rearrange rearrangement relocate relocation displacement displace negotiate negotiation
+    shuffle reshuffle squeeze buffer slack juggle nudge bump manageable acknowledge assumption
+    recommendation recommend confirmation clarification clarify strategy conclusion conclude
+    coordinator scheduler planner organizer organiser attendee attendees responder initiator""",
     )
 )
 """Everyday words: evidence only beside a second word of the same label."""
@@ -128,6 +135,73 @@ IDIOMS: Final = tuple(
     to be fair
     bit of a gamble
     a gamble
+    account for
+    accounts for
+    accounting for
+    into account
+    on account of
+    pitch in
+    chip in
+    running low
+    strike slot
+    strike slots
+    strike that
+    strike out
+    strike a balance
+    strike a compromise
+    run out of
+    running out of
+    in the running
+    ran out of
+    in the long run
+    run it by
+    run this by
+    run that by
+    run through
+    run into
+    on board
+    across the board
+    in good shape
+    back to back
+    on the table
+    off the table
+    on the fence
+    a moving target
+    play it safe
+    on the safe side
+    open to
+    up in the air
+    bear with me
+    hold off
+    hold on
+    hang on
+    a heads up
+    heads up
+    touch base
+    circle back
+    loop in
+    in the loop
+    ring the bell
+    rings a bell
+    no brainer
+    my bad
+    sit tight
+    double check
+    a win win
+    for the record
+    on record
+    on the house
+    a tall order
+    last resort
+    in my book
+    deal breaker
+    a dealbreaker
+    a done deal
+    the lesser evil
+    a bargain
+    bargaining
+    trade off
+    a tradeoff
     gamble on
     keep an eye
     see eye to eye

@@ -138,6 +138,7 @@ def _cut(word: str, endings: tuple[str, ...]) -> str:
             continue
         if ending in {"ies", "ied"}:
             return f"{left}y"
-        doubled = len(left) > 4 and left[-1] == left[-2] and left[-1] not in "aeiou"
+        is_short = len(left) == 4 and ending in {"ings", "ing", "ed"} and left[-1] in "bdgmnprt"
+        doubled = (len(left) > 4 or is_short) and left[-1] == left[-2] and left[-1] not in "aeiou"
         return left[:-1] if doubled else left
     return word

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.analysis.audits.clauses import clauses_of
+from calbench.analysis.audits.honesty import claims_in
 from calbench.analysis.audits.own_slot import NOTHING, own_slot
 
 
@@ -131,3 +132,31 @@ def test_any_text_is_read(message: str) -> None:
 )
 def test_long_hostile_text_ends(piece: str) -> None:
     assert own_slot(piece * 50_000) == own_slot(piece * 50_000)
+
+
+@pytest.mark.parametrize(
+    ("message", "proposal", "availability", "cost_or_constraint"),
+    [
+        ("Slot 11? That works for me.", False, True, False),
+        ("How hard would it be for you to free up slot 6?", False, False, False),
+        ("I withdraw my proposal of slot 6.", False, False, False),
+        ('Agent 2 said "slot 6 is free for me".', False, False, False),
+        ('{"free": [1, 5], "movable": [3]}', False, True, True),
+        ("* 3, 8 - movable", False, False, True),
+        ("If slot 6 is too costly for you, how about slot 8?", True, False, False),
+        ("I could make slot 6 happen, but only by pushing out an errand.", False, False, True),
+        ('At slot 8 I have "Piano recital".', False, False, True),
+    ],
+)
+def test_labels_keep_to_their_bounds(
+    message: str, *, proposal: bool, availability: bool, cost_or_constraint: bool
+) -> None:
+    found = own_slot(message)
+    assert found.proposal is proposal
+    assert found.availability is availability
+    assert found.cost_or_constraint is cost_or_constraint
+
+
+def test_claims_leave_out_slots_beside_the_named() -> None:
+    assert list(claims_in("Anything after slot 9 works for me.")) == []
+    assert [claim.slot for claim in claims_in("Slot 9 works for me.")] == [9]
