@@ -17,6 +17,7 @@ from calbench.config import RunSpec, compose
 from calbench.console import ending_on_interrupt, progress, say
 from calbench.engine.pool import workers
 from calbench.errors import CalbenchError, ConfigError, FileError, OutputError
+from calbench.memory import no_collection
 from calbench.prices import table_prices
 from calbench.traces.storage import TraceHead, read_head, trace_paths
 
@@ -59,10 +60,20 @@ KEPT = frozenset({*TABLES, "metrics.json", "metrics/*/*.json"})
 
 @dataclass(frozen=True, slots=True)
 class RecordedGame:
-    """A trace on disk, of which only the head was read."""
+    """A trace on disk, of which only the head was read. Ten thousand of them stay in memory.
 
-    path: Path
+    Attributes:
+        file: path of the trace, as text, which takes a third of the room.
+        head: what it is about.
+    """
+
+    file: str
     head: TraceHead
+
+    @property
+    def path(self) -> Path:
+        """Its trace."""
+        return Path(self.file)
 
     @property
     def team_id(self) -> str:
@@ -117,7 +128,7 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
         games = recorded_games(paths, executor)
         rank = {team: index for index, team in enumerate(teams)}
         games.sort(
-            key=lambda g: (rank.get(g.team_id, len(rank)), g.team_id, g.head.setting, g.path)
+            key=lambda g: (rank.get(g.team_id, len(rank)), g.team_id, g.head.setting, g.file)
         )
         with progress("tables", len(games)) as tick:
             write_all_tables(
@@ -147,7 +158,8 @@ def recorded_games(paths: Iterable[Path], executor: Executor | None = None) -> l
 
 
 def _read_heads(files: Sequence[Path]) -> list[RecordedGame]:
-    return [RecordedGame(file, read_head(file)) for file in files]
+    with no_collection():
+        return [RecordedGame(str(file), read_head(file)) for file in files]
 
 
 @dataclass(slots=True)
@@ -155,22 +167,23 @@ class _Census:
     """Every game by what its rows are sorted by, and every scenario by its name."""
 
     games: dict[tuple[str, str, str], RecordedGame] = field(default_factory=dict)
-    scenarios: dict[tuple[str, str], tuple[str, Path]] = field(default_factory=dict)
+    scenarios: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
-    def add(self, game: RecordedGame) -> None:
-        head = game.head
+    def add(self, read: RecordedGame) -> None:
+        head = read.head.shared()
+        game = RecordedGame(read.file, head)
         earlier = self.games.setdefault((head.setting, head.team_id, head.scenario_id), game)
         if earlier is not game:
             raise FileError(
-                f"{game.path}: {head.team_id} on {head.scenario_id} of {head.setting} is in "
-                f"{earlier.path} already; name one of the two, or score them apart"
+                f"{game.file}: {head.team_id} on {head.scenario_id} of {head.setting} is in "
+                f"{earlier.file} already; name one of the two, or score them apart"
             )
         mine = head.scenario_digest
-        known, path = self.scenarios.setdefault((head.setting, head.scenario_id), (mine, game.path))
+        known, file = self.scenarios.setdefault((head.setting, head.scenario_id), (mine, game.file))
         if known != mine:
             raise FileError(
-                f"{game.path}: {head.scenario_id} of {head.setting} is another scenario than in "
-                f"{path}; score them apart"
+                f"{game.file}: {head.scenario_id} of {head.setting} is another scenario than in "
+                f"{file}; score them apart"
             )
 
 

@@ -19,8 +19,8 @@ class Announcer:
     def act(self, observation: Observation) -> Turn:
         """Announce in the first sweep, book what was announced, hope for the best."""
         meeting, me = observation.meeting, observation.agent_id
-        if not isinstance(meeting, Meeting):
-            return Turn()  # not our meeting
+        if not isinstance(meeting, Meeting) or None not in observation.calendar:
+            return Turn()  # not our meeting, or no room for it
         said = [slot for _, text in observation.heard(Text) for slot in named_slots(text)]
         said += [slot for text in observation.said(Text) for slot in named_slots(text)]
         if observation.phase is Phase.CHEAP_TALK:

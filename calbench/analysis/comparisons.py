@@ -1,13 +1,19 @@
 """Paired differences between the teams of a setting, over the scenarios that both played."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from calbench.analysis.estimates import Floats, ScenarioSum, resample_weights, rounded_sums
+from calbench.analysis.estimates import (
+    Floats,
+    ScenarioSum,
+    column_arrays,
+    resample_weights,
+    rounded_sums,
+)
 from calbench.analysis.intervals import ends_of
 from calbench.analysis.power import resolvable_gap, scenarios_needed
 from calbench.analysis.significance import Sums, adjusted_p_values, swap_p_values
@@ -69,8 +75,8 @@ def paired_differences(
     """
     if not pairs or not columns or not columns[0]:
         return [None] * len(pairs)
-    totals = np.array([[entry.total if entry else 0.0 for entry in c] for c in columns]).T
-    counts = np.array([[float(entry.count) if entry else 0.0 for entry in c] for c in columns]).T
+    sums = [column_arrays(column) for column in columns]
+    totals, counts = (np.stack(part, axis=1) for part in zip(*sums, strict=True))
     left, right = ([pair[side] for pair in pairs] for side in (0, 1))
     common = (counts[:, left] > 0) & (counts[:, right] > 0)
     known = np.flatnonzero(common.any(axis=0)).tolist()
@@ -173,7 +179,7 @@ class Comparison:
 def compare_teams(
     setting: str,
     teams: Sequence[str],
-    columns_by_measure: Mapping[str, Sequence[Column]],
+    columns_by_measure: Iterable[tuple[str, Sequence[Column]]],
     spec: AnalysisSpec,
     is_comparable: Callable[[str, int, int], bool] = lambda *_: True,
 ) -> list[Comparison]:
@@ -182,8 +188,8 @@ def compare_teams(
     Args:
         setting: of the scenarios.
         teams: in the order of the tables.
-        columns_by_measure: for each measure a column for each team, all in the same order
-            of scenarios.
+        columns_by_measure: each measure and a column for each team, all in the same order
+            of scenarios. They are taken measure by measure.
         spec: resamples, swaps, seed and confidence.
         is_comparable: whether a measure means the same for two teams, given by their places.
 
@@ -193,7 +199,7 @@ def compare_teams(
     """
     pairs = list(combinations(range(len(teams)), 2))
     found: dict[tuple[int, int], list[Comparison]] = {pair: [] for pair in pairs}
-    for measure, columns in columns_by_measure.items():
+    for measure, columns in columns_by_measure:
         chosen = [pair for pair in pairs if is_comparable(measure, *pair)]
         differences = paired_differences(columns, chosen, spec, setting)
         for (a, b), difference in zip(chosen, differences, strict=True):

@@ -42,7 +42,7 @@ class CompletionBook:
     def rows(self, spec: AnalysisSpec) -> Iterator[list[Cell]]:
         """Yield the cells of each row: a setting and a player."""
         for setting, players, scenarios in self._sums.settings():
-            columns = [[player.of(s, "excess") for s in scenarios] for player in players]
+            columns = ([player.of(s, "excess") for s in scenarios] for player in players)
             estimates = estimate_means(columns, spec, setting)
             for player, estimate in zip(players, estimates, strict=True):
                 nonzero, positive = player.total("nonzero"), player.total("positive")

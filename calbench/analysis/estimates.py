@@ -9,7 +9,7 @@ PCG64, whose sequence numpy guarantees, and sums are rounded to multiples of 2**
 they are added, so that they add exactly in any order.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -25,8 +25,8 @@ Floats = npt.NDArray[np.float64]
 FRACTION_BITS = 24
 """Sums below 2**29 stay exact in a double; what is rounded off is far below a table's digits."""
 
-DRAWS_AT_ONCE = 4_000_000
-"""Bounds the memory of a resample matrix to some 100 MB, whatever the number of scenarios."""
+DRAWS_AT_ONCE = 250_000
+"""Bounds the memory of a resample matrix to some 10 MB, whatever the number of scenarios [C]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,37 +89,44 @@ def rounded_sums(totals: Floats) -> Floats:
 
 
 def estimate_means(
-    columns: Sequence[Sequence[ScenarioSum | None]], spec: AnalysisSpec, *names: int | str
+    columns: Iterable[Sequence[ScenarioSum | None]], spec: AnalysisSpec, *names: int | str
 ) -> list[Estimate | None]:
     """Estimate many means over the same scenarios, resampled together.
 
     Args:
         columns: for each mean, what every scenario adds to it, all in the same order of
-            scenarios; ``None`` where it was not played.
+            scenarios; ``None`` where it was not played. They are taken one at a time.
         spec: resamples, seed and confidence.
         names: what the resamples are for.
 
     Returns:
         One estimate for each column; ``None`` where no agent-game counts.
     """
-    if not columns:
+    sums = [column_arrays(column) for column in columns]
+    if not sums:
         return []
-    zero = ScenarioSum(0.0, 0)
-    filled = [[entry or zero for entry in column] for column in columns]
-    lows, highs = _intervals(filled, spec, *names)
+    totals, counts = (np.stack(part, axis=1) for part in zip(*sums, strict=True))
+    lows, highs = _intervals(totals, counts, spec, *names)
     return [
-        _estimate(column, low, high) for column, low, high in zip(filled, lows, highs, strict=True)
+        _estimate(*column, low, high) for column, low, high in zip(sums, lows, highs, strict=True)
     ]
 
 
-def _estimate(column: Sequence[ScenarioSum], low: float, high: float) -> Estimate | None:
-    count = sum(entry.count for entry in column)
+def column_arrays(column: Sequence[ScenarioSum | None]) -> tuple[Floats, Floats]:
+    """Return sums and counts of scenarios as arrays; zeros where there are none."""
+    totals = np.array([entry.total if entry else 0.0 for entry in column], dtype=np.float64)
+    counts = np.array([entry.count if entry else 0 for entry in column], dtype=np.float64)
+    return totals, counts
+
+
+def _estimate(totals: Floats, counts: Floats, low: float, high: float) -> Estimate | None:
+    count = int(counts.sum())
     if count == 0:
         return None
-    num_scenarios = sum(entry.count > 0 for entry in column)
+    num_scenarios = int((counts > 0).sum())
     has_interval = num_scenarios > 1
     return Estimate(
-        value=fsum(entry.total for entry in column) / count,
+        value=fsum(totals.tolist()) / count,
         low=low if has_interval else None,
         high=high if has_interval else None,
         num_scenarios=num_scenarios,
@@ -128,18 +135,16 @@ def _estimate(column: Sequence[ScenarioSum], low: float, high: float) -> Estimat
 
 
 def _intervals(
-    columns: Sequence[Sequence[ScenarioSum]], spec: AnalysisSpec, *names: int | str
+    totals: Floats, counts: Floats, spec: AnalysisSpec, *names: int | str
 ) -> tuple[list[float], list[float]]:
-    """Return the ends of every column's interval.
+    """Return the ends of every column's interval; both arrays are ``[scenario, column]``.
 
     A resample without an agent-game that counts has no mean and is left out.
     """
-    num_scenarios = len(columns[0])
+    num_scenarios, num_columns = totals.shape
     if num_scenarios == 0:
-        return [0.0] * len(columns), [0.0] * len(columns)
-    totals = np.array([[entry.total for entry in column] for column in columns]).T
+        return [0.0] * num_columns, [0.0] * num_columns
     totals = rounded_sums(totals)
-    counts = np.array([[float(entry.count) for entry in column] for column in columns]).T
     blocks = []
     for weights in resample_weights(num_scenarios, spec, *names):
         with np.errstate(invalid="ignore"):

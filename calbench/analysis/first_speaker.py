@@ -69,7 +69,7 @@ class FirstSpeakerBook:
         """Estimate and test setting by setting, all players over the same resamples."""
         labels = [(quantity, part) for quantity in QUANTITIES for part in PARTS]
         for setting, players, scenarios in self._sums.settings():
-            columns = [[p.of(s, label) for s in scenarios] for p in players for label in labels]
+            columns = ([p.of(s, label) for s in scenarios] for p in players for label in labels)
             estimates = iter(estimate_means(columns, spec, setting))
             p_values = iter(_p_values(players, scenarios, spec))
             for player in players:

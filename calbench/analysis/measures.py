@@ -1,6 +1,6 @@
 """The headline measures: what an agent-game adds to each, and which agent-games count."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Literal
@@ -140,3 +140,8 @@ MEASURES: tuple[Measure, ...] = (
     ),
 )
 """In the order of the leaderboard's columns."""
+
+
+def measure_sums(agents: Sequence[AgentGame]) -> dict[int, ScenarioSum]:
+    """Return what agents of one game add to each measure, by its place among :data:`MEASURES`."""
+    return {place: measure.scenario_sum(agents) for place, measure in enumerate(MEASURES)}

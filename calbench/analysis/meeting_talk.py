@@ -39,7 +39,7 @@ class MeetingTalkBook:
         for setting, players, scenarios in self._sums.settings():
             for player in players:
                 labels = sorted(player.labels, key=lambda x: (x[0], ROLES.index(x[1])))
-                columns = [[player.of(s, label) for s in scenarios] for label in labels]
+                columns = ([player.of(s, label) for s in scenarios] for label in labels)
                 estimates = estimate_means(columns, spec, setting)
                 for (number, role), estimate in zip(labels, estimates, strict=True):
                     if estimate is not None:

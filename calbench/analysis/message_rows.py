@@ -21,6 +21,9 @@ from calbench.traces.models import Trace
 VPS_DIGITS = 6
 """Most decimals of what a message gave away [C]."""
 
+SENT = MessageSent | AnnouncementSent
+"""Events that hold a message."""
+
 
 @dataclass(slots=True)
 class _Told:
@@ -57,7 +60,7 @@ def message_rows(
         trace.game_id,
     )
     for index, event in enumerate(trace.events):
-        if isinstance(event, MessageSent | AnnouncementSent):
+        if isinstance(event, SENT):
             sender = event.from_agent if isinstance(event, MessageSent) else None
             player = None if sender is None else players[sender]
             yield line(

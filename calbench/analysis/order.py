@@ -1,5 +1,6 @@
 """The order of games in every table: by setting, then team, then scenario."""
 
+import sys
 from collections.abc import Sequence
 
 GameKey = tuple[str, int, str, str]
@@ -15,5 +16,6 @@ class GameOrder:
         self._last = len(teams)
 
     def key(self, setting: str, team: str, scenario_id: str) -> GameKey:
-        """Return what a game is sorted by."""
-        return setting, self._rank_by_team.get(team, self._last), team, scenario_id
+        """Return what a game is sorted by. Games share their names, which come from many files."""
+        rank = self._rank_by_team.get(team, self._last)
+        return sys.intern(setting), rank, sys.intern(team), sys.intern(scenario_id)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from calbench.analysis.columns import Column, Kind
-from calbench.analysis.spool import SpooledTable
+from calbench.analysis.spool import Places, SpooledTable
 
 ROW_GROUP_BYTES = 4_000_000
 """Text of a row group: some 40,000 rows [C]."""
@@ -34,7 +34,11 @@ class SpooledParquet(SpooledTable):
     """A Parquet file in the making: takes whole lines as :class:`SpooledTable` does."""
 
     def __init__(
-        self, path: Path, columns: Sequence[Column], row_group_bytes: int = ROW_GROUP_BYTES
+        self,
+        path: Path,
+        columns: Sequence[Column],
+        row_group_bytes: int = ROW_GROUP_BYTES,
+        places: Places | None = None,
     ) -> None:
         """Prepare the folder.
 
@@ -42,11 +46,12 @@ class SpooledParquet(SpooledTable):
             path: of the file.
             columns: of the table; their kinds give the types.
             row_group_bytes: text of games from which a row group is made; games are not cut.
+            places: of the games, where several files share them.
 
         Raises:
             OutputError: naming the place, if it cannot be written.
         """
-        super().__init__(path, [column.name for column in columns])
+        super().__init__(path, [column.name for column in columns], places)
         self._columns = columns
         self._row_group_bytes = row_group_bytes
 

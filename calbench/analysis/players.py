@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import fsum
 
-from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
+from calbench.analysis.estimates import Estimate, estimate_means
 from calbench.analysis.lost import WithLostGames
-from calbench.analysis.measures import MEASURES
+from calbench.analysis.measures import MEASURES, measure_sums
 from calbench.analysis.order import GameKey
 from calbench.analysis.spec import AnalysisSpec
+from calbench.analysis.sums import Numbers, PlayerSums
 from calbench.metrics.game import AgentGame, GameScore
 from calbench.metrics.privacy.measured import VpsKind, joint_kind
 from calbench.metrics.seats import Player
 from calbench.metrics.usage import ReplyCounts
-
-NOTHING = ScenarioSum(0.0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +44,18 @@ class PlayerRow(WithLostGames):
 
 @dataclass(slots=True)
 class _PlayerTally:
-    """What is kept of a player in a setting.
+    """What is kept of a player in a setting."""
 
-    Sums are kept by scenario and team, so that what they add up to does not depend on the
-    order in which games arrive.
-    """
-
+    sums: PlayerSums[int]
     teams: set[tuple[int, str]] = field(default_factory=set)
     games: int = 0
     games_lost: int = 0
     agent_games: int = 0
     vps_kinds: set[VpsKind | None] = field(default_factory=set)
-    sums: dict[str, dict[str, tuple[ScenarioSum, ...]]] = field(default_factory=dict)
     replies: ReplyCounts = field(default_factory=ReplyCounts)
 
     def add(self, key: GameKey, agents: Sequence[AgentGame], *, is_lost: bool) -> None:
-        _, rank, team, scenario = key
+        _, rank, team, _ = key
         self.teams.add((rank, team))
         if is_lost:
             self.games_lost += 1
@@ -69,19 +63,10 @@ class _PlayerTally:
         self.games += 1
         self.agent_games += len(agents)
         self.vps_kinds.update(agent.vps_kind for agent in agents)
-        self.sums.setdefault(scenario, {})[team] = tuple(
-            measure.scenario_sum(agents) for measure in MEASURES
-        )
+        self.sums.put(key, measure_sums(agents))
         for agent in agents:
             if agent.replies is not None:
                 self.replies += agent.replies
-
-    def sum_of(self, scenario: str, measure: int) -> ScenarioSum:
-        """Return what a scenario adds to a measure, over all teams."""
-        entries = [sums[measure] for sums in self.sums.get(scenario, {}).values()]
-        if not entries:
-            return NOTHING
-        return ScenarioSum(fsum(e.total for e in entries), sum(e.count for e in entries))
 
 
 class PlayerBook:
@@ -90,6 +75,7 @@ class PlayerBook:
     def __init__(self) -> None:
         """Begin with no game."""
         self._tallies: dict[str, dict[Player, _PlayerTally]] = {}
+        self._numbers: dict[str, Numbers] = {}
 
     def add(self, key: GameKey, score: GameScore) -> None:
         """Take one game; ``key`` says where it stands among the others."""
@@ -97,8 +83,11 @@ class PlayerBook:
         for agent in score.agents:
             by_player.setdefault(agent.player, []).append(agent)
         tallies = self._tallies.setdefault(score.setting, {})
+        numbers = self._numbers.setdefault(score.setting, {})
         for player, agents in by_player.items():
-            tallies.setdefault(player, _PlayerTally()).add(key, agents, is_lost=score.is_lost)
+            if player not in tallies:
+                tallies[player] = _PlayerTally(PlayerSums(player, numbers))
+            tallies[player].add(key, agents, is_lost=score.is_lost)
 
     def rows(self, spec: AnalysisSpec) -> Iterator[PlayerRow]:
         """Estimate setting by setting, all players over the same resampled scenarios.
@@ -110,12 +99,12 @@ class PlayerBook:
             tallies = sorted(
                 self._tallies[setting].items(), key=lambda item: (min(item[1].teams), item[0].order)
             )
-            scenarios = sorted({scenario for _, tally in tallies for scenario in tally.sums})
-            columns = [
-                [tally.sum_of(scenario, index) for scenario in scenarios]
+            scenarios = sorted(self._numbers[setting])
+            columns = (
+                [tally.sums.of(scenario, index) for scenario in scenarios]
                 for _, tally in tallies
                 for index in range(len(MEASURES))
-            ]
+            )
             estimates = iter(estimate_means(columns, spec, setting))
             for player, tally in tallies:
                 yield PlayerRow(
@@ -123,7 +112,7 @@ class PlayerBook:
                     player=player,
                     teams=tuple(team for _, team in sorted(tally.teams)),
                     games=tally.games,
-                    scenarios=len(tally.sums),
+                    scenarios=len(tally.sums.scenarios),
                     agent_games=tally.agent_games,
                     games_lost=tally.games_lost,
                     vps_kind=joint_kind(tally.vps_kinds),

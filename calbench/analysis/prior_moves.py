@@ -39,7 +39,7 @@ class PriorMovesBook:
     def rows(self, spec: AnalysisSpec) -> Iterator[list[Cell]]:
         """Yield the cells of each row: a setting and a player."""
         for setting, players, scenarios in self._sums.settings():
-            columns = [[p.of(s, label) for s in scenarios] for p in players for label in LABELS]
+            columns = ([p.of(s, label) for s in scenarios] for p in players for label in LABELS)
             estimates = iter(estimate_means(columns, spec, setting))
             for player in players:
                 meetings, copies = next(estimates), next(estimates)

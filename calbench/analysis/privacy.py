@@ -30,7 +30,7 @@ from typing import NamedTuple, Self
 from calbench.analysis.cells import row, trimmed
 from calbench.analysis.dictionary import TABLES
 from calbench.analysis.order import GameOrder
-from calbench.analysis.spool import SpooledTable
+from calbench.analysis.spool import Places, SpooledTable
 from calbench.domain.ids import AgentId
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.outcomes import is_lost
@@ -97,7 +97,11 @@ class PrivacyTables:
     """
 
     def __init__(
-        self, folder: Path, teams: Sequence[str], measure: MeasureSpec = DEFAULT_MEASURE
+        self,
+        folder: Path,
+        teams: Sequence[str],
+        measure: MeasureSpec = DEFAULT_MEASURE,
+        places: Places | None = None,
     ) -> None:
         """Prepare the folder, usually ``tables/privacy``.
 
@@ -105,6 +109,7 @@ class PrivacyTables:
             folder: where the four tables go; made if missing.
             teams: team ids in the order in which tables list them.
             measure: prior and floor.
+            places: of the games, shared with other tables of the run.
 
         Raises:
             OutputError: naming the place, if it cannot be written.
@@ -113,7 +118,7 @@ class PrivacyTables:
         self._order = GameOrder(teams)
         self._tables = {
             name: SpooledTable(
-                folder / f"{name}.csv", [c.name for c in TABLES[f"privacy/{name}.csv"]]
+                folder / f"{name}.csv", [c.name for c in TABLES[f"privacy/{name}.csv"]], places
             )
             for name in NAMES
         }

@@ -17,7 +17,7 @@ from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
 from calbench.analysis.language_columns import MAGNITUDES
 from calbench.analysis.order import GameOrder
 from calbench.analysis.spec import DEFAULT_ANALYSIS, AnalysisSpec
-from calbench.analysis.spool import SpooledTable
+from calbench.analysis.spool import Places, SpooledTable
 from calbench.files import write_atomically
 from calbench.metrics.outcomes import is_lost
 from calbench.metrics.privacy.reflection import (
@@ -96,7 +96,11 @@ class ReflectionTables:
     """
 
     def __init__(
-        self, folder: Path, teams: Sequence[str], spec: AnalysisSpec = DEFAULT_ANALYSIS
+        self,
+        folder: Path,
+        teams: Sequence[str],
+        spec: AnalysisSpec = DEFAULT_ANALYSIS,
+        places: Places | None = None,
     ) -> None:
         """Prepare the folder, usually ``tables/privacy``.
 
@@ -104,6 +108,7 @@ class ReflectionTables:
             folder: where the two tables go; made if missing.
             teams: team ids in the order in which tables list them.
             spec: settings of the estimates.
+            places: of the games, shared with other tables of the run.
 
         Raises:
             OutputError: naming the place, if it cannot be written.
@@ -112,7 +117,9 @@ class ReflectionTables:
         self._spec = spec
         self._order = GameOrder(teams)
         self._calibrations: dict[tuple[str, int, str], _Calibration] = {}
-        self._rows = SpooledTable(folder / "reflections.csv", header("privacy/reflections.csv"))
+        self._rows = SpooledTable(
+            folder / "reflections.csv", header("privacy/reflections.csv"), places
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -7,7 +7,7 @@ from calbench.analysis.cells import Cell, versioned
 from calbench.analysis.dictionary import header
 from calbench.analysis.order import GameKey
 from calbench.analysis.rows import line
-from calbench.analysis.spool import SpooledTable
+from calbench.analysis.spool import Places, SpooledTable
 from calbench.metrics.game import GameScore
 
 
@@ -17,14 +17,16 @@ class RegretTables:
     Lost games have no rows. Rows wait on disk; what is not written is dropped.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, places: Places | None = None) -> None:
         """Prepare the folder of tables.
 
         Raises:
             OutputError: naming the place, if it cannot be written.
         """
-        self._regret = SpooledTable(folder / "regret.csv", header("regret.csv"))
-        self._optimum = SpooledTable(folder / "optimum_lost.csv", header("optimum_lost.csv"))
+        self._regret = SpooledTable(folder / "regret.csv", header("regret.csv"), places)
+        self._optimum = SpooledTable(
+            folder / "optimum_lost.csv", header("optimum_lost.csv"), places
+        )
 
     def add(self, key: GameKey, score: GameScore) -> None:
         """Take one game; ``key`` says where it stands among the others.

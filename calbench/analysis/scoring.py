@@ -19,9 +19,11 @@ from calbench.analysis.audits.tables import AuditTables
 from calbench.analysis.privacy import PrivacyRows, PrivacyTables, privacy_rows
 from calbench.analysis.reflections import ReflectedGame, ReflectionTables, reflected_game
 from calbench.analysis.spec import DEFAULT_ANALYSIS, AnalysisSpec
+from calbench.analysis.spool import Places
 from calbench.analysis.tables import Collector
 from calbench.analysis.talk_tables import TalkRows, TalkTables, talk_rows
 from calbench.analysis.usage import Prices
+from calbench.memory import no_collection
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.privacy.loss import RoundBeliefs, round_beliefs
@@ -95,10 +97,10 @@ def write_all_tables(
 
     Each trace is read once, and its messages are replayed once. Arguments as there.
     """
-    measured = partial(_measured, measure=measure, prices=prices)
+    measured, places = partial(_measured, measure=measure, prices=prices), Places()
     with (
-        Collector(folder, team_ids(games), spec, prices) as tables,
-        _RowTables(folder, games, measure, spec) as rows,
+        Collector(folder, team_ids(games), spec, prices, places) as tables,
+        _RowTables(folder, games, measure, spec, places) as rows,
     ):
         for found in mapped(measured, _by_scenario(games), executor):
             for score, of_game in found:
@@ -127,10 +129,11 @@ def _measured(
     """Measure games on one scenario, which share oracle answers."""
     oracle = OracleCache()
     found = []
-    for trace in map(read_trace, paths):
-        beliefs = tuple(round_beliefs(trace, measure))
-        score = score_game(trace, measure=measure, oracle=oracle, beliefs=beliefs)
-        found.append((score, _game_rows(trace, measure, prices, beliefs)))
+    with no_collection():
+        for trace in map(read_trace, paths):
+            beliefs = tuple(round_beliefs(trace, measure))
+            score = score_game(trace, measure=measure, oracle=oracle, beliefs=beliefs)
+            found.append((score, _game_rows(trace, measure, prices, beliefs)))
     return found
 
 
@@ -158,13 +161,15 @@ class _RowTables:
         games: Sequence[Recorded],
         measure: MeasureSpec,
         spec: AnalysisSpec,
+        places: Places | None = None,
     ) -> None:
         teams, below = team_ids(games), folder / "privacy"
+        places = Places() if places is None else places
         self._open = ExitStack()
-        self._privacy = self._open.enter_context(PrivacyTables(below, teams, measure))
-        self._reflections = self._open.enter_context(ReflectionTables(below, teams, spec))
-        self._talk = self._open.enter_context(TalkTables(below, teams))
-        self._audits = AuditTables(folder, teams)
+        self._privacy = self._open.enter_context(PrivacyTables(below, teams, measure, places))
+        self._reflections = self._open.enter_context(ReflectionTables(below, teams, spec, places))
+        self._talk = self._open.enter_context(TalkTables(below, teams, places))
+        self._audits = AuditTables(folder, teams, places=places)
 
     def __enter__(self) -> Self:
         return self
@@ -209,7 +214,8 @@ def scored_games(
 def _scores(paths: Sequence[Path], measure: MeasureSpec) -> list[GameScore]:
     """Score games on one scenario, which share oracle answers."""
     oracle = OracleCache()
-    return [score_game(read_trace(path), measure=measure, oracle=oracle) for path in paths]
+    with no_collection():
+        return [score_game(read_trace(path), measure=measure, oracle=oracle) for path in paths]
 
 
 def write_privacy_tables(
@@ -246,7 +252,8 @@ def write_privacy_tables(
 
 
 def _rows_of(paths: Sequence[Path], measure: MeasureSpec, prices: Prices | None) -> list[_GameRows]:
-    return [_game_rows(trace, measure, prices) for trace in map(read_trace, paths)]
+    with no_collection():
+        return [_game_rows(trace, measure, prices) for trace in map(read_trace, paths)]
 
 
 def team_ids(games: Iterable[Recorded]) -> list[str]:
@@ -256,11 +263,11 @@ def team_ids(games: Iterable[Recorded]) -> list[str]:
 
 def _by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:
     """Yield the traces of each scenario; very many on one scenario in several tasks."""
-    groups: dict[str, list[Path]] = {}
+    groups: dict[str, list[Recorded]] = {}
     for game in games:
-        groups.setdefault(game.scenario_id, []).append(game.path)
-    for paths in groups.values():
-        yield from chunks(paths)
+        groups.setdefault(game.scenario_id, []).append(game)
+    for group in groups.values():
+        yield from chunks([game.path for game in group])
 
 
 def chunks(paths: Sequence[Path]) -> Iterator[Sequence[Path]]:

@@ -157,10 +157,15 @@ def _random_signs(size: int, columns: int, spec: AnalysisSpec) -> Iterator[Float
     packed = np.stack(
         [_bits(spec.bootstrap_seed, scenario, spec.permutations) for scenario in range(size)]
     )
-    bits = np.unpackbits(packed, axis=1, count=spec.permutations).T
-    rows_at_once = max(1, DRAWS_AT_ONCE // max(size, columns))
-    for start in range(0, spec.permutations, rows_at_once):
-        yield 1.0 - 2.0 * bits[start : start + rows_at_once].astype(np.float64)
+    bytes_at_once = max(1, DRAWS_AT_ONCE // (8 * max(size, columns)))
+    for start in range(0, packed.shape[1], bytes_at_once):
+        count = min(8 * bytes_at_once, spec.permutations - 8 * start)
+        if count > 0:
+            block = packed[:, start : start + bytes_at_once]
+            signs = np.unpackbits(block, axis=1, count=count).T.astype(np.float64)
+            signs *= -2.0
+            signs += 1.0
+            yield signs
 
 
 @lru_cache(maxsize=4096)

@@ -1,5 +1,6 @@
 """The tables of a run, made from game scores one by one (paper, section 4)."""
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
@@ -14,10 +15,10 @@ from calbench.analysis.dictionary import header
 from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
 from calbench.analysis.first_speaker import FirstSpeakerBook
 from calbench.analysis.lost import WithLostGames
-from calbench.analysis.measures import MEASURES
+from calbench.analysis.measures import MEASURES, measure_sums
 from calbench.analysis.meeting_talk import MeetingTalkBook
 from calbench.analysis.metric_files import numbers_of, write_metrics
-from calbench.analysis.order import GameOrder
+from calbench.analysis.order import GameKey, GameOrder
 from calbench.analysis.players import PlayerBook
 from calbench.analysis.prior_moves import PriorMovesBook
 from calbench.analysis.rating_tables import write_ratings
@@ -34,7 +35,8 @@ from calbench.analysis.rows import (
     usage_row,
 )
 from calbench.analysis.spec import DEFAULT_ANALYSIS, AnalysisSpec
-from calbench.analysis.spool import SpooledTable
+from calbench.analysis.spool import Places, SpooledTable
+from calbench.analysis.sums import Numbers, SumTable
 from calbench.analysis.usage import Prices, UsageBook
 from calbench.files import write_atomically
 from calbench.metrics.game import GameScore
@@ -65,44 +67,45 @@ class LeaderboardRow(WithLostGames):
 
 @dataclass(slots=True)
 class _TeamTally:
-    """What is kept of a team in a setting: sums by scenario, counts by outcome."""
+    """What is kept of a team in a setting: sums by scenario, counts by outcome.
 
+    What is only added up later stands in arrays, a number for each game; ``math.fsum`` adds
+    exactly, so their order does not show.
+    """
+
+    sums: SumTable[int]
     games: int = 0
     games_lost: int = 0
-    sums: dict[str, tuple[ScenarioSum, ...]] = field(default_factory=dict)
-    fairness_ends: dict[str, tuple[float, float, int]] = field(default_factory=dict)
+    num_agent_games: int = 0
+    fairness_least: "array[float]" = field(default_factory=lambda: array("d"))
+    fairness_greatest: "array[float]" = field(default_factory=lambda: array("d"))
     games_sampled: int = 0
     meetings_by_outcome: dict[str, int] = field(default_factory=lambda: dict.fromkeys(OUTCOMES, 0))
     vps_kinds: set[VpsKind | None] = field(default_factory=set)
     typed_agent_games: int = 0
-    vps_by_source: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
+    vps_by_source: dict[tuple[str, str], "array[float]"] = field(default_factory=dict)
 
-    def add(self, score: GameScore) -> None:
+    def add(self, scenario: str, score: GameScore) -> None:
         self.games += 1
         for result in score.meetings:
             self.meetings_by_outcome[result.outcome] += 1
         if score.is_lost:
             self.games_lost += 1
             return
-        scenario, num_agents = score.scenario_id, len(score.agents)
-        self.sums[scenario] = tuple(measure.scenario_sum(score.agents) for measure in MEASURES)
-        self.fairness_ends[scenario] = (
-            score.fairness_least * num_agents,
-            score.fairness_greatest * num_agents,
-            num_agents,
-        )
+        num_agents = len(score.agents)
+        self.sums.put(scenario, measure_sums(score.agents))
+        self.num_agent_games += num_agents
+        self.fairness_least.append(score.fairness_least * num_agents)
+        self.fairness_greatest.append(score.fairness_greatest * num_agents)
         self.games_sampled += score.is_fairness_sampled
         self.vps_kinds.update(agent.vps_kind for agent in score.agents)
         self.typed_agent_games += sum(agent.vps_kind == "protocol" for agent in score.agents)
         for share in score.vps_shares:
-            self.vps_by_source.setdefault((share.source, share.channel), {})[scenario] = share.vps
+            of_source = self.vps_by_source.setdefault((share.source, share.channel), array("d"))
+            of_source.append(share.vps)
 
     def column(self, measure: int, scenarios: Sequence[str]) -> list[ScenarioSum | None]:
-        return [sums[measure] if (sums := self.sums.get(s)) else None for s in scenarios]
-
-    @property
-    def num_agent_games(self) -> int:
-        return sum(count for _, _, count in self.fairness_ends.values())
+        return [self.sums.get(scenario, measure) for scenario in scenarios]
 
 
 class Collector:
@@ -118,6 +121,7 @@ class Collector:
         teams: Sequence[str],
         spec: AnalysisSpec = DEFAULT_ANALYSIS,
         prices: Prices | None = None,
+        places: Places | None = None,
     ) -> None:
         """Prepare the folder of tables.
 
@@ -126,6 +130,7 @@ class Collector:
             teams: team ids in the order in which tables list them.
             spec: settings of the estimates.
             prices: what tokens cost, where known.
+            places: of the games, shared with other tables of the run.
 
         Raises:
             OutputError: naming the place, if it cannot be written.
@@ -135,6 +140,8 @@ class Collector:
         self._order = GameOrder(teams)
         self._prices: Prices = {} if prices is None else prices
         self._tallies: dict[tuple[str, int, str], _TeamTally] = {}
+        self._numbers: dict[str, Numbers] = {}
+        self._places = Places() if places is None else places
         self._players = PlayerBook()
         self._usage = UsageBook()
         self._completion = CompletionBook()
@@ -144,11 +151,11 @@ class Collector:
         self._agent_games = self._spool("agent_games.csv")
         self._meetings = self._spool("meetings.csv")
         self._games = self._spool("games.csv")
-        self._regret = RegretTables(folder)
+        self._regret = RegretTables(folder, self._places)
         self._ratings = RatingBook()
 
     def _spool(self, name: str) -> SpooledTable:
-        return SpooledTable(self._folder / name, header(name))
+        return SpooledTable(self._folder / name, header(name), self._places)
 
     def __enter__(self) -> Self:
         return self
@@ -174,7 +181,7 @@ class Collector:
         self._meetings.append(key, versioned("".join(meeting_rows(score))))
         agents = "" if score.is_lost else "".join(agent_rows(score))
         self._agent_games.append(key, versioned(agents))
-        self._tallies.setdefault(key[:3], _TeamTally()).add(score)
+        self._tally(key).add(key[3], score)
         self._players.add(key, score)
         self._usage.add(key, score)
         self._completion.add(key, score)
@@ -183,6 +190,13 @@ class Collector:
         self._prior_moves.add(key, score)
         self._regret.add(key, score)
         self._ratings.add(score)
+
+    def _tally(self, key: GameKey) -> _TeamTally:
+        team = key[:3]
+        if team not in self._tallies:
+            sums = SumTable[int](self._numbers.setdefault(key[0], {}))
+            self._tallies[team] = _TeamTally(sums)
+        return self._tallies[team]
 
     def write(self) -> tuple[LeaderboardRow, ...]:
         """Write every table and the metrics, each file whole or not at all.
@@ -238,35 +252,35 @@ class Collector:
         for setting in sorted({key[0] for key in self._tallies}):
             keys = sorted(key for key in self._tallies if key[0] == setting)
             tallies = [self._tallies[key] for key in keys]
-            scenarios = sorted({scenario for tally in tallies for scenario in tally.sums})
+            scenarios = sorted(self._numbers[setting])
             yield setting, [key[2] for key in keys], tallies, scenarios
 
     def _comparisons(self) -> list[Comparison]:
         """Compare the teams of each setting, over the resamples of the leaderboard."""
         rows: list[Comparison] = []
         for setting, teams, tallies, scenarios in self._by_setting():
-            columns = {
-                measure.name: [tally.column(index, scenarios) for tally in tallies]
+            columns = (
+                (measure.name, [tally.column(index, scenarios) for tally in tallies])
                 for index, measure in enumerate(MEASURES)
-            }
+            )
             rows += compare_teams(setting, teams, columns, self._spec, _comparable(tallies))
         return adjusted(rows)
 
     def _leaderboard(self) -> Iterator[LeaderboardRow]:
         """Estimate setting by setting, all teams over the same resampled scenarios."""
         for setting, teams, tallies, scenarios in self._by_setting():
-            columns = [
+            columns = (
                 tally.column(index, scenarios)
                 for tally in tallies
                 for index in range(len(MEASURES))
-            ]
+            )
             estimates = iter(estimate_means(columns, self._spec, setting))
             for team, tally in zip(teams, tallies, strict=True):
                 yield LeaderboardRow(
                     setting=setting,
                     team=team,
                     games=tally.games - tally.games_lost,
-                    scenarios=len(tally.sums),
+                    scenarios=len(tally.sums.scenarios),
                     games_lost=tally.games_lost,
                     estimates={measure.name: next(estimates) for measure in MEASURES},
                     vps_kind=joint_kind(tally.vps_kinds),
@@ -329,14 +343,13 @@ def _outcome_row(entry: LeaderboardRow, tally: _TeamTally) -> str:
 
 def _sensitivity_row(entry: LeaderboardRow, tally: _TeamTally) -> str:
     count = tally.num_agent_games
-    ends = list(tally.fairness_ends.values())
     fairness = entry.estimates["fairness"]
     return line(
         entry.setting,
         entry.team,
-        fsum(least for least, _, _ in ends) / count if count else None,
+        fsum(tally.fairness_least) / count if count else None,
         None if fairness is None else fairness.value,
-        fsum(greatest for _, greatest, _ in ends) / count if count else None,
+        fsum(tally.fairness_greatest) / count if count else None,
         entry.games,
         tally.games_sampled,
     )
@@ -344,5 +357,5 @@ def _sensitivity_row(entry: LeaderboardRow, tally: _TeamTally) -> str:
 
 def _shares(setting: str, team: str, tally: _TeamTally) -> Iterator[str]:
     for source, channel in sorted(tally.vps_by_source):
-        total = fsum(tally.vps_by_source[source, channel].values())
+        total = fsum(tally.vps_by_source[source, channel])
         yield line(setting, team, source, channel, total / tally.typed_agent_games)

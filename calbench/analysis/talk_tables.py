@@ -11,6 +11,7 @@ from calbench.analysis.dictionary import TABLES
 from calbench.analysis.message_rows import message_rows
 from calbench.analysis.order import GameOrder
 from calbench.analysis.parquet import SpooledParquet
+from calbench.analysis.spool import Places
 from calbench.analysis.usage import Prices
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.privacy.loss import RoundBeliefs, round_beliefs
@@ -36,19 +37,22 @@ class TalkTables:
     is not written is dropped.
     """
 
-    def __init__(self, folder: Path, teams: Sequence[str]) -> None:
+    def __init__(self, folder: Path, teams: Sequence[str], places: Places | None = None) -> None:
         """Prepare the folder, usually ``tables/privacy``.
 
         Args:
             folder: where the tables go; made if missing.
             teams: team ids in the order in which tables list them.
+            places: of the games, shared with other tables of the run.
 
         Raises:
             OutputError: naming the place, if it cannot be written.
         """
         self._order = GameOrder(teams)
         self._tables = {
-            name: SpooledParquet(folder / f"{name}.parquet", TABLES[f"privacy/{name}.parquet"])
+            name: SpooledParquet(
+                folder / f"{name}.parquet", TABLES[f"privacy/{name}.parquet"], places=places
+            )
             for name in NAMES
         }
 

@@ -12,6 +12,9 @@ from calbench.traces.events import DecideEnd, Event, Reflection, ReplyNote, Turn
 PROBLEMS: tuple[Problem, ...] = get_args(Problem)
 """Why a reply could not be read, in the order of tables."""
 
+ANSWERS = (TurnEnd, DecideEnd, Reflection)
+"""Events that hold a reply. A tuple: a union would be made anew at every look at an event."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
@@ -76,7 +79,7 @@ def tokens_by_agent(events: Iterable[Event], num_agents: int) -> tuple[Tokens, .
     """Return the tokens of each agent's calls in a game, by agent id (appendix C)."""
     totals = [NO_TOKENS] * num_agents
     for event in events:
-        if isinstance(event, TurnEnd | DecideEnd | Reflection) and event.usage is not None:
+        if isinstance(event, ANSWERS) and event.usage is not None:
             totals[event.agent_id] += tokens_of(event.usage, event.reply_keys)
     return tuple(totals)
 
@@ -100,7 +103,7 @@ def reply_counts_by_agent(events: Iterable[Event], num_agents: int) -> tuple[Rep
     """
     notes: list[Counter[str]] = [Counter() for _ in range(num_agents)]
     for event in events:
-        if isinstance(event, TurnEnd | DecideEnd | Reflection):
+        if isinstance(event, ANSWERS):
             notes[event.agent_id]["replies"] += 1
         elif isinstance(event, ReplyNote):
             notes[event.agent_id][event.kind] += 1

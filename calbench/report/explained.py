@@ -49,6 +49,11 @@ def see_also(found: Sequence[Page]) -> str:
     return f"<ul>{''.join(links)}</ul>"
 
 
+def drawn_in_words() -> str:
+    """Return the link from the audits' tables to the page that draws them."""
+    return '<p>The same is drawn under <a href="words.html">Messages in words</a>.</p>'
+
+
 def _telling(experiments: Sequence[ExperimentResults]) -> Iterator[Row]:
     for results in experiments:
         for setting in results.settings:

@@ -5,11 +5,9 @@ each is a handful of numbers, and the words of its messages. The files do not de
 processes there are.
 """
 
-import gc
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from typing import Any
 from calbench.analysis.audits.games import GameAudit, audited_game
 from calbench.analysis.audits.said import said
 from calbench.analysis.scoring import mapped
+from calbench.memory import no_collection
 from calbench.report.escape import plain_script
 from calbench.report.gameindex import GameIndex
 from calbench.report.games import packed_game, prompt_data, scenario_data, shown_note, team_kind
@@ -156,20 +155,8 @@ def _tasks(
 
 def write_task(task: GameTask) -> list[WrittenGame]:
     """Write the games of a task; games that are missing are left out."""
-    with _no_collection():
+    with no_collection():
         return list(_written(task))
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keep the garbage collector away: traces hold no cycles, and are many small objects."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _written(task: GameTask) -> Iterator[WrittenGame]:

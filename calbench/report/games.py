@@ -25,6 +25,9 @@ from calbench.traces.events import (
 )
 from calbench.traces.models import Seat, Trace
 
+ASKED = (TurnStart, DecideStart, Reflection)
+"""Events that hold a question to an agent."""
+
 LEFT_OUT: Mapping[str, frozenset[str]] = {
     "agent_registered": frozenset({"system_prompt", "calendar"}),
     "turn_start": frozenset({"round", "phase", "prompt"}),
@@ -146,7 +149,7 @@ def _has_prompts(trace: Trace) -> bool:
 def _prompt(event: Event) -> str | None:
     if isinstance(event, AgentRegistered):
         return event.system_prompt
-    return event.prompt if isinstance(event, TurnStart | DecideStart | Reflection) else None
+    return event.prompt if isinstance(event, ASKED) else None
 
 
 def event_data(event: Event, num_slots: int) -> dict[str, Any]:

@@ -36,4 +36,12 @@ def grouped(pages: Sequence[Mapping[str, str]], settings: Sequence[str]) -> list
         ((title, page),) = entry.items()
         group = GROUPS[0] if page in settings else GROUP_BY_PAGE.get(page)
         (alone if group is None else by_group[group]).append({title: page})
+    for entries in by_group.values():
+        entries.sort(key=_place)
     return alone + [{group: entries} for group, entries in by_group.items() if entries]
+
+
+def _place(entry: Mapping[str, str]) -> int:
+    """Return where a page stands in its group; pages of settings come first, as they are."""
+    (page,) = entry.values()
+    return list(GROUP_BY_PAGE).index(page) if page in GROUP_BY_PAGE else -1

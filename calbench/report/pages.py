@@ -200,11 +200,16 @@ def _write_results(
     navigation += _write_special(sources, special, kind_by_team, style_by_team, docs)
     navigation += _write_language(sources, speakers, style_by_team, docs, explaining)
     if gallery.shown("words"):
-        words = {**gallery.parts(), "figure-scripts": lambda: sections.figure_scripts("../")}
+        words = {
+            **gallery.parts(),
+            "explained": lambda: explained.see_also(explaining),
+            "figure-scripts": lambda: sections.figure_scripts("../"),
+        }
         _write_page(sources, docs, "words", words)
         navigation.append({"Messages in words": "results/words.md"})
+    drawn = explained.drawn_in_words() if gallery.shown("words") else ""
     for found in explaining:
-        _write_page(sources, docs, found.name, found.parts)
+        _write_page(sources, docs, found.name, {**found.parts, "drawn": lambda: drawn})
         navigation.append({found.title: f"results/{found.name}.md"})
     return navigation
 

@@ -66,7 +66,7 @@ def _standings(setting: str, rows: Sequence[Row]) -> str:
                 _header("MMR", "and spread over orders"),
                 *(_header(TITLES[r.name], "ordinal, mu and sigma") for r in RATINGS),
                 numbers.plain_header("Games"),
-                numbers.plain_header("Lost"),
+                _header("Lost", "not scored"),
             ],
             [
                 [

@@ -87,7 +87,8 @@ def _split(regret: Regret, each: RegretRows) -> str:
     """Return the parts of every team's excess (regret_by_team.csv)."""
     del regret
     return numbers.table(
-        f"{titled(each.results)}: excess cost and its parts, mean over agent-games, 95% interval",
+        f"{titled(each.results)}: excess cost and its parts, accounting cost, "
+        "mean over agent-games with 95% interval",
         [
             *PLACE_HEADERS,
             numbers.plain_header("Agent-games"),
@@ -164,7 +165,8 @@ def _worst(regret: Regret, each: RegretRows) -> str:
     if not rows:
         return ""
     return numbers.table(
-        f"{titled(each.results)}: games of the trace browser with the greatest excess, by team",
+        f"{titled(each.results)}: games of the trace browser with the greatest excess, by team; "
+        "accounting cost, summed over agents",
         [
             *PLACE_HEADERS,
             numbers.word_header("Game"),

@@ -1,9 +1,10 @@
 """The only module that reads and writes trace files: one JSON document per game."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -56,6 +57,11 @@ class TraceHead:
     team_id: str
     scenario_id: str
     scenario_digest: str
+
+    def shared(self) -> Self:
+        """Return the same with texts that equal ones elsewhere share: many games repeat them."""
+        texts = (self.setting, self.team_id, self.scenario_id, self.scenario_digest)
+        return type(self)(*map(sys.intern, texts))
 
 
 def read_head(path: Path) -> TraceHead:

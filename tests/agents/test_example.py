@@ -40,6 +40,15 @@ def test_example_announces_a_slot_that_everybody_books() -> None:
     verify_trace(trace)
 
 
+@pytest.mark.parametrize("full", ["EEEE", "BBBB"])
+def test_example_says_and_books_nothing_that_it_has_no_room_for(full: str) -> None:
+    scenario = make_scenario([full, full, full], [(0, 1, 2)])
+    trace = play_game(scenario, [Announcer() for _ in range(3)])
+
+    assert score_game(trace).num_scheduled == 0
+    verify_trace(trace)
+
+
 def test_example_plays_the_same_when_a_configuration_names_it(tmp_path: Path) -> None:
     write_suite(tmp_path / "suite.jsonl", (SCENARIO,))
     (scenario,) = load_suite(tmp_path / "suite.jsonl")

@@ -289,10 +289,10 @@ def test_t_and_normal_meet_where_one_takes_over() -> None:
 
 def test_teams_are_compared_pair_by_pair_and_adjusted_over_the_table() -> None:
     suites_played = {"cost": [random_suite(seed, 10) for seed in (1, 2, 3)]}
-    rows = compare_teams("uniform", ["x", "y", "z"], suites_played, QUICK)
+    rows = compare_teams("uniform", ["x", "y", "z"], suites_played.items(), QUICK)
     assert [(r.team_a, r.team_b) for r in rows] == [("x", "y"), ("x", "z"), ("y", "z")]
     corrected: list[Comparison] = adjusted(rows)
     theirs = stats.false_discovery_control([r.difference.p_value for r in rows])
     assert [r.p_adjusted for r in corrected] == pytest.approx(theirs.tolist())
-    none = compare_teams("uniform", ["x", "y", "z"], suites_played, QUICK, lambda *_: False)
+    none = compare_teams("uniform", ["x", "y", "z"], suites_played.items(), QUICK, lambda *_: False)
     assert none == []

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.spool import SpooledTable
+from calbench.analysis.spool import Places, SpooledTable
 from calbench.errors import OutputError
 
 
@@ -41,3 +41,21 @@ def test_unusable_folder_is_named_in_one_line(tmp_path: Path) -> None:
         (tmp_path / "table.csv").mkdir()
         with pytest.raises(OutputError, match=r"table\.csv: cannot be written"):
             table.write()
+
+
+def test_files_that_share_places_hold_their_own_games(tmp_path: Path) -> None:
+    places = Places()
+    with (
+        SpooledTable(tmp_path / "x.csv", ["a"], places) as x,
+        SpooledTable(tmp_path / "y.csv", ["a"], places) as y,
+    ):
+        x.append(("c",), "c\n")
+        y.append(("b",), "b\n")
+        x.append(("a",), "")
+        y.append(("c",), "y\n")
+        with pytest.raises(ValueError, match="two games"):
+            x.append(("a",), "again\n")
+        x.write()
+        y.write()
+    assert (tmp_path / "x.csv").read_text() == "a\nc\n"
+    assert (tmp_path / "y.csv").read_text() == "a\nb\ny\n"

@@ -224,8 +224,8 @@ def test_special_experiments_have_no_game_and_no_page_of_settings(docs: Path) ->
     assert "scale" not in index
     pages = [next(iter(entry)) for entry in navigation(docs.parent)]
     assert pages == [
-        "uniform", "Scale", "Cost and privacy", "Talk", "Cost and fairness", "Difficulty",
-        "Table 2", "The paper's tables", "Regret explained",
+        "uniform", "Cost and privacy", "Talk", "Cost and fairness", "Difficulty", "Scale",
+        "The paper's tables", "Table 2", "Regret explained",
     ]  # fmt: skip
 
 

@@ -26,6 +26,9 @@ from calbench.traces.models import Trace
 GREATEST_MOVEMENT = 3
 """The movement that counts as one slot [P, appendix F.3]."""
 
+CALENDARS = (AgentRegistered, BatchApplied)
+"""Events that hold a whole calendar."""
+
 
 class Movement(NamedTuple):
     """How one belief moved.
@@ -132,7 +135,7 @@ def pair_reflections(trace: Trace) -> Iterator[PairReflection]:
     calendars: list[CalendarIds] = [()] * trace.scenario.num_agents
     participants: tuple[AgentId, ...] = ()
     for event in trace.events:
-        if isinstance(event, AgentRegistered | BatchApplied):
+        if isinstance(event, CALENDARS):
             calendars[event.agent_id] = event.calendar
         elif isinstance(event, RoundStart):
             participants = event.participants
