@@ -1,7 +1,7 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check check-slow lint types contracts test browser slow bench lock lock-local record-local local-llm clean
+.PHONY: check check-slow lint types contracts test heavy slow bench lock lock-local record-local local-llm clean
 
-check: lint types contracts test browser  ## what CI runs
+check: lint types contracts test heavy  ## what CI runs
 
 check-slow: slow  ## slow tests and benchmarks
 
@@ -18,11 +18,11 @@ contracts:
 test:
 	pytest -q
 
-browser:  ## every control of the site once, and axe on each kind of page; too slow for `test`
-	pytest -q -m slow -k "not http and not every_screen" tests/browser
+heavy:  ## every control of the site once, axe on each kind of page, runs that are killed
+	pytest -q -m "heavy and not slow"
 
 slow:  ## slow tests, and every law with all its examples
-	CALBENCH_THOROUGH=1 pytest -q -m 'slow or (hypothesis and not local_llm)' --numprocesses=0
+	CALBENCH_THOROUGH=1 pytest -q -m 'slow or heavy or (hypothesis and not local_llm)' --numprocesses=0
 
 bench:
 	pytest -o addopts="-ra" -q --benchmark-only --benchmark-columns=min,median,mean,ops,rounds tests/benchmarks

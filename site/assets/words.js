@@ -8,6 +8,7 @@
 
   var el = calbench.element;
   var LONGEST_TEXT = 20000;
+  var LONGEST_LINE = 200;
   var OUTCOMES = {
     scheduled: "scheduled",
     inconsistent_slots: "inconsistent slots",
@@ -58,6 +59,12 @@
 
   function isHigh(code) { return code >= 0xd800 && code <= 0xdbff; }
   function isLow(code) { return code >= 0xdc00 && code <= 0xdfff; }
+
+  /* What a line of its own has room for, with a mark where something was left out. */
+  function shortened(text) {
+    if (text.length <= LONGEST_LINE) { return text; }
+    return text.slice(0, LONGEST_LINE - (isHigh(text.charCodeAt(LONGEST_LINE - 1)) ? 1 : 0)) + " …";
+  }
 
   function agent(id) { return "agent " + id; }
   function Agent(id) { return "Agent " + id; }
@@ -220,7 +227,7 @@
     case "fail_reschedule":
       return "M" + content.old_meeting_id + " stays where it is";
     case "text":
-      return "“" + visible(content.text).slice(0, 200) + "”";
+      return "“" + shortened(visible(content.text)) + "”";
     default:
       return visible(content.kind);
     }

@@ -17,7 +17,7 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from tests.browser.test_site_in_browser import ARGUMENTS, CHROMIUM
+from tests.browser.tabs import ARGUMENTS, CHROMIUM
 
 QUESTIONS = ("divorce", "would be easy", "slot", "chemotherapy at sl", "zzzz")
 

@@ -60,7 +60,7 @@ def show(tab: Tab, screen: tuple[tuple[int, int], Palette], address: str) -> Pag
     return page
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 @pytest.mark.parametrize("address", KINDS)
 def test_page_of_each_kind_is_silent_and_without_grave_faults(
     served_tab: Tab, address: str

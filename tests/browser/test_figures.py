@@ -22,7 +22,7 @@ PLAIN = ("audits", "comparisons", "paper", "ratings", "regret", "smollm2")
 """Result pages without a figure."""
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_are_drawn_and_follow_the_palette(visit: Visit, name: str) -> None:
     page = visit(name)
@@ -52,6 +52,7 @@ def test_figures_are_drawn_and_follow_the_palette(visit: Visit, name: str) -> No
     expect(words).to_be_visible()
 
 
+@pytest.mark.heavy
 def test_switch_shows_one_view_and_addresses_name_it(visit: Visit) -> None:
     page = visit("results/talk.html")
     views = page.locator(".cb-view:visible")
@@ -91,7 +92,7 @@ def test_names_of_teams_and_axes_lie_apart_on_a_phone(visit: Visit) -> None:
             assert is_apart, (boxes[number], other)
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_tables_stand_open_without_scripts_and_in_print(browser: Browser, server: str) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -61,6 +61,7 @@ def test_every_text_shows_as_text_and_runs_nothing(visit: Visit, sample_site: Sa
     assert page.locator("[onfocus], [onerror], [ontoggle], a[href^='javascript']").count() == 0
 
 
+@pytest.mark.heavy
 def test_halves_of_characters_and_endless_words_do_not_widen_a_phone(
     tab: Tab, sample_site: SampleSite
 ) -> None:

@@ -35,7 +35,7 @@ def board(page: Page, sorted_by: str = "adjusted_excess_cost") -> Page:
     return page
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_leaderboard_is_sorted_by_keyboard_and_mouse(visit: Visit) -> None:
     page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
     sorted_by = page.locator("#lb-board th[aria-sort]")
@@ -58,6 +58,7 @@ def test_leaderboard_is_sorted_by_keyboard_and_mouse(visit: Visit) -> None:
     expect(sorted_by).to_contain_text("Rank")
 
 
+@pytest.mark.heavy
 def test_leaderboard_state_is_its_address(visit: Visit) -> None:
     page = board(visit("leaderboard.html"))
     page.locator(".lb-choice", has_text=re.compile("^uniform$")).click()
@@ -106,7 +107,7 @@ def test_leaderboard_download_is_what_is_shown(visit: Visit, folder: Path) -> No
                 assert row[f"{name}{part}"] in {whole[row["team"]][f"{column}{part}"], ""}
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_leaderboard_switches_and_explains(visit: Visit) -> None:
     page = board(visit("leaderboard.html"))
     page.locator(".lb-choice", has_text="smollm2").click()
@@ -135,7 +136,7 @@ def test_leaderboard_switches_and_explains(visit: Visit) -> None:
     assert page.locator("#lb-group option:checked").inner_text() == "language, uniform"
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_comparisons_are_picked_and_reopened(visit: Visit) -> None:
     page = visit("results/comparisons.html")
     expect(page.locator("#lb-comparisons")).to_have_attribute("data-ready", "adjusted_excess_cost")
@@ -157,7 +158,7 @@ def test_comparisons_are_picked_and_reopened(visit: Visit) -> None:
     assert page.locator("#lb-comparisons .cb-scroll").inner_html() == shown
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_picture_of_the_first_page_leads_to_its_game(visit: Visit) -> None:
     page = visit("index.html")
 

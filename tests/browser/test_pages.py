@@ -10,6 +10,11 @@ from tests.browser.tabs import PHONE, Tab, pages_of, settled
 
 GLOBALS = "Object.keys(window).filter(name => /^cal/i.test(name))"
 
+PRESSED = """Array.from(document.querySelectorAll(".cb-numbers tbody tr > :first-child"))
+    .filter(cell => cell.clientWidth > 0 && cell.clientWidth < 60)
+    .map(cell => cell.textContent)"""
+"""Names of rows that a wide table leaves hardly more room than for single letters."""
+
 
 def test_every_page_opens_in_silence_and_fits_a_phone(tab: Tab, folder: Path) -> None:
     wrong = []
@@ -20,6 +25,7 @@ def test_every_page_opens_in_silence_and_fits_a_phone(tab: Tab, folder: Path) ->
 
         if page.evaluate("document.documentElement.scrollWidth") > PHONE[0]:
             wrong.append((name, "is wider than a phone"))
+        wrong += [(name, f"{text} is pressed") for text in page.evaluate(PRESSED)]
         if page.locator("h1").count() != 1:
             wrong.append((name, "has not one heading"))
         if page.evaluate(GLOBALS) != ["calbench"]:
@@ -27,6 +33,16 @@ def test_every_page_opens_in_silence_and_fits_a_phone(tab: Tab, folder: Path) ->
         wrong += [(name, complaint) for complaint in tab.complaints]
 
     assert wrong == []
+
+
+@pytest.mark.parametrize("pair", [("words", "audits"), ("cost", "regret")])
+def test_figures_and_tables_of_one_thing_lead_to_each_other(
+    folder: Path, pair: tuple[str, str]
+) -> None:
+    for here, there in (pair, pair[::-1]):
+        text = (folder / "results" / f"{here}.html").read_text()
+        article = text.split("<article", 1)[1].split("</article>", 1)[0]
+        assert re.search(rf'href="{there}\.html["#]', article), f"{here} does not name {there}"
 
 
 @pytest.mark.parametrize("address", ["nowhere.html", "results/nowhere.html?x#y"])

@@ -80,6 +80,7 @@ def sent_keys(notes: Path) -> list[str]:
     return notes.read_text().split() if notes.exists() else []
 
 
+@pytest.mark.heavy
 def test_run_killed_once_ends_as_if_it_never_was(tmp_path: Path) -> None:
     kill_and_resume(tmp_path, 1, ["suite.num_scenarios=2", "suite.num_candidates=2"])
 

@@ -208,6 +208,7 @@ def interrupted(out: Path, notes: Path, ends: Callable[["subprocess.Popen[bytes]
     process.wait(60)
 
 
+@pytest.mark.heavy
 def test_interrupted_run_brings_home_what_it_asked_for(recorded: Path, tmp_path: Path) -> None:
     out, notes = tmp_path / "run", tmp_path / "notes"
     interrupted(out, notes, lambda process: process.send_signal(signal.SIGINT))
