@@ -43,7 +43,7 @@ class _Names(HTMLParser):
 
 
 def trim(site: Path) -> None:
-    """Shorten the theme's style sheets, script and page frames in a built site, in place."""
+    """Shorten the style sheets, scripts and page frames of a built site, in place."""
     classes: set[str] = set()
     values: set[tuple[str, str]] = set()
     for path in sorted(site.rglob("*.html")):
@@ -57,7 +57,11 @@ def trim(site: Path) -> None:
         classes.update(name for name in re.findall(r"[\w-]+", text) if not SOUGHT.match(name))
         path.write_text(text.replace(f"({EAGER})", "(!1)"), encoding="utf-8")
     for path in sorted(site.glob("assets/*.js")):
-        classes.update(re.findall(r"[\w-]+", path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        classes.update(re.findall(r"[\w-]+", text))
+        path.write_text(bare(text), encoding="utf-8")
+    for path in sorted(site.glob("assets/*.css")):
+        path.write_text(bare(path.read_text(encoding="utf-8")), encoding="utf-8")
     sheets = sorted(site.glob(STYLES))
     kept = [trimmed(path.read_text(encoding="utf-8"), classes, values) for path in sheets]
     others = [path.read_text(encoding="utf-8") for path in sorted(site.glob("assets/*.css"))]
@@ -74,6 +78,15 @@ def without_blanks(page: str) -> str:
     return "".join(
         part if part.startswith("<article") else re.sub(r"\n\s+", "\n", part) for part in parts
     )
+
+
+def bare(text: str) -> str:
+    """Return a script or sheet of ours without indents and comments that have lines of their own.
+
+    None of them holds a text that goes on over lines; a test looks.
+    """
+    flush = re.sub(r"^[ \t]+", "", text, flags=re.MULTILINE)
+    return re.sub(r"^/\*.*?\*/\n", "", flush, flags=re.MULTILINE | re.DOTALL)
 
 
 def trimmed(sheet: str, classes: Iterable[str], values: Iterable[tuple[str, str]]) -> str:

@@ -1,5 +1,6 @@
 """Style sheets without what nothing can match, and a search that waits."""
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from calbench.report.trimming import (
     EAGER,
+    bare,
     can_match,
     rules,
     selectors,
@@ -15,6 +17,7 @@ from calbench.report.trimming import (
     without_blanks,
     without_variables,
 )
+from tests.report.samples import SOURCES
 
 KNOWN = frozenset({"a", "b-c"})
 VALUES = frozenset({("dir", "ltr")})
@@ -96,3 +99,20 @@ def test_site_is_trimmed_in_place(tmp_path: Path) -> None:
 
     assert (styles / "main.css").read_text() == ".a{x:y}.made{x:y}:root{}"
     assert (scripts / "bundle.1.min.js").read_text().startswith("of(!1);")
+
+
+def test_lines_begin_without_blanks_and_stay_lines() -> None:
+    assert bare("a {\n  b: c;\n\t}\n\n  d  e\n") == "a {\nb: c;\n}\n\nd  e\n"
+
+
+def test_comments_on_lines_of_their_own_are_left_out() -> None:
+    assert bare("/* one\n * two */\n  f(); /* three */\n  /* four */\ng();\n") == (
+        "f(); /* three */\ng();\n"
+    )
+
+
+def test_no_text_of_our_scripts_goes_on_over_lines() -> None:
+    for path in (SOURCES / "assets").glob("*.js"):
+        code = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.DOTALL)
+        assert "`" not in code, path
+        assert "\\\n" not in code, path
