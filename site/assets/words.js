@@ -299,7 +299,7 @@
         title: never ? "slot " + slot + ": infeasible" : "slot " + slot + ": " + cost
       }, never ? "×" : cost));
     });
-    return el("div", { "class": "cb-scroll" },
+    return el("div", { "class": "cb-scroll", tabindex: 0, role: "group", "aria-label": "Table" },
       el("table", { "class": "cb-vector" }, el("tbody", {}, head, body)));
   }
 
