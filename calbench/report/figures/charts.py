@@ -176,53 +176,60 @@ def bars(
     """
     figure = new_figure()
     for place, each in enumerate(series):
-        rows = [(at, name) for at, name in enumerate(names) if name in each.values]
-        figure.add_trace(
-            trace(
-                "bar",
-                x=[each.values[name].number for _, name in rows],
-                y=[at for at, _ in rows],
-                orientation="h",
-                width=0.62,
-                name=plain(each.name),
-                marker={
-                    "color": colours[place % len(colours)],
-                    "line": {"color": QUIET, "width": 0.5},
-                    "pattern": {
-                        "shape": PATTERNS[place % len(PATTERNS)],
-                        "fillmode": "overlay",
-                        "size": 7,
-                        "solidity": 0.22,
-                        "fgcolor": "#20242c",
-                        "fgopacity": 0.75,
-                    },
-                },
-                text=[plain(name) for _, name in rows],
-                textposition="none",
-                hovertemplate=f"%{{text}}, {plain(each.name)}: %{{x}}<extra></extra>",
-            )
-        )
+        look = colours[place % len(colours)], PATTERNS[place % len(PATTERNS)]
+        figure.add_trace(_segments(names, each, *look))
     if ends is not None:
-        rows = [(at, name) for at, name in enumerate(names) if name in ends.values]
-        values = [ends.values[name] for _, name in rows]
-        figure.add_trace(
-            trace(
-                "scatter",
-                x=[value.number for value in values],
-                y=[at + BELOW_BAR for at, _ in rows],
-                error_x=error_bars(values, QUIET, thickness=2),
-                mode="markers",
-                name=plain(ends.name),
-                marker={"symbol": "line-ns-open", "size": 9, "color": QUIET},
-                text=[plain(name) for _, name in rows],
-                hovertemplate=f"%{{text}}, {plain(ends.name)}: %{{x}}<extra></extra>",
-            )
-        )
+        figure.add_trace(_ends(names, ends))
     _name_rows(figure, names)
     figure.update_layout(barmode="relative", legend={**LEGEND, "traceorder": "normal"})
     sums = [] if ends is None else list(ends.values.values())
     _measure(figure, title, [*sums, *_sums(names, series)], is_share=is_share)
     return as_data(figure)
+
+
+def _segments(names: Sequence[str], each: Series, colour: str, pattern: str) -> Any:
+    """Return one segment of every bar."""
+    rows = [(at, name) for at, name in enumerate(names) if name in each.values]
+    return trace(
+        "bar",
+        x=[each.values[name].number for _, name in rows],
+        y=[at for at, _ in rows],
+        orientation="h",
+        width=0.62,
+        name=plain(each.name),
+        marker={
+            "color": colour,
+            "line": {"color": QUIET, "width": 0.5},
+            "pattern": {
+                "shape": pattern,
+                "fillmode": "overlay",
+                "size": 7,
+                "solidity": 0.22,
+                "fgcolor": "#20242c",
+                "fgopacity": 0.75,
+            },
+        },
+        text=[plain(name) for _, name in rows],
+        textposition="none",
+        hovertemplate=f"%{{text}}, {plain(each.name)}: %{{x}}<extra></extra>",
+    )
+
+
+def _ends(names: Sequence[str], ends: Series) -> Any:
+    """Return the sums with their intervals, below the bars."""
+    rows = [(at, name) for at, name in enumerate(names) if name in ends.values]
+    values = [ends.values[name] for _, name in rows]
+    return trace(
+        "scatter",
+        x=[value.number for value in values],
+        y=[at + BELOW_BAR for at, _ in rows],
+        error_x=error_bars(values, QUIET, thickness=2),
+        mode="markers",
+        name=plain(ends.name),
+        marker={"symbol": "line-ns-open", "size": 9, "color": QUIET},
+        text=[plain(name) for _, name in rows],
+        hovertemplate=f"%{{text}}, {plain(ends.name)}: %{{x}}<extra></extra>",
+    )
 
 
 def _sums(names: Sequence[str], series: Sequence[Series]) -> list[Value]:
