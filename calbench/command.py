@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from calbench.config import RunSpec, run_spec
-from calbench.console import INTERRUPTED, say
+from calbench.console import INTERRUPTED, say, say_error
 from calbench.errors import CalbenchError
 from calbench.files import printable
 from calbench.run import InterruptedRunError, RunSummary, execute
@@ -37,7 +37,7 @@ def launch(config: DictConfig) -> None:
         say(str(stop))
         sys.exit(INTERRUPTED)
     except CalbenchError as error:
-        say(f"error: {error}")
+        say_error(error)
         sys.exit(2)
     _report(spec, summary)
 

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn, Protocol
@@ -14,6 +15,7 @@ from typing import NoReturn, Protocol
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from calbench.errors import AgentError, CalbenchError
 from calbench.files import printable
 
 INTERRUPTED = 130
@@ -80,6 +82,14 @@ def say(line: str) -> None:
     a control character.
     """
     print(printable(line), file=sys.stderr, flush=True)
+
+
+def say_error(error: CalbenchError) -> None:
+    """Print an error as one line; above it the traceback of the user's own code, if that raised."""
+    if isinstance(error, AgentError) and error.__cause__ is not None:
+        for line in "".join(traceback.format_exception(error.__cause__)).splitlines():
+            say(line)
+    say(f"error: {error}")
 
 
 @contextmanager

@@ -40,6 +40,34 @@ class StoppedError(CalbenchError):
     """The user stopped the run: nobody is asked any more."""
 
 
+class AgentError(CalbenchError):
+    """Code of the user's own that raised, or answered with something that is no answer.
+
+    Where it raised, the cause is that exception, with a traceback that begins in the user's
+    code: commands show it above the line.
+
+    Args:
+        place: where in the run.
+        what: what happened there.
+    """
+
+    def __init__(self, place: str, what: str) -> None:
+        super().__init__(place, what)
+        self.place = place
+        self.what = what
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what}"
+
+    def within(self, place: str) -> "AgentError":
+        """Return the same error in a wider place; to be raised from the same cause."""
+        return AgentError(f"{place}, {self.place}", self.what)
+
+    def followed_by(self, sentence: str) -> "AgentError":
+        """Return the same error with a sentence behind it; to be raised from the same cause."""
+        return AgentError(self.place, f"{self.what}. {sentence}")
+
+
 class UnavailableError(Exception):
     """A model that cannot be asked: the game ends there, is recorded and left unscored.
 

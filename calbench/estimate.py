@@ -28,7 +28,7 @@ from calbench.agents.budget import (
 from calbench.agents.completion import CallSite, ChatMessage, Completer, Completion, Request
 from calbench.agents.scripted import scripted_speaker
 from calbench.config import RunSpec, run_spec
-from calbench.console import ending_on_interrupt, say
+from calbench.console import ending_on_interrupt, say_error
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Usage
 from calbench.engine.batch import Job, plan_jobs, unfinished
@@ -222,7 +222,7 @@ def launch(config: DictConfig) -> None:
         spec = run_spec(config)
         take_by_player, missing, standing = estimate(spec)
     except CalbenchError as error:
-        say(f"error: {error}")
+        say_error(error)
         sys.exit(2)
     Console(highlight=False, width=None).print(estimate_table(spec, take_by_player))
     print(f"{missing} games with models to play, {standing} stand in {spec.out}/traces already.")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from calbench.agents.base import OwnActing, OwnAgent
+from calbench.agents.own import OwnActing, OwnAgent
 from calbench.agents.prompts import PROMPT_VERSION
 from calbench.config import compose_team
 from calbench.domain.messages import CHANNELS, Channel

@@ -17,7 +17,7 @@ from calbench.console import ending_on_interrupt, noting_interrupt, progress, sa
 from calbench.engine.batch import Job, Played, plan_jobs, play_jobs, unfinished
 from calbench.engine.pool import workers
 from calbench.engine.seating import check_seats
-from calbench.errors import CalbenchError, OutputError
+from calbench.errors import AgentError, CalbenchError, OutputError
 from calbench.prices import table_prices
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
@@ -67,21 +67,24 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
 
     Raises:
         CalbenchError: one line about what does not fit; nothing is half-written.
+        AgentError: where the user's own code raised, and what stands.
         InterruptedRunError: if the user stopped it.
     """
     out = Path(spec.out)
     with locked(out):
         scenarios = load_suites(spec.suites)
-        largest = max(scenarios, key=lambda scenario: scenario.num_agents)
-        for config in spec.game_configs:
-            check_seats(largest, config)
         jobs = plan_jobs(scenarios, spec.game_configs, out / "traces")
+        largest = max(scenarios, key=lambda scenario: scenario.num_agents)
+        with _telling_what_stands(jobs, out):
+            for config in spec.game_configs:
+                check_seats(largest, config)
         replies = reply_source(spec, transport=transport)
         missing = unfinished(jobs)
         kept = len(jobs) - len(missing)
         if kept:
             say(f"{kept} of {len(jobs)} games stand already in {out / 'traces'}")
-        halted, tally = _play(jobs, missing, spec, replies)
+        with _telling_what_stands(jobs, out):
+            halted, tally = _play(jobs, missing, spec, replies)
         tables = out / "tables"
         with (
             ending_on_interrupt(lambda: _standing(jobs, out)),
@@ -152,6 +155,15 @@ def _standing(jobs: Sequence[Job], out: Path) -> str:
         f"Stopped: {count} of {len(jobs)} games stand in {out / 'traces'}; "
         "the same command goes on from there"
     )
+
+
+@contextmanager
+def _telling_what_stands(jobs: Sequence[Job], out: Path) -> Iterator[None]:
+    """Put behind a failure of the user's own code that games are kept, and how to go on."""
+    try:
+        yield
+    except AgentError as error:
+        raise error.followed_by(_standing(jobs, out)) from error.__cause__
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from calbench.config import RunSpec, read_params
-from calbench.console import say
+from calbench.console import say_error
 from calbench.errors import CalbenchError
 
 BUILD = Path("build")
@@ -42,5 +42,5 @@ def answer(stage: Callable[[list[str]], None]) -> None:
     try:
         stage(sys.argv[1:])
     except CalbenchError as error:
-        say(f"error: {error}")
+        say_error(error)
         sys.exit(2)

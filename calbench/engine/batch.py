@@ -202,7 +202,8 @@ async def _play_waiting(
             for _ in range(min(at_once, len(jobs))):
                 group.create_task(take_games(stoppable))
     except* CalbenchError as failures:
-        raise first_leaf(failures) from None
+        first = first_leaf(failures)
+        raise first from first.__cause__
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from calbench.domain.ids import AgentId
 from calbench.domain.replies import Beliefs, Reply, Unreadable
 from calbench.engine.game import HaltedError, briefings, play
 from calbench.engine.talk import Asks
-from calbench.errors import ReplayError, UnavailableError
+from calbench.errors import AgentError, ReplayError, UnavailableError
 from calbench.protocols.base import Policy
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
@@ -54,7 +54,18 @@ async def run_async(scenario: Scenario, config: GameConfig, agents: Sequence[Age
 
     An agent that cannot be had (:class:`UnavailableError`) ends the game, which is recorded.
     Any other exception is the caller's: nothing of the game is kept.
+
+    Raises:
+        AgentError: where the user's own code raised, or answered with no answer.
     """
+    try:
+        return await _played(scenario, config, agents)
+    except AgentError as error:
+        place = f"team {config.team.team_id}, scenario {scenario.scenario_id}"
+        raise error.within(place) from error.__cause__
+
+
+async def _played(scenario: Scenario, config: GameConfig, agents: Sequence[Agent]) -> Trace:
     prompts = [
         agent.introduce(briefing)
         for agent, briefing in zip(agents, briefings(scenario, config), strict=True)

@@ -4,16 +4,18 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from calbench.agents.base import Agent, OwnAgent, PolicyAgent
+from calbench.agents.base import Agent, PolicyAgent
+from calbench.agents.blame import blaming
 from calbench.agents.completion import Completer, ModelSpec
 from calbench.agents.language import LanguageAgent
+from calbench.agents.own import OwnAgent
 from calbench.agents.prompts import load_prompts, load_variant
 from calbench.agents.scripted import SCRIPTED_SPEC, scripted_speaker
 from calbench.domain.ids import AgentId
 from calbench.domain.randomness import derived_seed
 from calbench.engine.game import game_id
 from calbench.engine.seats import seat_of
-from calbench.errors import ConfigError
+from calbench.errors import AgentError, ConfigError
 from calbench.protocols.base import Policy
 from calbench.protocols.registry import (
     DEGENERATE,
@@ -81,6 +83,7 @@ def seat_agents(
     Raises:
         ConfigError: if a player is unknown, its settings do not fit, or models sit in the
             team and there is no completer.
+        AgentError: if the user's own code raises while it is imported or called.
     """
     weights = config.limits.sd_model
     game = game_id(scenario, config)
@@ -88,7 +91,7 @@ def seat_agents(
     for agent in map(AgentId, range(scenario.num_agents)):
         seat = seat_of(config.team, agent)
         if seat.kind == "custom":
-            agents.append(_own_agent(config.team, seat))
+            agents.append(_own_agent(config.team, seat, scenario.scenario_id, agent))
         elif seat.uses_language:
             source = _source(config.team, seat, scenario, agent, completer)
             agents.append(_speaker(config, seat, source, game))
@@ -102,6 +105,7 @@ def check_seats(scenario: Scenario, config: GameConfig) -> None:
 
     Raises:
         ConfigError: as when it is seated to play.
+        AgentError: likewise.
     """
     if config.team.uses_language:
         seat_agents(scenario, config, scripted_speaker("candid", 0))
@@ -135,18 +139,23 @@ def _speaker(config: GameConfig, seat: Seat, source: Completer, game: str) -> La
     return LanguageAgent(seat.player, source, spec, prompts, text, game)
 
 
-def _own_agent(team: Team, seat: Seat) -> Agent:
+def _own_agent(team: Team, seat: Seat, scenario_id: str, agent: AgentId) -> Agent:
     """Build the user's own agent from its import path ``package.module:name``.
 
     This runs the user's code; only configurations get here, never a suite or a trace.
     """
     path, arguments = seat.settings.get("agent"), seat.settings.get("arguments", {})
-    place = f"team {team.team_id}: agent {path}"
+    named = f"team {team.team_id}: agent {path}"
     if not isinstance(path, str) or path.count(":") != 1 or not isinstance(arguments, Mapping):
-        raise ConfigError(f"{place}: write it as package.module:Name, arguments as keys and values")
+        raise ConfigError(f"{named}: write it as package.module:Name, arguments as keys and values")
     module, name = path.split(":")
+    place = f"agent {agent} ({path}), before the first round"
     try:
-        make: Callable[..., Any] = getattr(importlib.import_module(module), name)
-        return OwnAgent(make(**arguments))
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise ConfigError(f"{place}: {type(error).__name__}: {error}") from error
+        with blaming(f"team {team.team_id}, scenario {scenario_id}, {place}", "making it"):
+            make: Callable[..., Any] = getattr(importlib.import_module(module), name)
+            own = make(**arguments)
+    except AgentError as error:
+        if error.__cause__ is not None:
+            raise
+        raise ConfigError(f"{named}: {error.what}") from None
+    return OwnAgent(own)

@@ -4,11 +4,12 @@ import asyncio
 
 import pytest
 
-from calbench.agents.base import Agent, OwnActing, OwnAgent, PolicyAgent
+from calbench.agents.base import Agent, PolicyAgent
+from calbench.agents.own import OwnActing, OwnAgent
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.observations import Briefing, Observation
 from calbench.domain.replies import Reply
-from calbench.errors import ConfigError
+from calbench.errors import AgentError
 from calbench.protocols.registry import build_policy
 from tests.golden.prompts.samples import briefing, observation
 
@@ -70,7 +71,11 @@ def test_own_object_is_seated(own: OwnActing, prompt: str | None, reply: Reply) 
 
 def test_own_object_that_answers_something_else_is_named() -> None:
     agent = OwnAgent(Odd())
-    with pytest.raises(ConfigError, match=r"^Odd\.act returned NoneType; return a Turn or a Reply"):
+    answer = r"^agent 0, round \d, [A-Z_]+: Odd\.act returned NoneType; return a Turn or a Reply$"
+    with pytest.raises(AgentError, match=answer):
         act(agent)
-    with pytest.raises(ConfigError, match=r"^Odd\.introduce returned int; return a text or None"):
+    answer = (
+        r"^agent 0, before the first round: Odd\.introduce returned int; return a text or None$"
+    )
+    with pytest.raises(AgentError, match=answer):
         agent.introduce(briefing("dm"))

@@ -11,7 +11,7 @@ from calbench.agents.example import Announcer
 from calbench.config import compose
 from calbench.domain.actions import Turn
 from calbench.domain.observations import Observation
-from calbench.errors import ConfigError
+from calbench.errors import AgentError, ConfigError
 from calbench.run import execute
 from calbench.scenarios.storage import write_suite
 from calbench.traces.events import DmSent, ReplyNote
@@ -109,7 +109,7 @@ class Wrong:
 
 
 def test_own_object_that_returns_something_else_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"Wrong\.act returned str; return a Turn or a Reply"):
+    with pytest.raises(AgentError, match=r"Wrong\.act returned str; return a Turn or a Reply"):
         play_game(SCENARIO, [Wrong(), Wrong(), Wrong()])  # type: ignore[list-item]
 
 

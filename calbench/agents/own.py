@@ -1,0 +1,108 @@
+"""How a user's own object takes a seat: asked like any agent, and checked where it answers."""
+
+import inspect
+from collections.abc import Awaitable
+from typing import Protocol
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from calbench.agents.blame import blaming
+from calbench.domain.actions import RecordedAction, Turn
+from calbench.domain.observations import Briefing, Observation
+from calbench.domain.replies import Reply
+from calbench.errors import AgentError
+from calbench.files import first_problem, printable
+
+
+class OwnActing(Protocol):
+    """An object of a user's own: it may wait or not, and may tell how its turn came about."""
+
+    def act(self, observation: Observation) -> Turn | Reply | Awaitable[Turn | Reply]:
+        """Return the turn, alone or in a reply, at once or later."""
+        ...
+
+
+class OwnAgent:
+    """Seats a user's own object; its ``introduce(briefing)``, if it has one, is called too."""
+
+    def __init__(self, own: OwnActing) -> None:
+        self._own = own
+
+    def introduce(self, briefing: Briefing) -> str | None:
+        """Introduce the object, if it can be.
+
+        Raises:
+            AgentError: if it raises, or answers with something that is no text.
+        """
+        place = f"agent {briefing.agent_id}, before the first round"
+        with blaming(place, f"{self._name}.introduce"):
+            introduce = getattr(self._own, "introduce", None)
+            prompt = None if introduce is None else introduce(briefing)
+        if prompt is None or isinstance(prompt, str):
+            return prompt
+        raise self._misfit(place, "introduce", "a text or None", prompt)
+
+    async def act(self, observation: Observation) -> Reply:
+        """Ask the object, and wait if it asks to.
+
+        Raises:
+            AgentError: if it raises, or answers with neither a turn nor a reply, or with a
+                turn that no trace could hold.
+        """
+        asked = observation
+        place = f"agent {asked.agent_id}, round {asked.round_index}, {asked.phase}"
+        with blaming(place, f"{self._name}.act"):
+            answer: object = self._own.act(observation)
+            if inspect.isawaitable(answer):
+                answer = await answer
+        reply = Reply(answer) if isinstance(answer, Turn) else answer
+        if not isinstance(reply, Reply):
+            raise self._misfit(place, "act", "a Turn or a Reply", answer)
+        problem = _problem(reply.turn)
+        if problem is not None:
+            raise AgentError(place, f"{self._name}.act returned a misfit Turn: {problem}")
+        return reply
+
+    @property
+    def _name(self) -> str:
+        return type(self._own).__name__
+
+    def _misfit(self, place: str, method: str, wanted: str, got: object) -> AgentError:
+        returned = f"{self._name}.{method} returned {type(got).__name__}"
+        return AgentError(place, f"{returned}; return {wanted}")
+
+
+class _Recorded(BaseModel):
+    """A turn as a trace holds it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    actions: tuple[RecordedAction, ...]
+    thinking: str | None
+
+
+def _problem(turn: object) -> str | None:
+    """Return what keeps a turn from being played and recorded, if anything.
+
+    Values are not checked where they are made, and a wrong one would fail far from the code
+    that made it, or in whoever reads the trace. What is merely not allowed, such as a slot
+    that does not exist, is no problem here: the rules answer it.
+    """
+    if not isinstance(turn, Turn):
+        return f"it is of type {type(turn).__name__}"
+    try:
+        recorded = _Recorded.model_validate_json(orjson.dumps(turn))
+    except ValidationError as error:
+        return first_problem(error)
+    except orjson.JSONEncodeError as error:
+        return printable(str(error))
+    for index, (given, read) in enumerate(zip(turn.actions, recorded.actions, strict=True)):
+        # A mapping with the right keys reads like what it describes, but is none.
+        for name, mine, meant in (
+            ("", given, read),
+            (".content", getattr(given, "content", None), getattr(read, "content", None)),
+        ):
+            if type(mine) is not type(meant):
+                wanted = type(meant).__name__
+                return f"actions.{index}{name}: is {type(mine).__name__}, should be {wanted}"
+    return None

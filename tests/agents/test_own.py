@@ -1,0 +1,190 @@
+"""What a user's own object may raise and answer, and what of it is told as theirs."""
+
+import asyncio
+import re
+import traceback
+from collections.abc import Callable
+
+import pytest
+
+from calbench import play_game
+from calbench.agents.own import OwnAgent
+from calbench.domain.actions import Action, DirectMessage, Reschedule, Schedule, Turn
+from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
+from calbench.domain.messages import Text
+from calbench.domain.observations import Observation
+from calbench.errors import AgentError, UnavailableError
+from calbench.traces.events import GameHalted
+from calbench.traces.storage import trace_bytes
+from tests.factories import make_scenario
+from tests.golden.prompts.samples import observation
+
+SCENARIO = make_scenario(["E..B", ".E.E", "..EE"], [(0, 1, 2), (1, 2)])
+HERE = r"agent 2, round 1, CHEAP_TALK: "
+
+
+class Raising:
+    """Raises what it was made with, once asked for the second meeting."""
+
+    def __init__(self, make: Callable[[], BaseException]) -> None:
+        self.make = make
+
+    def act(self, observation: Observation) -> Turn:
+        if observation.round_index == 1 and observation.agent_id == 2:
+            raise self.make()
+        return Turn()
+
+
+class RaisingLater(Raising):
+    async def act(self, observation: Observation) -> Turn:  # type: ignore[override]
+        await asyncio.sleep(0)
+        return super().act(observation)
+
+
+class MuteError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("even this fails")
+
+
+def noted() -> ValueError:
+    error = ValueError("two\nlines")
+    error.add_note("a note")
+    return error
+
+
+def nested() -> ValueError:
+    error = ValueError("x" * 1000)
+    error.__cause__ = OSError("the depths")
+    return error
+
+
+RAISED: list[tuple[Callable[[], BaseException], str]] = [
+    (KeyError, "KeyError"),
+    (StopIteration, "StopIteration"),
+    (lambda: SystemExit(3), "SystemExit: 3"),
+    (asyncio.CancelledError, "asyncio.exceptions.CancelledError"),
+    (TimeoutError, "TimeoutError"),
+    (lambda: ExceptionGroup("both", [KeyError("a"), KeyError("b")]), "ExceptionGroup: both (2 sub"),
+    (noted, "ValueError: two lines ("),
+    (nested, f"ValueError: {'x' * 185}... ("),
+    (lambda: UnicodeDecodeError("utf-8", b"\xff", 0, 1, "\x1b[31m"), r"\x1b[31m"),
+    (MuteError, "tests.agents.test_own.MuteError: <exception str() failed> ("),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "make", "said"),
+    [
+        pytest.param(kind, make, said, id=f"{kind.__name__}-{said[:20]}")
+        for kind in (Raising, RaisingLater)
+        for make, said in RAISED
+        if (kind, make) != (RaisingLater, StopIteration)  # Python's own: a RuntimeError by then
+    ],
+)
+def test_whatever_it_raises_is_told_with_its_place_and_its_own_frames(
+    kind: type[Raising], make: Callable[[], BaseException], said: str
+) -> None:
+    with pytest.raises(AgentError) as told:
+        play_game(SCENARIO, [kind(make) for _ in range(3)])
+    line = str(told.value)
+    assert line.startswith(
+        f"team own, scenario test-000, agent 2, round 1, CHEAP_TALK: {kind.__name__}.act raised "
+    )
+    assert said in line
+    assert re.search(r"\(tests\.agents\.test_own, line \d+\)$", line)
+    assert line.isprintable()
+    cause = told.value.__cause__
+    assert cause is not None
+    frames = traceback.extract_tb(cause.__traceback__)
+    assert {frame.filename for frame in frames} == {__file__}
+
+
+def test_one_that_cannot_be_had_ends_its_game_and_not_the_run() -> None:
+    raising = Raising(lambda: UnavailableError("provider_fault", "my server is down"))
+    trace = play_game(SCENARIO, [raising] * 3)
+    (halted,) = (event for event in trace.events if isinstance(event, GameHalted))
+    assert (halted.agent_id, halted.detail) == (2, "my server is down")
+
+
+def test_cancellation_from_outside_is_not_told_as_the_agents() -> None:
+    class Waiting:
+        async def act(self, _observation: Observation) -> Turn:
+            await asyncio.sleep(60)
+            return Turn()
+
+    async def cancelled() -> None:
+        task = asyncio.ensure_future(OwnAgent(Waiting()).act(observation()))
+        await asyncio.sleep(0)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled())
+
+
+def test_object_whose_act_does_not_fit_needs_no_traceback() -> None:
+    class Unasked:
+        def act(self) -> Turn:
+            return Turn()
+
+    with pytest.raises(AgentError, match=r"Unasked\.act raised TypeError: .*2 were given$") as told:
+        play_game(SCENARIO, [Unasked() for _ in range(3)])  # type: ignore[misc]
+    assert told.value.__cause__ is None
+
+
+DM = DirectMessage(AgentId(0), Text(text="hello"))
+
+
+@pytest.mark.parametrize(
+    ("turn", "said"),
+    [
+        (Turn(("slot 3",)), "actions.0: Input should be an object, got 'slot 3'"),  # type: ignore[arg-type]
+        (Turn(None), "actions: Input should be a valid array"),  # type: ignore[arg-type]
+        (Turn((), 5), "thinking: Input should be a valid string, got 5"),  # type: ignore[arg-type]
+        (
+            Turn((DM, Schedule(MeetingId(0), "1"))),  # type: ignore[arg-type]
+            "actions.1.schedule.slot: Input should be a valid integer, got '1'",
+        ),
+        (
+            Turn((DirectMessage(AgentId(0), "hello"),)),  # type: ignore[arg-type]
+            "actions.0.dm.content: Input should be an object, got 'hello'",
+        ),
+        (
+            Turn((DirectMessage(AgentId(0), {"kind": "text", "text": "hello"}),)),  # type: ignore[arg-type]
+            "actions.0.content: is dict, should be Text",
+        ),
+        (
+            Turn(({"type": "schedule", "meeting_id": 0, "slot": 1},)),  # type: ignore[arg-type]
+            "actions.0: is dict, should be Schedule",
+        ),
+        (
+            Turn((DirectMessage(AgentId(0), Text(text="half a \ud83d")),)),
+            "str is not valid UTF-8: surrogates not allowed",
+        ),
+        (Turn((object(),)), "Type is not JSON serializable: object"),  # type: ignore[arg-type]
+    ],
+)
+def test_turn_that_no_trace_could_hold_is_refused_where_it_is_made(turn: Turn, said: str) -> None:
+    class Giving:
+        def act(self, observation: Observation) -> Turn:
+            return turn if (observation.agent_id, observation.round_index) == (2, 1) else Turn()
+
+    line = f"team own, scenario test-000, {HERE}Giving.act returned a misfit Turn: {said}"
+    with pytest.raises(AgentError, match=f"^{re.escape(line)}$"):
+        play_game(SCENARIO, [Giving() for _ in range(3)])
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        DirectMessage(AgentId(9), Text(text="nobody there")),
+        Schedule(MeetingId(99), Slot(-1)),
+        Reschedule(item_id=ErrandId(1), from_slot=Slot(0), to_slot=Slot(1), justification="why"),
+    ],
+)
+def test_illegal_move_is_left_to_the_rules(action: Action) -> None:
+    class Giving:
+        def act(self, _observation: Observation) -> Turn:
+            return Turn((action,))
+
+    assert trace_bytes(play_game(SCENARIO, [Giving() for _ in range(3)]))
