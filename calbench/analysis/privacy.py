@@ -19,18 +19,17 @@ two summaries it names the measures and, in words, the key; our reading [C]:
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import fsum
 from pathlib import Path
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from calbench.analysis.cells import row, trimmed
 from calbench.analysis.dictionary import TABLES
-from calbench.analysis.order import GameOrder
 from calbench.analysis.spool import Places, SpooledTable
+from calbench.analysis.spooled_tables import GameRows, SpooledTables
 from calbench.domain.ids import AgentId
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.outcomes import is_lost
@@ -80,21 +79,12 @@ class _Losses:
             self.participants_by_target[pair.target].append(pair.loss)
 
 
-class PrivacyRows(NamedTuple):
-    """One game's whole lines, by name of the table, and where they belong."""
-
-    setting: str
-    team: str
-    scenario_id: str
-    lines_by_table: Mapping[str, str]
+PrivacyRows = GameRows
+"""One game's lines of the four tables."""
 
 
-class PrivacyTables:
-    """Takes the traces of a run, in any order, and writes the tables in a fixed one.
-
-    Rows wait on disk, so memory does not grow with the games. Use it as a context manager:
-    what is not written is dropped.
-    """
+class PrivacyTables(SpooledTables):
+    """The four tables of a run."""
 
     def __init__(
         self,
@@ -115,25 +105,11 @@ class PrivacyTables:
             OutputError: naming the place, if it cannot be written.
         """
         self._measure = measure
-        self._order = GameOrder(teams)
-        self._tables = {
-            name: SpooledTable(
-                folder / f"{name}.csv", [c.name for c in TABLES[f"privacy/{name}.csv"]], places
-            )
-            for name in NAMES
-        }
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for table in self._tables.values():
-            table.close()
+        columns = {name: [c.name for c in TABLES[f"privacy/{name}.csv"]] for name in NAMES}
+        super().__init__(
+            teams,
+            {name: SpooledTable(folder / f"{name}.csv", columns[name], places) for name in NAMES},
+        )
 
     def add(self, trace: Trace) -> None:
         """Take one game.
@@ -143,26 +119,6 @@ class PrivacyTables:
             OutputError: the folder cannot be written.
         """
         self.append(privacy_rows(trace, self._measure))
-
-    def append(self, game: PrivacyRows) -> None:
-        """Take the rows of one game, made here or in another process.
-
-        Raises:
-            ValueError: this team's game on this scenario was taken already.
-            OutputError: the folder cannot be written.
-        """
-        key = self._order.key(game.setting, game.team, game.scenario_id)
-        for name, table in self._tables.items():
-            table.append(key, game.lines_by_table.get(name, ""))
-
-    def write(self) -> None:
-        """Write the four tables, each whole or not at all.
-
-        Raises:
-            OutputError: the folder cannot be written.
-        """
-        for table in self._tables.values():
-            table.write()
 
 
 def privacy_rows(
@@ -179,7 +135,7 @@ def privacy_rows(
     """
     team, scenario = trace.config.team.team_id, trace.scenario
     if is_lost(trace.events):
-        return PrivacyRows(scenario.setting, team, scenario.scenario_id, {})
+        return PrivacyRows(scenario.setting, team, scenario.scenario_id, dict.fromkeys(NAMES, ""))
     game = f"{team}/{scenario.scenario_id}.json,{trace.game_id}"
     players = players_of(trace.config.team, scenario.num_agents)
     agents = [AgentId(agent) for agent in range(scenario.num_agents)]
