@@ -1,6 +1,6 @@
 """The cost-privacy plane (paper, Figure 2)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from calbench.report.figures import words
 from calbench.report.figures.figure import Figure, columns_of
@@ -54,51 +54,52 @@ def plane(
         sources: tables that the rows are from.
         lines: teams that differ in one setting, joined in its order.
     """
-    rows = [row for row in rows if row[VPS] and row[COST]]
+    rows = [row for row in rows if _is_drawn(row)]
     kinds = dict.fromkeys(row["vps_kind"] for row in rows)
     points = [_point(row["team"], row, style_by_team[row["team"]], kinds) for row in rows]
-    paths = [
-        Path(
-            line.name,
-            tuple(
-                _point(label, row, style_by_team[line.key], kinds)
-                for label, row in line.points
-                if row[VPS] and row[COST]
-            ),
-            style_by_team[line.key],
-        )
-        for line in lines
-    ]
-    drawn = [
-        *(_cells("", point.name, row) for point, row in zip(points, rows, strict=True)),
-        *(
-            _cells(line.name, label, row)
-            for line in lines
-            for label, row in line.points
-            if row[VPS] and row[COST]
-        ),
-    ]
-    by = (
-        f" by {VPS_KIND_NAMES[next(iter(kinds))]}" if len(kinds) == 1 and TYPED not in kinds else ""
-    )
-    others = [VPS_KIND_NAMES[kind] for kind in kinds if kind != TYPED]
-    marks = (f"VPS by {VPS_KIND_NAMES[TYPED]}", f"by {' or '.join(others)}")
-    across = Axis(f"Excess VPS{by} (slot-equivalents) →", "excess VPS", is_log1p=True)
+    paths = [_path(line, style_by_team[line.key], kinds) for line in lines]
+    marks = _marks(kinds) if len(kinds) > 1 else None
     return Figure(
         key=key,
         title=f"Cost against privacy, {title}",
         says=_says(rows, [row["team"] + _suffix(row, kinds) for row in rows], lines),
-        drawn=scatter(points, across, UPWARD, paths, marks if len(kinds) > 1 else None),
+        drawn=scatter(points, _across(kinds), UPWARD, paths, marks),
         columns=COLUMNS,
-        rows=tuple(drawn),
+        rows=tuple(_rows(rows, lines)),
         sources=tuple(sources),
         note=NOTE,
         height=HEIGHT + (70 if lines else 0),
     )
 
 
+def _is_drawn(row: Row) -> bool:
+    return bool(row[VPS] and row[COST])
+
+
+def _drawn_points(line: Line) -> list[tuple[str, Row]]:
+    return [(label, row) for label, row in line.points if _is_drawn(row)]
+
+
+def _across(kinds: Mapping[str, None]) -> Axis:
+    """Return the axis of VPS, which says how it was measured where all were in one way."""
+    is_told = len(kinds) == 1 and TYPED not in kinds
+    by = f" by {VPS_KIND_NAMES[next(iter(kinds))]}" if is_told else ""
+    return Axis(f"Excess VPS{by} (slot-equivalents) →", "excess VPS", is_log1p=True)
+
+
+def _marks(kinds: Mapping[str, None]) -> tuple[str, str]:
+    """Return what full and open points stand for."""
+    others = [VPS_KIND_NAMES[kind] for kind in kinds if kind != TYPED]
+    return f"VPS by {VPS_KIND_NAMES[TYPED]}", f"by {' or '.join(others)}"
+
+
 def _suffix(row: Row, kinds: Mapping[str, None]) -> str:
     return f" ({VPS_KIND_NAMES[row['vps_kind']]})" if len(kinds) > 1 else ""
+
+
+def _path(line: Line, style: Style, kinds: Mapping[str, None]) -> Path:
+    points = [_point(label, row, style, kinds) for label, row in _drawn_points(line)]
+    return Path(line.name, tuple(points), style)
 
 
 def _point(name: str, row: Row, style: Style, kinds: Mapping[str, None]) -> Point:
@@ -106,8 +107,13 @@ def _point(name: str, row: Row, style: Style, kinds: Mapping[str, None]) -> Poin
     return Point(name, x, y, style, is_open=len(kinds) > 1 and row["vps_kind"] != TYPED)
 
 
-def _cells(line: str, point: str, row: Row) -> Row:
-    return {**row, "line": line, "point": point}
+def _rows(rows: Sequence[Row], lines: Sequence[Line]) -> Iterator[Row]:
+    """Yield what is drawn, as a table: teams first, then the points of each line."""
+    for row in rows:
+        yield {**row, "line": "", "point": row["team"]}
+    for line in lines:
+        for label, row in _drawn_points(line):
+            yield {**row, "line": line.name, "point": label}
 
 
 def _says(rows: Sequence[Row], names: Sequence[str], lines: Sequence[Line]) -> str:
@@ -123,7 +129,7 @@ def _says(rows: Sequence[Row], names: Sequence[str], lines: Sequence[Line]) -> s
         ),
     ]
     for line in lines:
-        found = [(label, row) for label, row in line.points if row[VPS] and row[COST]]
+        found = _drawn_points(line)
         if found:
             first, last = found[0], found[-1]
             said.append(
