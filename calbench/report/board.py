@@ -14,7 +14,7 @@ from calbench.analysis.measures import MEASURES
 from calbench.report.language_tables import kind_by_team
 from calbench.report.numbers import decimal
 from calbench.report.results import ExperimentResults, Row
-from calbench.report.sections import SettingResults
+from calbench.report.setting import SettingResults
 from calbench.report.ties import standings
 from calbench.scenarios.models import Scenario, ScheduleEntry
 

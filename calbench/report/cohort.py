@@ -10,7 +10,7 @@ from calbench.report import sections
 from calbench.report.language import games_link
 from calbench.report.language_tables import Named
 from calbench.report.results import ExperimentResults
-from calbench.report.sections import SettingResults
+from calbench.report.setting import SettingResults
 
 
 @dataclass(frozen=True)

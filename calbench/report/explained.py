@@ -9,7 +9,7 @@ from calbench.report.links import GameLinks, playing
 from calbench.report.paper_ours import Ours
 from calbench.report.regret_rows import RegretRows
 from calbench.report.results import ExperimentResults, Row
-from calbench.report.sections import SettingResults
+from calbench.report.setting import SettingResults
 from calbench.report.special import SpecialResults, write_table
 
 

@@ -10,7 +10,7 @@ from calbench.report.escape import html_text
 from calbench.report.games import shown_note
 from calbench.report.language_tables import METHOD, Named
 from calbench.report.results import ExperimentResults, Row
-from calbench.report.sections import SettingResults
+from calbench.report.setting import SettingResults
 from calbench.report.special import CHANNELS, GAMES_SHOWN, LANGUAGE, SMOLLM2, SpecialResults
 
 PLANE = ("excess_vps", "adjusted_excess_cost", "coordination")

@@ -9,7 +9,7 @@ from calbench.report import figures, numbers
 from calbench.report.escape import html_text
 from calbench.report.games import kind_words
 from calbench.report.results import ExperimentResults, Row
-from calbench.report.sections import SettingResults
+from calbench.report.setting import SettingResults
 
 METHOD = "../method.html"
 

@@ -18,6 +18,7 @@ from calbench.errors import CalbenchError, OutputError
 from calbench.report import (
     boards,
     cohort,
+    difficulty,
     documents,
     draws,
     explained,
@@ -34,6 +35,7 @@ from calbench.report.gamefiles import write_games
 from calbench.report.language_tables import CALIBRATION
 from calbench.report.navigation import grouped
 from calbench.report.results import ExperimentResults, read_table
+from calbench.report.setting import SettingResults
 from calbench.report.special import (
     CHANNELS,
     FRONTIER,
@@ -175,11 +177,11 @@ def _write_results(
         views, style_by_team, special.published_rows if special.experiments else None
     )
     gallery.write(docs)
-    fractions = sections.fractions_by_setting(experiments)
-    difficulty = figures.difficulties(fractions, [f"{each.name}/games.csv" for each in experiments])
-    difficulty.write(docs)
-    rows = sections.difficulty_rows(fractions)
-    write_table(docs / "tables" / "difficulty.csv", rows, sections.DIFFICULTY_COLUMNS)
+    fractions = difficulty.fractions_by_setting(experiments)
+    hard = figures.difficulties(fractions, [f"{each.name}/games.csv" for each in experiments])
+    hard.write(docs)
+    rows = difficulty.rows(fractions)
+    write_table(docs / "tables" / "difficulty.csv", rows, difficulty.COLUMNS)
     _fill_pages(
         docs,
         {
@@ -191,8 +193,8 @@ def _write_results(
             "planes": lambda: sections.planes(shown, planes, lines),
             "explained": lambda: explained.see_also(explaining),
             "frontier": lambda: _about_lines(sources, lines),
-            "difficulty-figure": lambda: figures.place(difficulty, "../", has_table=False),
-            "difficulty-table": lambda: sections.difficulty_table(fractions),
+            "difficulty-figure": lambda: figures.place(hard, "../", has_table=False),
+            "difficulty-table": lambda: difficulty.table(fractions),
             "data-dictionary": sections.data_dictionary,
             "figure-scripts": lambda: sections.figure_scripts("../"),
         },
@@ -217,7 +219,7 @@ def _write_results(
 def _write_settings(
     sources: Path,
     docs: Path,
-    shown: Sequence[sections.SettingResults],
+    shown: Sequence[SettingResults],
     planes: Mapping[str, figures.Figure],
     explaining: Sequence[explained.Page],
 ) -> list[dict[str, str]]:
@@ -244,7 +246,7 @@ def _about_lines(sources: Path, lines: Mapping[str, Sequence[frontier.Line]]) ->
 
 
 def _plane(
-    each: sections.SettingResults,
+    each: SettingResults,
     style_by_team: Mapping[str, figures.Style],
     lines: Sequence[frontier.Line],
 ) -> figures.Figure:
@@ -255,7 +257,7 @@ def _plane(
 
 
 def _frontier_lines(
-    shown: Sequence[sections.SettingResults], special: SpecialResults
+    shown: Sequence[SettingResults], special: SpecialResults
 ) -> dict[str, list[frontier.Line]]:
     """Return what is drawn beside the teams of each setting, by its slug."""
     results = special.named(FRONTIER)

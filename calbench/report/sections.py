@@ -1,88 +1,20 @@
-"""The parts of pages that hold numbers, each from the tables or suites it names."""
+"""The parts of pages that hold numbers, each from the tables it names."""
 
 import re
-import statistics
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 
 from calbench.analysis.dictionary import JUDGE_TABLES, TABLES
 from calbench.analysis.measures import MEASURES
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.report import frontier, numbers
 from calbench.report.escape import html_text
-from calbench.report.figures.difficulty import UNCUT
 from calbench.report.figures.figure import Figure, place
-from calbench.report.results import ExperimentResults, Row
-from calbench.scenarios.difficulty import TERTILES
+from calbench.report.setting import SettingResults
 
 COST_MEASURES = frozenset(
     {"coordination", "excess_cost", "excess_cost_per_meeting", "adjusted_excess_cost"}
 )
 """The measures of the first of a page's two tables."""
-
-IS_COUNTED: Mapping[str, Callable[[Row], bool]] = {
-    "coordination": lambda row: int(row["assigned"]) > 0,
-    "excess_cost_per_meeting": lambda row: int(row["scheduled"]) > 0,
-    "adjusted_excess_cost": lambda row: int(row["assigned"]) > 0,
-    "messages": lambda row: int(row["scheduled"]) > 0,
-    "excess_vps": lambda row: bool(row["excess_vps"]),
-    "excess_vps_participants": lambda row: bool(row["excess_vps_participants"]),
-}
-"""Which rows of ``agent_games.csv`` count for a measure; elsewhere all do (section 4.2)."""
-
-
-@dataclass(frozen=True)
-class SettingResults:
-    """One setting of one experiment."""
-
-    results: ExperimentResults
-    setting: str
-    kind_by_team: Mapping[str, str]
-
-    @property
-    def slug(self) -> str:
-        """Its part of page names."""
-        name = self.results.name
-        return self.setting if name == self.setting else f"{name}-{self.setting}"
-
-    @property
-    def title(self) -> str:
-        """Its name on pages."""
-        name = self.results.name
-        return self.setting if name == self.setting else f"{name}: {self.setting}"
-
-    def rows(self, table: str) -> list[Row]:
-        """Return this setting's rows of a table that has a column for it."""
-        return [row for row in self.results.table(table) if row["setting"] == self.setting]
-
-    @cached_property
-    def leaderboard(self) -> list[Row]:
-        """Its rows of the leaderboard."""
-        return self.rows("leaderboard.csv")
-
-    @cached_property
-    def agent_games(self) -> dict[tuple[str, str], int]:
-        """How many agent-games count, by team and measure."""
-        scenarios = {s.scenario_id: s for s in self.results.scenarios if s.setting == self.setting}
-        counts: dict[tuple[str, str], int] = {}
-        for row in self.results.table("agent_games.csv"):
-            scenario = scenarios.get(row["scenario_id"])
-            if scenario is None:
-                continue
-            is_complete = scenario.oracle is None or scenario.oracle.infeasible is None
-            for measure in MEASURES:
-                test = IS_COUNTED.get(measure.name)
-                is_counted = test is None or test(row)
-                if measure.name == "adjusted_excess_cost" and not is_complete:
-                    is_counted = False
-                key = row["team"], measure.name
-                counts[key] = counts.get(key, 0) + is_counted
-        return counts
-
-    def team_header(self, row: Row) -> str:
-        """Return the header of a team's row."""
-        return numbers.team_header(row["team"], self.kind_by_team.get(row["team"]))
 
 
 def headline(shown: Sequence[SettingResults]) -> str:
@@ -312,68 +244,6 @@ def planes(
         if found:
             parts.append(frontier.table(each.title, found, (*names, "coordination")))
     return "\n\n".join([*parts, figure_scripts("../")])
-
-
-def fractions_by_setting(
-    experiments: Sequence[ExperimentResults],
-) -> dict[str, dict[str, list[float]]]:
-    """Return the feasible fractions of the suites: ``[setting][tertile]``.
-
-    Scenarios without a fraction are left out; those without a tertile are listed as "all".
-    """
-    fractions: dict[str, dict[str, list[float]]] = {}
-    for results in experiments:
-        for setting in results.settings:
-            name = SettingResults(results, setting, {}).title
-            by_tertile: dict[str, list[float]] = {}
-            for tertile in (*TERTILES, None):
-                values = [
-                    scenario.difficulty.feasible_fraction
-                    for scenario in results.scenarios
-                    if scenario.setting == setting
-                    and scenario.difficulty is not None
-                    and scenario.difficulty.tertile == tertile
-                    and scenario.difficulty.feasible_fraction is not None
-                ]
-                if values:
-                    by_tertile[tertile or UNCUT] = values
-            fractions[name] = by_tertile
-    return fractions
-
-
-DIFFICULTY_COLUMNS = ("setting", "tertile", "scenarios", "least", "median", "greatest")
-"""Of ``tables/difficulty.csv``."""
-
-
-def difficulty_rows(fractions: Mapping[str, Mapping[str, Sequence[float]]]) -> list[Row]:
-    """Return range and median of the feasible fractions, by setting and third (suite files)."""
-    rows: list[Row] = []
-    for setting, by_tertile in fractions.items():
-        for tertile, values in by_tertile.items():
-            numbers_of = (min(values), statistics.median(values), max(values))
-            cells = (str(len(values)), *(f"{value:.10f}" for value in numbers_of))
-            rows.append(dict(zip(DIFFICULTY_COLUMNS, (setting, tertile, *cells), strict=True)))
-    return rows
-
-
-def difficulty_table(fractions: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
-    """Return the feasible fractions in numbers (difficulty.csv)."""
-    return numbers.table(
-        "Feasible fraction by setting and third",
-        [
-            *(numbers.word_header(text) for text in ("Setting", "Third")),
-            *(numbers.plain_header(text) for text in ("Scenarios", "least", "median", "greatest")),
-        ],
-        [
-            [
-                f'<th scope="row">{html_text(row["setting"])}</th>',
-                numbers.word_cell(row["tertile"]),
-                numbers.number_cell(row["scenarios"]),
-                *(numbers.number_cell(row[name], 5) for name in ("least", "median", "greatest")),
-            ]
-            for row in difficulty_rows(fractions)
-        ],
-    )
 
 
 def downloads(each: SettingResults) -> str:

@@ -7,7 +7,7 @@ from calbench.report.escape import html_text, markdown_text
 from calbench.report.figures import Figure
 from calbench.report.links import GameLinks
 from calbench.report.results import ExperimentResults, Row
-from calbench.report.sections import SettingResults
+from calbench.report.setting import SettingResults
 from calbench.report.special import NONE_SPECIAL
 
 NAMED = 20

@@ -8,7 +8,7 @@ from calbench.report import numbers
 from calbench.report.links import GameLinks
 from calbench.report.numbers import decimal
 from calbench.report.results import Row
-from calbench.report.sections import SettingResults
+from calbench.report.setting import SettingResults
 
 EVIDENCE = "privacy/belief_evidence.csv"
 PAIRS = "privacy/pair_round_vps.csv"

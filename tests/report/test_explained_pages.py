@@ -21,7 +21,7 @@ from calbench.report.regret import Regret
 from calbench.report.regret import parts as regret_parts
 from calbench.report.regret_rows import SPLIT, RegretRows
 from calbench.report.results import ExperimentResults, Row, read_table
-from calbench.report.sections import SettingResults
+from calbench.report.setting import SettingResults
 from calbench.report.setting_page import WARNING, lost_games
 from calbench.report.special import NONE_SPECIAL, SpecialResults
 from calbench.scenarios.models import Scenario

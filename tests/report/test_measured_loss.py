@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from calbench.report.sections import SettingResults, measures
+from calbench.report.sections import measures
+from calbench.report.setting import SettingResults
 from tests.report.samples import make_results
 
 
