@@ -11,7 +11,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from calbench.agents.records import Digest, Link, Record, link_digest, message_digest
-from calbench.agents.store import Merged, ReplyStore, is_store_file
+from calbench.agents.store import Merged, ReplyStore
+from calbench.agents.store_file import is_store_file
 from calbench.domain.canonical import canonical_json
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes, write_atomically

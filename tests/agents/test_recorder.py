@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from calbench.agents.recorder import Recorder
-from calbench.agents.store import LOG_BYTES, ReplyStore
+from calbench.agents.store import ReplyStore
+from calbench.agents.store_file import LOG_BYTES
 from calbench.errors import OutputError
 from tests.agents.asking import record, recorded
 
