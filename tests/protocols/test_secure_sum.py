@@ -1,10 +1,7 @@
-"""Secure sum against games worked out by hand, against IMAP, and against curious readers."""
+"""Secure sum against games worked out by hand, and against IMAP."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
-from itertools import combinations, product
 
 import pytest
 
@@ -13,62 +10,22 @@ from calbench.domain.calendars import HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import Announcement, Content, Decision, Message, PartialSum, Share
 from calbench.domain.observations import Observation, Phase
-from calbench.domain.randomness import stream
 from calbench.domain.sharing import (
     MODULUS,
-    added,
-    encoded,
-    infeasible_count,
-    infeasible_mark,
-    remainder,
-    uniform,
 )
 from calbench.engine.drivers import replay, run
 from calbench.engine.seating import team_of
-from calbench.interface import play_game, score_game
-from calbench.metrics.privacy.loss import round_beliefs
-from calbench.protocols import secure_sum
+from calbench.interface import play_game
 from calbench.protocols.base import JUSTIFICATION
-from calbench.protocols.costs import local_costs
 from calbench.protocols.secure_sum import SecureSum
-from calbench.scenarios.models import GREATEST_COST, Scenario
-from calbench.scenarios.parameters import ScenarioParameters
-from calbench.scenarios.sampling import sample_scenario
-from calbench.traces.events import BatchApplied, DmSent, Event, Resolution, TurnStart
+from calbench.scenarios.models import Scenario
+from calbench.traces.events import BatchApplied, Event, Resolution, TurnStart
 from calbench.traces.models import GameConfig, Limits, Trace
 from calbench.traces.storage import trace_bytes
 from calbench.verify import verify_trace
 from tests.engine.scripts import book, move
-from tests.factories import calendar, make_scenario
 from tests.protocols.observations import message, observation
-
-# The vectors, in shown costs, are
-#   agent 0   100   0    1   none   0
-#   agent 1     0  10    1     0  none
-#   agent 2    10   1  none   10    0
-# and their sums 110, 11, -, -, -: slot 1 wins.
-ROWS = ["E3.E1B.", ".E2E1.B", "E2E1BE2."]
-INF = infeasible_mark(3)
-SHOWN = (0, 1, 10, 100, None)
-
-
-def play(
-    rows: list[str] = ROWS, order: tuple[int, ...] = (2, 0, 1), *, seed: int = 0, **limits: int
-) -> Trace:
-    scenario = make_scenario(rows, [order], seed=seed)
-    return play_game(scenario, "secure-sum", limits=Limits.model_validate(limits))
-
-
-def sent(trace: Trace) -> list[tuple[int, int, int, str]]:
-    """Return (sweep, sender, recipient, kind) of every message."""
-    return [
-        (event.turn, event.from_agent, event.to_agents[0], event.content.kind)
-        for event in messages(trace)
-    ]
-
-
-def messages(trace: Trace) -> list[DmSent]:
-    return [event for event in trace.events if isinstance(event, DmSent)]
+from tests.protocols.secure_sums import INF, drawn, messages, play, sent
 
 
 def to(agent: int, content: Content) -> DirectMessage:
@@ -230,66 +187,6 @@ def test_participant_says_nothing_without_chance_or_channel_or_company() -> None
         assert SecureSum().act(hidden._replace(private_seed=7)) == PASS
 
 
-# ---------------------------------------------------------------- the arithmetic
-
-
-def test_modulus_is_a_prime_above_every_encoded_total() -> None:
-    assert MODULUS < 2**40
-    assert all(MODULUS % divisor for divisor in range(2, 2**20))
-    for count in (1, 2, 3, 50, 1048):
-        mark = infeasible_mark(count)
-        assert count * GREATEST_COST < mark
-        assert count * mark < MODULUS
-
-
-def test_infeasible_slots_are_counted_and_costs_kept_apart() -> None:
-    for vector in product(SHOWN, repeat=3):
-        (total,) = added([encoded((cost,), 3) for cost in vector], MODULUS)
-        assert infeasible_count(total, 3) == vector.count(None)
-        assert total % INF == sum(cost for cost in vector if cost is not None)
-
-
-def test_cost_is_encoded_as_infeasible_when_so_many_could_reach_the_mark() -> None:
-    greatest = (INF - 1) // 3
-    assert encoded((greatest, greatest + 1, 0), 3) == (greatest, INF, 0)
-
-
-def test_shares_reconstruct_the_vectors() -> None:
-    trace = play()
-    vectors = [
-        encoded(local_costs(calendar(shown)), 3)
-        for shown in ("E100.E1B.", ".E10E1.B", "E10E1BE10.")
-    ]
-    shares: dict[tuple[int, int], tuple[int, ...]] = {
-        (event.from_agent, event.to_agents[0]): event.content.values
-        for event in messages(trace)
-        if isinstance(event.content, Share)
-    }
-    sums: dict[int, tuple[int, ...]] = {
-        event.from_agent: event.content.values
-        for event in messages(trace)
-        if isinstance(event.content, PartialSum)
-    }
-    kept = [
-        remainder(vector, [shares[agent, other] for other in range(3) if other != agent], MODULUS)
-        for agent, vector in enumerate(map(tuple, vectors))
-    ]
-    for agent in range(3):
-        given = [shares[agent, other] for other in range(3) if other != agent]
-        assert added([kept[agent], *given], MODULUS) == vectors[agent]
-        if agent:
-            read = [shares[other, agent] for other in range(3) if other != agent]
-            assert sums[agent] == added([kept[agent], *read], MODULUS)
-
-
-def test_draws_cover_the_residues_evenly() -> None:
-    values = uniform(stream(1, "test"), 20_000)
-    assert 0 <= min(values) <= max(values) < MODULUS
-    counts = Counter(value * 10 // MODULUS for value in values)
-    assert all(abs(counts[tenth] - 2000) < 200 for tenth in range(10))
-    assert len({value & 1023 for value in values}) == 1024
-
-
 # ---------------------------------------------------------------- each agent's own chance
 
 
@@ -346,27 +243,6 @@ def test_shares_change_with_the_scenarios_seed_and_nothing_else_does() -> None:
 # ---------------------------------------------------------------- against IMAP
 
 
-def drawn(seed: int, **changes: int) -> Scenario:
-    """Draw a scenario of 4 to 6 agents, meetings of 2 to 4, prior meetings, costs of all levels."""
-    chance = stream(seed, "test scenario")
-    parameters = {
-        "num_agents": 4 + chance.below(3),
-        "num_slots": 7 + chance.below(10),
-        "num_meetings": 5,
-        "participants_per_meeting": 2 + chance.below(3),
-        "num_prior_meetings": chance.below(3),
-        "pref_level": 1 + chance.below(3),
-        "density": chance.choice((0.3, 0.75, 0.9)),
-        "blocked": chance.choice((0, 2, 4)),
-    }
-    return sample_scenario(
-        ScenarioParameters.model_validate({**parameters, **changes}),
-        seed=seed,
-        scenario_id="drawn-000",
-        setting="drawn",
-    )
-
-
 def matches_imap(scenarios: Iterator[Scenario], limits: Limits | None = None) -> None:
     for scenario in scenarios:
         trace = play_game(scenario, "secure-sum", limits=limits)
@@ -417,188 +293,3 @@ def test_replay_gives_the_same_bytes_and_the_trace_verifies() -> None:
         trace = play_game(drawn(seed), "secure-sum")
         assert trace_bytes(replay(trace)) == trace_bytes(trace)
     verify_trace(trace)
-
-
-# ---------------------------------------------------------------- what a curious reader learns
-
-Views = dict[int, tuple[int, ...]]
-"""What each participant reads before the announcement: shares by sender, then partial sums."""
-
-Flow = Callable[[tuple[int, ...], tuple[tuple[int, ...], ...], int], Views]
-
-
-def by_arithmetic(
-    secrets: tuple[int, ...], masks: tuple[tuple[int, ...], ...], modulus: int
-) -> Views:
-    """Let numbers flow as the protocol has it; ``masks`` are what each sends, by recipient."""
-    agents = range(len(secrets))
-    given = {
-        (sender, recipient): mask
-        for sender in agents
-        for recipient, mask in zip((a for a in agents if a != sender), masks[sender], strict=True)
-    }
-    views: Views = {}
-    sums: list[int] = []
-    for agent in agents:
-        read = [given[sender, agent] for sender in agents if sender != agent]
-        (kept,) = remainder((secrets[agent],), [(mask,) for mask in masks[agent]], modulus)
-        (total,) = added([(kept,), *((share,) for share in read)], modulus)
-        views[agent] = tuple(read)
-        sums.append(total)
-    views[0] += tuple(sums[1:])
-    return views
-
-
-def by_playing(secrets: tuple[int, ...], masks: tuple[tuple[int, ...], ...], modulus: int) -> Views:
-    """Let the policy play in a game; slot 0 is free or an errand as the secret says."""
-    rows = [".." if secret == 0 else "E1." for secret in secrets]
-    drawn_masks = iter([mask for agent in reversed(range(len(masks))) for mask in masks[agent]])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(secure_sum, "MODULUS", modulus)
-        patch.setattr(secure_sum, "encoded", lambda costs, _: tuple(costs))
-        patch.setattr(secure_sum, "infeasible_count", lambda *_: 0)
-        patch.setattr(secure_sum, "uniform", lambda *_: (next(drawn_masks), 0))
-        trace = play(rows, tuple(reversed(range(len(rows)))))
-    views: dict[int, list[tuple[str, int, int]]] = {agent: [] for agent in range(len(rows))}
-    for event in messages(trace):
-        if isinstance(event.content, Share | PartialSum):
-            is_sum = event.content.kind == "partial_sum"
-            read = ("2" if is_sum else "1", int(event.from_agent), event.content.values[0])
-            views[event.to_agents[0]].append(read)
-    return {agent: tuple(value for *_, value in sorted(view)) for agent, view in views.items()}
-
-
-def reveals_nothing_but_totals(flow: Flow, modulus: int, count: int) -> None:
-    """Enumerate all secrets and all masks.
-
-    Fix what an agent has itself, its secret and its masks. Whoever does not initiate must
-    see the same distribution whatever the others' secrets are; the initiator the same for
-    all secrets of the others with the same total.
-    """
-    secrets_of_all = list(product(range(modulus), repeat=count))
-    masks_of_one = list(product(range(modulus), repeat=count - 1))
-    seen: dict[tuple[object, ...], dict[tuple[int, ...], Counter[tuple[int, ...]]]] = {}
-    for masks in product(masks_of_one, repeat=count):
-        for secrets in secrets_of_all:
-            views = flow(secrets, masks, modulus)
-            for agent in range(count):
-                others = tuple(s for a, s in enumerate(secrets) if a != agent)
-                total = sum(others) % modulus if agent == 0 else None
-                known = (agent, secrets[agent], masks[agent], total)
-                counter = seen.setdefault(known, {}).setdefault(others, Counter())
-                counter[views[agent]] += 1
-    for by_secrets in seen.values():
-        first, *rest = by_secrets.values()
-        assert all(counter == first for counter in rest)
-    compared = Counter(len(by_secrets) for by_secrets in seen.values())
-    assert set(compared) == {modulus ** (count - 1), modulus ** (count - 2)}
-
-
-@pytest.mark.parametrize(("modulus", "count"), [(2, 2), (5, 2), (2, 3), (3, 3)])
-def test_shares_tell_nothing_of_a_vector_but_what_the_total_tells(modulus: int, count: int) -> None:
-    reveals_nothing_but_totals(by_arithmetic, modulus, count)
-
-
-@pytest.mark.slow
-def test_shares_tell_nothing_of_a_vector_when_four_meet() -> None:
-    reveals_nothing_but_totals(by_arithmetic, 2, 4)
-
-
-@pytest.mark.parametrize("count", [2, 3])
-def test_policy_tells_nothing_of_a_vector_but_what_the_total_tells(count: int) -> None:
-    reveals_nothing_but_totals(by_playing, 2, count)
-
-
-def test_shares_of_all_masks_are_uniform_whatever_the_secret() -> None:
-    for secret in range(5):
-        masks = list(product(range(5), repeat=2))
-        kept = [remainder((secret,), [(a,), (b,)], 5)[0] for a, b in masks]
-        triples = [(a, b, c) for (a, b), c in zip(masks, kept, strict=True)]
-        for pair in combinations(range(3), 2):
-            counts = Counter(tuple(triple[place] for place in pair) for triple in triples)
-            assert set(counts.values()) == {1}
-            assert len(counts) == 25
-
-
-@pytest.mark.parametrize("others", [1, 2, 3])
-def test_posterior_given_the_total_is_the_share_of_the_feasible(others: int) -> None:
-    count = others + 1
-    by_total: dict[int, list[tuple[int | None, ...]]] = {}
-    for vector in product(SHOWN, repeat=others):
-        (total,) = added([encoded((cost,), count) for cost in vector], MODULUS)
-        by_total.setdefault(total, []).append(vector)
-    for total, vectors in by_total.items():
-        infeasible = infeasible_count(total, count)
-        for target in range(others):
-            feasible = sum(vector[target] is not None for vector in vectors)
-            assert Fraction(feasible, len(vectors)) == Fraction(others - infeasible, others)
-
-
-def test_two_shown_costs_can_be_read_from_their_sum() -> None:
-    pairs = {frozenset((a, b)) for a in SHOWN for b in SHOWN}
-    totals = {
-        added([encoded((cost,), 3) for cost in (a, b)], MODULUS) for a in SHOWN for b in SHOWN
-    }
-    assert len(pairs) == len(totals) == 15
-
-
-# ---------------------------------------------------------------- privacy loss
-
-
-def test_initiator_learns_shares_of_the_feasible_with_the_last_partial_sum() -> None:
-    trace = play()
-    (last,) = [
-        index
-        for index, event in enumerate(trace.events)
-        if isinstance(event, DmSent) and (event.turn, event.content.kind) == (1, "partial_sum")
-    ]
-    (beliefs,) = round_beliefs(trace)
-    sums = [change for change in beliefs.changes if change.source == "partial_sum"]
-    assert {change.event_index for change in sums} == {last}
-    assert {change.observer for change in sums} == {0}
-    # Infeasible among agents 1 and 2, by slot: none, none, one, none, one.
-    for target in (1, 2):
-        told = [change.after for change in sums if change.target == target]
-        assert told == [1.0, 1.0, 0.5, 1.0, 0.5]
-
-
-def test_announcement_vouches_for_all_to_those_who_hear_it() -> None:
-    score = score_game(play())
-    # The initiator learns three slots about each other; agents 1 and 2 slot 1 of two others.
-    assert [agent.vps for agent in score.agents] == [1.0, 2.0, 2.0]
-    assert {(share.source, share.vps) for share in score.vps_shares} == {
-        ("partial_sum", 3.0),
-        ("announcement", 2.0),
-    }
-
-
-def test_initiator_learns_everything_when_two_meet() -> None:
-    score = score_game(play([".BE1.", "BBE1."], (0, 1)))
-    imap = score_game(play_game(make_scenario([".BE1.", "BBE1."], [(0, 1)]), "imap"))
-    assert [agent.vps for agent in score.agents] == [agent.vps for agent in imap.agents] == [0.5, 2]
-
-
-def test_nothing_is_learned_from_a_sum_that_lacks_a_part() -> None:
-    for cap in (1, 5, 7):
-        assert [agent.vps for agent in score_game(play(dm_cap=cap)).agents] == [0, 0, 0]
-
-
-def test_belief_follows_from_the_calendars_in_drawn_games() -> None:
-    for seed in range(30):
-        scenario = drawn(seed)
-        trace = play_game(scenario, "secure-sum")
-        first = next(iter(round_beliefs(trace)))
-        vectors = [local_costs(shown) for shown in scenario.shown_calendars]
-        initiator, *others = sorted(first.participants)
-        infeasible = [
-            sum(vectors[other][slot] is None for other in others)
-            for slot in range(scenario.num_slots)
-        ]
-        for other in others:
-            told = [
-                change.after
-                for change in first.changes
-                if change.source == "partial_sum" and change.target == other
-            ]
-            assert told == [(len(others) - c) / len(others) for c in infeasible]
-            assert (other, initiator) in first.beliefs

@@ -1,0 +1,39 @@
+"""The site of language agents, which several files of tests read; never written to."""
+
+from pathlib import Path
+
+import pytest
+
+from calbench.report.results import ExperimentResults
+from tests.report.language_site import LanguageSite, make_language_site
+from tests.report.sample_site import SampleSite
+
+
+@pytest.fixture(scope="session")
+def language_site(
+    sample_site: SampleSite, tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> LanguageSite:
+    """Return the site; all processes of a test run share it."""
+    own = tmp_path_factory.getbasetemp()
+    root = own if worker_id == "master" else own.parent
+    return make_language_site(root / "language-site", sample_site)
+
+
+@pytest.fixture(scope="session")
+def speakers(language_site: LanguageSite) -> list[ExperimentResults]:
+    return language_site.speakers
+
+
+@pytest.fixture(scope="session")
+def cohort(sample_site: SampleSite) -> ExperimentResults:
+    return sample_site.cohort
+
+
+@pytest.fixture(scope="session")
+def protocols(language_site: LanguageSite) -> ExperimentResults:
+    return language_site.protocols
+
+
+@pytest.fixture(scope="session")
+def docs(language_site: LanguageSite) -> Path:
+    return language_site.docs

@@ -1,0 +1,78 @@
+"""Sources of a site with language agents, written once in a test run, and what stands in them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from calbench.report.pages import write_site
+from calbench.report.results import ExperimentResults, read_table
+from calbench.report.special import CHANNELS, SpecialResults
+from tests.report.language_samples import make_language
+from tests.report.sample_site import PUBLISHED, SampleSite
+from tests.report.samples import SOURCES, make_results, results_in
+from tests.report.unpacking import page_data
+
+
+@dataclass(frozen=True)
+class LanguageSite:
+    """Where its parts are."""
+
+    root: Path
+    sample: SampleSite
+
+    @property
+    def speakers(self) -> list[ExperimentResults]:
+        """The language experiments: whole with private messages, one team with each other."""
+        _, *others = CHANNELS
+        return [self.sample.language, *(results_in(self.root / name, name) for name in others)]
+
+    @property
+    def protocols(self) -> ExperimentResults:
+        """An experiment called like a setting, on that setting's scenarios."""
+        return results_in(self.root / "uniform", "uniform")
+
+    @property
+    def docs(self) -> Path:
+        return self.root / "src" / "docs"
+
+
+def make_language_site(root: Path, sample: SampleSite) -> LanguageSite:
+    """Write the sources into a folder, or wait until another process has written them there."""
+    site = LanguageSite(root, sample)
+    root.mkdir(exist_ok=True)
+    with FileLock(root / "lock"):
+        if not (root / "whole").exists():
+            _make(site)
+            (root / "whole").touch()
+    return site
+
+
+def _make(site: LanguageSite) -> None:
+    _, *others = CHANNELS
+    for name in others:
+        make_language(site.root / name, name, "oversharer")
+    scenarios = [s for s in site.sample.language.scenarios if s.setting == "uniform"]
+    make_results(site.root / "uniform", "uniform", ["imap", "silent"], scenarios=scenarios)
+    special = SpecialResults([*site.speakers, site.sample.cohort], PUBLISHED)
+    write_site(SOURCES, [site.protocols], site.root / "src", special)
+
+
+def page(docs: Path, name: str) -> str:
+    return (docs / "results" / f"{name}.md").read_text()
+
+
+def data(docs: Path, key: str) -> Any:
+    return page_data(docs / "pagedata", key)
+
+
+def rows_of(docs: Path, experiment: str, table: str) -> list[dict[str, str]]:
+    return [dict(row) for row in read_table(docs / "tables" / experiment / table)]
+
+
+def copied(source: Path, target: Path) -> Path:
+    target.mkdir()
+    for path in source.glob("*.csv"):
+        (target / path.name).write_bytes(path.read_bytes())
+    return target

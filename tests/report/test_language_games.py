@@ -1,0 +1,202 @@
+"""Page data of language agents' games: small, searchable, and no word of it runs."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from calbench.analysis.audits.patterns import PATTERNS
+from calbench.analysis.audits.tables import AuditTables
+from calbench.report.games import game_data, prompt_data, shown_note
+from calbench.report.results import ExperimentResults, read_table
+from calbench.report.search import bucket_of, words_of
+from calbench.report.special import LANGUAGE, SMOLLM2
+from calbench.scenarios.labels import TIERS
+from calbench.traces.events import GameHalted
+from calbench.traces.storage import read_trace, trace_paths
+from tests.report.language_samples import HOSTILE_WORDS
+from tests.report.language_site import data, page, rows_of
+from tests.report.test_search import messages_of
+from tests.report.unpacking import unpacked
+
+GAME_BYTES = 60_000
+"""Most bytes of a language game, with its prompts."""
+
+
+def test_games_of_equal_settings_keep_apart(docs: Path) -> None:
+    index = data(docs, "index")["experiments"]
+
+    assert [entry["name"] for entry in index] == ["uniform", "language", "smollm2"]
+    folder = docs / "pagedata" / "games"
+    assert (folder / "uniform" / "imap" / "uniform-000.js").is_file()
+    assert (folder / "language" / "candid" / "uniform-000.js").is_file()
+    assert (docs / "pagedata" / "scenarios" / "language" / "uniform-000.js").is_file()
+    assert not (folder / "language-everyone").exists()
+    assert [kind for _, kind in index[1]["teams"]] == ["scripted agents"] * 4
+    assert [kind for _, kind in index[2]["teams"]] == ["language models"]
+
+
+def test_only_so_many_scenarios_of_a_setting_are_shown_and_that_is_said(
+    speakers: list[ExperimentResults],
+) -> None:
+    shown = speakers[0].spread(2)
+
+    assert [s.scenario_id for s in shown] == [
+        "uniform-000", "uniform-001", "varied-000", "varied-001",
+    ]  # fmt: skip
+    assert speakers[0].spread(99) == speakers[0].scenarios
+    assert shown_note(speakers[0], 2).startswith("4 of 6 scenarios are shown here")
+    assert shown_note(speakers[0], None) == shown_note(speakers[0], 3) == ""
+
+
+def test_page_data_of_a_language_game_is_small(docs: Path) -> None:
+    sizes = [
+        [
+            path.stat().st_size
+            for path in sorted((docs / "pagedata" / kind / LANGUAGE).rglob("*.js"))
+        ]
+        for kind in ("games", "prompts")
+    ]
+
+    assert [len(each) for each in sizes] == [4 * 6, 4 * 6]
+    assert max(map(sum, zip(*sizes, strict=True))) < GAME_BYTES
+
+
+def test_prompts_are_word_for_word_those_of_the_trace(speakers: list[ExperimentResults]) -> None:
+    trace = read_trace(speakers[0].traces / "guarded" / "uniform-000.json")
+    prompts = prompt_data(trace)
+    assert prompts is not None
+
+    for index, event in enumerate(trace.events):
+        prompt = getattr(event, "system_prompt", None) or getattr(event, "prompt", None)
+        runs = prompts["prompts"].get(str(index))
+        assert (runs is None) == (prompt is None)
+        if runs is not None:
+            pairs = zip(runs[::2], runs[1::2], strict=True)
+            lines = [line for at, count in pairs for line in prompts["lines"][at : at + count]]
+            assert "".join(lines) == prompt
+    assert len(prompts["lines"]) == len(set(prompts["lines"]))
+    assert "Constraints" not in json.dumps(game_data(trace, LANGUAGE))
+
+
+def test_hostile_words_of_a_model_are_data_and_never_markup(docs: Path) -> None:
+    folder = docs / "pagedata"
+    files = [*(folder / "games" / SMOLLM2).rglob("*"), *(folder / "prompts" / SMOLLM2).rglob("*")]
+    scripts = [path.read_text() for path in files if path.is_file()]
+
+    assert len(scripts) == 6
+    assert not any("<" in script for script in scripts)
+    said = data(docs, "games/smollm2/my-model/smollm2-000")["events"]
+    texts = "\n".join(e["content"]["text"] for e in said if e["type"] == "dm_sent")
+    assert any(words in texts for words in HOSTILE_WORDS)
+    for name in ("language", "smollm2"):
+        assert "window.hacked" not in page(docs, name)
+
+
+def test_halted_games_are_marked(docs: Path, cohort: ExperimentResults) -> None:
+    halted = read_trace(cohort.traces / "my-model" / "smollm2-002.json")
+    (entry,) = [e for e in data(docs, "index")["experiments"] if e["name"] == SMOLLM2]
+
+    assert unpacked(entry["games"]["halted"], 3) == [None, None, True]
+    assert any(isinstance(event, GameHalted) for event in halted.events)
+    events = data(docs, "games/smollm2/my-model/smollm2-002")["events"]
+    (event,) = [event for event in events if event["type"] == "game_halted"]
+    assert event["detail"] == "<script>window.hacked = 1</script>"
+
+
+def test_notes_reflections_and_tokens_reach_the_browser(docs: Path) -> None:
+    events = data(docs, "games/smollm2/my-model/smollm2-000")["events"]
+
+    kinds = {event["kind"] for event in events if event["type"] == "reply_note"}
+    assert {"not_json", "recovered"} <= kinds
+    reflections = [event for event in events if event["type"] == "reflection"]
+    assert {len(each["delta_by_target"]) for each in reflections} == {4}
+    assert reflections[0]["usage"]["input_tokens"] == 100
+    turn = next(event for event in events if event["type"] == "turn_end")
+    assert turn["usage"]["cached_tokens"] == 40
+
+
+def test_audits_of_games_add_up_to_the_tables_of_audits(
+    docs: Path, speakers: list[ExperimentResults], tmp_path: Path
+) -> None:
+    tables = AuditTables(tmp_path, speakers[0].teams)
+    for path in trace_paths(speakers[0].traces):
+        tables.add(read_trace(path))
+    tables.write()
+    counts: Counter[tuple[str, ...]] = Counter()
+    for row in rows_of(docs, LANGUAGE, "audit_games.csv"):
+        told = {tier: int(row[f"told_{tier}"]) for tier in TIERS}
+        assert sum(told.values()) == int(row["labels_told"])
+        for name in (*told, *(pattern.name for pattern in PATTERNS)):
+            value = told[name] if name in told else int(row[name])
+            counts[row["setting"], row["team"], name] += value
+
+    assert sum(counts.values()) > 0
+    for table, what, how_often in (
+        ("audit_patterns.csv", "pattern", "count"),
+        ("audit_leaks.csv", "tier", "labels_told"),
+    ):
+        for found in read_table(tmp_path / table):
+            if not found["player"] and found[what] != "all":
+                count = counts[found["setting"], found["team"], found[what]]
+                assert count == int(found[how_often])
+
+
+def test_index_says_what_the_audits_found(docs: Path) -> None:
+    index = data(docs, "index")
+    entry = index["experiments"][-2]
+    audits = {
+        (row["team"], row["scenario_id"]): row for row in rows_of(docs, LANGUAGE, "audit_games.csv")
+    }
+    teams = [team for team, _ in entry["teams"]]
+    places = [(team, scenario) for scenario in entry["scenarios"]["id"] for team in teams]
+    games = {name: unpacked(each, len(places)) for name, each in entry["games"].items()}
+
+    assert entry["name"] == LANGUAGE
+    assert audits.keys() == set(places)
+    for number, place in enumerate(places):
+        row = audits[place]
+        assert games["told"][number] == int(row["labels_told"])
+        told = [tier for tier in index["tiers"] if row[f"told_{tier}"] != "0"]
+        highest = games["tier"][number]
+        assert told[-1:] == ([index["tiers"][highest - 1]] if highest else [])
+        shown = {
+            n for bit, n in enumerate(index["patterns"]) if games["patterns"][number] >> bit & 1
+        }
+        assert shown == {name for name in index["patterns"] if row[name] != "0"}
+    assert len(set(games["told"])) > 1
+
+
+def test_lost_and_typed_games_have_no_audit(docs: Path) -> None:
+    typed, _, lost = data(docs, "index")["experiments"]
+
+    assert typed["games"]["told"] == {"all": None}
+    assert unpacked(lost["games"]["told"], 3)[2] is None
+    assert [row["scenario_id"] for row in rows_of(docs, SMOLLM2, "audit_games.csv")] == [
+        "smollm2-000",
+        "smollm2-001",
+    ]
+    assert not (docs / "tables" / "uniform" / "audit_games.csv").exists()
+
+
+def test_words_lead_to_messages_by_number(docs: Path) -> None:
+    index = data(docs, "index")
+    said = []
+    for entry in index["experiments"]:
+        texts = unpacked(
+            entry["games"]["texts"], len(entry["scenarios"]["id"]) * len(entry["teams"])
+        )
+        places = [(s, team) for s in entry["scenarios"]["id"] for team, _ in entry["teams"]]
+        for (scenario, team), count in zip(places, texts, strict=True):
+            events = data(docs, f"games/{entry['name']}/{team}/{scenario}")["events"]
+            of_game = [e["content"]["text"] for e in events if "text" in e.get("content", {})]
+            assert len(of_game) == count
+            said += of_game
+
+    assert len(said) > 100
+    for word in ("easy", "window", "divorce", "slots"):
+        found = set()
+        if bucket_of(word) in index["buckets"]:
+            file = data(docs, f"search/{bucket_of(word)}")
+            postings = dict(zip(file["words"], file["messages"], strict=True))
+            found = set(messages_of(postings.get(word, "")))
+        assert found == {number for number, text in enumerate(said) if word in words_of(text)}
