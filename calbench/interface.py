@@ -54,6 +54,8 @@ def play_game(
 
     Raises:
         ConfigError: if the team is unknown, seats a model, or has not one object for each agent.
+        AgentError: if an object of yours raises, which is then the cause, or returns what is no
+            turn.
     """
     own: Sequence[OwnActing] = () if isinstance(team, str) else team
     named = compose_team(team) if isinstance(team, str) else _own_team(own, uses_language)
