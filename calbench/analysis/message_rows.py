@@ -29,7 +29,6 @@ SENT = MessageSent | AnnouncementSent
 class _Told:
     """What one message did to beliefs about typed agents."""
 
-    updates: int = 0
     shares: list[float] = field(default_factory=list)
 
 
@@ -85,18 +84,19 @@ def _told_by_event(
 ) -> Mapping[int, _Told]:
     told: dict[int, _Told] = {}
     for each in beliefs:
-        for change in each.changes:
-            if not players[change.target].uses_language:
-                found = told.setdefault(change.event_index, _Told())
-                found.updates += 1
-                found.shares.append(abs(change.after - prior) - abs(change.before - prior))
+        for heard in each.heard:
+            if not players[heard.target].uses_language:
+                found = told.setdefault(heard.event_index, _Told())
+                found.shares += [
+                    abs(after - prior) - abs(before - prior) for before, after in heard.steps
+                ]
     return told
 
 
 def _beliefs_cells(event: MessageSent | AnnouncementSent, told: _Told) -> tuple[Cell, Cell]:
     if isinstance(event.content, Text):
         return None, None
-    return told.updates, trimmed(sum(told.shares), VPS_DIGITS)
+    return len(told.shares), trimmed(sum(told.shares), VPS_DIGITS)
 
 
 def _word_cells(

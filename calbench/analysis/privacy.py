@@ -179,7 +179,9 @@ def privacy_rows(
 def _pair_rounds(
     beliefs: RoundBeliefs, agents: Sequence[AgentId], num_slots: int, measure: MeasureSpec
 ) -> Iterator[PairRound]:
-    observations: Counter[Pair] = Counter((c.target, c.observer) for c in beliefs.changes)
+    observations: Counter[Pair] = Counter()
+    for heard in beliefs.heard:
+        observations[heard.target, heard.observer] += len(heard.steps)
     untouched = num_slots * abs(measure.belief_prior - IDEAL)
     members = frozenset(beliefs.participants)
     for pair in permutations(agents, 2):

@@ -29,7 +29,7 @@ from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.privacy.loss import RoundBeliefs, round_beliefs
 from calbench.oracle.cache import OracleCache
 from calbench.traces.models import Trace
-from calbench.traces.storage import read_trace
+from calbench.traces.storage import TraceReader, read_trace
 
 GAMES_PER_TASK = 20
 """Most games handed to a worker at once [C]: large enough that hand-over does not show."""
@@ -130,7 +130,7 @@ def _measured(
     oracle = OracleCache()
     found = []
     with no_collection():
-        for trace in map(read_trace, paths):
+        for trace in map(TraceReader().read, paths):
             beliefs = tuple(round_beliefs(trace, measure))
             score = score_game(trace, measure=measure, oracle=oracle, beliefs=beliefs)
             found.append((score, _game_rows(trace, measure, prices, beliefs)))
@@ -215,7 +215,8 @@ def _scores(paths: Sequence[Path], measure: MeasureSpec) -> list[GameScore]:
     """Score games on one scenario, which share oracle answers."""
     oracle = OracleCache()
     with no_collection():
-        return [score_game(read_trace(path), measure=measure, oracle=oracle) for path in paths]
+        traces = map(TraceReader().read, paths)
+        return [score_game(trace, measure=measure, oracle=oracle) for trace in traces]
 
 
 def write_privacy_tables(

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
@@ -13,6 +15,16 @@ _ENCODER = json.JSONEncoder(
 def canonical_json(value: Any) -> str:
     """Return JSON with sorted keys and no spaces; refuses NaN and infinities."""
     return _ENCODER.encode(value)
+
+
+def plain(value: T) -> T:
+    """Return a value that JSON can hold.
+
+    Raises:
+        ValueError: it holds a number that is not finite.
+    """
+    canonical_json(value)
+    return value
 
 
 def digest(value: Any) -> str:

@@ -18,8 +18,11 @@ CHANNELS: tuple[Channel, ...] = ("dm", "participant_groupchat", "all_agent_group
 Route = Channel | Literal["sealed"]
 """How a message travels: over a channel, or sealed between an agent and the mediator [C]."""
 
-STRICT = ConfigDict(extra="forbid", strict=True)
-"""Values that reach a file are read back exactly: no unknown key, no conversion."""
+STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+"""Values that reach a file are read back exactly: no unknown key, no conversion.
+
+Nor is there a number that JSON has not.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

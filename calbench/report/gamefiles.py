@@ -19,8 +19,8 @@ from calbench.memory import no_collection
 from calbench.report.escape import plain_script
 from calbench.report.gameindex import GameIndex
 from calbench.report.games import packed_game, prompt_data, scenario_data, shown_note, team_kind
-from calbench.report.ledger import ledger_data
-from calbench.report.results import ExperimentResults, Row, SameScenario, checked_trace
+from calbench.report.ledger import LOST_COLUMNS, ledger_data
+from calbench.report.results import ExperimentResults, Row, ScenarioTraces
 from calbench.report.search import WordIndex, words_of
 from calbench.report.special import GAMES_SHOWN
 from calbench.scenarios.models import Scenario
@@ -145,7 +145,7 @@ def _tasks(
             teams=results.teams,
             scenarios=tuple((each.scenario_id, each.play_digest) for each in chunk),
             lost={
-                (team, each.scenario_id): row
+                (team, each.scenario_id): {name: row[name] for name in LOST_COLUMNS}
                 for each in chunk
                 for team in results.teams
                 if (row := results.lost_by_game.get((team, each.scenario_id))) is not None
@@ -161,12 +161,12 @@ def write_task(task: GameTask) -> list[WrittenGame]:
 
 def _written(task: GameTask) -> Iterator[WrittenGame]:
     for scenario_id, digest in task.scenarios:
-        same = SameScenario(digest)
+        traces = ScenarioTraces(task.suite, digest)
         is_told = False
         path_by_team = {team: task.traces / team / f"{scenario_id}.json" for team in task.teams}
         present = [team for team, path in path_by_team.items() if path.is_file()]
         for team in present:
-            trace = checked_trace(path_by_team[team], team, same, task.suite)
+            trace = traces.read(path_by_team[team], team)
             if not is_told:
                 key = f"scenarios/{task.experiment}/{scenario_id}"
                 write_data(task.folder, key, scenario_data(trace.scenario, present))
@@ -176,7 +176,7 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
 
 
 def write_game(folder: Path, trace: Trace, experiment: str, lost: Row | None = None) -> WrittenGame:
-    """Write a game, its ledger, and its prompts if it has any.
+    """Write a game with its ledger, and its prompts if it has any.
 
     Args:
         folder: where page data goes.
@@ -186,15 +186,18 @@ def write_game(folder: Path, trace: Trace, experiment: str, lost: Row | None = N
     """
     team, scenario_id = trace.config.team, trace.scenario.scenario_id
     name = f"{experiment}/{team.team_id}/{scenario_id}"
-    game = packed_game(trace, experiment)
+    game = {**packed_game(trace, experiment), "ledger": ledger_data(trace, lost)}
     write_data(folder, f"games/{name}", game, PACKED)
-    write_data(folder, f"ledgers/{name}", ledger_data(trace, lost))
     if "has_prompts" in game:
         write_data(folder, f"prompts/{name}", prompt_data(trace), PACKED)
     return WrittenGame(
         scenario_id=scenario_id,
         team=team.team_id,
         kind=team_kind(team.seats),
-        messages=tuple(words_of(message.text) for message in said(trace)),
+        messages=_words(trace) if team.uses_language else (),
         audit=audited_game(trace),
     )
+
+
+def _words(trace: Trace) -> tuple[frozenset[str], ...]:
+    return tuple(words_of(message.text) for message in said(trace))

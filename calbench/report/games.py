@@ -143,7 +143,8 @@ def _runs(numbers: Iterable[int]) -> list[int]:
 
 
 def _has_prompts(trace: Trace) -> bool:
-    return any(_prompt(event) is not None for event in trace.events)
+    is_asked = trace.config.team.uses_language
+    return is_asked and any(_prompt(event) is not None for event in trace.events)
 
 
 def _prompt(event: Event) -> str | None:

@@ -9,7 +9,6 @@ slots, which private labels they tell, and the patterns they show (appendices G.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from calbench.analysis.audits.said import Said, said
 from calbench.analysis.audits.told import labels_of_game, told_by
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.privacy.beliefs import Pair
-from calbench.metrics.privacy.loss import BeliefChange, round_beliefs
+from calbench.metrics.privacy.loss import round_beliefs
 from calbench.metrics.seats import players_of
 from calbench.report.results import Row
 from calbench.scenarios.labels import LABEL_BANKS, Labels
@@ -39,6 +38,9 @@ LETTERS = {"proposal": "p", "availability": "a", "cost_or_constraint": "c", "exa
 """Own-slot claims as a span names them; ``claimNames`` of the page's script says the same."""
 
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;]*")
+
+LOST_COLUMNS = ("is_searched", "event_index", "least_cost_before", "least_cost_after")
+"""Of ``optimum_lost.csv``: what the ledger tells of a game."""
 
 Move = list[Any]
 Span = list[Any]
@@ -107,17 +109,17 @@ def _moves(
 ) -> Iterator[Move]:
     num_slots = trace.scenario.num_slots
     for beliefs in round_beliefs(trace, measure):
-        changes = [change for change in beliefs.changes if change.target in typed]
-        for index, group in groupby(changes, key=_event_index):
-            moved: dict[Pair, dict[int, int]] = {}
-            for change in group:
-                slots = moved.setdefault((change.target, change.observer), {})
-                slots[change.slot] = numbers.setdefault(change.after, len(numbers))
-            yield from _rows(index, trace, moved, num_slots)
-
-
-def _event_index(change: BeliefChange) -> int:
-    return change.event_index
+        moved: dict[int, dict[Pair, dict[int, int]]] = {}
+        for index, target, observer, _, _, evidence, _, steps in beliefs.heard:
+            if target in typed:
+                slots = moved.setdefault(index, {}).setdefault((target, observer), {})
+                for (slot, _), (_, after) in zip(evidence, steps, strict=True):
+                    number = numbers.get(after)
+                    if number is None:
+                        number = numbers[after] = len(numbers)
+                    slots[slot] = number
+        for index, by_pair in moved.items():
+            yield from _rows(index, trace, by_pair, num_slots)
 
 
 def _rows(
@@ -141,14 +143,10 @@ def vector_of(number_by_slot: Mapping[int, int], num_slots: int) -> str | list[i
     """Return which slots came to which value: one character a slot, or slots and numbers."""
     if len(number_by_slot) <= FEW:
         return [number for pair in sorted(number_by_slot.items()) for number in pair]
-    return "".join(
-        UNMOVED if (number := number_by_slot.get(slot)) is None else _digit(number)
-        for slot in range(num_slots)
-    )
-
-
-def _digit(number: int) -> str:
-    return DIGITS[number] if number < len(DIGITS) else chr(0x100 + number)
+    cells = [UNMOVED] * num_slots
+    for slot, number in number_by_slot.items():
+        cells[slot] = DIGITS[number] if number < len(DIGITS) else chr(0x100 + number)
+    return "".join(cells)
 
 
 def _heard(trace: Trace, labels: Labels | None) -> dict[str, Any]:

@@ -116,14 +116,18 @@ def _taker(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 def _group(layout: _Layout, events: Sequence[Any], every_slot: tuple[int, ...]) -> list[Any]:
     columns = {}
-    values: Iterable[Any]
+    values: Sequence[Any]
     for name, values in zip(layout.names, zip(*map(layout.take, events), strict=True), strict=True):
         if name == "content.slots":
             values = [None if slots == every_slot else slots for slots in values]  # noqa: PLW2901
-        if all(value is None or value is False for value in values):
+        if _is_absent(values[0]) and all(map(_is_absent, values)):
             continue
         columns[name] = _special(layout.type, name, events, values)
     return [layout.type, layout.kind, columns]
+
+
+def _is_absent(value: Any) -> bool:
+    return value is None or value is False
 
 
 def _special(type_: str, name: str, events: Sequence[Any], values: Sequence[Any]) -> Column:

@@ -13,7 +13,7 @@ from calbench.files import printable, read_bytes
 from calbench.scenarios.models import ID_PATTERN, Scenario
 from calbench.scenarios.storage import read_suite
 from calbench.traces.models import Trace
-from calbench.traces.storage import read_trace
+from calbench.traces.storage import TraceReader
 
 Row = Mapping[str, str]
 """A row of a table by column. Cells stay text, as the table has them; empty is absent."""
@@ -106,38 +106,38 @@ class ExperimentResults:
         for scenario in self.scenarios if scenarios is None else scenarios:
             path = self.traces / team / f"{scenario.scenario_id}.json"
             if path.is_file():
-                yield checked_trace(path, team, SameScenario(scenario.play_digest), self.suite)
+                yield ScenarioTraces(self.suite, scenario.play_digest).read(path, team)
 
 
-class SameScenario:
-    """Whether traces are of the scenario that has a digest; works the digest out once for many."""
+class ScenarioTraces:
+    """Reads the traces of games on one scenario of a suite, which has a digest."""
 
-    def __init__(self, digest: str) -> None:
+    def __init__(self, suite: Path, digest: str) -> None:
+        self._suite = suite
         self._digest = digest
-        self._known: Scenario | None = None
+        self._reader = TraceReader()
+        self._same: Scenario | None = None
 
-    def __call__(self, scenario: Scenario) -> bool:
+    def read(self, path: Path, team: str) -> Trace:
+        """Read the trace of a team's game.
+
+        Raises:
+            FileError: it does not fit, or is of another scenario or team.
+        """
+        trace = self._reader.read(path)
+        if not self._is_same(trace.scenario):
+            raise FileError(f"{path}: its scenario is not the one of {self._suite}; play again")
+        if trace.config.team.team_id != team:
+            raise FileError(f"{path}: it was played by {trace.config.team.team_id}")
+        return trace
+
+    def _is_same(self, scenario: Scenario) -> bool:
         """Compare what a game depends on; oracle and difficulty are derived."""
-        if self._known is not None and scenario == self._known:
-            return True
-        if scenario.play_digest != self._digest:
-            return False
-        self._known = scenario
+        if scenario is not self._same:
+            if scenario.play_digest != self._digest:
+                return False
+            self._same = scenario
         return True
-
-
-def checked_trace(path: Path, team: str, same: SameScenario, suite: Path) -> Trace:
-    """Read the trace of a team's game on a scenario of a suite.
-
-    Raises:
-        FileError: it does not fit, or is of another scenario or team.
-    """
-    trace = read_trace(path)
-    if not same(trace.scenario):
-        raise FileError(f"{path}: its scenario is not the one of {suite}; play again")
-    if trace.config.team.team_id != team:
-        raise FileError(f"{path}: it was played by {trace.config.team.team_id}")
-    return trace
 
 
 def checked_id(text: str, kind: str) -> str:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Discriminator,
@@ -23,7 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from calbench.domain.calendars import Booking, Calendar, Errand, Meeting
-from calbench.domain.canonical import digest
+from calbench.domain.canonical import digest, plain
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
 from calbench.oracle.problem import PriorMeeting, Problem
 
@@ -48,10 +49,14 @@ Cost = Annotated[int, Field(ge=0, le=GREATEST_COST)]
 Tertile = Literal["easy", "medium", "hard"]
 
 
+Plain = Annotated[dict[str, Any], AfterValidator(plain)]
+"""Keys and values of somebody else's choice, as JSON has them."""
+
+
 class Model(BaseModel):
     """Base of everything that reaches a file: immutable, strict, no unknown key."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class ErrandEntry(Model):
@@ -168,7 +173,7 @@ class Scenario(Model):
     witness: dict[str, Natural] | None = None
     oracle: OracleEntry | None = None
     difficulty: DifficultyEntry | None = None
-    params: dict[str, Any] | None = None
+    params: Plain | None = None
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:

@@ -169,7 +169,7 @@ def _check_json(place: str, text: str) -> None:
     if not isinstance(value, dict):
         _refuse(place, None, "not a JSON object", "write one scenario a line")
     _check_version(place, value)
-    for oddity in (*oddities, *_odd_values(value)):
+    for oddity in (*oddities, *_odd_values(value, text)):
         _refuse(place, None, oddity, "correct the line")
 
 
@@ -198,20 +198,38 @@ def _check_version(place: str, value: dict[str, Any]) -> None:
         )
 
 
-def _odd_values(value: object, depth: int = 1) -> Iterator[str]:
+def _odd_values(value: dict[str, Any], text: str) -> Iterator[str]:
     """Yield what JSON allows and no scenario may hold: deep nesting and lone surrogates."""
-    if depth > MAX_DEPTH:
+    if _is_deep(value):
         yield f"nested more than {MAX_DEPTH} levels deep"
-    elif isinstance(value, str):
-        if any("\ud800" <= char <= "\udfff" for char in value):
-            yield f"the text {_shown(value, 40)} holds half a character"
+    elif "\\u" in text:  # in UTF-8 half a character can only be an escape
+        for found in _texts(value):
+            if any("\ud800" <= char <= "\udfff" for char in found):
+                yield f"the text {_shown(found, 40)} holds half a character"
+
+
+def _is_deep(value: dict[str, Any]) -> bool:
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            item
+            for each in level
+            for item in (each.values() if type(each) is dict else each)
+            if type(item) is dict or type(item) is list
+        ]
+    return bool(level)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _odd_values(key, depth)
-            yield from _odd_values(item, depth + 1)
+            yield key
+            yield from _texts(item)
     elif isinstance(value, list):
         for item in value:
-            yield from _odd_values(item, depth + 1)
+            yield from _texts(item)
 
 
 def _first_problem(error: ValidationError) -> tuple[str | None, str, str]:

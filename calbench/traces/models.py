@@ -9,7 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from calbench.domain.canonical import digest
 from calbench.domain.frequent import frequent
 from calbench.domain.messages import STRICT, Channel
-from calbench.scenarios.models import ID_PATTERN, Model, Natural, One, Positive, Scenario
+from calbench.scenarios.models import (
+    ID_PATTERN,
+    Model,
+    Natural,
+    One,
+    Plain,
+    Positive,
+    Scenario,
+)
 from calbench.traces.events import AnyEvent, CalendarIds, GameHalted
 
 TRACE_SCHEMA_VERSION = 1
@@ -50,7 +58,7 @@ class Seat(Model):
 
     player: Annotated[str, Field(pattern=ID_PATTERN)]
     kind: Kind
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: Plain = Field(default_factory=dict)
     private_chance: Extra = False
     variant: Annotated[PromptVariant | None, Field(exclude_if=is_absent)] = None
 
@@ -168,7 +176,7 @@ class TraceMetrics(Model):
 class Trace(BaseModel):
     """One game. ``started_at`` and ``ended_at`` are always null: a trace holds no clock."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     schema_version: One
     rules_version: Positive

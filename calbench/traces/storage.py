@@ -2,19 +2,38 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from calbench.domain.canonical import digest
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes, shorten, write_atomically
+from calbench.scenarios.models import Scenario
 from calbench.traces.models import TRACE_SCHEMA_VERSION, Trace
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
+_SCENARIO: TypeAdapter[Scenario] = TypeAdapter(Scenario)
+
+_OTHERS: TypeAdapter[BaseModel] = TypeAdapter(
+    create_model(
+        "Others",
+        __config__=Trace.model_config,
+        **{  # type: ignore[call-overload]
+            name: (field.annotation, field)
+            for name, field in Trace.model_fields.items()
+            if name != "scenario"
+        },
+    )
+)
+"""A trace without its scenario."""
+
+_SCENARIO_KEY, _CONFIG_KEY = b'"scenario":', b'"config":'
+"""What stands before and behind the scenario in a trace's file."""
 
 
 def trace_bytes(trace: Trace) -> bytes:
@@ -35,12 +54,48 @@ def read_trace(path: Path) -> Trace:
     Raises:
         FileError: naming the file and the field that does not fit.
     """
-    data = read_bytes(path)
-    place = printable(str(path))
-    _check_version(place, data)
+    return _parsed(path, read_bytes(path))
+
+
+class TraceReader:
+    """Reads the traces of several games on one scenario, and that scenario only once.
+
+    Every trace holds its whole scenario. Where it stands there in the same bytes as we write the
+    one of the trace before, it is the same, and need not be parsed and checked again; that is a
+    third of the work of a game by protocols.
+    """
+
+    def __init__(self) -> None:
+        """Know no scenario yet."""
+        self._known: tuple[bytes, Scenario] | None = None
+
+    def read(self, path: Path) -> Trace:
+        """Read one trace, as :func:`read_trace` does; equal scenarios are one object.
+
+        Raises:
+            FileError: naming the file and the field that does not fit.
+        """
+        data = read_bytes(path)
+        if self._known is not None:
+            known, scenario = self._known
+            head, found, rest = data.partition(known)
+            # Before the second brace there is only what stands beside the scenario.
+            if found and head.count(b"{") == 1:
+                with suppress(ValidationError):  # found again in the whole document, and named
+                    others = _OTHERS.validate_json(head + _CONFIG_KEY + rest)
+                    return Trace.model_construct(scenario=scenario, **dict(others))
+        trace = _parsed(path, data)
+        known = _SCENARIO_KEY + _SCENARIO.dump_json(trace.scenario) + b"," + _CONFIG_KEY
+        self._known = known, trace.scenario
+        return trace
+
+
+def _parsed(path: Path, data: bytes) -> Trace:
     try:
         return _TRACE.validate_json(data)
     except ValidationError as error:
+        place = printable(str(path))
+        _check_version(place, data)  # what is no document, or another version's, says so
         raise FileError(f"{place}: not a trace: {first_problem(error)}") from error
 
 

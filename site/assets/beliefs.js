@@ -1,4 +1,4 @@
-/* What observers came to believe: the ledger's file replayed, and a heat map of it.
+/* What observers came to believe: the game's ledger replayed, and a heat map of it.
  *
  * Of typed agents a belief is the probability that a slot is feasible, by the meaning of the
  * messages of this round (evidence by semantics). Of language agents it is the sum of what

@@ -65,13 +65,6 @@
         title.textContent = found.team + " (" + found.kind + ")";
         node.appendChild(stage.node);
         node.hidden = false;
-        calbench.load("ledgers/" + [found.experiment, found.team, found.scenario_id].join("/"),
-          function (ledger) {
-            if (view && view.game === found) {
-              view.ledger = ledger;
-              draw(first || of);
-            }
-          }, function () { return null; });
         draw(of);
         changed();
       }, failed);

@@ -116,7 +116,7 @@
       game: game, scenario: scenario, items: items, frames: framesOf(game, scenario, items),
       slots: scenario.calendars[0].map(function (_, slot) { return slot; }),
       best: best, worst: scenario.oracle && scenario.oracle.worst,
-      planned: plannedOf(scenario, best), at: 0, who: "all", ledger: null
+      planned: plannedOf(scenario, best), at: 0, who: "all", ledger: game.ledger || null
     };
     view.at = within(view, at);
     return view;

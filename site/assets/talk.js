@@ -1,7 +1,7 @@
 /* The talk of a game as a conversation by channel, and the batches that follow it.
  *
  * Of messages in words it marks where they tell a private label, and where they speak of the
- * sender's own slots; the spans stand in the ledger's file.
+ * sender's own slots; the spans stand in the game's ledger.
  */
 (function () {
   "use strict";

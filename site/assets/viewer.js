@@ -182,7 +182,6 @@
     place.setAttribute("data-game", [game.experiment, game.team, game.scenario_id].join("/"));
     part.second.close();
     draw();
-    loadLedger(view);
     if (asked.beside) { openBeside(asked.beside, number(asked.event2)); } else { lookBeside(""); }
     calbench.finder.opened(game.experiment, game.team, game.scenario_id);
     place.dispatchEvent(new CustomEvent("calbench:game", { detail: {
@@ -214,15 +213,6 @@
     ).map(function (team) { return [team, team]; })), "");
     options(part.observer, [["", "who learnt last"]].concat(view.scenario.calendars.map(
       function (_, id) { return [id, words.agent(id)]; })), "");
-  }
-
-  function loadLedger(view) {
-    var game = view.game;
-    calbench.load("ledgers/" + [game.experiment, game.team, game.scenario_id].join("/"),
-      function (ledger) {
-        view.ledger = ledger;
-        if (current === view) { draw(); }
-      }, function () { return null; });
   }
 
   function openBeside(team, at) {

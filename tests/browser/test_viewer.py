@@ -169,8 +169,8 @@ def test_beliefs_move_with_the_game(visit: Visit) -> None:
 
 def test_leaks_and_claims_are_marked_where_they_stand(visit: Visit, folder: Path) -> None:
     name = "language/oversharer/varied-000"
-    ledger = page_data(folder / "pagedata", f"ledgers/{name}")
     game = page_data(folder / "pagedata", f"games/{name}")
+    ledger = game["ledger"]
     event, spans = next(
         (int(event), spans)
         for event, spans in ledger["words"].items()

@@ -36,8 +36,7 @@ def slots(*numbers: int) -> tuple[Slot, ...]:
 
 def soft_evidence(_text: Text, message: MessageSent, _talk: RoundTalk) -> Iterator[Update]:
     """A stand-in for a soft rule: slot 2 is probably feasible."""
-    for observer in message.to_agents:
-        yield Update(message.from_agent, observer, Slot(2), 0.85, 0.7)
+    yield Update(message.from_agent, message.to_agents, ((Slot(2), 0.85),), 0.7)
 
 
 def test_every_speech_act_has_a_rule() -> None:
@@ -47,12 +46,12 @@ def test_every_speech_act_has_a_rule() -> None:
 def test_belief_moves_by_the_strength_of_the_evidence() -> None:
     matrix = BeliefMatrix(3, 0.5)
     pair = (AgentId(0), AgentId(1))
-    before, after = matrix.update(pair, Slot(1), 0.85, 0.7)
-    assert before == 0.5
-    assert after == pytest.approx(0.745)
-    assert matrix.update(pair, Slot(1), 0.85, 0.7)[1] == pytest.approx(0.8185)
-    assert matrix.update(pair, Slot(1), 0.0, 1.0)[1] == 0.0
-    assert matrix.update(pair, Slot(0), 1.0, 0.0)[1] == 0.5
+    first, second = matrix.update(pair, [(Slot(1), 0.85)] * 2, 0.7)
+    assert first == pytest.approx((0.5, 0.745))
+    assert second == pytest.approx((0.745, 0.8185))
+    ((_, replaced),) = matrix.update(pair, [(Slot(1), 0.0)], 1.0)
+    assert replaced == 0.0
+    assert matrix.update(pair, [(Slot(0), 1.0)], 0.0) == [(0.5, 0.5)]
     assert matrix.moved == {pair: [0.5, 0.0, 0.5]}
 
 

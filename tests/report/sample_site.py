@@ -84,8 +84,8 @@ def _make(site: SampleSite) -> None:
     write_site(SOURCES, site.ordinary, site.source, special)
     # No trace file can hold half a character, but a page must bear one.
     trace = play(suite_of("hostile", 3)[1], "hostile", [HALF_CHARACTERS])
-    for kind, value in (("games", game_data(trace, "hostile")), ("ledgers", ledger_data(trace))):
-        script = data_script(f"{kind}/{HALVES}", value)
-        (site.source / "docs" / "pagedata" / kind / f"{HALVES}.js").write_bytes(script)
+    game = {**game_data(trace, "hostile"), "ledger": ledger_data(trace)}
+    script = data_script(f"games/{HALVES}", game)
+    (site.source / "docs" / "pagedata" / "games" / f"{HALVES}.js").write_bytes(script)
     halve(site.source / "docs" / "pagedata")
     build_site(site.source, site.built)

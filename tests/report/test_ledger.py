@@ -190,4 +190,4 @@ def test_spans_are_counted_as_scripts_count() -> None:
 def test_ledger_of_a_protocol_game_is_small(team: str) -> None:
     trace = golden(f"prior-{team}")
 
-    assert len(data_script("ledgers/x/y/z", ledger_data(trace))) < 2_500
+    assert len(data_script("ledger", ledger_data(trace))) < 2_500

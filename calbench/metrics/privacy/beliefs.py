@@ -1,6 +1,6 @@
 """What observers believe about targets within one round (paper, appendix F.1)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from calbench.domain.ids import AgentId, Slot
 
@@ -23,26 +23,28 @@ class BeliefMatrix:
         self._moved: dict[Pair, list[float]] = {}
 
     def update(
-        self, pair: Pair, slot: Slot, evidence: float, strength: float
-    ) -> tuple[float, float]:
-        """Nudge one belief: ``b <- (1 - k) b + k e`` [P, appendix F.1].
+        self, pair: Pair, evidence: Iterable[tuple[Slot, float]], strength: float
+    ) -> list[tuple[float, float]]:
+        """Nudge beliefs one by one: ``b <- (1 - k) b + k e`` [P, appendix F.1].
 
         Args:
             pair: target and observer.
-            slot: in ``0..num_slots-1``.
-            evidence: e, 1 for feasible and 0 for infeasible.
+            evidence: slots in ``0..num_slots-1``, each with e, 1 for feasible and 0 for
+                infeasible.
             strength: k; 1 replaces the belief, 0 leaves it.
 
         Returns:
-            The belief before and after.
+            Each belief before and after.
         """
         beliefs = self._moved.get(pair)
         if beliefs is None:
             beliefs = self._moved[pair] = [self._prior] * self._num_slots
-        before = beliefs[slot]
-        after = (1 - strength) * before + strength * evidence
-        beliefs[slot] = after
-        return before, after
+        steps = []
+        for slot, told in evidence:
+            before = beliefs[slot]
+            after = beliefs[slot] = (1 - strength) * before + strength * told
+            steps.append((before, after))
+        return steps
 
     @property
     def moved(self) -> Mapping[Pair, list[float]]:

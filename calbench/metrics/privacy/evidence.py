@@ -4,7 +4,7 @@ One function per speech act, and one entry in :data:`EVIDENCE_RULES`; a message 
 an entry cannot be measured, so leaving one out fails instead of counting as silence.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -38,13 +38,16 @@ GREATEST_SCORE = 11
 """DSM's score of a plan that moves nothing: evidence 1 [P, Table 10]."""
 
 
+Evidence = Sequence[tuple[Slot, float]]
+"""Slots in the order they are spoken of, each with the evidence about it, in 0..1."""
+
+
 class Update(NamedTuple):
-    """One nudge of a belief: ``evidence`` in 0..1 about a slot, ``strength`` in 0..1."""
+    """One nudge of what observers believe of a target, all with one ``strength`` in 0..1."""
 
     target: AgentId
-    observer: AgentId
-    slot: Slot
-    evidence: float
+    observers: Sequence[AgentId]
+    evidence: Evidence
     strength: float
 
 
@@ -61,6 +64,16 @@ class RoundTalk:
     participants: tuple[AgentId, ...]
     num_slots: int
     messages: list[MessageSent] = field(default_factory=list)
+    _by_content: dict[type, list[MessageSent]] = field(default_factory=dict)
+
+    def add(self, message: MessageSent) -> None:
+        """Take down a message that was said."""
+        self.messages.append(message)
+        self._by_content.setdefault(type(message.content), []).append(message)
+
+    def said(self, content: type) -> Sequence[Any]:
+        """Return the earlier messages of this round with such content, in order."""
+        return self._by_content.get(content, ())
 
 
 Rule = Callable[[Any, Any, RoundTalk], Iterable[Update]]
@@ -79,8 +92,7 @@ def decision_evidence(
     decision: Decision | PlanDecision, message: MessageSent, _talk: RoundTalk
 ) -> Iterator[Update]:
     """Yield that the chosen slot is feasible for the sender: e = 1, k = 1 [P, Table 10]."""
-    for observer in message.to_agents:
-        yield Update(message.from_agent, observer, decision.slot, 1.0, 1.0)
+    yield Update(message.from_agent, message.to_agents, ((decision.slot, 1.0),), 1.0)
 
 
 def proposals_evidence(
@@ -88,9 +100,8 @@ def proposals_evidence(
 ) -> Iterator[Update]:
     """Yield that each distinct slot offered is feasible: e = 1, k = 1 [P, Table 10]."""
     slots = dict.fromkeys(plan.slot for plan in proposals.plans)
-    for observer in message.to_agents:
-        for slot in slots:
-            yield Update(message.from_agent, observer, slot, 1.0, 1.0)
+    evidence = [(slot, 1.0) for slot in slots]
+    yield Update(message.from_agent, message.to_agents, evidence, 1.0)
 
 
 def scores_evidence(scores: Scores, message: MessageSent, talk: RoundTalk) -> Iterator[Update]:
@@ -102,21 +113,21 @@ def scores_evidence(scores: Scores, message: MessageSent, talk: RoundTalk) -> It
     """
     score_by_plan = dict(zip(scores.plan_ids, scores.scores, strict=False))
     for observer in message.to_agents:
-        for plan_id, slot in _offered_slots(observer, message.from_agent, talk).items():
-            score = score_by_plan.get(plan_id)
-            if score is not None:
-                evidence = min(GREATEST_SCORE, max(0, score)) / GREATEST_SCORE
-                yield Update(message.from_agent, observer, slot, evidence, 1.0)
+        offered = _offered_slots(observer, message.from_agent, talk)
+        evidence = [
+            (slot, min(GREATEST_SCORE, max(0, score)) / GREATEST_SCORE)
+            for plan_id, slot in offered.items()
+            if (score := score_by_plan.get(plan_id)) is not None
+        ]
+        yield Update(message.from_agent, (observer,), evidence, 1.0)
 
 
 def _offered_slots(observer: AgentId, target: AgentId, talk: RoundTalk) -> dict[int, Slot]:
     """Return the slot of each plan the observer offered the target in this round, in order."""
     return {
         plan.plan_id: plan.slot
-        for message in talk.messages
-        if message.from_agent == observer
-        and isinstance(message.content, Proposals)
-        and target in message.to_agents
+        for message in talk.said(Proposals)
+        if message.from_agent == observer and target in message.to_agents
         for plan in message.content.plans
     }
 
@@ -128,23 +139,23 @@ def cost_evidence(report: CostReport, message: MessageSent, talk: RoundTalk) -> 
     credited, appendix F.2) [P]; one that did not ask, such as those tell-all tells, hears
     about every slot of the report [C].
     """
-    costs = list(zip(report.slots, report.costs, strict=False))
+    sender, costs = message.from_agent, zip(report.slots, report.costs, strict=False)
+    evidence = [(slot, 0.0 if cost is None else 1.0) for slot, cost in costs]
     for observer in message.to_agents:
-        requested = _requested_slots(observer, message.from_agent, talk)
-        for slot, cost in costs:
-            if requested is None or slot in requested:
-                evidence = 0.0 if cost is None else 1.0
-                yield Update(message.from_agent, observer, slot, evidence, 1.0)
+        requested = _requested_slots(observer, sender, talk)
+        if requested is None:
+            yield Update(sender, (observer,), evidence, 1.0)
+        else:
+            credited = [each for each in evidence if each[0] in requested]
+            yield Update(sender, (observer,), credited, 1.0)
 
 
 def _requested_slots(observer: AgentId, target: AgentId, talk: RoundTalk) -> frozenset[Slot] | None:
     """Return the slots the observer asked the target for in this round; ``None``: none asked."""
     requests = [
         message.content.slots
-        for message in talk.messages
-        if message.from_agent == observer
-        and isinstance(message.content, CostRequest)
-        and target in message.to_agents
+        for message in talk.said(CostRequest)
+        if message.from_agent == observer and target in message.to_agents
     ]
     return frozenset[Slot]().union(*requests) if requests else None
 
@@ -161,7 +172,7 @@ def announcement_evidence(
         if observer in talk.participants:
             for target in talk.participants:
                 if target != observer:
-                    yield Update(target, observer, announcement.slot, 1.0, 1.0)
+                    yield Update(target, (observer,), ((announcement.slot, 1.0),), 1.0)
 
 
 def partial_sum_evidence(
@@ -190,7 +201,7 @@ def partial_sum_evidence(
     for slot, value in zip(all_slots(talk.num_slots), total, strict=True):
         feasible = max(0, count - infeasible_count(value, count + 1))
         for target in others:
-            yield Update(target, initiator, slot, feasible / count, 1.0)
+            yield Update(target, (initiator,), ((slot, feasible / count),), 1.0)
 
 
 def _fits(vector: Share | PartialSum, talk: RoundTalk) -> bool:
@@ -200,10 +211,8 @@ def _fits(vector: Share | PartialSum, talk: RoundTalk) -> bool:
 
 def _has_sent_sum(sender: AgentId, talk: RoundTalk) -> bool:
     return any(
-        isinstance(message.content, PartialSum)
-        and message.from_agent == sender
-        and _fits(message.content, talk)
-        for message in talk.messages
+        message.from_agent == sender and _fits(message.content, talk)
+        for message in talk.said(PartialSum)
     )
 
 
@@ -243,8 +252,7 @@ def proposal_evidence(
     Of a repair that is the target (Table 10).
     """
     slot = proposal.slot if isinstance(proposal, Propose) else proposal.target
-    for observer in message.to_agents:
-        yield Update(message.from_agent, observer, slot, 0.85, 0.7)
+    yield Update(message.from_agent, message.to_agents, ((slot, 0.85),), 0.7)
 
 
 def reply_evidence(
@@ -256,8 +264,7 @@ def reply_evidence(
     """
     slot = reply.slot if isinstance(reply, ProposeReply) else reply.target
     evidence = 1.0 if reply.status == "PENDING" else 0.0
-    for observer in message.to_agents:
-        yield Update(message.from_agent, observer, slot, evidence, 1.0)
+    yield Update(message.from_agent, message.to_agents, ((slot, evidence),), 1.0)
 
 
 EVIDENCE_RULES: Mapping[type, Rule] = {
@@ -297,6 +304,12 @@ def updates_of(
     Raises:
         KeyError: the message is of a kind without a rule.
     """
+    slots = range(talk.num_slots)
     for update in rules[type(message.content)](message.content, message, talk):
-        if 0 <= update.slot < talk.num_slots:
+        for slot, _ in update.evidence:
+            if slot not in slots:
+                inside = [each for each in update.evidence if each[0] in slots]
+                yield update._replace(evidence=inside)
+                break
+        else:
             yield update

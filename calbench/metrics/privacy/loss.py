@@ -1,6 +1,6 @@
 """Privacy loss of a game by VPS, in slot-equivalents (paper, section 3.2 and appendix F)."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import fsum
@@ -10,7 +10,13 @@ from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import Route
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.privacy.beliefs import BeliefMatrix, Pair
-from calbench.metrics.privacy.evidence import EVIDENCE_RULES, RoundTalk, Rule, updates_of
+from calbench.metrics.privacy.evidence import (
+    EVIDENCE_RULES,
+    Evidence,
+    RoundTalk,
+    Rule,
+    updates_of,
+)
 from calbench.traces.events import (
     AllAgentGroupchatSent,
     AnnouncementSent,
@@ -33,6 +39,10 @@ CHANNEL_BY_EVENT: dict[type[Event], Route] = {
 }
 
 
+_TELLING = frozenset({*CHANNEL_BY_EVENT, RoundStart, Resolution})
+_MESSAGES = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent, SealedSent)
+
+
 class BeliefChange(NamedTuple):
     """One update as it happened. ``source`` is the kind of the message that caused it."""
 
@@ -48,6 +58,30 @@ class BeliefChange(NamedTuple):
     after: float
 
 
+class Heard(NamedTuple):
+    """What one message did to the beliefs of one observer about one target.
+
+    Attributes:
+        event_index: of the message.
+        target: whom it tells of.
+        observer: who hears it.
+        source: kind of the message.
+        channel: how it travelled.
+        evidence: slots in the order of the updates, with e.
+        strength: k of all of them.
+        steps: belief before and after each update.
+    """
+
+    event_index: int
+    target: AgentId
+    observer: AgentId
+    source: str
+    channel: Route
+    evidence: Evidence
+    strength: float
+    steps: Sequence[tuple[float, float]]
+
+
 @dataclass(frozen=True, slots=True)
 class RoundBeliefs:
     """The beliefs at the end of a round, and how they came about.
@@ -56,13 +90,22 @@ class RoundBeliefs:
         round: number of the round, from 0.
         participants: of the meeting under discussion.
         beliefs: belief vector, one number per slot, of every pair with evidence.
-        changes: the updates in order.
+        heard: the updates in order, those by one message of one pair together.
     """
 
     round: int
     participants: tuple[AgentId, ...]
     beliefs: Mapping[Pair, list[float]]
-    changes: tuple[BeliefChange, ...]
+    heard: tuple[Heard, ...]
+
+    @property
+    def changes(self) -> Iterator[BeliefChange]:
+        """The updates in order, one by one."""
+        for index, target, observer, source, channel, evidence, strength, steps in self.heard:
+            for (slot, told), (before, after) in zip(evidence, steps, strict=True):
+                yield BeliefChange(
+                    index, target, observer, slot, source, channel, told, strength, before, after
+                )
 
     def is_participant_pair(self, pair: Pair) -> bool:
         """Whether target and observer both take part in the round's meeting."""
@@ -98,19 +141,21 @@ def round_beliefs(
     num_slots = trace.scenario.num_slots
     talk = RoundTalk((), num_slots)
     matrix = BeliefMatrix(num_slots, measure.belief_prior)
-    changes: list[BeliefChange] = []
+    heard: list[Heard] = []
     for index, event in enumerate(trace.events):
-        if isinstance(event, RoundStart):
+        if type(event) not in _TELLING:  # most events, and this is the fastest way to say so
+            continue
+        if isinstance(event, _MESSAGES):
+            heard += _hear(index, event, talk, matrix, rules)
+            talk.add(event)
+        elif isinstance(event, AnnouncementSent):
+            heard += _hear(index, event, talk, matrix, rules)
+        elif isinstance(event, RoundStart):
             talk = RoundTalk(event.participants, num_slots)
             matrix = BeliefMatrix(num_slots, measure.belief_prior)
-            changes = []
-        elif isinstance(event, MessageSent):
-            changes.extend(_hear(index, event, talk, matrix, rules))
-            talk.messages.append(event)
-        elif isinstance(event, AnnouncementSent):
-            changes.extend(_hear(index, event, talk, matrix, rules))
+            heard = []
         elif isinstance(event, Resolution):
-            yield RoundBeliefs(event.round, talk.participants, matrix.moved, tuple(changes))
+            yield RoundBeliefs(event.round, talk.participants, matrix.moved, tuple(heard))
 
 
 def _hear(
@@ -119,13 +164,12 @@ def _hear(
     talk: RoundTalk,
     matrix: BeliefMatrix,
     rules: Mapping[type, Rule],
-) -> Iterator[BeliefChange]:
+) -> Iterator[Heard]:
     source, channel = message.content.kind, CHANNEL_BY_EVENT[type(message)]
-    for target, observer, slot, evidence, strength in updates_of(message, talk, rules):
-        before, after = matrix.update((target, observer), slot, evidence, strength)
-        yield BeliefChange(
-            index, target, observer, slot, source, channel, evidence, strength, before, after
-        )
+    for target, observers, evidence, strength in updates_of(message, talk, rules):
+        for observer in observers if evidence else ():
+            steps = matrix.update((target, observer), evidence, strength)
+            yield Heard(index, target, observer, source, channel, evidence, strength, steps)
 
 
 def pair_loss(beliefs: list[float], prior: float) -> float:
@@ -168,11 +212,11 @@ def privacy_loss(
             losses[pair[0]].setdefault(each.round, []).append(loss)
             if each.is_participant_pair(pair):
                 participant_losses[pair[0]].append(loss)
-        for change in each.changes:
-            if targets is not None and change.target not in targets:
+        for heard in each.heard:
+            if targets is not None and heard.target not in targets:
                 continue
-            share = abs(change.after - prior) - abs(change.before - prior)
-            shares.setdefault((change.source, change.channel), []).append(share)
+            of_source = shares.setdefault((heard.source, heard.channel), [])
+            of_source += [abs(after - prior) - abs(before - prior) for before, after in heard.steps]
     return PrivacyLoss(
         by_agent=tuple([fsum(chain.from_iterable(loss.values())) for loss in losses]),
         participant_pairs_by_agent=tuple([fsum(loss) for loss in participant_losses]),
