@@ -13,7 +13,7 @@ from calbench.errors import FileError
 from calbench.interface import play_game
 from calbench.scenarios.difficulty import completed
 from calbench.traces.models import Trace
-from calbench.traces.storage import read_trace, trace_bytes, write_trace
+from calbench.traces.storage import TraceReader, read_trace, trace_bytes, write_trace
 from tests.effort import examples
 from tests.factories import make_scenario
 
@@ -325,8 +325,64 @@ def test_any_edit_is_refused_in_one_line_or_read_exactly(
         assert json.loads(trace_bytes(outcome)) == json.loads(data)
 
 
-def read_or_refusal(path: Path) -> Trace | str:
+def read_or_refusal(path: Path, read: Callable[[Path], Trace] = read_trace) -> Trace | str:
     try:
-        return read_trace(path)
+        return read(path)
     except FileError as error:
         return str(error)
+
+
+@given(place=st.sampled_from(ALL_PLACES), value=json_values)
+@settings(
+    max_examples=examples(200),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_reader_of_many_reads_or_refuses_any_edit_as_the_reader_of_one_does(
+    tmp_path: Path, place: tuple[str | int, ...], value: Any
+) -> None:
+    path, reader = tmp_path / "t.json", TraceReader()
+    path.write_bytes(BYTES)
+    assert reader.read(path) == read_trace(path)
+    path.write_bytes(edited(*place, value=value))
+    assert read_or_refusal(path, reader.read) == read_or_refusal(path)
+
+
+def scenario_bytes() -> bytes:
+    return BYTES[BYTES.index(b'"scenario":') : BYTES.index(b'"config":')]
+
+
+LIKE_THE_LAST: dict[str, Callable[[], bytes]] = {
+    "the same": lambda: BYTES,
+    "another layout": lambda: json.dumps(DOCUMENT, indent=1).encode(),
+    "another order": lambda: json.dumps(dict(reversed(DOCUMENT.items()))).encode(),
+    "the scenario twice": lambda: raw(b'"config":', scenario_bytes() + b'"config":'),
+    "another scenario behind it": lambda: raw(
+        b'"config":', scenario_bytes().replace(b'"seed":0', b'"seed":1') + b'"config":'
+    ),
+    "the scenario in a setting": lambda: raw(
+        b'"settings":{}', b'"settings":{' + scenario_bytes() + b'"config":1}'
+    ),
+    "only in a setting": lambda: raw(scenario_bytes(), b"").replace(
+        b'"settings":{}', b'"settings":{' + scenario_bytes() + b'"config":1}'
+    ),
+    "in a key before it": lambda: raw(
+        b'"scenario":', b'"other":{' + scenario_bytes() + b'"config":1},"scenario":'
+    ),
+    "cut behind the scenario": lambda: BYTES[: BYTES.index(b'"config":') + 9],
+}
+
+
+@pytest.mark.parametrize("make", LIKE_THE_LAST.values(), ids=LIKE_THE_LAST)
+def test_scenario_of_the_trace_before_is_taken_only_where_it_is_the_traces_own(
+    tmp_path: Path, make: Callable[[], bytes]
+) -> None:
+    path, reader = tmp_path / "t.json", TraceReader()
+    path.write_bytes(BYTES)
+    known = reader.read(path).scenario
+    path.write_bytes(make())
+    found = read_or_refusal(path, reader.read)
+    assert found == read_or_refusal(path)
+    if make() == BYTES:
+        assert isinstance(found, Trace)
+        assert found.scenario is known
