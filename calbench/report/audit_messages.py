@@ -1,15 +1,12 @@
 """The messages that tell private labels, so that a reader can go from a rate to a sentence."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 
 from calbench.analysis.audits.said import said
 from calbench.analysis.audits.told import labels_of_game, told_leaks
 from calbench.metrics.outcomes import is_lost
 from calbench.metrics.seats import players_of
-from calbench.report.results import ExperimentResults, Row
-from calbench.report.special import GAMES_SHOWN
+from calbench.report.results import Row
 from calbench.scenarios.labels import TIERS
 from calbench.traces.models import Trace
 
@@ -19,65 +16,44 @@ COLUMNS = (
 )  # fmt: skip
 """Of ``tables/leaking_messages.csv``."""
 
+NAME = "leaking_messages.csv"
+
 BETWEEN = " / "
 """Between the words that tell one label and the next."""
 
 
-@dataclass(frozen=True)
-class LeakingMessages:
-    """The leaking messages of the games of one experiment that the trace browser has."""
-
-    results: ExperimentResults
-
-    @cached_property
-    def rows(self) -> list[Row]:
-        """A row a message, in the order of teams, scenarios and events.
-
-        Traces are read only if the audit of the whole experiment found something.
-        """
-        if not any(
-            int(row["leaking_messages"]) for row in self.results.optional("audit_leaks.csv")
-        ):
-            return []
-        scenarios = self.results.spread(GAMES_SHOWN.get(self.results.name))
-        return [
-            row
-            for team in self.results.teams
-            for trace in self.results.traces_of(team, scenarios)
-            for row in self._of_game(trace)
-        ]
-
-    def _of_game(self, trace: Trace) -> Iterator[Row]:
-        team, scenario = trace.config.team, trace.scenario
-        labels = labels_of_game(trace) if team.uses_language else None
-        if labels is None or is_lost(trace.events):
-            return
-        names = [player.name for player in players_of(team, scenario.num_agents)]
-        for message in said(trace):
-            leaks = told_leaks(message, labels, scenario)
-            if not leaks:
-                continue
-            place = (self.results.name, scenario.setting, team.team_id, scenario.scenario_id)
-            tiers = [leak.tier for leak in leaks]
-            yield dict(
-                zip(
-                    COLUMNS,
-                    (
-                        *place,
-                        str(message.event_index),
-                        str(message.round),
-                        str(message.sender),
-                        names[message.sender],
-                        str(len(leaks)),
-                        *(str(tiers.count(tier)) for tier in TIERS),
-                        BETWEEN.join(" ".join(leak.span.split()) for leak in leaks),
-                    ),
-                    strict=True,
-                )
+def leaking_messages(trace: Trace, experiment: str) -> Iterator[Row]:
+    """Yield a row for each message of a game that tells a private label, in their order."""
+    team, scenario = trace.config.team, trace.scenario
+    labels = labels_of_game(trace) if team.uses_language else None
+    if labels is None or is_lost(trace.events):
+        return
+    names = [player.name for player in players_of(team, scenario.num_agents)]
+    for message in said(trace):
+        leaks = told_leaks(message, labels, scenario)
+        if not leaks:
+            continue
+        place = (experiment, scenario.setting, team.team_id, scenario.scenario_id)
+        tiers = [leak.tier for leak in leaks]
+        yield dict(
+            zip(
+                COLUMNS,
+                (
+                    *place,
+                    str(message.event_index),
+                    str(message.round),
+                    str(message.sender),
+                    names[message.sender],
+                    str(len(leaks)),
+                    *(str(tiers.count(tier)) for tier in TIERS),
+                    BETWEEN.join(" ".join(leak.span.split()) for leak in leaks),
+                ),
+                strict=True,
             )
+        )
 
 
-def most_telling(rows: list[Row], team: str, setting: str, count: int) -> list[Row]:
+def most_telling(rows: Sequence[Row], team: str, setting: str, count: int) -> list[Row]:
     """Return a team's messages that tell most labels, sensitive ones first; each of another game.
 
     One game's messages repeat themselves, so the first of each game stands for it.

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calbench.report import numbers, sections
-from calbench.report.audit_messages import COLUMNS, LeakingMessages, most_telling
+from calbench.report.audit_messages import most_telling
 from calbench.report.audit_tables import own_slot_table, patterns_table, rate_cell, sample_table
 from calbench.report.escape import html_text
 from calbench.report.links import GameLinks
 from calbench.report.results import ExperimentResults, Row
-from calbench.report.special import titled, write_table
+from calbench.report.special import titled
 from calbench.scenarios.labels import TIERS
 
 METHOD = "../method.html"
@@ -28,29 +28,27 @@ class Audits:
 
     Attributes:
         experiments: those with rows in the audits' tables, in the order of the page.
-        messages: what leaked in the games that can be browsed.
+        messages: rows of ``leaking_messages.csv``: what leaked in the games that can be browsed.
         links: to these games.
         sample: the table of the labelled sample, if there is one.
     """
 
     experiments: Sequence[ExperimentResults]
-    messages: Sequence[LeakingMessages]
+    messages: Sequence[Row]
     links: GameLinks
     sample: Path
 
     @staticmethod
-    def of(experiments: Sequence[ExperimentResults], links: GameLinks) -> "Audits":
+    def of(
+        experiments: Sequence[ExperimentResults], messages: Sequence[Row], links: GameLinks
+    ) -> "Audits":
         """Choose the experiments that have something to show."""
         found = [each for each in experiments if each.optional("audit_patterns.csv")]
         folder = found[0].tables.parent if found else Path()
-        return Audits(
-            found, [LeakingMessages(e) for e in found if links.covers(e)], links, folder / SAMPLE
-        )
+        return Audits(found, messages, links, folder / SAMPLE)
 
     def write(self, tables: Path) -> None:
-        """Write the tables that the page works out, and bring the sample's."""
-        rows = (row for each in self.messages for row in each.rows)
-        write_table(tables / "leaking_messages.csv", rows, COLUMNS)
+        """Bring the sample's table."""
         if self.sample.is_file():
             (tables / SAMPLE).write_bytes(self.sample.read_bytes())
 
@@ -180,13 +178,14 @@ def _messages(audits: Audits) -> str:
             f'<th scope="row">{html_text(row["team"])}</th>',
             numbers.word_cell(row["words"]),
             f'<td class="cb-word">{_link(audits.links, row)}</td>',
-            *(numbers.word_cell(text) for text in (row["setting"], titled(each.results))),
+            *(numbers.word_cell(text) for text in (row["setting"], titled(results))),
             *(numbers.number_cell(row[name]) for name in ("sender", "labels_told", *TIERS)),
         ]
-        for each in audits.messages
-        for setting in each.results.settings
-        for team in each.results.teams
-        for row in most_telling(each.rows, team, setting, NAMED)
+        for results in audits.experiments
+        for rows_here in [[r for r in audits.messages if r["experiment"] == results.name]]
+        for setting in results.settings
+        for team in results.teams
+        for row in most_telling(rows_here, team, setting, NAMED)
     ]
     if not rows:
         return "<p>No message of a game that can be browsed told a private label.</p>"

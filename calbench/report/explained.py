@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from calbench.report import audits, paper, regret, telling
+from calbench.report import audit_messages, audits, paper, regret, telling
 from calbench.report.links import GameLinks, playing
 from calbench.report.paper_ours import Ours
 from calbench.report.regret_rows import RegretRows
-from calbench.report.results import ExperimentResults, Row
+from calbench.report.results import ExperimentResults, Row, read_table
 from calbench.report.setting import SettingResults
 from calbench.report.special import SpecialResults, write_table
 
@@ -87,7 +87,8 @@ def pages(
     write_table(tables / "agent_game_counts.csv", _counts(played), COUNT_COLUMNS)
     write_table(tables / "telling_messages.csv", _telling(experiments), telling.COLUMNS)
     links = GameLinks(experiments, special)
-    heard = audits.Audits.of(played, links)
+    leaking = read_table(tables / audit_messages.NAME)
+    heard = audits.Audits.of(played, leaking, links)
     if special.experiments and (special.published / "table1.csv").is_file():
         found = paper.Paper(special, Ours(played), heard)
         found.write(tables)

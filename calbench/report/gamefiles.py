@@ -16,13 +16,14 @@ from calbench.analysis.audits.games import GameAudit, audited_game
 from calbench.analysis.audits.said import said
 from calbench.analysis.scoring import mapped
 from calbench.memory import no_collection
+from calbench.report import audit_messages
 from calbench.report.escape import plain_script
-from calbench.report.gameindex import GameIndex
+from calbench.report.gameindex import ExperimentIndex, GameIndex
 from calbench.report.games import packed_game, prompt_data, scenario_data, shown_note, team_kind
 from calbench.report.ledger import LOST_COLUMNS, ledger_data
 from calbench.report.results import ExperimentResults, Row, ScenarioTraces
 from calbench.report.search import WordIndex, words_of
-from calbench.report.special import GAMES_SHOWN
+from calbench.report.special import GAMES_SHOWN, write_table
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Trace
 
@@ -66,6 +67,7 @@ class WrittenGame:
         kind: of the team, in words.
         messages: the different words of each message that is text, in the order sent.
         audit: of a game in words.
+        leaking: its rows of ``leaking_messages.csv``.
     """
 
     scenario_id: str
@@ -73,6 +75,7 @@ class WrittenGame:
     kind: str
     messages: tuple[frozenset[str], ...] = ()
     audit: GameAudit | None = field(default=None, repr=False)
+    leaking: tuple[Row, ...] = ()
 
 
 def write_games(
@@ -90,7 +93,7 @@ def write_games(
         experiments: whose games, in the order of the index.
         folder: where page data goes.
         tables: folder of the tables that readers can download; gets ``audit_games.csv`` of every
-            experiment in words.
+            experiment in words, and ``leaking_messages.csv``.
         executor: where to read and write games; ``None`` does it here.
 
     Raises:
@@ -98,24 +101,40 @@ def write_games(
     """
     index, words = GameIndex(), WordIndex()
     kind_by_team: dict[str, str] = {}
+    leaking: list[Row] = []
     for results in experiments:
-        scenarios = results.spread(GAMES_SHOWN.get(results.name))
-        note = shown_note(results, GAMES_SHOWN.get(results.name))
-        with index.experiment(results, scenarios, note) as entry:
-            tasks = _tasks(results, scenarios, folder)
-            for written in mapped(write_task, tasks, executor):
-                for game in written:
-                    entry.add(game.team, game.scenario_id, words.add(game.messages), game.audit)
-                    entry.kind_by_team.setdefault(game.team, game.kind)
+        with index.experiment(results, *_shown(results)) as entry:
+            found: list[Row] = []
+            for game in _games(entry, folder, executor):
+                entry.add(game.team, game.scenario_id, words.add(game.messages), game.audit)
+                entry.kind_by_team.setdefault(game.team, game.kind)
+                found += game.leaking
+        for team in results.teams:
+            leaking += [row for row in found if row["team"] == team]
         for team, kind in entry.kind_by_team.items():
             kind_by_team.setdefault(team, kind)
         entry.write_audits(tables / results.name / "audit_games.csv")
+    write_table(tables / audit_messages.NAME, leaking, audit_messages.COLUMNS)
     buckets = []
     for bucket, content in words.files():
         write_data(folder, f"search/{bucket}", content)
         buckets.append(bucket)
     write_data(folder, "index", {**index.data(), "buckets": buckets})
     return kind_by_team
+
+
+def _shown(results: ExperimentResults) -> tuple[Sequence[Scenario], str]:
+    """Return the scenarios whose games are shown, and a note where those are not all."""
+    per_setting = GAMES_SHOWN.get(results.name)
+    return results.spread(per_setting), shown_note(results, per_setting)
+
+
+def _games(
+    entry: ExperimentIndex, folder: Path, executor: Executor | None
+) -> Iterator[WrittenGame]:
+    tasks = _tasks(entry.results, entry.scenarios, folder)
+    for written in mapped(write_task, tasks, executor):
+        yield from written
 
 
 def write_data(folder: Path, key: str, value: Any, function: str = "calbench.data") -> None:
@@ -196,6 +215,7 @@ def write_game(folder: Path, trace: Trace, experiment: str, lost: Row | None = N
         kind=team_kind(team.seats),
         messages=_words(trace) if team.uses_language else (),
         audit=audited_game(trace),
+        leaking=tuple(audit_messages.leaking_messages(trace, experiment)),
     )
 
 

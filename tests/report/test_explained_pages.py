@@ -12,7 +12,7 @@ from calbench.analysis.spec import AnalysisSpec
 from calbench.domain.messages import Text
 from calbench.errors import FileError
 from calbench.report import audits, judge, numbers, paper, paper_ours, telling
-from calbench.report.audit_messages import LeakingMessages, most_telling
+from calbench.report.audit_messages import leaking_messages, most_telling
 from calbench.report.audits import Audits
 from calbench.report.links import GameLinks
 from calbench.report.navigation import grouped
@@ -165,8 +165,17 @@ def test_links_lead_only_to_games_that_there_are(
     assert "<b" not in links.game("uniform", HOSTILE, HOSTILE)
 
 
+def leaking(spoken: ExperimentResults) -> list[Row]:
+    return [
+        row
+        for team in spoken.teams
+        for trace in spoken.traces_of(team)
+        for row in leaking_messages(trace, spoken.name)
+    ]
+
+
 def test_leaking_messages_are_those_that_the_audit_counted(spoken: ExperimentResults) -> None:
-    rows = LeakingMessages(spoken).rows
+    rows = leaking(spoken)
     counted = {
         (row["setting"], row["team"]): int(row["leaking_messages"])
         for row in spoken.table("audit_leaks.csv")
@@ -182,7 +191,7 @@ def test_leaking_messages_are_those_that_the_audit_counted(spoken: ExperimentRes
 
 
 def test_leaking_message_is_at_its_event_with_its_words(spoken: ExperimentResults) -> None:
-    rows = LeakingMessages(spoken).rows
+    rows = leaking(spoken)
 
     for trace in spoken.traces_of("oversharer"):
         own = [row for row in rows if row["scenario_id"] == trace.scenario.scenario_id]
@@ -216,14 +225,14 @@ def test_most_telling_comes_first_and_each_game_once() -> None:
 
 def test_path_from_equal_cost_to_the_sentence(spoken: ExperimentResults, tmp_path: Path) -> None:
     special = SpecialResults([spoken], PUBLISHED)
-    shown = Audits.of([spoken], GameLinks([], special))
+    rows = leaking(spoken)
+    shown = Audits.of([spoken], rows, GameLinks([], special))
     shown.write(tmp_path)
     parts = audits.parts(shown)
 
     beside = parts["beside-cost"]()
     assert beside.index("guarded") < beside.index("oversharer")
-    best = most_telling(list(read_table(tmp_path / "leaking_messages.csv")), "oversharer",
-                        "uniform", 1)[0]  # fmt: skip
+    best = most_telling(rows, "oversharer", "uniform", 1)[0]
     place = f"language/oversharer/{best['scenario_id']}/{best['event_index']}"
     assert f'href="../traces.html#{place}"' in parts["messages"]()
     assert "has not been made" in parts["sample"]()
@@ -252,7 +261,7 @@ def test_audit_tables_show_rates_tests_and_no_player_twice(tmp_path: Path) -> No
         """,
     )
     table(tmp_path / "audit_patterns.csv", "setting team player\ns duo .")
-    parts = audits.parts(Audits.of([results(tmp_path)], GameLinks([], NONE_SPECIAL)))
+    parts = audits.parts(Audits.of([results(tmp_path)], [], GameLinks([], NONE_SPECIAL)))
 
     own = Stated(parts["own-slot"]()).values
     assert own[:5] == ["4", "1", "0.2500", "0.0456", "0.6994"]
@@ -276,7 +285,7 @@ def test_published_numbers_stand_apart_from_ours(tmp_path: Path) -> None:
     )
     special = SpecialResults([], PUBLISHED)
     ours = Ours([results(tmp_path)])
-    parts = paper.parts(paper.Paper(special, ours, Audits.of([], GameLinks([], special))))
+    parts = paper.parts(paper.Paper(special, ours, Audits.of([], [], GameLinks([], special))))
 
     published, mine = parts["table-11"]().split("</div>\n</div>")
     assert published.startswith('<div class="cb-published">')
@@ -297,7 +306,7 @@ def test_hostile_published_cells_are_escaped(tmp_path: Path) -> None:
         f"source,property,value,note\npaper,{HOSTILE},{HOSTILE},n\n"
     )
     special = SpecialResults([], tmp_path)
-    parts = paper.parts(paper.Paper(special, Ours([]), Audits.of([], GameLinks([], special))))
+    parts = paper.parts(paper.Paper(special, Ours([]), Audits.of([], [], GameLinks([], special))))
 
     assert "<b " not in parts["table-14"]()
     assert "&lt;b onclick=x&gt;&#123;&#123;1" in parts["table-14"]()
