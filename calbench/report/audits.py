@@ -148,7 +148,7 @@ def _tiers(results: ExperimentResults) -> str:
             *(
                 numbers.plain_header(text)
                 for tier in TIERS
-                for text in (f"{tier}: messages", f"{tier}: told", f"{tier}: held")
+                for text in (f"{tier}: messages", f"{tier}: labels")
             ),
         ],
         [
@@ -161,7 +161,7 @@ def _tiers(results: ExperimentResults) -> str:
                     for found in [by_tier[row["setting"], row["team"], row["player"], tier]]
                     for cell in (
                         rate_cell(found),
-                        *(numbers.number_cell(found[n]) for n in ("labels_told", "labels_held")),
+                        numbers.part_cell(found["labels_told"], found["labels_held"]),
                     )
                 ),
             ]

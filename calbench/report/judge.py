@@ -59,33 +59,65 @@ def _who(rows: Sequence[Row]) -> str:
 
 
 def totals(experiments: Sequence[ExperimentResults]) -> str:
-    """Return the columns of Table 16 for our teams (metric_comparison.csv)."""
+    """Return the columns of Table 16 for our teams, and means (metric_comparison.csv)."""
     shown = [
-        _totals(results, rows) for results in experiments if (rows := results.optional(TOTALS))
+        table(results, rows)
+        for results in experiments
+        if (rows := results.optional(TOTALS))
+        for table in (_sums, _means)
     ]
     return "\n\n".join(shown) or NONE
 
 
-def _totals(results: ExperimentResults, rows: Sequence[Row]) -> str:
-    sums = ("judge_vps", "judge_vps_calibrated", "primary_vps")
-    means = ("mean_judge_vps", "mean_judge_vps_calibrated", "mean_primary_vps", "gap")
+HEADERS = (
+    numbers.plain_header("Team"),
+    *(numbers.word_header(text) for text in ("Setting", "Primary measure")),
+)
+
+MEASURED = ("VPS by the judge", "calibrated", "VPS by the primary measure")
+
+
+def _heads(row: Row) -> list[str]:
+    return [
+        f'<th scope="row">{html_text(row["team"])}</th>',
+        *(numbers.word_cell(text) for text in (row["setting"], vps_words(row))),
+    ]
+
+
+def _sums(results: ExperimentResults, rows: Sequence[Row]) -> str:
     return numbers.table(
-        f"Ours: {titled(results)}, judged by {_who(rows)}; sums, then means over agent-games",
+        f"Ours: {titled(results)}, judged by {_who(rows)}; sums over all games",
         [
-            numbers.plain_header("Team"),
-            *(numbers.word_header(text) for text in ("Setting", "Primary measure")),
+            *HEADERS,
             *(numbers.plain_header(text) for text in ("Games", "Cases", "Unread", "Beliefs")),
-            *(numbers.plain_header(text) for text in ("Judge", "calibrated", "Primary")),
-            *(numbers.plain_header(text) for text in ("Mean, judge", "calibrated", "primary")),
-            *(numbers.plain_header(text) for text in ("Gap", "p of the gap")),
+            *(numbers.plain_header(text) for text in MEASURED),
         ],
         [
             [
-                f'<th scope="row">{html_text(row["team"])}</th>',
-                *(numbers.word_cell(text) for text in (row["setting"], vps_words(row))),
+                *_heads(row),
                 *(numbers.number_cell(row[n]) for n in ("games", "cases", "unread", "beliefs")),
-                *(numbers.number_cell(row[name], 2) for name in sums),
-                *(numbers.estimate_cell(row, name) for name in means),
+                *(
+                    numbers.number_cell(row[name], 2)
+                    for name in ("judge_vps", "judge_vps_calibrated", "primary_vps")
+                ),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _means(results: ExperimentResults, rows: Sequence[Row]) -> str:
+    names = ("mean_judge_vps", "mean_judge_vps_calibrated", "mean_primary_vps", "gap")
+    return numbers.table(
+        f"Ours: {titled(results)}, judged by {_who(rows)}; means over agent-games, 95% interval",
+        [
+            *HEADERS,
+            *(numbers.plain_header(text) for text in (*MEASURED, "Gap", "p of the gap")),
+        ],
+        [
+            [
+                *_heads(row),
+                *(numbers.estimate_cell(row, name) for name in names),
                 numbers.number_cell(row["gap_p"], 4),
             ]
             for row in rows

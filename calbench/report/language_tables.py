@@ -94,7 +94,7 @@ def calibration(experiments: Sequence[Named]) -> str:
     rows = [
         [
             f'<th scope="row">{html_text(row["team"])}</th>',
-            *_place(title, row),
+            numbers.word_cell(", ".join(text for text in (title, row["setting"]) if text)),
             *(numbers.number_cell(row[name]) for name in ("reflections", "unread", "movements")),
             _share(row, "precision"),
             *(numbers.number_cell(row[name], 2) for name in ("mean_toward", "mean_away")),
@@ -110,7 +110,7 @@ def calibration(experiments: Sequence[Named]) -> str:
         "Movements of belief that go toward the truth, as a share of 1",
         [
             numbers.plain_header("Team"),
-            *_place_headers(experiments),
+            numbers.word_header("Games"),
             *(numbers.plain_header(text) for text in ("Reflections", "Unreadable", "Movements")),
             numbers.plain_header("Toward the truth"),
             *(numbers.plain_header(text) for text in ("Mean step toward", "Mean step away")),

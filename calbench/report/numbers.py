@@ -85,10 +85,16 @@ def estimate_cell(row: Row, measure: str, num_agent_games: int | None = None) ->
     return f"<td>{text}</td>"
 
 
-def range_cell(cell: str, low: str, high: str, digits: int) -> str:
-    """Return a cell with a number and, below it, the range it lies in."""
+def range_cell(cell: str, low: str, high: str, digits: int | None) -> str:
+    """Return a cell with a number and, below it, the range; ``None`` digits leave them as is."""
     interval = f"{shown_number(low, digits)} to {shown_number(high, digits)}"
     return f'<td>{shown_number(cell, digits)}<span class="cb-range">{interval}</span></td>'
+
+
+def part_cell(part: str, whole: str) -> str:
+    """Return a cell with a count and, below it, of how many."""
+    of = f'<span class="cb-range">of {shown_number(whole, None)}</span>'
+    return f"<td>{shown_number(part, None)}{of}</td>"
 
 
 def word_cell(text: str) -> str:

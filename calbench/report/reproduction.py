@@ -15,17 +15,21 @@ FAIRNESS_RANGE = ("fairness_least", "fairness", "fairness_greatest")
 
 def comparison(results: Reproduction) -> str:
     """Return paper, release and ours, block by block (table2.csv of both kinds)."""
-    return "\n\n".join(
-        numbers.table(
-            f"{setting}: ours are means of the suites drawn, lowest to highest below",
-            [
-                *(numbers.word_header(text) for text in ("Protocol", "Source")),
-                *(numbers.measure_header(name, METHOD) for name in numbers.HEADLINE),
-                numbers.word_header("Where from"),
-            ],
-            _block_rows(results, setting),
-        )
-        for setting in results.settings
+    return "\n\n".join(_comparison(results, setting) for setting in results.settings)
+
+
+def _comparison(results: Reproduction, setting: str) -> str:
+    """Return the block of a setting; without numbers of others it says nothing of their source."""
+    has_others = any(row["setting"] == setting for row in results.published)
+    header = [
+        *(numbers.word_header(text) for text in ("Protocol", "Source")),
+        *(numbers.measure_header(name, METHOD) for name in numbers.HEADLINE),
+        *([numbers.word_header("Where from")] if has_others else []),
+    ]
+    return numbers.table(
+        f"{setting}: ours are means of the suites drawn, lowest to highest below",
+        header,
+        [row[: len(header)] for row in _block_rows(results, setting)],
     )
 
 

@@ -13,7 +13,7 @@ FIGURES = {
     "results/talk.html": 8,
     "results/cost.html": 7,
     "results/difficulty.html": 3,
-    "results/words.html": 3,
+    "results/words.html": 4,
     "results/language.html": 2,
 }
 """Figures that a reader of each page sees at first."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from calbench.report import figures
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, bars, dots, lines
+from calbench.report.figures.figure import columns_of
 from calbench.report.figures.labels import CHARACTER, LINE, Box, offsets
 from calbench.report.figures.style import Style, Value, plain, wrapped
 from calbench.report.frontier import Line
@@ -199,3 +200,21 @@ def test_a_figure_writes_what_it_draws_and_its_place_escapes(tmp_path: Path) -> 
     assert 'href="../tables/figures/k.csv" download' in html
     assert 'aria-label="T &lt;b&gt;. says &lt;i&gt;"' in html
     assert not re.search(r"<(img|b|i)\b", html)
+
+
+def test_numbers_of_a_figure_stand_above_their_intervals() -> None:
+    rows = (
+        {"team": "a", "share": "0.5000", "share_low": "0.2500", "share_high": "0.7500"},
+        {"team": "b", "share": "1.0000", "share_low": "", "share_high": ""},
+    )
+    columns = columns_of("team", measures=("share",))
+    figure = figures.Figure("k", "T", "says", {}, columns, rows, ("u/games.csv",))
+
+    html = figures.place(figure, "../")
+
+    heads = re.findall(r"<th[^>]*>([^<]*)</th>", html)
+    assert heads == ["team", "share"]
+    cells = re.findall(r"<td>.*?</td>", html)
+    assert [re.findall(r'value="([^"]*)"', cell) for cell in cells] == [
+        ["0.5000", "0.2500", "0.7500"], ["1.0000"],
+    ]  # fmt: skip

@@ -214,28 +214,35 @@ def test_whoever_says_most_is_compared_with_whoever_pays_least(view: View) -> No
     }  # fmt: skip
 
 
-def test_patterns_have_an_interval_only_where_messages_are_counted(view: View) -> None:
+def test_patterns_by_message_and_by_game_are_drawn_apart(view: View) -> None:
     rows = [
         {
             "setting": "s", "team": "a", "player": player, "pattern": pattern, "level": "message",
             "unit": unit, "games": 2, "messages": 40, "count": 10, "rate": rate,
         }
         for player, pattern, unit, rate in (
-            ("", "confirmation_tax", "messages", "0.2500"),
+            ("", "confirmation_tax", "messages", "0.0250"),
             ("", "output_truncation", "agent-rounds", "4.0000"),
             ("p", "confirmation_tax", "messages", "0.9000"),
         )
     ]  # fmt: skip
     write(view.results.tables, "audit_patterns.csv", rows)
 
-    figure = audits.patterns(view, STYLES)
+    said, happened = audits.patterns(view, STYLES), audits.events(view, STYLES)
 
-    message, rounds = figure.rows
+    (message,), (rounds,) = said.rows, happened.rows
     low, high = wilson(10, 40)
     assert (float(message["rate_low"]), float(message["rate_high"])) == (
         pytest.approx((low, high), abs=5e-5)
     )
     assert (rounds["rate"], rounds["rate_low"]) == ("4.0000", "")
+    assert said.says == "Confirmation tax: a has share of messages 0.025."
+    assert happened.says == "Output truncation: a has times found in a game 4."
+    axes = [figure.drawn["layout"]["xaxis"] for figure in (said, happened)]
+    assert axes[0]["range"][1] < 0.5  # a rare one is not flattened
+    assert [axis["title"]["text"] for axis in axes] == [
+        "Share of messages", "Times found in a game",
+    ]  # fmt: skip
     assert audits.leaks(view, STYLES).rows == ()
 
 

@@ -108,9 +108,45 @@ def _rates(
     )
 
 
+BY_MESSAGE = "messages"
+"""The unit of patterns whose rate is a share of messages; others are counted by game."""
+
+
 def patterns(view: View, style_by_name: Mapping[str, Style]) -> Figure:
-    """Return how often teams show each behaviour pattern (paper, Table 15)."""
-    found = [row for row in _of_teams(view, "audit_patterns.csv") if row["rate"]]
+    """Return how often messages show each behaviour pattern (paper, Table 15)."""
+    return _found(
+        view, style_by_name, "patterns", "Behaviour patterns in messages", "Share of messages",
+        "Patterns that are counted message by message; one message may show several. Bars are "
+        "Wilson 95% intervals, which take messages as independent.",
+        is_by_message=True,
+    )  # fmt: skip
+
+
+def events(view: View, style_by_name: Mapping[str, Style]) -> Figure:
+    """Return how often games show the patterns that are no messages (paper, Table 15)."""
+    return _found(
+        view, style_by_name, "events", "Behaviour patterns in events", "Times found in a game",
+        "Patterns that are counted by move, round or meeting, as the table says, over the number "
+        "of games.",
+        is_by_message=False,
+    )  # fmt: skip
+
+
+def _found(
+    view: View,
+    style_by_name: Mapping[str, Style],
+    key: str,
+    title: str,
+    axis: str,
+    note: str,
+    *,
+    is_by_message: bool,
+) -> Figure:
+    found = [
+        row
+        for row in _of_teams(view, "audit_patterns.csv")
+        if row["rate"] and (row["unit"] == BY_MESSAGE) is is_by_message
+    ]
     order = [p.name for p in PATTERNS if any(row["pattern"] == p.name for row in found)]
     shown = {name: name.replace("_", " ") for name in order}
     rows = [
@@ -127,20 +163,28 @@ def patterns(view: View, style_by_name: Mapping[str, Style]) -> Figure:
     )}  # fmt: skip
     never = [label for name, label in shown.items() if name not in seen]
     return Figure(
-        key=f"patterns-{view.key}",
-        title=f"Behaviour patterns, {view.title}",
-        says=_said(series, seen, "rate") + (f" Never found: {', '.join(never)}." if never else ""),
+        key=f"{key}-{view.key}",
+        title=f"{title}, {view.title}",
+        says=" ".join(
+            part
+            for part in (
+                _said(series, seen, axis.lower()),
+                f"Never found: {', '.join(never)}." if never else "",
+            )
+            if part
+        ),
         drawn=dots(
             list(shown.values()),
             series,
-            "Times found for each unit",
+            axis,
             style_by_name=style_by_name,
+            is_share=is_by_message,
+            is_close=True,
         ),
         columns=columns,
         rows=selected(rows, columns),
         sources=(view.source("audit_patterns.csv"),),
-        note="Each pattern is counted in its own unit, which the table names. Bars are Wilson 95% "
-        "intervals where the unit is the message, which they take as independent.",
+        note=note,
         height=height(len(shown), 2, 18 + 8 * len(series)),
     )
 
@@ -148,6 +192,6 @@ def patterns(view: View, style_by_name: Mapping[str, Style]) -> Figure:
 def _bounds(row: Row) -> Value:
     """Return a pattern's interval; the table has a denominator for messages alone."""
     count, messages = int(row["count"]), int(row["messages"])
-    if row["unit"] != "messages" or count > messages:
+    if row["unit"] != BY_MESSAGE or count > messages:
         return Value("")
     return share(count, messages)

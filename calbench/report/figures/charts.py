@@ -62,6 +62,7 @@ def dots(
     style_by_name: Mapping[str, Style] | None = None,
     ranges: Series | None = None,
     is_share: bool = False,
+    is_close: bool = False,
 ) -> dict[str, Any]:
     """Return a row of dots with intervals for each name; series lie below each other in it.
 
@@ -72,6 +73,7 @@ def dots(
         style_by_name: how each name looks, or each series where there are several.
         ranges: broad bars behind the dots, from one end of each value to the other.
         is_share: whether numbers are shares from 0 to 1.
+        is_close: whether the axis ends where the shares do, so that small ones can be read.
     """
     figure = new_figure()
     if ranges is not None:
@@ -108,18 +110,26 @@ def dots(
     _name_rows(figure, names)
     figure.update_layout(showlegend=len(series) > 1 or ranges is not None)
     spans = [value for each in (*series, ranges) if each for value in each.values.values()]
-    _measure(figure, title, spans, is_share=is_share)
+    _measure(figure, title, spans, is_share=is_share, is_close=is_close)
     return as_data(figure)
 
 
-def _measure(figure: Drawing, title: str, values: Sequence[Value], *, is_share: bool) -> None:
+def _measure(
+    figure: Drawing,
+    title: str,
+    values: Sequence[Value],
+    *,
+    is_share: bool,
+    is_close: bool = False,
+) -> None:
     """Set up the horizontal axis, with room for markers at its ends."""
     set_x_title(figure, title, ROW_TITLE_WIDTH)
     low = min([0.0, *(value.ends[0] for value in values)])
     high = max([0.0, *(value.ends[1] for value in values)]) or 1.0
     if is_share:
+        figure.update_xaxes(tickformat=".1~%")
+    if is_share and not is_close:
         low, high = 0.0, 1.0
-        figure.update_xaxes(tickformat=".0%")
     room = 0.05 * (high - low)
     figure.update_xaxes(range=[round(low - room, 6), round(high + room, 6)], zeroline=True)
 

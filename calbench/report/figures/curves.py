@@ -40,7 +40,8 @@ def curves(
         sources: tables that the numbers are from.
         is_log: whether the measure's axis is logarithmic.
     """
-    figure = new_figure(f"{title} ({unit})" if unit else title)
+    measured = unit.removeprefix(f"{title.lower()} ")
+    figure = new_figure(f"{title} ({measured})" if unit else title)
     for place, (team, points) in enumerate(lines.items()):
         style = style_by_team[team]
         figure.add_trace(

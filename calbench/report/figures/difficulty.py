@@ -27,7 +27,7 @@ QUANTITIES: Mapping[str, tuple[str, str, str, str]] = {
         "excess_cost",
         "",
         "Excess cost by difficulty",
-        "Excess cost of a game",
+        "Excess of a game in accounting cost",
     ),
     "placed": (
         "scheduled",

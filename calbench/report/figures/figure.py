@@ -14,6 +14,9 @@ from calbench.report.results import Row
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
+ENDS = ("_low", "_high")
+"""What the ends of a measure's interval are called behind its name."""
+
 FOLDER = "figures"
 """Below the page data, and below the tables."""
 
@@ -99,15 +102,18 @@ def _folded(figure: Figure, words: str, *, has_table: bool) -> str:
 
 
 def _table(figure: Figure) -> str:
+    """Return the numbers that are drawn; an interval stands below its number."""
+    ends = {f"{name}{end}" for name in figure.columns for end in ENDS}
+    names = [name for name in figure.columns if name not in ends]
     return numbers.table(
         f"The numbers: {figure.title}",
         [
             (numbers.plain_header if _is_number(figure, name) else numbers.word_header)(
                 name.replace("_", " ")
             )
-            for name in figure.columns
+            for name in names
         ],
-        [[_cell(row[name]) for name in figure.columns] for row in figure.rows],
+        [[_cell(row, name) for name in names] for row in figure.rows],
     )
 
 
@@ -116,7 +122,11 @@ def _is_number(figure: Figure, name: str) -> bool:
     return bool(cells) and all(NUMBER.fullmatch(cell) for cell in cells)
 
 
-def _cell(cell: str) -> str:
+def _cell(row: Row, name: str) -> str:
+    cell = row[name]
+    low, high = (row.get(f"{name}{end}", "") for end in ENDS)
+    if low and high:
+        return numbers.range_cell(cell, low, high, None)
     if not cell or NUMBER.fullmatch(cell):
         return numbers.number_cell(cell)
     return numbers.word_cell(cell)
@@ -124,7 +134,7 @@ def _cell(cell: str) -> str:
 
 def columns_of(*names: str, measures: Sequence[str] = ()) -> tuple[str, ...]:
     """Return columns, each measure followed by the ends of its interval."""
-    ends = [f"{measure}{end}" for measure in measures for end in ("", "_low", "_high")]
+    ends = [f"{measure}{end}" for measure in measures for end in ("", *ENDS)]
     return (*names, *ends)
 
 

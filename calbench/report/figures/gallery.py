@@ -18,7 +18,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "talk": ("messages-excess", "messages-meeting", "first-vps", "first-cost"),
     "cost": ("fairness", "split", "optimum", "completion", "prior"),
     "difficulty": ("thirds-excess", "thirds-placed"),
-    "words": ("patterns", "own-slot", "leaks"),
+    "words": ("patterns", "events", "own-slot", "leaks"),
 }
 """The sections of each page; their names are those of markers and anchors."""
 
@@ -54,6 +54,7 @@ class Gallery:
             "thirds-excess": lambda view: difficulty.by_third(view, "excess"),
             "thirds-placed": lambda view: difficulty.by_third(view, "placed"),
             "patterns": lambda view: audits.patterns(view, look),
+            "events": lambda view: audits.events(view, look),
             "own-slot": lambda view: audits.own_slot(view, look),
             "leaks": lambda view: audits.leaks(view, look),
         }

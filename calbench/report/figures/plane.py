@@ -24,7 +24,7 @@ VPS_KIND_NAMES: Mapping[str, str] = {
 
 COLUMNS = columns_of("line", "point", "team", "vps_kind", measures=(VPS, COST))
 
-UPWARD = Axis("↑ Adjusted excess cost per meeting", "adjusted excess cost")
+UPWARD = Axis("↑ Adjusted excess per meeting, accounting cost", "adjusted excess cost")
 
 NOTE = (
     "Lower left is better. Bars are 95% intervals over scenarios. The horizontal scale is that of "

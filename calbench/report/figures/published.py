@@ -43,7 +43,7 @@ DOTS: Mapping[str, Printed] = {
         "table11.csv",
         {"mean_excess": "both settings"},
         "Excess of seats with all their meetings",
-        "Excess cost per scheduled meeting, seats with all their meetings",
+        "Excess per scheduled meeting in accounting cost, seats with all their meetings",
     ),
     "first-vps": Printed(
         "table12.csv",
@@ -55,7 +55,7 @@ DOTS: Mapping[str, Printed] = {
         "table12.csv",
         {"cost_difference": "both settings"},
         "Speaking first, excess cost",
-        "Excess cost of first speakers less that of later ones",
+        "Excess in accounting cost of first speakers less that of later ones",
     ),
 }
 
@@ -110,7 +110,7 @@ def _fairness(models: Sequence[Row], settings: Sequence[str]) -> Figure:
             + words.extremes({n: v.cell for n, v in each.values.items()}, "fairness cost")
             for each in series
         ),
-        drawn=dots(names, series, "Fairness cost"),
+        drawn=dots(names, series, "Fairness in accounting cost (less is fairer)"),
         columns=columns,
         rows=selected(models, columns),
         sources=("published/table1.csv",),

@@ -54,7 +54,7 @@ def fairness(view: View, style_by_name: Mapping[str, Style]) -> Figure:
         drawn=dots(
             names,
             [Series("against the canonical one, 95% interval", found)],
-            "Fairness cost (less is fairer)",
+            "Fairness in accounting cost (less is fairer)",
             style_by_name=style_by_name,
             ranges=Series("least to greatest over equally cheap optima", ranges),
         ),
@@ -85,7 +85,7 @@ def completion(view: View, style_by_name: Mapping[str, Style]) -> Figure:
         drawn=dots(
             list(cells),
             [Series("mean", {who(row): value(row, "mean_excess") for row in rows})],
-            "Excess cost per scheduled meeting, seats with all their meetings",
+            "Excess per scheduled meeting in accounting cost, seats with all their meetings",
             style_by_name=style_by_name,
         ),
         columns=columns,
@@ -123,7 +123,7 @@ def split(view: View) -> Figure:
         drawn=bars(
             names,
             [Series(title, found[name]) for name, title in PARTS.items()],
-            "Excess cost of a game",
+            "Excess of a game in accounting cost",
             ends=Series("all of it, 95% interval", found["excess"]),
             colours=("#56b4e9", "#e69f00", "#d55e00"),
         ),

@@ -13,7 +13,7 @@ from calbench.report.figures.views import View, value, who
 from calbench.report.results import Row
 
 MESSAGES = Axis("Messages per scheduled meeting →", "messages")
-EXCESS = Axis("↑ Excess cost per agent-game", "excess cost")
+EXCESS = Axis("↑ Excess per agent-game, accounting cost", "excess cost")
 
 ROLES: Mapping[str, str] = {
     "first": "First speaker of the meeting",
@@ -24,7 +24,7 @@ ROLES: Mapping[str, str] = {
 
 QUANTITIES: Mapping[str, str] = {
     "vps": "VPS, slot-equivalents, of first speakers less that of later ones",
-    "excess_cost": "Excess cost of first speakers less that of later ones",
+    "excess_cost": "Excess in accounting cost of first speakers less that of later ones",
 }
 """What ``first_speaker.csv`` compares."""
 
