@@ -117,7 +117,7 @@ OUTCOME_COUNTS = (
     ),
     Column("lost_percent", "number", "percent", "share of lost games", "games recorded", "C"),
     Column("is_flagged", "truth", "", "more than 5 percent of the games were lost", origin="C"),
-    Column("meetings", "integer", "meetings", "meetings of all games recorded"),
+    Column("meetings", "integer", "meetings", "meetings of all games recorded", "", "C"),
     *(
         Column(outcome, "integer", "meetings", f"meetings that ended so: {outcome}", origin="C")
         for outcome in OUTCOMES
@@ -139,7 +139,7 @@ GAMES = (
         "P",
     ),
     Column("is_lost", "truth", "", "lost games have no measures", origin="C"),
-    Column("meetings", "integer", "meetings", "meetings of the scenario"),
+    Column("meetings", "integer", "meetings", "meetings of the scenario", "", "P"),
     Column("scheduled", "integer", "meetings", "how many were scheduled", origin="P"),
     Column("cost", "integer", COST, "paid by all agents", origin="P"),
     Column("oracle_cost", "integer", COST, "least cost of the scheduled meetings", origin="P"),
@@ -208,7 +208,7 @@ SENSITIVITY = (
         "all agent-games",
         "C",
     ),
-    Column("games", "integer", "games", "games scored"),
+    Column("games", "integer", "games", "games scored", origin="C"),
     Column("games_sampled", "integer", "games", "of these, with sampled schedules", origin="C"),
 )
 

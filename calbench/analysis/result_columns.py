@@ -112,7 +112,7 @@ MESSAGES_BY_MEETING = (
         f"of the agent in the meeting: {', '.join(ROLES)}; an outsider takes no part in it",
         origin="P, outsider C",
     ),
-    Column("agent_rounds", "integer", "agent-rounds", "agents in this role and meeting"),
+    Column("agent_rounds", "integer", "agent-rounds", "agents in this role and meeting", "", "C"),
     Column("scenarios", "integer", "scenarios", "those with such an agent", origin="C"),
     *estimated("messages", "messages", "mean of messages sent in the round", "agent_rounds", "P"),
 )

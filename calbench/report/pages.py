@@ -16,8 +16,10 @@ import yaml
 
 from calbench.errors import CalbenchError, OutputError
 from calbench.report import (
+    audit_tables,
     boards,
     cohort,
+    dictionary,
     difficulty,
     documents,
     draws,
@@ -195,7 +197,11 @@ def _write_results(
             "frontier": lambda: _about_lines(sources, lines),
             "difficulty-figure": lambda: figures.place(hard, "../", has_table=False),
             "difficulty-table": lambda: difficulty.table(fractions),
-            "data-dictionary": sections.data_dictionary,
+            "pattern-definitions": audit_tables.pattern_definitions,
+            "data-dictionary": dictionary.of_experiments,
+            "data-of-site": dictionary.of_site,
+            "data-of-figures": dictionary.of_figures,
+            "data-of-others": dictionary.of_others,
             "figure-scripts": lambda: sections.figure_scripts("../"),
         },
     )

@@ -1,9 +1,7 @@
 """The parts of pages that hold numbers, each from the tables it names."""
 
-import re
 from collections.abc import Mapping, Sequence
 
-from calbench.analysis.dictionary import JUDGE_TABLES, TABLES
 from calbench.analysis.measures import MEASURES
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.report import frontier, numbers
@@ -53,8 +51,8 @@ def counts(each: SettingResults) -> str:
     ]
     return (
         f"<p>{parts[0]} scenarios and {parts[1]} scored games a team. "
-        "Intervals hold 95% of the bootstrap resamples of scenarios; "
-        "n is the number of agent-games that count.</p>"
+        'Intervals are of 95%, by <a href="../method.html#bootstrap">bootstrap over scenarios</a>; '
+        "n is how many agent-games count, one for each agent of each game.</p>"
     )
 
 
@@ -137,7 +135,7 @@ def outcomes(each: SettingResults) -> str:
         "How meetings ended",
         [
             numbers.plain_header("Team"),
-            *(numbers.plain_header(name.replace("_", " ")) for name in names),
+            *(numbers.plain_header(name.replace("_", " ").capitalize()) for name in names),
         ],
         [
             [
@@ -264,34 +262,3 @@ def _links(place_by_name: Mapping[str, str]) -> str:
         for name, place in place_by_name.items()
     ]
     return f"<p>{' · '.join(links)}</p>"
-
-
-def data_dictionary() -> str:
-    """Return the columns of every table."""
-    return "\n\n".join(
-        f"### tables/{name} {{#{re.sub('[^a-z]', '-', name.removesuffix('.csv'))}}}\n\n"
-        + numbers.table(
-            f"Columns of {name}",
-            [
-                numbers.word_header(text)
-                for text in ("Column", "Kind", "Unit", "Meaning", "Runs over", "Origin")
-            ],
-            [
-                [
-                    f'<th scope="row"><code>{html_text(column.name)}</code></th>',
-                    *(
-                        numbers.word_cell(text)
-                        for text in (
-                            column.kind,
-                            column.unit,
-                            column.meaning,
-                            column.denominator,
-                            f"[{column.origin}]" if column.origin else "",
-                        )
-                    ),
-                ]
-                for column in columns
-            ],
-        )
-        for name, columns in {**TABLES, **JUDGE_TABLES}.items()
-    )

@@ -11,11 +11,14 @@ _MESSAGES = Column(
 )
 
 
+_END = "end of the Wilson 95% interval"
+
+
 def _share(meaning: str, denominator: str, origin: str) -> tuple[Column, ...]:
     return (
         Column("rate", "number", "share", meaning, denominator, origin),
-        Column("rate_low", "number", "share", "lower end of the Wilson 95% interval", denominator),
-        Column("rate_high", "number", "share", "upper end of the Wilson 95% interval", denominator),
+        Column("rate_low", "number", "share", f"lower {_END}", denominator, "C"),
+        Column("rate_high", "number", "share", f"upper {_END}", denominator, "C"),
     )
 
 
@@ -32,7 +35,7 @@ AUDIT_PATTERNS = (
     ),
     Column("level", "text", "", "message, or social: of agents together", origin="P"),
     Column("unit", "text", "", "what is counted"),
-    Column("games", "integer", "games", "games scored that the player took part in"),
+    Column("games", "integer", "games", "games scored that the player took part in", "", "C"),
     _MESSAGES,
     Column("count", "integer", "see unit", "how often; one message may show several", origin="P"),
     Column("rate", "number", "share", "count, by message or by game", "messages, else games", "C"),
@@ -46,7 +49,9 @@ AUDIT_OWN_SLOT = (
     _MESSAGES,
     Column("count", "integer", "messages", "messages with this label", origin="P"),
     *_share("count / messages", "messages", "P, patterns C"),
-    Column("others_messages", "integer", "messages", "of all other players of the setting"),
+    Column(
+        "others_messages", "integer", "messages", "of all other players of the setting", "", "C"
+    ),
     Column("others_rate", "number", "share", "the same of these", "others_messages", "C"),
     Column(
         "p_value",
@@ -74,8 +79,8 @@ AUDIT_LEAKS = (
         origin="P, detector C",
     ),
     *_share("leaking_messages / messages", "messages", "C"),
-    Column("labels_told", "integer", "labels", "distinct labels told, summed over games"),
-    Column("labels_held", "integer", "labels", "labels of the player's items, over games"),
+    Column("labels_told", "integer", "labels", "distinct labels told, summed over games", "", "C"),
+    Column("labels_held", "integer", "labels", "labels of the player's items, over games", "", "C"),
 )
 
 AUDIT_HONESTY = (
@@ -98,13 +103,13 @@ AUDIT_SAMPLE = (
     ),
     Column("label", "text", "", "semantic_leakage (of labels), or an own-slot label", origin="P"),
     Column("messages", "integer", "messages", "messages of the part", origin="C"),
-    Column("true_positives", "integer", "", "found, and right by reading"),
-    Column("false_positives", "integer", "", "found, and wrong"),
-    Column("false_negatives", "integer", "", "missed"),
+    Column("true_positives", "integer", "", "found, and right by reading", origin="C"),
+    Column("false_positives", "integer", "", "found, and wrong", origin="C"),
+    Column("false_negatives", "integer", "", "missed", origin="C"),
     Column("precision", "number", "share", "right of those found", "found", "P"),
-    Column("precision_low", "number", "share", "lower end of the Wilson 95% interval", "found"),
-    Column("precision_high", "number", "share", "upper end of the Wilson 95% interval", "found"),
+    Column("precision_low", "number", "share", f"lower {_END}", "found", "P"),
+    Column("precision_high", "number", "share", f"upper {_END}", "found", "P"),
     Column("recall", "number", "share", "found of those there", "there by reading", "P"),
-    Column("recall_low", "number", "share", "lower end of the Wilson 95% interval", "there"),
-    Column("recall_high", "number", "share", "upper end of the Wilson 95% interval", "there"),
+    Column("recall_low", "number", "share", f"lower {_END}", "there", "P"),
+    Column("recall_high", "number", "share", f"upper {_END}", "there", "P"),
 )

@@ -173,8 +173,14 @@ JUDGE_AGREEMENT = (
         origin="P, by_chance C",
     ),
     Column("value", "number", "", "a count, or a number of at most 1", origin="P"),
-    Column("low", "number", "", "lower end of the percentile interval by bootstrap over scenarios"),
-    Column("high", "number", "", "upper end of it; counts have none"),
+    Column(
+        "low",
+        "number",
+        "",
+        "lower end of the percentile interval by bootstrap over scenarios",
+        origin="C",
+    ),
+    Column("high", "number", "", "upper end of it; counts have none", origin="C"),
     Column("scenarios", "integer", "scenarios", "with an answer to compare", origin="C"),
     Column(
         "p_value",

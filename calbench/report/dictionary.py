@@ -1,0 +1,58 @@
+"""The data dictionary of the site: every column of every table that it offers."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from calbench.analysis.columns import Column
+from calbench.analysis.dictionary import JUDGE_TABLES, TABLES
+from calbench.report import numbers
+from calbench.report.escape import html_text
+from calbench.report.site_columns import DRAWN, MADE, PUBLISHED
+
+HEADERS = ("Column", "Kind", "Unit", "Meaning", "Runs over", "Origin")
+
+
+def of_experiments() -> str:
+    """Return the columns of the tables that every run writes."""
+    return "\n\n".join(_entries({**TABLES, **JUDGE_TABLES}))
+
+
+def of_site() -> str:
+    """Return the columns of the tables that are made with the site."""
+    return "\n\n".join(_entries(MADE, "site-", " of the site"))
+
+
+def of_figures() -> str:
+    """Return the columns of figures' files that no other table has."""
+    return _table("Further columns of tables/figures", DRAWN)
+
+
+def of_others() -> str:
+    """Return the columns of the numbers of others."""
+    return "\n\n".join(_entries(PUBLISHED))
+
+
+def _entries(
+    tables: Mapping[str, Sequence[Column]], prefix: str = "", where: str = ""
+) -> Iterator[str]:
+    for name, columns in tables.items():
+        anchor = prefix + re.sub("[^a-z0-9]", "-", name.removesuffix(".csv"))
+        table = _table(f"Columns of {name}{where}", columns)
+        yield f"### tables/{name}{where} {{#{anchor}}}\n\n{table}"
+
+
+def _table(caption: str, columns: Sequence[Column]) -> str:
+    return numbers.table(
+        caption,
+        [numbers.word_header(text) for text in HEADERS],
+        [[_name(column), *map(numbers.word_cell, _about(column))] for column in columns],
+    )
+
+
+def _name(column: Column) -> str:
+    return f'<th scope="row"><code>{html_text(column.name)}</code></th>'
+
+
+def _about(column: Column) -> tuple[str, ...]:
+    origin = f"[{column.origin}]" if column.origin else ""
+    return column.kind, column.unit, column.meaning, column.denominator, origin
