@@ -104,7 +104,7 @@ def table1(ours: Ours, setting: str) -> str:
             *HEADERS,
             *(numbers.plain_header(text) for text in ("Agent-games", "Scheduled meetings")),
             *(numbers.measure_header(name, METHOD) for name in numbers.HEADLINE),
-            numbers.word_header("VPS measured by"),
+            numbers.word_header("VPS by"),
         ],
         [
             [

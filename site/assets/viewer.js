@@ -14,6 +14,11 @@
   var words = calbench.words;
   /* Names become part of a file's address: no slash, and no name of dots alone. */
   var NAME = /^[\w.-]*\w[\w.-]*$/;
+  /* How agents of a game may talk, as the leaderboard says it. */
+  var OPEN = new Map([
+    ["dm", "private messages"], ["participant_groupchat", "to all participants"],
+    ["all_agent_groupchat", "to all agents"], ["sealed", "to a mediator"]
+  ]);
   var place = null;
   var part = {};
   var current = null;
@@ -198,7 +203,8 @@
       difficulty.tertile ? difficulty.tertile + " third" : null,
       typeof difficulty.feasible_fraction === "number"
         ? "feasible fraction " + difficulty.feasible_fraction.toPrecision(3) : null,
-      "channels " + game.channels.join(", ").replace(/_/g, " "),
+      "channel: " + game.channels.map(function (name) { return OPEN.get(name) || name; })
+        .join(" and "),
       "at most " + game.limits.max_turns_per_round + " sweeps",
       "game " + game.game_id
     ].filter(Boolean).join(" · ");

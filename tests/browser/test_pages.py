@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tabs import PHONE, Tab, pages_of, settled
+from tests.browser.tabs import DESKTOP, PHONE, Tab, pages_of, settled
 
 GLOBALS = "Object.keys(window).filter(name => /^cal/i.test(name))"
 
@@ -14,6 +14,25 @@ PRESSED = """Array.from(document.querySelectorAll(".cb-numbers tbody tr > :first
     .filter(cell => cell.clientWidth > 0 && cell.clientWidth < 60)
     .map(cell => cell.textContent)"""
 """Names of rows that a wide table leaves hardly more room than for single letters."""
+
+
+WIDE = """Array.from(document.querySelectorAll(".cb-scroll, .md-typeset__scrollwrap"))
+    .filter(place => place.clientWidth && place.scrollWidth > place.clientWidth + 1)
+    .map(place => place.textContent.trim())
+    .filter(text => !text.includes("hostile"))
+    .map(text => text.slice(0, 80))"""
+"""Tables that are cut off until a reader scrolls them sideways; hostile names may be that long."""
+
+
+@pytest.mark.heavy
+def test_tables_fit_a_desktop(file_tab: Tab, folder: Path) -> None:
+    file_tab.resize(DESKTOP)
+    names = pages_of(folder)
+
+    wide = {name: settled(file_tab.visit(name)).evaluate(WIDE) for name in names}
+
+    assert len(names) > 20
+    assert {name: found for name, found in wide.items() if found} == {}
 
 
 def test_every_page_opens_in_silence_and_fits_a_phone(tab: Tab, folder: Path) -> None:

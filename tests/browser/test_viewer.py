@@ -31,6 +31,7 @@ def test_game_is_stepped_by_round_and_keys_are_listed(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-001/0")
     opened(page, "varied/imap/varied-001", 0)
     place = page.locator(".cb-place")
+    expect(page.locator("#cb-traces")).to_contain_text("channel: private messages · at most")
 
     page.keyboard.press("]")
     page.get_by_role("button", name="Next round").click()

@@ -19,6 +19,8 @@ from calbench.report.figures.labels import CHARACTER, LINE, Box, offsets
 from calbench.report.figures.style import Style, Value, plain, wrapped
 from calbench.report.frontier import Line
 from calbench.report.results import Row
+from tests.report.sample_site import SampleSite
+from tests.report.unpacking import file_value
 
 STYLE = Style("#0072b2", "circle")
 
@@ -218,3 +220,20 @@ def test_numbers_of_a_figure_stand_above_their_intervals() -> None:
     assert [re.findall(r'value="([^"]*)"', cell) for cell in cells] == [
         ["0.5000", "0.2500", "0.7500"], ["1.0000"],
     ]  # fmt: skip
+
+
+def test_axes_of_costs_and_privacy_name_their_unit(sample_site: SampleSite) -> None:
+    titles = set()
+    for path in (sample_site.built / "pagedata" / "figures").glob("*.js"):
+        layout = file_value(path)["layout"]
+        for name, part in layout.items():
+            if re.match("[xy]axis|title", name):
+                text = part.get("title", part).get("text", "")
+                titles.add(text.replace("<br>", " "))
+
+    units = {"xcess": "accounting cost|slot-equivalents", "airness": "accounting cost"}
+    units["VPS"] = "slot-equivalents"
+    for word, unit in units.items():
+        own = [title for title in titles if word in title]
+        assert own
+        assert not [title for title in own if not re.search(unit, title)]
