@@ -19,7 +19,7 @@ def of_experiments() -> str:
 
 def of_site() -> str:
     """Return the columns of the tables that are made with the site."""
-    return "\n\n".join(_entries(MADE, "site-", " of the site"))
+    return "\n\n".join(_entries(MADE, "site-"))
 
 
 def of_figures() -> str:
@@ -32,13 +32,10 @@ def of_others() -> str:
     return "\n\n".join(_entries(PUBLISHED))
 
 
-def _entries(
-    tables: Mapping[str, Sequence[Column]], prefix: str = "", where: str = ""
-) -> Iterator[str]:
+def _entries(tables: Mapping[str, Sequence[Column]], prefix: str = "") -> Iterator[str]:
     for name, columns in tables.items():
         anchor = prefix + re.sub("[^a-z0-9]", "-", name.removesuffix(".csv"))
-        table = _table(f"Columns of {name}{where}", columns)
-        yield f"### tables/{name}{where} {{#{anchor}}}\n\n{table}"
+        yield f"### tables/{name} {{#{anchor}}}\n\n{_table(f'Columns of {name}', columns)}"
 
 
 def _table(caption: str, columns: Sequence[Column]) -> str:
