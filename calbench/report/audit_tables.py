@@ -43,6 +43,32 @@ def patterns_table(results: ExperimentResults, setting: str, caption: str) -> st
     )
 
 
+def pattern_definitions() -> str:
+    """Return what each pattern is found by, and where that comes from (paper, Table 15)."""
+    return numbers.table(
+        "The twelve patterns, in the order of the paper's Table 15",
+        [
+            numbers.word_header(text)
+            for text in ("Pattern", "Level", "Counts", "Found by", "Origin")
+        ],
+        [
+            [
+                f'<th scope="row">{html_text(pattern.name.replace("_", " "))}</th>',
+                *(
+                    numbers.word_cell(text)
+                    for text in (
+                        pattern.level,
+                        pattern.unit,
+                        pattern.detector,
+                        f"[{pattern.origin}]",
+                    )
+                ),
+            ]
+            for pattern in PATTERNS
+        ],
+    )
+
+
 def _count(row: Row | None) -> str:
     if row is None:
         return numbers.number_cell("")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from calbench.analysis.audits.patterns import PATTERNS
 from calbench.analysis.measures import MEASURES
 from calbench.errors import CalbenchError, FileError, OutputError
 from calbench.report import numbers
@@ -309,3 +310,12 @@ def test_unknown_marker_is_refused(experiments: list[ExperimentResults], tmp_pat
 
     with pytest.raises(CalbenchError, match=r"index\.md: nothing is known as nonsense"):
         write_site(sources, experiments, tmp_path / "src")
+
+
+def test_method_page_says_what_each_pattern_is_found_by(source: Path) -> None:
+    text = (source / "docs" / "method.md").read_text()
+    section = text.split("{#patterns}", 1)[1].split("\n## ", 1)[0]
+    for pattern in PATTERNS:
+        row = section.split(f">{pattern.name.replace('_', ' ')}</th>", 1)[1].split("</tr>", 1)[0]
+        assert f'<td class="cb-word">{pattern.unit}</td>' in row
+        assert f"[{pattern.origin}]" in row
