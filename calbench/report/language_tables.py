@@ -128,7 +128,7 @@ def replies(experiments: Sequence[Named]) -> str:
         [
             numbers.plain_header("Player"),
             *_place_headers(experiments),
-            *(numbers.plain_header(name.replace("_", " ")) for name in names),
+            *(numbers.plain_header(name.replace("_", " ").capitalize()) for name in names),
         ],
         [
             [
@@ -167,7 +167,10 @@ def tokens(experiments: Sequence[Named]) -> str:
             numbers.plain_header("Player"),
             *_place_headers(experiments),
             numbers.word_header("Team"),
-            *(numbers.plain_header(name.replace("_", " ")) for name in ("games", *names)),
+            *(
+                numbers.plain_header(name.replace("_", " ").capitalize())
+                for name in ("games", *names)
+            ),
             numbers.plain_header("US$"),
         ],
         rows,

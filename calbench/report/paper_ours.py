@@ -261,7 +261,7 @@ def usage(ours: Ours) -> str:
         [
             numbers.plain_header("Player"),
             *(numbers.word_header(text) for text in ("Team", "Setting")),
-            *(numbers.plain_header(name.replace("_", " ")) for name in counts),
+            *(numbers.plain_header(name.replace("_", " ").capitalize()) for name in counts),
             *(numbers.plain_header(text) for text in ("US$", "US$ a game")),
         ],
         [

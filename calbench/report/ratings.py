@@ -192,7 +192,7 @@ def _margins(results: ExperimentResults, pool: str) -> str:
         [
             numbers.plain_header("Rating"),
             numbers.word_header("Setting"),
-            *(numbers.plain_header(name.replace("_", " ")) for name in names),
+            *(numbers.plain_header(name.replace("_", " ").capitalize()) for name in names),
         ],
         [
             [

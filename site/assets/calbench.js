@@ -86,5 +86,17 @@
     }
   }
 
-  window.calbench = { data: data, load: load, element: element, fill: fill };
+  /* Round a decimal as the pages' own tables do: half to even, of the digits as they are written, not
+   * of the binary number next to them. */
+  function rounded(text, digits) {
+    var end = text.indexOf(".") + 1 + digits;
+    var isHalf = digits > 0 && end > digits && /^50*$/.test(text.slice(end));
+    var number = Number(isHalf ? text.slice(0, end) : text);
+    if (isHalf && Number(text[end - 1]) % 2) {
+      number += (text[0] === "-" ? -1 : 1) * Math.pow(10, -digits);
+    }
+    return number.toFixed(digits);
+  }
+
+  window.calbench = { data: data, load: load, element: element, fill: fill, rounded: rounded };
 }());

@@ -76,7 +76,7 @@
 
   function number(text, digits) {
     if (text === "") { return element("span", { title: "does not apply" }, "\u2013"); }
-    var shown = digits === null ? text : Number(text).toFixed(digits);
+    var shown = digits === null ? text : calbench.rounded(text, digits);
     shown = Number(shown) === 0 ? shown.replace("-", "") : shown;
     return element("data", { value: text }, shown.replace("-", MINUS));
   }

@@ -135,7 +135,7 @@
   /* Numbers for the eye */
 
   function rounded(text, digits) {
-    var shown = digits === null ? grouped(text) : Number(text).toFixed(digits);
+    var shown = digits === null ? grouped(text) : calbench.rounded(text, digits);
     return (Number(shown) === 0 ? shown.replace("-", "") : shown).replace("-", MINUS);
   }
 

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from decimal import Decimal
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -134,6 +135,18 @@ def test_leaderboard_switches_and_explains(visit: Visit) -> None:
     dialog.get_by_text("Its comparisons").click()
     expect(page.locator("#lb-comparisons")).to_have_attribute("data-ready", "adjusted_excess_cost")
     assert page.locator("#lb-group option:checked").inner_text() == "language, uniform"
+
+
+def test_scripts_round_numbers_as_the_written_tables_do(visit: Visit) -> None:
+    cells = [f"{sign}{n / 10_000:.4f}" for n in range(0, 30_000, 5) for sign in ("", "-")]
+    cells += ["100.0000", "12.4", "3", "0.6415", "-0.2835", "2.99950"]
+    page = visit("leaderboard.html")
+
+    shown = page.evaluate("cells => cells.map(cell => calbench.rounded(cell, 3))", cells)
+
+    wanted = [f"{Decimal(cell):.3f}" for cell in cells]
+    assert [float(text) for text in shown] == [float(text) for text in wanted]
+    assert {text.lstrip("-") for text in shown} == {text.lstrip("-") for text in wanted}
 
 
 @pytest.mark.heavy
