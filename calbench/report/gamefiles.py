@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from calbench.memory import no_collection
 from calbench.report import audit_messages
 from calbench.report.escape import plain_script
 from calbench.report.gameindex import ExperimentIndex, GameIndex
-from calbench.report.games import packed_game, prompt_data, scenario_data, shown_note, team_kind
+from calbench.report.games import packed_game, prompt_data, scenario_data, team_kind
 from calbench.report.ledger import LOST_COLUMNS, ledger_data
 from calbench.report.results import ExperimentResults, Row, ScenarioTraces
 from calbench.report.search import WordIndex, words_of
@@ -78,6 +79,7 @@ class WrittenGame:
     leaking: tuple[Row, ...] = ()
 
 
+@no_collection()
 def write_games(
     experiments: Sequence[ExperimentResults],
     folder: Path,
@@ -103,7 +105,7 @@ def write_games(
     kind_by_team: dict[str, str] = {}
     leaking: list[Row] = []
     for results in experiments:
-        with index.experiment(results, *_shown(results)) as entry:
+        with index.experiment(results, GAMES_SHOWN.get(results.name)) as entry:
             found: list[Row] = []
             for game in _games(entry, folder, executor):
                 entry.add(game.team, game.scenario_id, words.add(game.messages), game.audit)
@@ -123,16 +125,13 @@ def write_games(
     return kind_by_team
 
 
-def _shown(results: ExperimentResults) -> tuple[Sequence[Scenario], str]:
-    """Return the scenarios whose games are shown, and a note where those are not all."""
-    per_setting = GAMES_SHOWN.get(results.name)
-    return results.spread(per_setting), shown_note(results, per_setting)
-
-
 def _games(
     entry: ExperimentIndex, folder: Path, executor: Executor | None
 ) -> Iterator[WrittenGame]:
-    tasks = _tasks(entry.results, entry.scenarios, folder)
+    results, per_setting = entry.results, entry.per_setting
+    is_whole = per_setting is None
+    scenarios = results.scenarios_as_read() if is_whole else iter(results.spread(per_setting))
+    tasks = _tasks(results, scenarios, folder)
     for written in mapped(write_task, tasks, executor):
         yield from written
 
@@ -151,11 +150,10 @@ def write_data(folder: Path, key: str, value: Any, function: str = "calbench.dat
 
 
 def _tasks(
-    results: ExperimentResults, scenarios: Sequence[Scenario], folder: Path
+    results: ExperimentResults, scenarios: Iterator[Scenario], folder: Path
 ) -> Iterator[GameTask]:
     size = max(1, GAMES_PER_TASK // max(1, len(results.teams)))
-    for start in range(0, len(scenarios), size):
-        chunk = scenarios[start : start + size]
+    while chunk := list(islice(scenarios, size)):
         yield GameTask(
             folder=folder,
             experiment=results.name,
@@ -172,10 +170,10 @@ def _tasks(
         )
 
 
+@no_collection()
 def write_task(task: GameTask) -> list[WrittenGame]:
     """Write the games of a task; games that are missing are left out."""
-    with no_collection():
-        return list(_written(task))
+    return list(_written(task))
 
 
 def _written(task: GameTask) -> Iterator[WrittenGame]:

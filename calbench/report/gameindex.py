@@ -15,6 +15,7 @@ from calbench.analysis.audits.games import GameAudit
 from calbench.analysis.audits.patterns import PATTERNS
 from calbench.errors import FileError
 from calbench.metrics.measure import METRICS_VERSION
+from calbench.report.games import shown_note
 from calbench.report.packing import column
 from calbench.report.results import ExperimentResults, Row
 from calbench.report.special import write_table
@@ -53,12 +54,12 @@ class ExperimentIndex:
     """Takes the games of one experiment.
 
     Attributes:
+        per_setting: scenarios whose games are shown, evenly over each setting; ``None``: all.
         kind_by_team: kinds in words, of the teams that have games; filled from outside.
     """
 
     results: ExperimentResults
-    scenarios: Sequence[Scenario]
-    note: str
+    per_setting: int | None
     kind_by_team: dict[str, str] = field(default_factory=dict)
     _games: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
     _audits: list[dict[str, str]] = field(default_factory=list)
@@ -95,14 +96,16 @@ class ExperimentIndex:
     def data(self) -> dict[str, Any]:
         """Return the entry of the index."""
         teams = [team for team in self.results.teams if team in self.kind_by_team]
-        places = [(team, each.scenario_id) for each in self.scenarios for team in teams]
+        scenarios = self.results.spread(self.per_setting)
+        note = shown_note(self.results, self.per_setting)
+        places = [(team, each.scenario_id) for each in scenarios for team in teams]
         games = [self._games[place] for place in places if place in self._games]
         missing = [n for n, place in enumerate(places) if place not in self._games]
         return {
             "name": self.results.name,
-            **({"note": self.note} if self.note else {}),
+            **({"note": note} if note else {}),
             "teams": [[team, self.kind_by_team[team]] for team in teams],
-            "scenarios": scenario_columns(self.scenarios),
+            "scenarios": scenario_columns(scenarios),
             "missing": missing,
             "games": dict(zip(GAME_COLUMNS, map(column, zip(*games, strict=True)), strict=True)),
         }
@@ -116,10 +119,13 @@ class GameIndex:
 
     @contextmanager
     def experiment(
-        self, results: ExperimentResults, scenarios: Sequence[Scenario], note: str
+        self, results: ExperimentResults, per_setting: int | None
     ) -> Iterator[ExperimentIndex]:
-        """Take the games of an experiment; one without games is left out."""
-        entry = ExperimentIndex(results, scenarios, note)
+        """Take the games of an experiment, of so many scenarios a setting if not of all.
+
+        One without games is left out.
+        """
+        entry = ExperimentIndex(results, per_setting)
         yield entry
         if entry.kind_by_team:
             self._entries.append(entry.data())

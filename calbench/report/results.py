@@ -11,7 +11,7 @@ from pathlib import Path
 from calbench.errors import CalbenchError, FileError
 from calbench.files import printable, read_bytes
 from calbench.scenarios.models import ID_PATTERN, Scenario
-from calbench.scenarios.storage import read_suite
+from calbench.scenarios.storage import iter_suite, read_suite
 from calbench.traces.models import Trace
 from calbench.traces.storage import TraceReader
 
@@ -59,6 +59,18 @@ class ExperimentResults:
     def scenarios(self) -> tuple[Scenario, ...]:
         """The suite, in the order of its file."""
         return read_suite(self.suite)
+
+    def scenarios_as_read(self) -> Iterator[Scenario]:
+        """Yield the suite while it is read, so that work on its games begins at once."""
+        known = vars(self)
+        if "scenarios" in known:
+            yield from self.scenarios
+            return
+        read = []
+        for scenario in iter_suite(self.suite):
+            read.append(scenario)
+            yield scenario
+        known["scenarios"] = tuple(read)  # where the property above keeps them
 
     @cached_property
     def settings(self) -> tuple[str, ...]:
@@ -164,9 +176,11 @@ def read_table(path: Path) -> list[Row]:
         text = read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: byte {error.start + 1} is not UTF-8") from error
+    lines = filter(None, csv.reader(io.StringIO(text, newline="")))
+    header = next(lines, [])
     rows: list[Row] = []
-    for number, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), start=2):
-        if None in row or None in row.values():
+    for number, cells in enumerate(lines, start=2):
+        if len(cells) != len(header):
             raise FileError(f"{path}, line {number}: not as many cells as the header has columns")
-        rows.append(row)
+        rows.append(dict(zip(header, cells, strict=True)))
     return rows

@@ -61,6 +61,15 @@ def read_suite(path: str | os.PathLike[str]) -> tuple[Scenario, ...]:
     Raises:
         FileError: the file cannot be read or does not fit; names line, field and remedy.
     """
+    return tuple(iter_suite(path))
+
+
+def iter_suite(path: str | os.PathLike[str]) -> Iterator[Scenario]:
+    """Yield what :func:`read_suite` returns, each scenario as soon as it is checked.
+
+    Raises:
+        FileError: as there; what stands before the line that does not fit has been yielded.
+    """
     source = Path(path)
     lines = _read_bytes(source).split(b"\n")
     if lines[-1] == b"":
@@ -69,7 +78,6 @@ def read_suite(path: str | os.PathLike[str]) -> tuple[Scenario, ...]:
         raise FileError(
             f"{printable(str(source))}: the file is empty; a suite has one scenario a line"
         )
-    scenarios: list[Scenario] = []
     line_by_id: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
         place = f"{printable(str(source))}, line {number}"
@@ -82,8 +90,7 @@ def read_suite(path: str | os.PathLike[str]) -> tuple[Scenario, ...]:
                 f"{scenario.scenario_id} is also the id of line {earlier}",
                 "give each scenario an id of its own",
             )
-        scenarios.append(scenario)
-    return tuple(scenarios)
+        yield scenario
 
 
 def scenario_schema() -> dict[str, Any]:

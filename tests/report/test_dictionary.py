@@ -10,6 +10,7 @@ from calbench.analysis.measures import MEASURES
 from calbench.report import (
     audit_messages,
     board,
+    difficulty,
     draws,
     explained,
     gameindex,
@@ -17,7 +18,6 @@ from calbench.report import (
     places,
     regret_rows,
     scale,
-    sections,
     telling,
 )
 from calbench.report.site_columns import DRAWN, MADE, MEASURE, PUBLISHED
@@ -33,7 +33,7 @@ WRITTEN = {
     "agent_game_counts.csv": explained.COUNT_COLUMNS,
     "audit_games.csv": gameindex.AUDIT_COLUMNS,
     "audit_sample.csv": tuple(column.name for column in SAMPLES["audit_sample.csv"]),
-    "difficulty.csv": sections.DIFFICULTY_COLUMNS,
+    "difficulty.csv": difficulty.COLUMNS,
     "leaking_messages.csv": audit_messages.COLUMNS,
     "telling_messages.csv": telling.COLUMNS,
     "regret_by_game.csv": regret_rows.GAME_COLUMNS,

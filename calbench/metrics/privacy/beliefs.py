@@ -42,7 +42,8 @@ class BeliefMatrix:
         steps = []
         for slot, told in evidence:
             before = beliefs[slot]
-            after = beliefs[slot] = (1 - strength) * before + strength * told
+            after = told if strength == 1 else (1 - strength) * before + strength * told
+            beliefs[slot] = after
             steps.append((before, after))
         return steps
 
