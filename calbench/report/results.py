@@ -118,17 +118,17 @@ class ExperimentResults:
         for scenario in self.scenarios if scenarios is None else scenarios:
             path = self.traces / team / f"{scenario.scenario_id}.json"
             if path.is_file():
-                yield ScenarioTraces(self.suite, scenario.play_digest).read(path, team)
+                yield ScenarioTraces(self.suite, scenario).read(path, team)
 
 
 class ScenarioTraces:
-    """Reads the traces of games on one scenario of a suite, which has a digest."""
+    """Reads the traces of games on one scenario of a suite."""
 
-    def __init__(self, suite: Path, digest: str) -> None:
+    def __init__(self, suite: Path, scenario: Scenario) -> None:
         self._suite = suite
-        self._digest = digest
-        self._reader = TraceReader()
-        self._same: Scenario | None = None
+        self._scenario = scenario
+        self._reader = TraceReader(scenario)
+        self._same = scenario
 
     def read(self, path: Path, team: str) -> Trace:
         """Read the trace of a team's game.
@@ -146,7 +146,7 @@ class ScenarioTraces:
     def _is_same(self, scenario: Scenario) -> bool:
         """Compare what a game depends on; oracle and difficulty are derived."""
         if scenario is not self._same:
-            if scenario.play_digest != self._digest:
+            if scenario.play_digest != self._scenario.play_digest:
                 return False
             self._same = scenario
         return True

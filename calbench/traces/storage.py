@@ -65,9 +65,9 @@ class TraceReader:
     third of the work of a game by protocols.
     """
 
-    def __init__(self) -> None:
-        """Know no scenario yet."""
-        self._known: tuple[bytes, Scenario] | None = None
+    def __init__(self, scenario: Scenario | None = None) -> None:
+        """Begin with a scenario that the first trace probably has, or with none."""
+        self._known = None if scenario is None else (_scenario_bytes(scenario), scenario)
 
     def read(self, path: Path) -> Trace:
         """Read one trace, as :func:`read_trace` does; equal scenarios are one object.
@@ -85,9 +85,13 @@ class TraceReader:
                     others = _OTHERS.validate_json(head + _CONFIG_KEY + rest)
                     return Trace.model_construct(scenario=scenario, **dict(others))
         trace = _parsed(path, data)
-        known = _SCENARIO_KEY + _SCENARIO.dump_json(trace.scenario) + b"," + _CONFIG_KEY
-        self._known = known, trace.scenario
+        self._known = _scenario_bytes(trace.scenario), trace.scenario
         return trace
+
+
+def _scenario_bytes(scenario: Scenario) -> bytes:
+    """Return a scenario as it stands in the files that we write, with the keys around it."""
+    return _SCENARIO_KEY + _SCENARIO.dump_json(scenario) + b"," + _CONFIG_KEY
 
 
 def _parsed(path: Path, data: bytes) -> Trace:

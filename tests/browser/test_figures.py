@@ -76,6 +76,10 @@ def test_names_of_teams_and_axes_lie_apart_on_a_phone(visit: Visit) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     plot = page.locator(".cb-figure:visible").first
     expect(plot).to_have_attribute("data-drawn", "")
+    page.wait_for_function(
+        "plot => plot.querySelector('.main-svg').getBoundingClientRect().right <= 390",
+        arg=plot.element_handle(),
+    )
 
     boxes = plot.locator(".annotation-text, .xtitle, .xtick text, .ytick text").evaluate_all(
         "nodes => nodes.map(node => node.getBoundingClientRect())"
