@@ -71,6 +71,7 @@ def test_switch_shows_one_view_and_addresses_name_it(visit: Visit) -> None:
     expect(page.locator("#cb-view")).to_have_value(str(first))
 
 
+@pytest.mark.heavy
 def test_names_of_teams_and_axes_lie_apart_on_a_phone(visit: Visit) -> None:
     page = visit("results/talk.html#in-uniform")
     page.set_viewport_size({"width": 390, "height": 844})

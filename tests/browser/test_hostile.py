@@ -45,6 +45,7 @@ def step(page: Page, event: int) -> None:
     opened(page, GAME, event)
 
 
+@pytest.mark.heavy
 def test_every_text_shows_as_text_and_runs_nothing(visit: Visit, sample_site: SampleSite) -> None:
     page = visit(f"traces.html#{GAME}/0")
     opened(page, GAME, 0)

@@ -86,6 +86,7 @@ def test_leaderboard_state_is_its_address(visit: Visit) -> None:
     assert page.evaluate("location.hash") == ""
 
 
+@pytest.mark.heavy
 def test_leaderboard_download_is_what_is_shown(visit: Visit, folder: Path) -> None:
     page = board(visit("leaderboard.html#setting=uniform&channel=private messages&find=protocol"))
 

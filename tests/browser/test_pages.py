@@ -35,6 +35,7 @@ def test_tables_fit_a_desktop(file_tab: Tab, folder: Path) -> None:
     assert {name: found for name, found in wide.items() if found} == {}
 
 
+@pytest.mark.heavy
 def test_every_page_opens_in_silence_and_fits_a_phone(tab: Tab, folder: Path) -> None:
     wrong = []
     tab.resize(PHONE)

@@ -13,6 +13,7 @@ from tests.report.samples import HOSTILE_TEXTS
 HOSTILE = "hostile/hostile/hostile-000"
 
 
+@pytest.mark.heavy
 def test_trace_is_stepped_by_keyboard(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-001/0")
     opened(page, "varied/imap/varied-001", 0)
@@ -109,6 +110,7 @@ def test_permalink_reopens_the_same_event(visit: Visit) -> None:
     opened(page, "varied/imap/varied-002", 12)
 
 
+@pytest.mark.heavy
 def test_clicks_lead_from_equal_cost_to_the_sentence_that_told(visit: Visit) -> None:
     page = visit("results/plane.html")
     page.locator("article").get_by_role("link", name="Audits of language").click()

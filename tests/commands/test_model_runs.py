@@ -96,6 +96,7 @@ def test_replay_stops_at_a_miss_and_names_it(recorded: Path, tmp_path: Path) -> 
     assert not list((tmp_path / "again" / "traces").rglob("*.json"))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("number", [1, 17, 60])
 def test_game_lost_to_a_provider_is_recorded_left_out_and_played_on(
     number: int, recorded: Path, tmp_path: Path
@@ -124,6 +125,7 @@ def test_game_lost_to_a_provider_is_recorded_left_out_and_played_on(
     assert results(out) == results(recorded)
 
 
+@pytest.mark.heavy
 def test_capped_run_stops_below_its_cap_and_goes_on_with_a_greater_one(tmp_path: Path) -> None:
     out = tmp_path / "run"
     first = execute(run_spec(out, *PRICED, "budget.max_usd=0.015"), answering)

@@ -43,6 +43,7 @@ def where(at: str, agent: int, name: str) -> str:
     return f"team my-team, scenario taste-000, {place}: {CALLED[at].format(name=name)} raised"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("at", "agent", "name", "jobs"),
     [
@@ -113,6 +114,7 @@ def test_failing_agent_beside_models_is_named(tmp_path: Path, at: str) -> None:
     assert isinstance(told.value.__cause__, KeyError)
 
 
+@pytest.mark.heavy
 def test_failing_agent_beside_models_loses_neither_games_nor_replies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

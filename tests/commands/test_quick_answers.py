@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 import calbench
 from calbench.domain.rules import RULES_VERSION
 from calbench.scenarios.models import SCHEMA_VERSION
@@ -61,6 +63,7 @@ def test_version_names_package_schema_and_rules() -> None:
     )
 
 
+@pytest.mark.heavy
 def test_run_loads_no_language_model() -> None:
     _, modules = heavy_modules("import calbench.command, calbench.verify")
     assert "litellm" not in modules

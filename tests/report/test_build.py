@@ -11,6 +11,7 @@ from tests.report.sample_site import SampleSite
 from tests.report.test_site_source import digests
 
 
+@pytest.mark.heavy
 def test_two_builds_are_equal_byte_for_byte(sample_site: SampleSite, tmp_path: Path) -> None:
     shutil.copytree(sample_site.source, tmp_path / "elsewhere")
 
