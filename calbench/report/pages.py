@@ -32,6 +32,7 @@ from calbench.report import (
     scale,
     sections,
     setting_page,
+    timings,
 )
 from calbench.report.gamefiles import write_games
 from calbench.report.language_tables import CALIBRATION
@@ -188,6 +189,7 @@ def _write_results(
         docs,
         {
             **documents.parts(sources.parent),
+            **timings.parts(special.published),
             **boards.write(experiments, special, docs),
             **gallery.parts(),
             "headline": lambda: sections.headline(shown),

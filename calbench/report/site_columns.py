@@ -359,5 +359,14 @@ PUBLISHED: Mapping[str, Sequence[Column]] = {
         _number("games_per_second", "games per second", "of processor time in one process"),
         _text("note", "the machine"),
     ),
+    "published/timings.csv": (
+        _text("group", "table of a page that shows the row"),
+        _text("what", "what was timed or weighed"),
+        _text("condition", "under which"),
+        _number("low", "of the row", "the least measured, or the only one"),
+        _number("high", "of the row", "the greatest measured; empty: one measurement"),
+        _text("unit", "of both"),
+        _text("how", "how it was measured"),
+    ),
 }
-"""Numbers of others as printed, and our one measurement by hand; a lost number is empty."""
+"""Numbers of others as printed, and our measurements by hand; a lost number is empty."""

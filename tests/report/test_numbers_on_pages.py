@@ -101,7 +101,10 @@ def tokens(cells: set[str]) -> set[str]:
 def pages(docs: Path) -> dict[str, Stated]:
     return {
         path.relative_to(docs).as_posix(): Stated(path.read_text())
-        for path in [docs / "index.md", *sorted((docs / "results").glob("*.md"))]
+        for path in [
+            *(docs / f"{name}.md" for name in ("index", "method", "reproduce")),
+            *sorted((docs / "results").glob("*.md")),
+        ]
     }
 
 
