@@ -16,7 +16,10 @@ CAPTIONS: Mapping[str, str] = {
 }
 """Groups of rows, and the caption of their table."""
 
-SOURCE = f'<p>Measured by hand (<a href="tables/published/{NAME}">{NAME}</a>): your machine will differ.</p>'
+SOURCE = (
+    f'<p>Measured by hand (<a href="tables/published/{NAME}">{NAME}</a>): '
+    "your machine will differ.</p>"
+)
 
 
 def parts(published: Path) -> dict[str, Callable[[], str]]:
