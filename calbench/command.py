@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from collections import Counter
 from pathlib import Path
 
 import hydra
@@ -13,7 +14,7 @@ from rich.table import Table
 from calbench.config import RunSpec, run_spec
 from calbench.console import INTERRUPTED, say, say_error
 from calbench.errors import CalbenchError
-from calbench.files import printable
+from calbench.files import printable, shorten
 from calbench.run import InterruptedRunError, RunSummary, execute
 from calbench.teams import CONF
 
@@ -25,6 +26,12 @@ SHOWN = {
     "excess_vps": "VPS",
 }
 """Measures of the terminal's table, by column of ``leaderboard.csv``."""
+
+REASONS_SHOWN = 3
+"""Most reasons why games were cut short that the summary names [C]: every trace has its own."""
+
+REASON_LENGTH = 160
+"""Most characters of one of them [C]."""
 
 
 @hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")
@@ -60,8 +67,10 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
     if summary.halted:
         print(
             f"{summary.halted} games were cut short by a provider or the budget and are not "
-            "scored; the same command goes on from there"
+            "scored; the same command goes on from there:"
         )
+        for why, count in Counter(summary.halts).most_common(REASONS_SHOWN):
+            print(f"  {count} by {shorten(printable(why), REASON_LENGTH)}")
     print(f"Traces   {out}/traces/<team>/<scenario>.json")
     print(f"Tables   {out}/tables/leaderboard.csv and others beside it")
     print(f"Verify   python -m calbench.verify {out}/traces")

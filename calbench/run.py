@@ -1,6 +1,7 @@
 """A whole run: suite, games, numbers, tables. The command and the stages call these pieces."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -34,15 +35,20 @@ class InterruptedRunError(CalbenchError):
 class RunSummary:
     """What a run did, and where its results are.
 
-    ``halted`` counts games that a provider or the budget cut short; ``tally`` what models
-    were asked, and what all runs into this folder cost.
+    ``halts`` counts games that a provider or the budget cut short, by what ended them; ``tally``
+    what models were asked, and what all runs into this folder cost.
     """
 
     played: int
     kept: int
-    halted: int
+    halts: Mapping[str, int]
     tally: Tally
     tables: Path
+
+    @property
+    def halted(self) -> int:
+        """How many games were cut short."""
+        return sum(self.halts.values())
 
 
 def load_suites(suites: Sequence[tuple[str, SuiteSpec]]) -> tuple[Scenario, ...]:
@@ -84,7 +90,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         if kept:
             say(f"{kept} of {len(jobs)} games stand already in {out / 'traces'}")
         with _telling_what_stands(jobs, out):
-            halted, tally = _play(jobs, missing, spec, replies)
+            halts, tally = _play(jobs, missing, spec, replies)
         tables = out / "tables"
         with (
             ending_on_interrupt(lambda: _standing(jobs, out)),
@@ -94,7 +100,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     return RunSummary(
         played=len(missing),
         kept=kept,
-        halted=halted,
+        halts=halts,
         tally=tally,
         tables=out / "tables",
     )
@@ -102,13 +108,14 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
 
 def _play(
     jobs: Sequence[Job], missing: Sequence[Job], spec: RunSpec, replies: Source | None
-) -> tuple[int, Tally]:
+) -> tuple[Mapping[str, int], Tally]:
     """Play the missing games; Ctrl-C is answered between them, and between calls.
 
     Returns:
-        How many games were cut short, and what the models were asked.
+        How many games were cut short by what, and what the models were asked.
     """
-    out, halted, tally = Path(spec.out), 0, Tally()
+    out, tally = Path(spec.out), Tally()
+    halts: Counter[str] = Counter()
     with noting_interrupt(lambda: _standing(jobs, out)) as is_interrupted:
         try:
             with (
@@ -121,8 +128,8 @@ def _play(
                     tally = replace(latest)
 
                 def finished(game: Played) -> None:
-                    nonlocal halted
-                    halted += game.is_halted
+                    if game.is_halted:
+                        halts[game.halt] += 1
                     tick(f"{game.job.config.team.team_id}, US$ {tally.spent_usd:.2f}")
                     _raise_if(is_interrupted() and not game.job.waits)
 
@@ -141,7 +148,7 @@ def _play(
             raise CalbenchError(
                 f"a process died while it played (out of memory?). {_standing(jobs, out)}"
             ) from error
-    return halted, tally
+    return halts, tally
 
 
 def _raise_if(is_interrupted: bool) -> None:

@@ -20,7 +20,7 @@ from calbench.engine.game import game_id
 from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import CalbenchError, OutputError, StoppedError
 from calbench.scenarios.models import Scenario
-from calbench.traces.models import GameConfig
+from calbench.traces.models import GameConfig, Trace
 from calbench.traces.storage import read_trace, write_trace
 
 GAMES_PER_TASK = 25
@@ -116,10 +116,15 @@ def _taken(path: Path, what: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A game that is on disk, and whether it was cut short."""
+    """A game that is on disk, and why it was cut short; empty: it was not."""
 
     job: Job
-    is_halted: bool
+    halt: str = ""
+
+    @property
+    def is_halted(self) -> bool:
+        """Whether it was cut short."""
+        return bool(self.halt)
 
 
 def play_jobs(
@@ -154,11 +159,11 @@ def play_jobs(
         asyncio.run(_play_waiting(waiting, source, at_once, on_done, is_stopping))
 
 
-def play_job(job: Job) -> bool:
+def play_job(job: Job) -> str:
     """Play one game of players that answer at once, and write its trace.
 
     Returns:
-        Whether it was cut short.
+        Why it was cut short; empty: it was not.
     """
     config = job.config
     if config.team.uses_language:
@@ -167,7 +172,12 @@ def play_job(job: Job) -> bool:
         policies = seat_policies(config.team, job.scenario.num_agents, config.limits)
         trace = run(job.scenario, config, policies)
     write_trace(job.path, trace)
-    return trace.is_halted
+    return _why_halted(trace)
+
+
+def _why_halted(trace: Trace) -> str:
+    halt = trace.halt
+    return "" if halt is None else f"{halt.reason}: {halt.detail}"
 
 
 async def _play_waiting(
@@ -193,7 +203,7 @@ async def _play_waiting(
             except StoppedError:
                 return
             write_trace(job.path, trace)
-            on_done(Played(job, trace.is_halted))
+            on_done(Played(job, _why_halted(trace)))
 
     opened = nullcontext() if source is None else source()
     try:
@@ -225,7 +235,7 @@ def first_leaf(group: BaseExceptionGroup[CalbenchError]) -> CalbenchError:
     return first_leaf(first) if isinstance(first, BaseExceptionGroup) else first
 
 
-def _play_all(jobs: Sequence[Job]) -> list[bool]:
+def _play_all(jobs: Sequence[Job]) -> list[str]:
     return [play_job(job) for job in jobs]
 
 
@@ -233,7 +243,7 @@ def _submitted(jobs: Sequence[Job], executor: Executor) -> Iterator[Played]:
     """Yield games as chunks of them finish, with a bounded number of them under way."""
     size = max(1, min(GAMES_PER_TASK, len(jobs) // (4 * (os.cpu_count() or 1)) or 1))
     waiting = deque(jobs[start : start + size] for start in range(0, len(jobs), size))
-    running: dict[Future[list[bool]], Sequence[Job]] = {}
+    running: dict[Future[list[str]], Sequence[Job]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < 4 * (os.cpu_count() or 1):
@@ -242,8 +252,8 @@ def _submitted(jobs: Sequence[Job], executor: Executor) -> Iterator[Played]:
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 # What comes back is small: a job holds its whole scenario.
-                for job, is_halted in zip(running.pop(future), future.result(), strict=True):
-                    yield Played(job, is_halted)
+                for job, halt in zip(running.pop(future), future.result(), strict=True):
+                    yield Played(job, halt)
     finally:
         for future in running:
             future.cancel()

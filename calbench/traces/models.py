@@ -192,4 +192,10 @@ class Trace(BaseModel):
     @property
     def is_halted(self) -> bool:
         """Whether it ended before its last round: recorded, not scored, not finished."""
-        return any(isinstance(event, GameHalted) for event in reversed(self.events))
+        return self.halt is not None
+
+    @property
+    def halt(self) -> GameHalted | None:
+        """The event that ended it before its last round, if one did."""
+        halts = (event for event in reversed(self.events) if isinstance(event, GameHalted))
+        return next(halts, None)

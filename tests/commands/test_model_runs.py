@@ -19,6 +19,7 @@ from calbench.run import execute
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import read_trace
 from calbench.verify import verify_file
+from tests.commands.conftest import Command
 from tests.commands.recording import recording, spoken
 from tests.commands.runs import REPO
 from tests.commands.test_killed_recording import contents, is_asking, keys_in, sent_keys
@@ -113,6 +114,8 @@ def test_game_lost_to_a_provider_is_recorded_left_out_and_played_on(
             halted[path] = event.reason
     assert len(halted) == first.halted
     assert set(halted.values()) == {"provider_fault"}
+    (why,) = first.halts
+    assert why.startswith("provider_fault: model my-model: ")
     rows = (out / "tables" / "outcomes.csv").read_text().splitlines()
     lost = dict(zip(rows[0].split(","), rows[1].split(","), strict=True))["games_lost"]
     assert int(lost) == first.halted
@@ -268,3 +271,14 @@ def test_key_reaches_no_file_of_a_run_and_no_line_it_says(
     assert any(path.suffix == ".sqlite" for path in files)
     assert not [path for path in files if canary.encode() in path.read_bytes()]
     assert not any("canary" in said for said in capfd.readouterr())
+
+
+@pytest.mark.heavy
+def test_summary_says_why_games_were_cut_short(command: Command, tmp_path: Path) -> None:
+    nobody = ("model.name=none", "model.api_base=http://127.0.0.1:9/v1", "model.max_attempts=1")
+    ended = command("teams=[my-model]", *nobody, *FEW, f"out={tmp_path / 'run'}")
+
+    assert ended.status == 0
+    _, reasons = ended.out.split("the same command goes on from there:\n")
+    assert reasons.startswith("  3 by provider_fault: model my-model: ")
+    assert reasons.splitlines()[1].startswith("Traces ")

@@ -43,7 +43,7 @@ def test_games_are_written_under_their_own_ids(tmp_path: Path) -> None:
     jobs = jobs_in(tmp_path)
     done: list[Played] = []
     play_jobs(jobs, None, done.append)
-    assert done == [Played(job, is_halted=False) for job in jobs]
+    assert done == [Played(job) for job in jobs]
     assert [read_trace(job.path).game_id for job in jobs] == [job.game_id for job in jobs]
     assert unfinished(jobs) == []
 
