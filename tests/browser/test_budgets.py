@@ -9,6 +9,7 @@ from tests.browser.budgets import GAME_BYTES, LIGHT_PAGES, PAGE_BYTES, game_byte
 from tests.browser.tabs import Tab
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("page", LIGHT_PAGES)
 def test_first_pages_are_light_and_load_no_plotly(served_tab: Tab, folder: Path, page: str) -> None:
     if not (folder / page).is_file():

@@ -182,6 +182,7 @@ def test_picture_of_the_first_page_leads_to_its_game(visit: Visit) -> None:
     expect(page.locator("#cb-traces")).to_have_attribute("data-game", re.compile("^language/"))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["index.html", "leaderboard.html"])
 def test_first_pages_are_light_and_search_waits(
     visit: Visit, folder: Path, tab: Tab, name: str

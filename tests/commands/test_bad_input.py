@@ -357,6 +357,7 @@ def test_run_ends_with_one_line_when_a_file_stands_at_one_of_its_folders(
 # --- the same as processes
 
 
+@pytest.mark.heavy
 def test_process_ends_with_one_line_when_a_team_is_unknown(tmp_path: Path) -> None:
     ended = calbench("teams=[imap,'a/b\x1b[31m\n']", f"out={tmp_path / 'out'}")
     assert_refused(ended, re.escape(r"no team 'a/b\x1b[31m\n'"))
@@ -365,6 +366,7 @@ def test_process_ends_with_one_line_when_a_team_is_unknown(tmp_path: Path) -> No
     assert written(tmp_path) == []
 
 
+@pytest.mark.heavy
 def test_process_ends_in_hydras_lines_when_a_key_is_unknown(tmp_path: Path) -> None:
     ended = calbench("nonsense=1", f"out={tmp_path / 'out'}")
     assert ended.status == 1

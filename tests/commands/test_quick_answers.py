@@ -83,6 +83,7 @@ runpy.run_module("calbench", run_name="__main__", alter_sys=True)
 """
 
 
+@pytest.mark.heavy
 def test_run_opens_no_connection(tmp_path: Path) -> None:
     ended = python("-c", OFFLINE, *SMALL, f"out={tmp_path / 'out'}")
     assert ended.status == 0, ended.err

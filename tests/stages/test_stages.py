@@ -128,6 +128,7 @@ def test_stage_ends_with_one_line_when_its_inputs_are_missing(
     assert files(tmp_path) == {}
 
 
+@pytest.mark.heavy
 def test_process_runs_a_stage_in_the_folder_it_is_started_in(tmp_path: Path) -> None:
     write_params(tmp_path / "build/tiny/params.yaml", tiny())
     env = environment(PYTHONPATH=str(REPO))
