@@ -28,7 +28,7 @@ from calbench.report.special import GAMES_SHOWN, write_table
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Trace
 
-GAMES_PER_TASK = 20
+GAMES_PER_TASK = 40
 """About so many games are handed to a worker at once [C]."""
 
 PACKED = "calbench.packed"
