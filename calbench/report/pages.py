@@ -180,11 +180,6 @@ def _write_results(
         views, style_by_team, special.published_rows if special.experiments else None
     )
     gallery.write(docs)
-    fractions = difficulty.fractions_by_setting(experiments)
-    hard = figures.difficulties(fractions, [f"{each.name}/games.csv" for each in experiments])
-    hard.write(docs)
-    rows = difficulty.rows(fractions)
-    write_table(docs / "tables" / "difficulty.csv", rows, difficulty.COLUMNS)
     _fill_pages(
         docs,
         {
@@ -192,36 +187,45 @@ def _write_results(
             **timings.parts(special.published),
             **boards.write(experiments, special, docs),
             **gallery.parts(),
+            **_write_difficulty(experiments, docs),
+            **DICTIONARY,
             "headline": lambda: sections.headline(shown),
             "language": lambda: language.home_line(speakers),
             "planes": lambda: sections.planes(shown, planes, lines),
             "explained": lambda: explained.see_also(explaining),
             "frontier": lambda: _about_lines(sources, lines),
-            "difficulty-figure": lambda: figures.place(hard, "../", has_table=False),
-            "difficulty-table": lambda: difficulty.table(fractions),
             "pattern-definitions": audit_tables.pattern_definitions,
-            "data-dictionary": dictionary.of_experiments,
-            "data-of-site": dictionary.of_site,
-            "data-of-figures": dictionary.of_figures,
-            "data-of-others": dictionary.of_others,
             "figure-scripts": lambda: sections.figure_scripts("../"),
         },
     )
     navigation += _write_special(sources, special, kind_by_team, style_by_team, docs)
     navigation += _write_language(sources, speakers, style_by_team, docs, explaining)
-    if gallery.shown("words"):
-        words = {
-            **gallery.parts(),
-            "explained": lambda: explained.see_also(explaining),
-            "figure-scripts": lambda: sections.figure_scripts("../"),
-        }
-        _write_page(sources, docs, "words", words)
-        navigation.append({"Messages in words": "results/words.md"})
-    drawn = explained.drawn_in_words() if gallery.shown("words") else ""
-    for found in explaining:
-        _write_page(sources, docs, found.name, {**found.parts, "drawn": lambda: drawn})
-        navigation.append({found.title: f"results/{found.name}.md"})
+    navigation += _write_explained(sources, docs, gallery, explaining)
     return navigation
+
+
+DICTIONARY: Mapping[str, Callable[[], str]] = {
+    "data-dictionary": dictionary.of_experiments,
+    "data-of-site": dictionary.of_site,
+    "data-of-figures": dictionary.of_figures,
+    "data-of-others": dictionary.of_others,
+}
+"""Parts of the data page."""
+
+
+def _write_difficulty(
+    experiments: Sequence[ExperimentResults], docs: Path
+) -> dict[str, Callable[[], str]]:
+    """Write the figure and the table of difficulty; return what stands for their markers."""
+    fractions = difficulty.fractions_by_setting(experiments)
+    figure = figures.difficulties(fractions, [f"{each.name}/games.csv" for each in experiments])
+    figure.write(docs)
+    rows = difficulty.rows(fractions)
+    write_table(docs / "tables" / "difficulty.csv", rows, difficulty.COLUMNS)
+    return {
+        "difficulty-figure": lambda: figures.place(figure, "../", has_table=False),
+        "difficulty-table": lambda: difficulty.table(fractions),
+    }
 
 
 def _write_settings(
@@ -328,6 +332,26 @@ def _write_language(
     if recorded is not None:
         _write_page(sources, docs, "smollm2", cohort.parts(cohort.Cohort(recorded)))
         navigation.append({"SmolLM2": "results/smollm2.md"})
+    return navigation
+
+
+def _write_explained(
+    sources: Path, docs: Path, gallery: figures.Gallery, explaining: Sequence[explained.Page]
+) -> list[dict[str, str]]:
+    """Write the pages that explain numbers, and the figures of words; return their navigation."""
+    navigation, drawn = [], ""
+    if gallery.shown("words"):
+        words = {
+            **gallery.parts(),
+            "explained": lambda: explained.see_also(explaining),
+            "figure-scripts": lambda: sections.figure_scripts("../"),
+        }
+        _write_page(sources, docs, "words", words)
+        navigation.append({"Messages in words": "results/words.md"})
+        drawn = explained.drawn_in_words()
+    for found in explaining:
+        _write_page(sources, docs, found.name, {**found.parts, "drawn": lambda: drawn})
+        navigation.append({found.title: f"results/{found.name}.md"})
     return navigation
 
 
