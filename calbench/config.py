@@ -14,7 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
 from calbench.agents.models import ModelConfig
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
 from calbench.files import first_problem, printable, read_bytes, write_atomically

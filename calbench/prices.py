@@ -1,7 +1,7 @@
 """The price table of ``conf/`` as tables of usage take it."""
 
 from calbench.agents.budget import read_prices
-from calbench.analysis.usage import Price
+from calbench.analysis.settings import Price
 from calbench.teams import PRICES
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from calbench.analysis.rated import is_in_pool
-from calbench.analysis.spec import RATING_DIGITS
+from calbench.stats.spec import RATING_DIGITS
 from calbench.metrics.game import GameScore
 from calbench.metrics.seats import Player
 

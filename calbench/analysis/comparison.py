@@ -17,7 +17,7 @@ from calbench.analysis.estimates import ScenarioSum
 from calbench.analysis.measures import MEASURES, Measure
 from calbench.analysis.rows import line
 from calbench.analysis.significance import Sums
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 
 TEAM_A = Column("team_a", "text", "", "team of the first run")
 TEAM_B = Column("team_b", "text", "", "team of the second run")

@@ -1,153 +1,116 @@
-"""Means with their uncertainty: expanded percentile bootstrap over scenarios [C].
+"""From rows of a frame to estimates: sums by scenario, and what statistics make of them.
 
-A mean over agent-games is a ratio of two sums over scenarios, so a resample of scenarios
-needs only each scenario's sum and count. All teams of a setting are resampled together:
-resample *r* holds the same scenarios for each of them, which keeps differences paired.
-
-The same input gives the same bytes on every processor: draws come from the raw bits of
-PCG64, whose sequence numpy guarantees, and sums are rounded to multiples of 2**-24 before
-they are added, so that they add exactly in any order.
+Means run over rows, intervals over scenarios: each setting's scenarios are resampled together for
+all groups of its rows, so that differences between groups stay paired.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import fsum
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 
-from calbench.analysis.intervals import ends_of
-from calbench.analysis.spec import AnalysisSpec
-from calbench.domain.randomness import derived_seed
-
-Floats = npt.NDArray[np.float64]
-
-FRACTION_BITS = 24
-"""Sums below 2**29 stay exact in a double; what is rounded off is far below a table's digits."""
-
-DRAWS_AT_ONCE = 250_000
-"""Bounds the memory of a resample matrix to some 10 MB, whatever the number of scenarios [C]."""
+from calbench.stats.bootstrap import bootstrap_means
+from calbench.stats.spec import AnalysisSpec
+from calbench.stats.sums import Floats, Sums, grouped_sums
 
 
 @dataclass(frozen=True, slots=True)
-class ScenarioSum:
-    """What one scenario adds to a mean: a sum, and over how many agent-games it runs."""
-
-    total: float
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A mean over agent-games with its interval.
+class ScenarioSums:
+    """What the scenarios of a setting add to means.
 
     Attributes:
-        value: the mean over all agent-games that count.
-        low: lower end of the interval; ``None`` below two scenarios, where the bootstrap
-            over scenarios would call the unknown certain.
-        high: upper end.
-        num_scenarios: scenarios with an agent-game that counts.
-        num_agent_games: agent-games that count: the denominator.
+        setting: of the scenarios.
+        groups: a row a group, with the columns that name it.
+        quantities: of which there is a mean for each group.
+        totals: ``[scenario, group, quantity]``.
+        counts: over how many rows each total runs, likewise.
     """
 
-    value: float
-    low: float | None
-    high: float | None
-    num_scenarios: int
-    num_agent_games: int
+    setting: str
+    groups: pd.DataFrame
+    quantities: tuple[str, ...]
+    totals: Floats
+    counts: Floats
+
+    def of(self, quantity: str) -> Sums:
+        """Return the sums of one quantity, ``[scenario, group]``."""
+        place = self.quantities.index(quantity)
+        return Sums(self.totals[:, :, place], self.counts[:, :, place])
+
+    def means(self, spec: AnalysisSpec, *names: int | str) -> pd.DataFrame:
+        """Estimate every mean of every group.
+
+        Args:
+            spec: resamples, seed and confidence.
+            names: what the resamples are for; the setting, unless given.
+
+        Returns:
+            The groups, each with five columns a quantity: the mean, ``_low`` and ``_high``, the
+            ends of its interval, ``_n``, over how many rows it runs, ``_scenarios``, over how many
+            scenarios. Means of nothing, and intervals over one scenario, are not a number.
+        """
+        num_scenarios, num_groups, num_quantities = self.totals.shape
+        flat = (num_scenarios, num_groups * num_quantities)
+        sums = Sums(self.totals.reshape(flat), self.counts.reshape(flat))
+        found = bootstrap_means(sums, spec, *(names or (self.setting,)))
+        parts = {
+            "": found.value,
+            "_low": found.low,
+            "_high": found.high,
+            "_n": found.num_values,
+            "_scenarios": found.num_units,
+        }
+        columns = {
+            f"{name}{end}": values.reshape(num_groups, num_quantities)[:, place]
+            for place, name in enumerate(self.quantities)
+            for end, values in parts.items()
+        }
+        return self.groups.assign(setting=self.setting, **columns)
 
 
-def resample_weights(
-    num_scenarios: int,
+def scenario_sums(
+    rows: pd.DataFrame, by: Sequence[str], values: pd.DataFrame
+) -> Iterator[ScenarioSums]:
+    """Add up values by scenario, setting by setting.
+
+    Args:
+        rows: with ``setting``, ``scenario_id`` and the columns of ``by``.
+        by: what names a group within its setting; groups stand in the order of their first row.
+        values: what each row adds to each quantity; not a number where it does not count.
+    """
+    for setting, own in rows.groupby("setting", sort=True):
+        groups = own[list(by)].drop_duplicates(ignore_index=True)
+        group = own.groupby(list(by), sort=False, dropna=False).ngroup().to_numpy()
+        scenario, scenarios = pd.factorize(own["scenario_id"], sort=True)
+        shape = (len(scenarios), len(groups), values.shape[1])
+        totals, counts = np.zeros(shape), np.zeros(shape)
+        for place, quantity in enumerate(values.columns):
+            found = grouped_sums(
+                values[quantity].loc[own.index].to_numpy(dtype=np.float64, na_value=np.nan),
+                scenario * len(groups) + group,
+                len(scenarios) * len(groups),
+            )
+            totals[:, :, place] = found.totals.reshape(shape[:2])
+            counts[:, :, place] = found.counts.reshape(shape[:2])
+        yield ScenarioSums(str(setting), groups, tuple(map(str, values.columns)), totals, counts)
+
+
+def estimated_means(
+    rows: pd.DataFrame,
+    by: Sequence[str],
+    values: pd.DataFrame,
     spec: AnalysisSpec,
     *names: int | str,
-    draws_at_once: int = DRAWS_AT_ONCE,
-) -> Iterator[Floats]:
-    """Yield how often each scenario is in each resample, in blocks ``[resample, scenario]``.
+) -> pd.DataFrame:
+    """Estimate means of groups in every setting, with ``setting`` and the columns of ``by``.
 
-    Args:
-        num_scenarios: how many scenarios are drawn from, and drawn; below 2**32.
-        spec: number of resamples and seed.
-        names: what the resamples are for; equal names give equal resamples.
-        draws_at_once: most entries of a block; the weights do not depend on it.
+    Arguments as in :func:`scenario_sums` and :meth:`ScenarioSums.means`; the resamples of each
+    setting are named by it, behind ``names``.
     """
-    bits = np.random.PCG64(derived_seed(spec.bootstrap_seed, "bootstrap", *names))
-    rows_at_once = max(1, draws_at_once // num_scenarios)
-    for start in range(0, spec.bootstrap_resamples, rows_at_once):
-        rows = min(rows_at_once, spec.bootstrap_resamples - start)
-        high_bits = bits.random_raw(rows * num_scenarios) >> np.uint64(32)
-        drawn = (high_bits * np.uint64(num_scenarios)) >> np.uint64(32)
-        cells = drawn.astype(np.int64).reshape(rows, num_scenarios)
-        cells += np.arange(rows)[:, np.newaxis] * num_scenarios
-        counts = np.bincount(cells.ravel(), minlength=rows * num_scenarios)
-        yield counts.reshape(rows, num_scenarios).astype(np.float64)
-
-
-def rounded_sums(totals: Floats) -> Floats:
-    """Round sums so that they add exactly in any order."""
-    return np.asarray(np.ldexp(np.rint(np.ldexp(totals, FRACTION_BITS)), -FRACTION_BITS))
-
-
-def estimate_means(
-    columns: Iterable[Sequence[ScenarioSum | None]], spec: AnalysisSpec, *names: int | str
-) -> list[Estimate | None]:
-    """Estimate many means over the same scenarios, resampled together.
-
-    Args:
-        columns: for each mean, what every scenario adds to it, all in the same order of
-            scenarios; ``None`` where it was not played. They are taken one at a time.
-        spec: resamples, seed and confidence.
-        names: what the resamples are for.
-
-    Returns:
-        One estimate for each column; ``None`` where no agent-game counts.
-    """
-    sums = [column_arrays(column) for column in columns]
-    if not sums:
-        return []
-    totals, counts = (np.stack(part, axis=1) for part in zip(*sums, strict=True))
-    lows, highs = _intervals(totals, counts, spec, *names)
-    return [
-        _estimate(*column, low, high) for column, low, high in zip(sums, lows, highs, strict=True)
-    ]
-
-
-def column_arrays(column: Sequence[ScenarioSum | None]) -> tuple[Floats, Floats]:
-    """Return sums and counts of scenarios as arrays; zeros where there are none."""
-    totals = np.array([entry.total if entry else 0.0 for entry in column], dtype=np.float64)
-    counts = np.array([entry.count if entry else 0 for entry in column], dtype=np.float64)
-    return totals, counts
-
-
-def _estimate(totals: Floats, counts: Floats, low: float, high: float) -> Estimate | None:
-    count = int(counts.sum())
-    if count == 0:
-        return None
-    num_scenarios = int((counts > 0).sum())
-    has_interval = num_scenarios > 1
-    return Estimate(
-        value=fsum(totals.tolist()) / count,
-        low=low if has_interval else None,
-        high=high if has_interval else None,
-        num_scenarios=num_scenarios,
-        num_agent_games=count,
-    )
-
-
-def _intervals(
-    totals: Floats, counts: Floats, spec: AnalysisSpec, *names: int | str
-) -> tuple[list[float], list[float]]:
-    """Return the ends of every column's interval; both arrays are ``[scenario, column]``.
-
-    A resample without an agent-game that counts has no mean and is left out.
-    """
-    num_scenarios, num_columns = totals.shape
-    if num_scenarios == 0:
-        return [0.0] * num_columns, [0.0] * num_columns
-    totals = rounded_sums(totals)
-    blocks = []
-    for weights in resample_weights(num_scenarios, spec, *names):
-        with np.errstate(invalid="ignore"):
-            blocks.append((weights @ totals) / (weights @ counts))
-    counted = (counts > 0).sum(axis=0).tolist()
-    return ends_of(np.concatenate(blocks), counted, spec.confidence)
+    found = [sums.means(spec, *names, sums.setting) for sums in scenario_sums(rows, by, values)]
+    if found:
+        return pd.concat(found, ignore_index=True)
+    ends = ("", "_low", "_high", "_n", "_scenarios")
+    columns = ["setting", *by, *(f"{name}{end}" for name in values for end in ends)]
+    return pd.DataFrame(columns=columns)

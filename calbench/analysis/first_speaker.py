@@ -14,7 +14,7 @@ from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
 from calbench.analysis.order import GameKey
 from calbench.analysis.seats import seats_by_player
 from calbench.analysis.significance import adjusted_p_values, sign_flip_p_values
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.analysis.sums import PlayerSums, SumBook, scenario_sum
 from calbench.metrics.agent_rounds import AgentRound
 from calbench.metrics.game import GameScore

@@ -1,14 +1,16 @@
-"""The headline measures: what an agent-game adds to each, and which agent-games count."""
+"""The headline measures, each declared once: what an agent-game adds, and which count.
 
-from collections.abc import Callable, Iterable, Sequence
+The leaderboard, the tables by player, comparisons, metrics files, pages, the data dictionary and
+every n follow from this list.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import fsum
 from typing import Literal
 
-from calbench.analysis.estimates import ScenarioSum
-from calbench.metrics.game import AgentGame
+import pandas as pd
 
-Value = Callable[[AgentGame], float | None]
+from calbench.facts.columns import COST, SLOTS, Column, estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class Measure:
         definition: what each agent-game adds.
         denominator: which agent-games count.
         origin: [P], [R], [F] or [C].
-        value: what an agent-game adds, ``None`` if it does not count.
+        value: from the frame of agents to what each adds; not a number where it does not count.
+        digits: decimals shown on pages.
     """
 
     name: str
@@ -33,24 +36,22 @@ class Measure:
     definition: str
     denominator: str
     origin: str
-    value: Value
-
-    def scenario_sum(self, agents: Iterable[AgentGame]) -> ScenarioSum:
-        """Return what agents of one game add to the mean."""
-        values = [value for agent in agents if (value := self.value(agent)) is not None]
-        return ScenarioSum(fsum(values), len(values))
+    value: Callable[[pd.DataFrame], "pd.Series[float]"]
+    digits: int = 2
 
 
-def _coordination(agent: AgentGame) -> float | None:
-    return 100 * agent.scheduled / agent.assigned if agent.assigned else None
+def _column(name: str) -> Callable[[pd.DataFrame], "pd.Series[float]"]:
+    return lambda agents: agents[name].astype("float64")
 
 
-def _excess_per_meeting(agent: AgentGame) -> float | None:
-    return agent.excess_cost / agent.scheduled if agent.scheduled else None
+def _per(name: str, counted: str, factor: float = 1.0) -> Callable[..., "pd.Series[float]"]:
+    """Return what divides a column by another; not a number where that is 0."""
 
+    def value(agents: pd.DataFrame) -> "pd.Series[float]":
+        over = agents[counted].astype("float64")
+        return factor * agents[name].astype("float64") / over.where(over > 0)
 
-def _messages(agent: AgentGame) -> float | None:
-    return agent.messages_sent / agent.scheduled if agent.scheduled else None
+    return value
 
 
 ALL = "all agent-games"
@@ -64,39 +65,40 @@ MEASURES: tuple[Measure, ...] = (
         "scheduled / assigned meetings of the agent, S / M",
         "agent-games with M > 0",
         "P",
-        _coordination,
+        _per("scheduled", "assigned", 100),
+        digits=1,
     ),
     Measure(
         "excess_cost",
         "Excess cost",
-        "accounting cost",
+        COST,
         "lower",
         "E = cost paid, failed rounds included, minus the agent's cost in the best schedule "
         "of exactly the scheduled meetings; not divided by meetings",
         ALL,
         "F",
-        lambda agent: float(agent.excess_cost),
+        _column("excess_cost"),
     ),
     Measure(
         "excess_cost_per_meeting",
         "Excess cost per scheduled meeting",
-        "accounting cost per meeting",
+        f"{COST} per meeting",
         "lower",
         "E / S, the paper's printed formula",
         "agent-games with S > 0",
         "P",
-        _excess_per_meeting,
+        _per("excess_cost", "scheduled"),
     ),
     Measure(
         "adjusted_excess_cost",
         "Adjusted excess cost",
-        "accounting cost per meeting",
+        f"{COST} per meeting",
         "lower",
         "[E + (U / M)(Cmax - Cmin)] / M, U unscheduled meetings, Cmax and Cmin the agent's "
         "cost in the worst and the best complete schedule",
         "agent-games with M > 0 on scenarios with a complete schedule",
         "P, reconstructed",
-        lambda agent: agent.adjusted_excess_cost,
+        _column("adjusted_excess_cost"),
     ),
     Measure(
         "messages",
@@ -106,42 +108,58 @@ MEASURES: tuple[Measure, ...] = (
         "messages sent / S; a group message counts once, for its sender",
         "agent-games with S > 0",
         "F",
-        _messages,
+        _per("messages_sent", "scheduled"),
     ),
     Measure(
         "fairness",
         "Fairness",
-        "accounting cost",
+        COST,
         "lower",
         "|E - mean E| over all agents of the game",
         ALL,
         "F",
-        lambda agent: agent.burden_gap,
+        _column("burden_gap"),
+        digits=3,
     ),
     Measure(
         "excess_vps",
         "Excess VPS",
-        "slot-equivalents",
+        SLOTS,
         "lower",
         "max(0, V - floor), V the agent's privacy loss over all observers and rounds",
         MEASURED,
         "P, F",
-        lambda agent: agent.excess_vps,
+        _column("excess_vps"),
     ),
     Measure(
         "excess_vps_participants",
         "Excess VPS, participant pairs",
-        "slot-equivalents",
+        SLOTS,
         "lower",
         "the same with V over pairs that both take part in the round's meeting",
         MEASURED,
         "C",
-        lambda agent: agent.excess_vps_participants,
+        _column("excess_vps_participants"),
     ),
 )
 """In the order of the leaderboard's columns."""
 
+MEASURE_BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
 
-def measure_sums(agents: Sequence[AgentGame]) -> dict[int, ScenarioSum]:
-    """Return what agents of one game add to each measure, by its place among :data:`MEASURES`."""
-    return {place: measure.scenario_sum(agents) for place, measure in enumerate(MEASURES)}
+MEASURE_COLUMNS: tuple[Column, ...] = tuple(
+    column
+    for measure in MEASURES
+    for column in estimated(
+        measure.name,
+        measure.unit,
+        f"mean of: {measure.definition}",
+        measure.denominator,
+        measure.origin,
+    )
+)
+"""Every headline measure, with its interval."""
+
+
+def measured_values(agents: pd.DataFrame) -> pd.DataFrame:
+    """Return what each agent-game adds to each measure, a column a measure."""
+    return pd.DataFrame({measure.name: measure.value(agents) for measure in MEASURES})

@@ -4,48 +4,43 @@
 tool which prints a row a file and a column a key shows a leaderboard.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 import orjson
 
-from calbench.analysis.cells import cell
-from calbench.analysis.estimates import Estimate
-from calbench.analysis.rows import DIGITS
+from calbench.analysis.measures import MEASURES
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables.leaderboard import team_estimates
 from calbench.errors import OutputError
+from calbench.facts.columns import DIGITS
+from calbench.facts.frames import rounded
+from calbench.facts.storage import Facts
 from calbench.files import write_atomically
 
 WHOLE = "metrics.json"
 FOLDER = "metrics"
 
 Numbers = dict[str, float]
-"""Value by measure; an undefined one has no key."""
+"""Value by measure, rounded as in tables; an undefined one has no key."""
 
 
-def numbers_of(estimates: Mapping[str, Estimate | None]) -> Numbers:
-    """Return the values of estimates as tables round them."""
-    return {
-        name: float(cell(estimate.value, DIGITS))
-        for name, estimate in estimates.items()
-        if estimate is not None
-    }
-
-
-def write_metrics(folder: Path, teams: Iterable[tuple[str, str, Numbers]]) -> None:
+def write_metrics(facts: Facts, folder: Path, settings: Settings) -> None:
     """Write both forms, and drop files of teams that are no more.
-
-    Args:
-        folder: of the tables.
-        teams: setting, team and numbers, in the order of the leaderboard.
 
     Raises:
         OutputError: the folder cannot be written.
     """
     tree: dict[str, dict[str, Numbers]] = {}
     files: dict[Path, Numbers] = {}
-    for setting, team, numbers in teams:
-        tree.setdefault(setting, {})[team] = numbers
-        files[folder / FOLDER / setting / f"{team}.json"] = numbers
+    for row in team_estimates(facts, settings).to_dict("records"):
+        numbers = {
+            measure.name: float(rounded(row[measure.name], DIGITS))
+            for measure in MEASURES
+            if row[f"{measure.name}_n"] > 0
+        }
+        tree.setdefault(row["setting"], {})[row["team"]] = numbers
+        files[folder / FOLDER / row["setting"] / f"{row['team']}.json"] = numbers
     _drop_others(folder / FOLDER, files)
     for path, numbers in files.items():
         write_atomically(path, _json(numbers))

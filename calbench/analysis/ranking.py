@@ -17,7 +17,7 @@ from calbench.analysis.skill import (
     check_against_library,
     rated_seats,
 )
-from calbench.analysis.spec import RATING_DIGITS, AnalysisSpec, RatingSpec
+from calbench.stats.spec import RATING_DIGITS, AnalysisSpec, RatingSpec
 from calbench.domain.randomness import derived_seed
 
 

@@ -20,7 +20,7 @@ from calbench.analysis.rated import (
     rated_game,
 )
 from calbench.analysis.skill import Event, rated_seats
-from calbench.analysis.spec import DEFAULT_RATINGS, RatingSpec
+from calbench.stats.spec import DEFAULT_RATINGS, RatingSpec
 from calbench.metrics.game import GameScore
 from calbench.metrics.seats import Player
 

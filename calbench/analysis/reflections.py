@@ -16,7 +16,7 @@ from calbench.analysis.dictionary import header
 from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
 from calbench.analysis.language_columns import MAGNITUDES
 from calbench.analysis.order import GameOrder
-from calbench.analysis.spec import DEFAULT_ANALYSIS, AnalysisSpec
+from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 from calbench.analysis.spool import Places, SpooledTable
 from calbench.files import write_atomically
 from calbench.metrics.outcomes import is_lost

@@ -34,7 +34,7 @@ from calbench.analysis.rows import (
     reply_rows,
     usage_row,
 )
-from calbench.analysis.spec import DEFAULT_ANALYSIS, AnalysisSpec
+from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 from calbench.analysis.spool import Places, SpooledTable
 from calbench.analysis.sums import Numbers, SumTable
 from calbench.analysis.usage import Prices, UsageBook

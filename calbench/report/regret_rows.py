@@ -8,7 +8,7 @@ from functools import cached_property
 from calbench.analysis.cells import cell
 from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
 from calbench.analysis.proportions import Proportion, wilson
-from calbench.analysis.spec import DEFAULT_ANALYSIS, AnalysisSpec
+from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 from calbench.errors import FileError
 from calbench.report.numbers import decimal
 from calbench.report.results import ExperimentResults, Row

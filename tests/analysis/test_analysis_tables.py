@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from calbench.analysis.dictionary import JUDGE_TABLES, SAMPLES, TABLES, header
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.analysis.tables import Collector, LeaderboardRow
 from calbench.domain.messages import Text
 from calbench.domain.randomness import stream

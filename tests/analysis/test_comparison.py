@@ -11,7 +11,7 @@ from calbench.analysis.comparison import compare_teams, comparison_csv, paired_d
 from calbench.analysis.estimates import ScenarioSum, resample_weights
 from calbench.analysis.intervals import tail_share
 from calbench.analysis.measures import MEASURES
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 
 SPEC = AnalysisSpec(bootstrap_resamples=200)
 

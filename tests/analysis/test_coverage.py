@@ -13,7 +13,7 @@ import pytest
 from calbench.analysis.comparisons import paired_differences
 from calbench.analysis.estimates import ScenarioSum, estimate_means
 from calbench.analysis.proportions import wilson
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 
 SPEC = AnalysisSpec()
 FEW_SWAPS = AnalysisSpec(permutations=9)

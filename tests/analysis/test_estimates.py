@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from scipy import stats
 
 from calbench.analysis.estimates import ScenarioSum, estimate_means, resample_weights
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.domain.randomness import stream
 
 SPEC = AnalysisSpec()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from calbench.analysis.matchmaking import Proposal, propose
 from calbench.analysis.rated import Scenario
 from calbench.analysis.ratings import RatingBook
-from calbench.analysis.spec import RatingSpec
+from calbench.stats.spec import RatingSpec
 from calbench.errors import CalbenchError
 from calbench.metrics.game import GameScore
 from tests.analysis.rated_games import Took, chance_games, player, rated_score

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from calbench.analysis.dictionary import header
 from calbench.analysis.players import PlayerBook, PlayerRow
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.analysis.tables import Collector
 from calbench.domain.messages import Text
 from calbench.domain.randomness import stream

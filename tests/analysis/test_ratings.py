@@ -12,7 +12,7 @@ from calbench.analysis.ranking import tie_groups
 from calbench.analysis.rated import ALL, RATINGS, margin_of
 from calbench.analysis.rating_tables import write_ratings
 from calbench.analysis.ratings import RatingBook, Scope
-from calbench.analysis.spec import AnalysisSpec, RatingSpec
+from calbench.stats.spec import AnalysisSpec, RatingSpec
 from calbench.config import compose
 from calbench.metrics.game import GameScore
 from tests.analysis.rated_games import Took, chance_games, player, rated_score

@@ -10,7 +10,7 @@ import pytest
 from calbench.analysis.first_speaker import FirstSpeakerBook
 from calbench.analysis.proportions import wilson
 from calbench.analysis.significance import adjusted_p_values, sign_flip_p_value
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.analysis.tables import Collector
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.outcomes import LOST

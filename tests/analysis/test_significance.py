@@ -25,7 +25,7 @@ from calbench.analysis.significance import (
     sign_flip_p_value,
     swap_p_values,
 )
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 
 SPEC = AnalysisSpec(bootstrap_resamples=200)
 QUICK = AnalysisSpec(bootstrap_resamples=20, permutations=255)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.analysis.tables import Collector
 from calbench.analysis.usage import Price, Prices
 from calbench.domain.replies import Usage

@@ -10,7 +10,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from calbench.analysis.ratings import RatingBook
-from calbench.analysis.spec import RatingSpec
+from calbench.stats.spec import RatingSpec
 from tests.analysis.rated_games import chance_games
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.analysis.tables import Collector
 from calbench.domain.actions import DirectMessage, Reschedule, Schedule, Turn
 from calbench.domain.ids import ErrandId, Slot

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import binomtest
 
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.domain.messages import Text
 from calbench.errors import FileError
 from calbench.report import audits, judge, numbers, paper, paper_ours, telling

@@ -23,7 +23,7 @@ from calbench.analysis.judge.agreement import MOST_SHUFFLED
 from calbench.analysis.lost import LOST_LIMIT_PERCENT
 from calbench.analysis.power import FEWEST_SCENARIOS
 from calbench.analysis.skill import constants
-from calbench.analysis.spec import AnalysisSpec, RatingSpec
+from calbench.stats.spec import AnalysisSpec, RatingSpec
 from calbench.domain.replies import Problem
 from calbench.domain.sharing import MODULUS
 from calbench.metrics.measure import MeasureSpec

@@ -14,7 +14,7 @@ from tests.commands.runs import REPO
 STAGES: dict[str, dict[str, Any]] = yaml.safe_load((REPO / "dvc.yaml").read_text())["stages"]
 
 TYPES_OF_PARAMETERS = (
-    "calbench/analysis/spec.py",
+    "calbench.stats.spec.py",
     "calbench/metrics/measure.py",
     "calbench/scenarios/parameters.py",
     "calbench/traces/models.py",

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from calbench.analysis.estimates import DRAWS_AT_ONCE, Floats, resample_weights
 from calbench.analysis.judge.verdicts import Cells, Integers
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.domain.randomness import derived_seed
 
 MOST_SHUFFLED = 1000

@@ -10,7 +10,7 @@ from calbench.analysis.judge.scripted import scripted_verdict
 from calbench.analysis.judge.tables import JudgeTables
 from calbench.analysis.judge.verdicts import Verdict, verdict_of
 from calbench.analysis.scoring import Recorded, team_ids
-from calbench.analysis.spec import DEFAULT_ANALYSIS, AnalysisSpec
+from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace

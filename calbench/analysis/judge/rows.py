@@ -12,7 +12,7 @@ from calbench.analysis.judge import agreement, precision
 from calbench.analysis.judge.agreement import Interval, Statistic, chance_agreement, intervals
 from calbench.analysis.judge.sums import Compared, GameSums
 from calbench.analysis.significance import sign_flip_p_value
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.privacy.measured import joint_kind
 

@@ -24,7 +24,7 @@ from calbench.analysis.judge.verdicts import (
     reflected_beliefs,
 )
 from calbench.analysis.order import GameOrder
-from calbench.analysis.spec import DEFAULT_ANALYSIS, AnalysisSpec
+from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 from calbench.analysis.spool import SpooledFile, SpooledTable
 from calbench.domain.canonical import canonical_json
 from calbench.files import write_atomically

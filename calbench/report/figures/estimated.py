@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from calbench.analysis.estimates import ScenarioSum, estimate_means
 from calbench.analysis.proportions import wilson
-from calbench.analysis.spec import DEFAULT_ANALYSIS
+from calbench.stats.spec import DEFAULT_ANALYSIS
 from calbench.report import numbers
 from calbench.report.figures.style import Value
 from calbench.report.results import Row

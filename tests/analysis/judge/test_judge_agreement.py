@@ -20,7 +20,7 @@ from calbench.analysis.judge.agreement import (
     intervals,
 )
 from calbench.analysis.judge.verdicts import Integers
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 
 SPEC = AnalysisSpec(bootstrap_resamples=200, permutations=999)
 

@@ -14,7 +14,7 @@ from calbench.analysis.judge.cases import cases_of
 from calbench.analysis.judge.judging import scripted_verdicts
 from calbench.analysis.judge.tables import CASES, JudgeTables
 from calbench.analysis.judge.verdicts import verdict_of
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.interface import play_game
 from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
 from calbench.traces.models import Trace

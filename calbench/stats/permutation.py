@@ -1,11 +1,11 @@
-"""Whether two teams differ: paired permutation tests, and what many tests at once demand.
+"""Whether two samples over the same units differ: the paired permutation test.
 
-If two teams are the same in all but name, then in each scenario it is a matter of chance
-which of them did which. The test swaps them, scenario by scenario, in every way or in many
-random ways, and asks how often the difference becomes as large as the one observed [C].
+If two are the same in all but name, then in each unit it is a matter of chance which of them did
+which. The test swaps them, unit by unit, in every way or in many random ways, and asks how often
+the difference becomes as large as the one observed [C].
 
-A p-value depends on the differences alone: not on the order of the scenarios, on which team
-comes first, or on what else is tested beside it.
+A p-value depends on the differences alone: not on the order of the units, on which sample comes
+first, or on what else is tested beside it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,30 +16,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from calbench.analysis.estimates import DRAWS_AT_ONCE, FRACTION_BITS, Floats, rounded_sums
-from calbench.analysis.spec import AnalysisSpec
 from calbench.domain.randomness import derived_seed
-
-
-class Sums(NamedTuple):
-    """What scenarios add to means, one mean a column; zeros where they do not count.
-
-    Attributes:
-        totals: ``[scenario, column]``.
-        counts: over how many agent-games each total runs, ``[scenario, column]``.
-    """
-
-    totals: Floats
-    counts: Floats
+from calbench.stats.bootstrap import DRAWS_AT_ONCE
+from calbench.stats.spec import AnalysisSpec
+from calbench.stats.sums import FRACTION_BITS, Floats, Ints, Sums, rounded_sums
 
 
 class _Swaps(NamedTuple):
-    """What a swap of the two teams in a scenario changes, largest change first.
+    """What a swap of the two samples in a unit changes, largest change first.
 
     Attributes:
-        totals: by how much a total moves from one team to the other, ``[scenario, column]``.
+        totals: by how much a total moves from one to the other, ``[unit, column]``.
         counts: the same of the counts.
-        total_sum: of both teams over all scenarios, ``[column]``.
+        total_sum: of both over all units, ``[column]``.
         count_sum: the same of the counts.
     """
 
@@ -56,7 +45,7 @@ class _Swaps(NamedTuple):
         return np.asarray(np.abs(first - second))
 
     def of(self, columns: Sequence[int], size: int) -> "_Swaps":
-        """Return some columns, which have no more than ``size`` scenarios that matter."""
+        """Return some columns, which have no more than ``size`` units that matter."""
         return _Swaps(
             self.totals[:size, columns],
             self.counts[:size, columns],
@@ -65,35 +54,32 @@ class _Swaps(NamedTuple):
         )
 
 
-def sign_flip_p_value(differences: Sequence[float], spec: AnalysisSpec) -> float:
-    """Return the two-sided p-value of a sum of paired differences, one for each scenario."""
-    return sign_flip_p_values([differences], spec)[0]
-
-
-def sign_flip_p_values(columns: Sequence[Sequence[float]], spec: AnalysisSpec) -> list[float]:
-    """Return :func:`sign_flip_p_value` of each of several columns, over the same scenarios."""
-    if not columns:
-        return []
-    totals = np.array(columns, dtype=np.float64).T
-    ones = np.ones_like(totals)
-    return swap_p_values(Sums(totals, ones), Sums(np.zeros_like(totals), ones), spec)
-
-
-def swap_p_values(first: Sums, second: Sums, spec: AnalysisSpec) -> list[float]:
-    """Return two-sided p-values of differences between two teams' means, column by column.
-
-    A mean over agent-games is a ratio of two sums over scenarios; a swap exchanges what a
-    scenario adds to both sums of one team with what it adds to those of the other.
+def sign_flip_p_values(differences: Floats, spec: AnalysisSpec) -> Floats:
+    """Return the two-sided p-value of each column's sum of paired differences.
 
     Args:
-        first: one team; in every column the same scenarios count for both.
+        differences: ``[unit, column]``; 0 where a unit has none.
+        spec: how many random swaps, and their seed.
+    """
+    ones = np.ones_like(differences)
+    return swap_p_values(Sums(differences, ones), Sums(np.zeros_like(ones), ones), spec)
+
+
+def swap_p_values(first: Sums, second: Sums, spec: AnalysisSpec) -> Floats:
+    """Return two-sided p-values of differences between two samples' means, column by column.
+
+    A mean is a ratio of two sums over units; a swap exchanges what a unit adds to both sums of
+    one sample with what it adds to those of the other.
+
+    Args:
+        first: one sample; in every column the same units count for both.
         second: the other.
         spec: how many random swaps, and their seed.
 
     Returns:
         The share of swaps after which the difference is as large as observed: of all swaps
         if they are not more than ``spec.permutations + 1``, else ``(b + 1) / (m + 1)`` for
-        ``b`` of ``m`` random ones. Scenarios without a difference play no part.
+        ``b`` of ``m`` random ones. Units without a difference play no part.
     """
     swaps, seen, moving = _canonical(first, second)
     p_values = np.ones(len(seen))
@@ -109,15 +95,15 @@ def swap_p_values(first: Sums, second: Sums, spec: AnalysisSpec) -> list[float]:
         for signs in _random_signs(int(moving.max()), len(columns), spec):
             hits += (chosen.differences(signs) >= seen[columns]).sum(axis=0)
         p_values[columns] = (hits + 1) / (spec.permutations + 1)
-    return [float(p) for p in p_values]
+    return p_values
 
 
-def _canonical(first: Sums, second: Sums) -> tuple[_Swaps, Floats, npt.NDArray[np.int64]]:
+def _canonical(first: Sums, second: Sums) -> tuple[_Swaps, Floats, Ints]:
     """Bring the changes into an order and a direction that depend on nothing but themselves.
 
     Returns:
         The swaps; how large a difference has to be to count as the observed one; in how many
-        scenarios a swap changes anything.
+        units a swap changes anything.
     """
     ours, theirs = rounded_sums(first.totals), rounded_sums(second.totals)
     totals, counts = ours - theirs, first.counts - second.counts
@@ -150,13 +136,11 @@ def _all_signs(size: int) -> Floats:
 
 
 def _random_signs(size: int, columns: int, spec: AnalysisSpec) -> Iterator[Floats]:
-    """Yield ``spec.permutations`` random choices of swaps in blocks ``[choice, scenario]``.
+    """Yield ``spec.permutations`` random choices of swaps in blocks ``[choice, unit]``.
 
-    Each scenario draws from bits of its own, so its swaps do not depend on how many follow.
+    Each unit draws from bits of its own, so its swaps do not depend on how many follow.
     """
-    packed = np.stack(
-        [_bits(spec.bootstrap_seed, scenario, spec.permutations) for scenario in range(size)]
-    )
+    packed = np.stack([_bits(spec.bootstrap_seed, unit, spec.permutations) for unit in range(size)])
     bytes_at_once = max(1, DRAWS_AT_ONCE // (8 * max(size, columns)))
     for start in range(0, packed.shape[1], bytes_at_once):
         count = min(8 * bytes_at_once, spec.permutations - 8 * start)
@@ -169,19 +153,7 @@ def _random_signs(size: int, columns: int, spec: AnalysisSpec) -> Iterator[Float
 
 
 @lru_cache(maxsize=4096)
-def _bits(seed: int, scenario: int, count: int) -> npt.NDArray[np.uint8]:
-    """Return the random bits of one scenario, eight to a byte."""
-    source = np.random.PCG64(derived_seed(seed, "permutation", scenario))
+def _bits(seed: int, unit: int, count: int) -> npt.NDArray[np.uint8]:
+    """Return the random bits of one unit, eight to a byte."""
+    source = np.random.PCG64(derived_seed(seed, "permutation", unit))
     return np.asarray(source.random_raw(-(-count // 64)).astype("<u8").view(np.uint8))
-
-
-def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for their number: false discovery rate, Benjamini-Hochberg.
-
-    The same order, each at least as large as before, and none above 1.
-    """
-    from scipy.stats import false_discovery_control
-
-    if not p_values:
-        return []
-    return [float(p) for p in false_discovery_control(list(p_values), method="bh")]

@@ -19,12 +19,10 @@ from functools import cache
 from math import log1p
 
 import numpy as np
-import numpy.typing as npt
 
 from calbench.errors import CalbenchError
+from calbench.stats.sums import Floats, Ints
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 NO_EVENT = -1
 """Where an order is shorter than the others."""

@@ -1,4 +1,4 @@
-"""How small a gap a suite can tell from none, and how large a suite would have to be.
+"""How small a difference a sample can tell from none, and how large it would have to be.
 
 Both follow from the spread of the paired differences, taken as normal, under a two-sided
 paired t-test: its power comes from the noncentral t distribution [C].
@@ -7,44 +7,46 @@ paired t-test: its power comes from the noncentral t distribution [C].
 from functools import lru_cache
 from math import ceil, isnan, sqrt
 
-from calbench.analysis.spec import AnalysisSpec
+from calbench.stats.spec import AnalysisSpec
 
 NORMAL_FROM = 500
-"""From so many scenarios on, the normal distribution replaces t: closer than a table's digits."""
+"""From so many units on, the normal distribution replaces t: closer than a table's digits."""
 
-FEWEST_SCENARIOS = 3
-"""Below it a suite resolves nothing: with one degree of freedom, t has no mean [C]."""
+FEWEST_UNITS = 3
+"""Below it a sample shows nothing: with one degree of freedom, t has no mean [C]."""
 
 
-def resolvable_gap(spread: float, num_scenarios: int, spec: AnalysisSpec) -> float | None:
+def minimum_detectable_difference(
+    spread: float, num_units: int, spec: AnalysisSpec
+) -> float | None:
     """Return the smallest true difference that the test finds with ``spec.power``.
 
     Args:
-        spread: standard deviation of the paired differences over scenarios.
-        num_scenarios: how many scenarios the suite has.
+        spread: standard deviation of the paired differences over units.
+        num_units: how many units the sample has.
         spec: power, and confidence: one less the level of the test.
 
     Returns:
-        In the unit of the differences; ``None`` below three scenarios.
+        In the unit of the differences; ``None`` below three units.
     """
-    if num_scenarios < FEWEST_SCENARIOS:
+    if num_units < FEWEST_UNITS:
         return None
     level = 1 - spec.confidence
-    return noncentrality(num_scenarios, level, spec.power) * spread / sqrt(num_scenarios)
+    return noncentrality(num_units, level, spec.power) * spread / sqrt(num_units)
 
 
-def scenarios_needed(difference: float, spread: float, spec: AnalysisSpec) -> int | None:
-    """Return the fewest scenarios with which a suite resolves a gap of this size.
+def required_units(difference: float, spread: float, spec: AnalysisSpec) -> int | None:
+    """Return the fewest units with which a difference of this size is found with ``spec.power``.
 
     Returns:
-        Their whole number, three at least; ``None`` for a difference of zero, which no suite
-        resolves.
+        Their whole number, three at least; ``None`` for a difference of zero, which no sample
+        finds.
     """
     if difference == 0:
         return None
     level = 1 - spec.confidence
     ratio = (spread / abs(difference)) ** 2
-    needed = max(FEWEST_SCENARIOS, ceil(noncentrality(NORMAL_FROM, level, spec.power) ** 2 * ratio))
+    needed = max(FEWEST_UNITS, ceil(noncentrality(NORMAL_FROM, level, spec.power) ** 2 * ratio))
     # The t distribution asks for a few more than the normal, never for fewer.
     while noncentrality(needed, level, spec.power) ** 2 * ratio > needed:
         needed += 1
@@ -52,20 +54,20 @@ def scenarios_needed(difference: float, spread: float, spec: AnalysisSpec) -> in
 
 
 @lru_cache(maxsize=4096)
-def noncentrality(num_scenarios: int, level: float, power: float) -> float:
+def noncentrality(num_units: int, level: float, power: float) -> float:
     """Return how many standard errors a true difference must have to be found.
 
     Args:
-        num_scenarios: three at least.
+        num_units: three at least.
         level: of the two-sided test.
-        power: share of suites in which it is found.
+        power: share of samples in which it is found.
     """
     from scipy.optimize import brentq
     from scipy.stats import nct, norm, t
 
-    if num_scenarios >= NORMAL_FROM:
+    if num_units >= NORMAL_FROM:
         return float(norm.isf(level / 2) + norm.ppf(power))
-    freedom = num_scenarios - 1
+    freedom = num_units - 1
     limit = t.isf(level / 2, freedom)
 
     def excess_power(shift: float) -> float:

@@ -1,59 +1,55 @@
-"""Ends of intervals from resamples: percentiles, moved outward as far as few scenarios demand.
+"""Ends of intervals from resamples: percentiles, moved outward as far as few units demand.
 
-The plain percentile interval is too narrow for few scenarios, for two reasons: a resample varies
+The plain percentile interval is too narrow for few units, for two reasons: a resample varies
 by the variance with divisor n, not n - 1, and normal quantiles stand where t's belong. The
 expanded percentile interval makes up for both (Hesterberg 2015, "What teachers should know about
 the bootstrap", The American Statistician 69, section 5.3) [C]: it takes the percentiles at which
 the normal distribution stands ``sqrt(n / (n - 1)) t`` away from its centre, with t the quantile of
-n - 1 degrees of freedom. With 45 scenarios it is 4% wider than the plain one, with 15 it is 13%.
+n - 1 degrees of freedom. With 45 units it is 4% wider than the plain one, with 15 it is 13%.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from calbench.stats.sums import Floats, Ints
 
 
 @lru_cache(maxsize=4096)
-def tail_share(num_scenarios: int, confidence: float) -> float:
+def tail_share(num_units: int, confidence: float) -> float:
     """Return the share of resamples beyond each end of an interval.
 
     Args:
-        num_scenarios: two at least.
+        num_units: two at least.
         confidence: with which the interval shall hold the truth.
     """
     from scipy.stats import norm, t
 
-    freedom = num_scenarios - 1
-    distance = sqrt(num_scenarios / freedom) * t.isf((1 - confidence) / 2, freedom)
+    freedom = num_units - 1
+    distance = sqrt(num_units / freedom) * t.isf((1 - confidence) / 2, freedom)
     return float(norm.sf(distance))
 
 
-def ends_of(
-    draws: Floats, num_scenarios: Sequence[int], confidence: float
-) -> tuple[list[float], list[float]]:
+def ends_of(draws: Floats, num_units: Ints, confidence: float) -> tuple[Floats, Floats]:
     """Return lower and upper ends, column by column.
 
     Args:
         draws: ``[resample, column]``; not a number where a resample has no value, which is
             then left out.
-        num_scenarios: that count in each column; below two the ends mean nothing and are 0.
+        num_units: that count in each column; below two the ends mean nothing and are 0.
         confidence: as in :func:`tail_share`.
     """
     lows, highs = np.zeros(draws.shape[1]), np.zeros(draws.shape[1])
-    counts, is_defined = np.asarray(num_scenarios), ~np.isnan(draws)
+    is_defined = ~np.isnan(draws)
     is_whole = is_defined.all(axis=0)
-    for count in sorted({int(n) for n in counts if n > 1}):
+    for count in sorted({int(n) for n in num_units if n > 1}):
         tail = tail_share(count, confidence)
         shares = [tail, 1 - tail]
-        whole = np.flatnonzero((counts == count) & is_whole)
+        whole = np.flatnonzero((num_units == count) & is_whole)
         if whole.size:
             lows[whole], highs[whole] = np.quantile(draws[:, whole], shares, axis=0)
-        for column in np.flatnonzero((counts == count) & ~is_whole & is_defined.any(axis=0)):
+        for column in np.flatnonzero((num_units == count) & ~is_whole & is_defined.any(axis=0)):
             known = draws[is_defined[:, column], column]
             lows[column], highs[column] = np.quantile(known, shares)
-    return lows.tolist(), highs.tolist()
+    return lows, highs

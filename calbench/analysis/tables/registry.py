@@ -1,0 +1,140 @@
+"""Every published table of a run: declared once, written, described and tested from here."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from calbench.analysis.settings import Settings
+from calbench.errors import OutputError
+from calbench.facts.columns import ROW_VERSION, Column, keyed
+from calbench.facts.frames import arrow_schema, arrow_table, cast, cells, csv_text, parquet_writer
+from calbench.facts.storage import Facts
+from calbench.metrics.measure import METRICS_VERSION
+
+Made = pd.DataFrame | Iterable[pd.DataFrame]
+"""A table: a frame, or parts of one that would be too large in one piece."""
+
+Make = Callable[[Facts, Settings], Made]
+
+VERSION = ROW_VERSION.name
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A published table.
+
+    Attributes:
+        path: below the folder of tables; its suffix says how it is written.
+        columns: in their order, keys marked.
+        make: from facts and settings to its rows; further columns that it brings are left out.
+        needs: facts without which there is no such table.
+    """
+
+    path: str
+    columns: tuple[Column, ...]
+    make: Make
+    needs: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Its file's name, without what comes before and behind."""
+        return Path(self.path).stem
+
+    @property
+    def about(self) -> str:
+        """What it holds, in a sentence."""
+        return (self.make.__doc__ or "").split("\n\n")[0]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns that name a row."""
+        return tuple(column.name for column in self.columns if column.is_key)
+
+    def frames(self, facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
+        """Yield its rows, with the declared columns and types."""
+        made = self.make(facts, settings)
+        for part in [made] if isinstance(made, pd.DataFrame) else made:
+            yield cast(part.assign(**{VERSION: METRICS_VERSION}), self.columns)
+
+    def write(self, facts: Facts, settings: Settings, folder: Path) -> None:
+        """Write it below a folder, whole or not at all.
+
+        Raises:
+            OutputError: the folder cannot be written.
+        """
+        write_frames(folder / self.path, self.frames(facts, settings), self.columns)
+
+
+TABLES: dict[str, Table] = {}
+"""Every table by its path, in the order of the data dictionary."""
+
+
+def table(
+    path: str, columns: Sequence[Column], key: str, *, needs: str = "", is_versioned: bool = True
+) -> Callable[[Make], Make]:
+    """Register a function as a table.
+
+    Args:
+        path: below the folder of tables, ``.csv`` or ``.parquet``.
+        columns: in their order.
+        key: names of the columns that name a row, separated by spaces.
+        needs: facts that not every run has and without which there is no such table, likewise.
+        is_versioned: whether its rows name the version of the metrics, in a last column.
+    """
+    version = (ROW_VERSION,) if is_versioned else ()
+
+    def register(make: Make) -> Make:
+        if path in TABLES:
+            raise ValueError(f"two tables are called {path}")
+        TABLES[path] = Table(path, (*keyed(columns, key), *version), make, tuple(needs.split()))
+        return make
+
+    return register
+
+
+def tables_of(facts: Facts) -> list[Table]:
+    """Return the tables that facts allow."""
+    return [each for each in TABLES.values() if all(map(facts.has, each.needs))]
+
+
+def write_frames(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> None:
+    """Write a table by its columns, whole or not at all.
+
+    Raises:
+        OutputError: naming the place, if it cannot be written.
+    """
+    beside = path.with_name(f".{path.name}.part")
+    save = _save_parquet if path.suffix == ".parquet" else _save_csv
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save(beside, frames, columns)
+        with beside.open("rb") as file:
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"{path}: cannot be written ({reason}); choose another folder") from error
+
+
+def _save_csv(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(csv_text(frames, columns))
+
+
+def _save_parquet(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> None:
+    with parquet_writer(path, arrow_schema(columns)) as writer:
+        for frame in frames:
+            rows = arrow_table(_as_shown(frame, columns), columns)
+            writer.write_table(rows, row_group_size=max(1, rows.num_rows))
+
+
+def _as_shown(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
+    """Return numbers with the decimals that their columns have, as a CSV file would hold them."""
+    numbers = [column for column in columns if column.kind == "number"]
+    shown = {
+        c.name: pd.to_numeric(pd.Series(cells(frame[c.name], c), frame.index)) for c in numbers
+    }
+    return frame.assign(**shown)

@@ -1,0 +1,1 @@
+"""What happened in games, as tidy frames: one row an observation, columns declared and typed."""

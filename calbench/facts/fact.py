@@ -1,0 +1,99 @@
+"""A kind of fact: what a game is measured into, and how its rows are found in a game."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
+from typing import Any
+
+from calbench.facts.columns import Column
+from calbench.metrics.game import GameScore, score_game
+from calbench.metrics.measure import MeasureSpec
+from calbench.metrics.privacy.loss import RoundBeliefs, round_beliefs
+from calbench.metrics.seats import Player, players_of
+from calbench.oracle.cache import OracleCache
+from calbench.traces.models import Trace
+
+Values = dict[str, list[Any]]
+"""Rows of one game, column by column."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredGame:
+    """A game with everything that facts are read from.
+
+    Attributes:
+        trace: the game.
+        score: its numbers.
+        rounds: its beliefs, replayed round by round.
+        players: who sat where, by agent id.
+        measure: settings of the metrics.
+    """
+
+    trace: Trace
+    score: GameScore
+    rounds: tuple[RoundBeliefs, ...]
+    players: tuple[Player, ...]
+    measure: MeasureSpec
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether it counts: excluded games are recorded, and in no number."""
+        return not self.score.is_lost
+
+
+def measured(trace: Trace, measure: MeasureSpec, oracle: OracleCache | None = None) -> MeasuredGame:
+    """Measure a game; its messages are replayed once.
+
+    Args:
+        trace: the game.
+        measure: settings of the metrics.
+        oracle: answers kept from earlier games on the same scenario.
+
+    Raises:
+        CalbenchError: the trace's outcomes contradict its scenario.
+    """
+    rounds = tuple(round_beliefs(trace, measure))
+    score = score_game(trace, measure=measure, oracle=oracle, beliefs=rounds)
+    players = players_of(trace.config.team, trace.scenario.num_agents)
+    return MeasuredGame(trace, score, rounds, players, measure)
+
+
+Find = str | Callable[[Any], Any]
+"""Where a row holds the value of a column: a dotted path of attributes, or a function."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A kind of fact.
+
+    Attributes:
+        name: of its frame.
+        rows: the rows of a game, in the order of the frame.
+        fields: columns of a row, each with where the row holds its value; a column alone is found
+            under its own name. Beside them every frame has ``game``, the game's place among all.
+        is_large: whether it grows with messages: read in batches, never whole.
+    """
+
+    name: str
+    rows: Callable[[MeasuredGame], Iterable[Any]]
+    fields: tuple[Column | tuple[Column, Find], ...]
+    is_large: bool = False
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """What a row holds."""
+        return tuple(each if isinstance(each, Column) else each[0] for each in self.fields)
+
+    def of(self, game: MeasuredGame) -> Values:
+        """Return the rows of a game."""
+        rows = list(self.rows(game))
+        return {name: list(map(get, rows)) for name, get in self._getters}
+
+    @cached_property
+    def _getters(self) -> Sequence[tuple[str, Callable[[Any], Any]]]:
+        found = [(each, each.name) if isinstance(each, Column) else each for each in self.fields]
+        return [
+            (column.name, attrgetter(place) if isinstance(place, str) else place)
+            for column, place in found
+        ]

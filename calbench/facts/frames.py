@@ -1,0 +1,183 @@
+"""Frames as text and as files: cast and formatted by the declaration of their columns alone.
+
+What a column looks like never depends on the values that happen to stand in it: a column of
+numbers that are all 0 is written as ``0.0000``.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from calbench.errors import FileError
+from calbench.facts.columns import Column, Kind
+from calbench.files import read_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ARROW_TYPES: Mapping[Kind, str] = {
+    "text": "string",
+    "list": "string",
+    "integer": "int64",
+    "number": "float64",
+    "truth": "bool",
+}
+"""Of columns by kind; lists are text with spaces between the parts, as in CSV."""
+
+DTYPES: Mapping[Kind, Any] = {
+    "text": "str",
+    "list": "str",
+    "integer": "Int64",
+    "number": "float64",
+    "truth": "boolean",
+}
+"""The same in pandas; what is absent is ``NaN`` in numbers and text, ``<NA>`` in the others."""
+
+PARQUET_VERSION = "2.6"
+"""Named here so that a new pyarrow does not choose another."""
+
+COMPRESSION, COMPRESSION_LEVEL = "zstd", 3
+
+
+def cast(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
+    """Return the declared columns, in their order, with the declared types.
+
+    Raises:
+        KeyError: a column is missing.
+        TypeError, ValueError: a value is not of the declared kind.
+    """
+    return pd.DataFrame(
+        {column.name: frame[column.name].astype(DTYPES[column.kind]) for column in columns},
+        index=frame.index,
+    )
+
+
+def empty(columns: Sequence[Column]) -> pd.DataFrame:
+    """Return a frame without rows."""
+    return pd.DataFrame({c.name: pd.Series(dtype=DTYPES[c.kind]) for c in columns})
+
+
+@lru_cache(maxsize=65536)
+def rounded(value: float, digits: int) -> str:
+    """Return a number with exactly ``digits`` decimals; never ``-0``."""
+    shown = f"{value:.{digits}f}"
+    return shown[1:] if shown.startswith("-") and not shown.strip("-0.") else shown
+
+
+@lru_cache(maxsize=65536)
+def trimmed(value: float, digits: int) -> str:
+    """Return a number with at most ``digits`` decimals, without trailing zeros."""
+    shown = rounded(value, digits)
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+def _format(column: Column) -> Callable[[Any], str]:
+    """Return what makes the text of a cell that is not absent."""
+    if column.kind == "number":
+        shown = trimmed if column.is_trimmed else rounded
+        return lambda value: shown(float(value), column.digits)
+    if column.kind == "integer":
+        return lambda value: str(int(value))
+    if column.kind == "truth":
+        return lambda value: "true" if value else "false"
+    return str
+
+
+def cells(values: pd.Series, column: Column) -> np.ndarray:
+    """Return the texts of a column; few different values stand in many rows."""
+    codes, uniques = pd.factorize(values)
+    shown = _format(column)
+    texts = np.array([*map(shown, uniques), ""], dtype=object)
+    return texts[codes]
+
+
+def csv_text(frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> Iterable[str]:
+    """Yield a CSV file: its header, then the rows of each frame."""
+    yield ",".join(column.name for column in columns) + "\n"
+    for frame in frames:
+        lines = io.StringIO(newline="")
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerows(zip(*(cells(frame[c.name], c).tolist() for c in columns), strict=True))
+        yield lines.getvalue()
+
+
+def read_csv(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
+    """Read what :func:`csv_text` wrote.
+
+    Raises:
+        FileError: it cannot be read, or is no such table.
+    """
+    names = [column.name for column in columns]
+    try:
+        frame = pd.read_csv(
+            io.BytesIO(read_bytes(path)), dtype=str, keep_default_na=False, na_values=[""]
+        )
+        if list(frame.columns) != names:
+            raise FileError(f"{path}: its columns are not {', '.join(names)}; make the table again")
+        return cast(frame.assign(**_truths(frame, columns)), columns)
+    except (ValueError, TypeError) as error:
+        problem = str(error).splitlines()[0]
+        raise FileError(f"{path}: does not read as the table it should be: {problem}") from error
+
+
+def _truths(frame: pd.DataFrame, columns: Sequence[Column]) -> dict[str, pd.Series]:
+    known = {"true": True, "false": False}
+    return {c.name: frame[c.name].map(known) for c in columns if c.kind == "truth"}
+
+
+def arrow_schema(columns: Sequence[Column]) -> "pa.Schema":
+    """Return the types of the columns as Arrow has them."""
+    import pyarrow as pa
+
+    return pa.schema([(c.name, pa.type_for_alias(ARROW_TYPES[c.kind])) for c in columns])
+
+
+def arrow_table(frame: pd.DataFrame, columns: Sequence[Column]) -> "pa.Table":
+    """Return a frame as an Arrow table of the declared types; what is absent is null."""
+    import pyarrow as pa
+
+    schema = arrow_schema(columns)
+    return pa.Table.from_pandas(cast(frame, columns), schema, preserve_index=False)
+
+
+def from_arrow(table: "pa.Table") -> pd.DataFrame:
+    """Return an Arrow table of declared columns as a frame."""
+    import pyarrow as pa
+
+    types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    found: pd.DataFrame = table.to_pandas(types_mapper=types.get)
+    return found
+
+
+def parquet_writer(file: Any, schema: "pa.Schema") -> Any:
+    """Open a Parquet file whose bytes depend on its rows and on the version of pyarrow alone."""
+    from pyarrow import parquet
+
+    return parquet.ParquetWriter(
+        file,
+        schema.remove_metadata(),
+        version=PARQUET_VERSION,
+        compression=COMPRESSION,
+        compression_level=COMPRESSION_LEVEL,
+    )
+
+
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Read a Parquet file, or some of its columns.
+
+    Raises:
+        FileError: it cannot be read.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        return from_arrow(parquet.read_table(path, columns=columns))
+    except (OSError, pa.ArrowException) as error:
+        raise FileError(f"{path}: cannot be read as Parquet; make it again") from error

@@ -1,0 +1,1 @@
+"""Statistics on arrays: no table, no file, no name of this project."""

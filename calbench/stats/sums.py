@@ -1,0 +1,57 @@
+"""Sums over groups, exact in any order, so that last bits agree between processors."""
+
+from collections.abc import Sequence
+from math import fsum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+FRACTION_BITS = 24
+"""Sums below 2**29 stay exact in a double; what is rounded off is far below a table's digits."""
+
+
+class Sums(NamedTuple):
+    """What units (scenarios, for instance) add to means, one mean a column.
+
+    Attributes:
+        totals: ``[unit, column]``; 0 where a unit adds nothing.
+        counts: over how many values each total runs, ``[unit, column]``.
+    """
+
+    totals: Floats
+    counts: Floats
+
+
+def rounded_sums(totals: Floats) -> Floats:
+    """Round sums to multiples of ``2**-FRACTION_BITS``, which add exactly in any order."""
+    return np.asarray(np.ldexp(np.rint(np.ldexp(totals, FRACTION_BITS)), -FRACTION_BITS))
+
+
+def exact_totals(totals: Floats) -> Floats:
+    """Return the sum of each column of ``[unit, column]``, rounded once."""
+    return np.array([fsum(column) for column in totals.T.tolist()], dtype=np.float64)
+
+
+def grouped_sums(values: Sequence[float] | Floats, groups: Ints, num_groups: int) -> Sums:
+    """Add up values by group, each sum rounded once.
+
+    Args:
+        values: ``[value]``; not a number where one does not count.
+        groups: the group of each, from 0; below 0 it belongs to none.
+        num_groups: how many groups there are.
+
+    Returns:
+        Totals and counts, ``[group]``.
+    """
+    given = np.asarray(values, dtype=np.float64)
+    counted = ~np.isnan(given) & (groups >= 0)
+    given, groups = given[counted], groups[counted]
+    counts = np.bincount(groups, minlength=num_groups)
+    order = np.argsort(groups, kind="stable")
+    parts = np.split(given[order], np.cumsum(counts)[:-1]) if num_groups else []
+    totals = np.array([fsum(part.tolist()) for part in parts], dtype=np.float64)
+    return Sums(totals, counts.astype(np.float64))
