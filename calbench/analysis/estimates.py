@@ -12,7 +12,7 @@ import pandas as pd
 
 from calbench.stats.bootstrap import bootstrap_means
 from calbench.stats.spec import AnalysisSpec
-from calbench.stats.sums import Floats, Sums, grouped_sums
+from calbench.stats.sums import Floats, Ints, Sums, grouped_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,12 @@ class ScenarioSums:
         return self.groups.assign(setting=self.setting, **columns)
 
 
+def _group_numbers(rows: pd.DataFrame, by: Sequence[str]) -> Ints:
+    """Return the group of each row, from 0, in the order of their first rows."""
+    numbers = rows.groupby(list(by), sort=False, dropna=False).ngroup()
+    return np.asarray(numbers, dtype=np.int64)
+
+
 def scenario_sums(
     rows: pd.DataFrame, by: Sequence[str], values: pd.DataFrame
 ) -> Iterator[ScenarioSums]:
@@ -81,7 +87,7 @@ def scenario_sums(
     """
     for setting, own in rows.groupby("setting", sort=True):
         groups = own[list(by)].drop_duplicates(ignore_index=True)
-        group = own.groupby(list(by), sort=False, dropna=False).ngroup().to_numpy()
+        group = _group_numbers(own, by)
         scenario, scenarios = pd.factorize(own["scenario_id"], sort=True)
         shape = (len(scenarios), len(groups), values.shape[1])
         totals, counts = np.zeros(shape), np.zeros(shape)
@@ -94,6 +100,25 @@ def scenario_sums(
             totals[:, :, place] = found.totals.reshape(shape[:2])
             counts[:, :, place] = found.counts.reshape(shape[:2])
         yield ScenarioSums(str(setting), groups, tuple(map(str, values.columns)), totals, counts)
+
+
+def group_totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return the sum of every other column of each group, rounded once.
+
+    Args:
+        rows: with the columns of ``by``; the others hold numbers, absent ones add nothing.
+        by: what names a group; groups stand in the order of their first row.
+    """
+    groups = rows[list(by)].drop_duplicates(ignore_index=True)
+    group = _group_numbers(rows, by)
+    return groups.assign(
+        **{
+            str(name): grouped_sums(
+                rows[name].to_numpy(dtype=np.float64, na_value=np.nan), group, len(groups)
+            ).totals
+            for name in rows.columns.difference(list(by), sort=False)
+        }
+    )
 
 
 def estimated_means(

@@ -1,6 +1,23 @@
 """The published tables of a run, a function each, by subject."""
 
-from calbench.analysis.tables import leaderboard
+from calbench.analysis.tables import (
+    comparisons,
+    games,
+    leaderboard,
+    players,
+    regret,
+    results,
+)
 from calbench.analysis.tables.registry import TABLES, Table, tables_of
 
-__all__ = ["TABLES", "Table", "leaderboard", "tables_of"]
+__all__ = [
+    "TABLES",
+    "Table",
+    "comparisons",
+    "games",
+    "leaderboard",
+    "players",
+    "regret",
+    "results",
+    "tables_of",
+]

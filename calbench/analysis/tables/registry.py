@@ -57,7 +57,9 @@ class Table:
         """Yield its rows, with the declared columns and types."""
         made = self.make(facts, settings)
         for part in [made] if isinstance(made, pd.DataFrame) else made:
-            yield cast(part.assign(**{VERSION: METRICS_VERSION}), self.columns)
+            if not part.empty:
+                rows = part.reset_index(drop=True).assign(**{VERSION: METRICS_VERSION})
+                yield cast(rows, self.columns)
 
     def write(self, facts: Facts, settings: Settings, folder: Path) -> None:
         """Write it below a folder, whole or not at all.
