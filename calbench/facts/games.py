@@ -151,6 +151,10 @@ GAMES = Fact(
             "score.is_fairness_sampled",
         ),
         (VPS_KIND, "score.vps_kind"),
+        (
+            listed("channels", "open ones, separated by spaces", "P"),
+            lambda game: " ".join(game.trace.config.channels),
+        ),
         (count("agents", "agents", "of the game"), "trace.scenario.num_agents"),
         (count("slots", "slots", "of a calendar"), "trace.scenario.num_slots"),
         (

@@ -2,6 +2,7 @@
 
 from calbench.analysis.tables import (
     comparisons,
+    difficulty,
     games,
     leaderboard,
     players,
@@ -14,6 +15,7 @@ __all__ = [
     "TABLES",
     "Table",
     "comparisons",
+    "difficulty",
     "games",
     "leaderboard",
     "players",

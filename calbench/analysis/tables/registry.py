@@ -129,11 +129,11 @@ def _save_csv(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Colu
 def _save_parquet(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> None:
     with parquet_writer(path, arrow_schema(columns)) as writer:
         for frame in frames:
-            rows = arrow_table(_as_shown(frame, columns), columns)
+            rows = arrow_table(as_shown(frame, columns), columns)
             writer.write_table(rows, row_group_size=max(1, rows.num_rows))
 
 
-def _as_shown(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
+def as_shown(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
     """Return numbers with the decimals that their columns have, as a CSV file would hold them."""
     numbers = [column for column in columns if column.kind == "number"]
     shown = {
