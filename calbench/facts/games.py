@@ -152,6 +152,10 @@ GAMES = Fact(
         ),
         (VPS_KIND, "score.vps_kind"),
         (
+            text("scenario_digest", "SHA-256 of what defines a game on the scenario"),
+            "trace.scenario.play_digest",
+        ),
+        (
             listed("channels", "open ones, separated by spaces", "P"),
             lambda game: " ".join(game.trace.config.channels),
         ),

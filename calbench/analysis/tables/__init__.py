@@ -8,6 +8,7 @@ from calbench.analysis.tables import (
     players,
     regret,
     results,
+    standings,
 )
 from calbench.analysis.tables.registry import TABLES, Table, tables_of
 
@@ -21,5 +22,6 @@ __all__ = [
     "players",
     "regret",
     "results",
+    "standings",
     "tables_of",
 ]

@@ -1,5 +1,6 @@
 """Pairs of teams: how far they are apart, and how sure that is."""
 
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -11,6 +12,7 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import team_estimates
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import SETTING, Column, count, estimated, number, text
+from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 from calbench.stats.differences import paired_differences
 from calbench.stats.multiplicity import adjusted_p_values
@@ -21,42 +23,42 @@ UNIT = "unit of the measure"
 COMMON = "scenarios that count for both teams"
 
 
-@table(
-    "comparisons.csv",
-    (
-        SETTING,
-        text("team_a", "team id"),
-        text("team_b", "team id of another, later in the order of the tables"),
-        text("measure", f"one of {', '.join(measure.name for measure in MEASURES)}"),
-        count("scenarios", "scenarios", "those that count for both teams"),
-        *estimated(
-            "difference",
-            UNIT,
-            "mean of team_a less mean of team_b",
-            f"agent-games that count, in {COMMON}",
-            "C",
-        ),
-        number("p", "", "two-sided, paired permutation test over scenarios", COMMON),
-        number("p_adjusted", "", "Benjamini-Hochberg over all rows of the table"),
-        number(
-            "resolvable_gap",
-            UNIT,
-            "smallest true difference that so many scenarios find with 80% power at the level of "
-            "5%, by the paired t-test; empty below three scenarios",
-            COMMON,
-        ),
-        Column(
-            "scenarios_needed",
-            "integer",
-            "scenarios",
-            "fewest in all with which a true difference of this size is found with that power; "
-            "empty for a difference of zero",
-            "",
-            "C",
-        ),
+COMPARISONS = (
+    SETTING,
+    text("team_a", "team id"),
+    text("team_b", "team id of another, later in the order of the tables"),
+    text("measure", f"one of {', '.join(measure.name for measure in MEASURES)}"),
+    count("scenarios", "scenarios", "those that count for both teams"),
+    *estimated(
+        "difference",
+        UNIT,
+        "mean of team_a less mean of team_b",
+        f"agent-games that count, in {COMMON}",
+        "C",
     ),
-    key="setting team_a team_b measure",
+    number("p", "", "two-sided, paired permutation test over scenarios", COMMON),
+    number("p_adjusted", "", "Benjamini-Hochberg over all rows of the table"),
+    number(
+        "resolvable_gap",
+        UNIT,
+        "smallest true difference that so many scenarios find with 80% power at the level of "
+        "5%, by the paired t-test; empty below three scenarios",
+        COMMON,
+    ),
+    Column(
+        "scenarios_needed",
+        "integer",
+        "scenarios",
+        "fewest in all with which a true difference of this size is found with that power; "
+        "empty for a difference of zero",
+        "",
+        "C",
+    ),
 )
+
+
+@table("comparisons.csv", COMPARISONS, key="setting team_a team_b measure")
+@lru_cache(maxsize=1)
 def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Paired differences between the teams of each setting, under every measure.
 
@@ -71,7 +73,7 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
         for measure in MEASURES
     ]
     if not any(map(len, found)):
-        return pd.DataFrame()
+        return empty(COMPARISONS)
     rows = pd.concat(found, ignore_index=True)
     rows = rows.sort_values(["setting", "place_a", "place_b"], kind="stable", ignore_index=True)
     return rows.assign(p_adjusted=adjusted_p_values(rows["p"].to_numpy()))

@@ -108,6 +108,7 @@ def scored_seats(facts: Facts) -> pd.DataFrame:
     ),
     key=PLAYER_KEY,
 )
+@lru_cache(maxsize=1)
 def players(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Every measure of every player over all seats that it took, with its interval."""
     everyone = facts.of_all_games("agents", ["setting", "team", "team_place", "is_lost"])
@@ -159,6 +160,7 @@ def players(facts: Facts, settings: Settings) -> pd.DataFrame:
     ),
     key="setting team player",
 )
+@lru_cache(maxsize=1)
 def usage(facts: Facts, settings: Settings) -> pd.DataFrame:
     """What language players took of their models: calls, tokens and money (appendix C)."""
     agents = facts.of_all_games("agents", ["setting", "team", "team_place", "is_lost"])
