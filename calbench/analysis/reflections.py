@@ -16,7 +16,6 @@ from calbench.analysis.dictionary import header
 from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
 from calbench.analysis.language_columns import MAGNITUDES
 from calbench.analysis.order import GameOrder
-from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 from calbench.analysis.spool import Places, SpooledTable
 from calbench.files import write_atomically
 from calbench.metrics.outcomes import is_lost
@@ -27,6 +26,7 @@ from calbench.metrics.privacy.reflection import (
     pair_reflections,
 )
 from calbench.metrics.seats import players_of
+from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 from calbench.traces.models import Trace
 
 DIGITS = 6

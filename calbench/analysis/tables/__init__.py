@@ -3,6 +3,7 @@
 from calbench.analysis.tables import (
     comparisons,
     difficulty,
+    draws,
     games,
     leaderboard,
     players,
@@ -17,6 +18,7 @@ __all__ = [
     "Table",
     "comparisons",
     "difficulty",
+    "draws",
     "games",
     "leaderboard",
     "players",

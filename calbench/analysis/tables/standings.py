@@ -177,8 +177,9 @@ def _signs(teams: list[str], pairs: pd.DataFrame, level: float, direction: int) 
     for row in pairs.to_dict("records"):
         if {row["team_a"], row["team_b"]} <= place.keys() and not np.isnan(row["p_adjusted"]):
             a, b = place[row["team_a"]], place[row["team_b"]]
-            sign = direction * ((row["difference"] > 0) - (row["difference"] < 0))
-            signs[a, b] = sign if row["p_adjusted"] < level else 0
+            gap = float(row["difference"])
+            is_better = (gap > 0) - (gap < 0)
+            signs[a, b] = direction * is_better if row["p_adjusted"] < level else 0
             signs[b, a] = -signs[a, b]
     return signs
 
