@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from calbench.analysis.dictionary import TABLES
 from calbench.analysis.scoring import chunks, mapped, write_all_tables
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables import TABLES
 from calbench.config import RunSpec, compose
 from calbench.console import ending_on_interrupt, progress, say
 from calbench.engine.pool import workers
@@ -54,8 +55,9 @@ TEAM_ORDER = (
 SETTINGS = ("jobs=", "measure=", "measure.", "analysis=", "analysis.")
 """Keys that the configuration answers for."""
 
-KEPT = frozenset({*TABLES, "metrics.json", "metrics/*/*.json"})
-"""Files that may stand in the folder already, as patterns: they are written anew."""
+KEPT = frozenset({*TABLES, "metrics.json", "metrics/*/*.json", ".facts-*/*"})
+"""Files that may stand in the folder already, as patterns: tables, which are written anew, and
+facts that a killed command left behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +133,8 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
             key=lambda g: (rank.get(g.team_id, len(rank)), g.team_id, g.head.setting, g.file)
         )
         with progress("tables", len(games)) as tick:
-            write_all_tables(
-                games, out, spec.measure, spec.analysis, tick, executor, table_prices()
-            )
+            settings = Settings(spec.measure, spec.analysis, table_prices())
+            write_all_tables(games, out, settings, tick, executor)
     return len(games)
 
 
