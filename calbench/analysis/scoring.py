@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, TypeVar
 
+from calbench.analysis.audits.speech import AUDITS
 from calbench.analysis.metric_files import write_metrics
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
@@ -31,7 +32,7 @@ GAMES_PER_TASK = 20
 TASKS_AHEAD = 4
 """Tasks for each processor that wait or whose results do: the bound on memory [C]."""
 
-ALL_FACTS: tuple[Fact, ...] = SCORES
+ALL_FACTS: tuple[Fact, ...] = (*SCORES, *AUDITS)
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

@@ -18,9 +18,9 @@ Values = dict[str, list[Any]]
 """Rows of one game, column by column."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MeasuredGame:
-    """A game with everything that facts are read from.
+    """A game with everything that facts are read from; equal to itself alone.
 
     Attributes:
         trace: the game.
