@@ -122,9 +122,7 @@ def kappa(sums: Floats) -> Floats:
     signs = _signs(sums)
     num_cells = signs.sum(axis=(-1, -2))
     agreed = ratio(np.trace(signs, axis1=-2, axis2=-1), num_cells)
-    expected = ratio(
-        (signs.sum(axis=-1) * signs.sum(axis=-2)).sum(axis=-1), num_cells * num_cells
-    )
+    expected = ratio((signs.sum(axis=-1) * signs.sum(axis=-2)).sum(axis=-1), num_cells * num_cells)
     return ratio(agreed - expected, 1 - expected)
 
 
@@ -173,8 +171,9 @@ def percentile_intervals(
     if sums.any(axis=1).sum() > 1:
         blocks = [weights @ sums for weights in resample_weights(len(sums), spec, *names)]
         drawn = np.concatenate(blocks)
-        for place in np.flatnonzero(~np.isnan(value)):
-            ends[:, place] = _ends(statistics[place](drawn), spec.confidence)
+        for place, statistic in enumerate(statistics):
+            if not np.isnan(value[place]):
+                ends[:, place] = _ends(statistic(drawn), spec.confidence)
     return Intervals(value, *ends)
 
 

@@ -108,12 +108,12 @@ def read_sample(path: Path) -> list[LabelledMessage]:
         FileError: naming the file, the line and the field that does not fit.
     """
     messages = []
-    for number, line in enumerate(read_bytes(path).splitlines(), 1):
+    for place, line in enumerate(read_bytes(path).splitlines(), 1):
         try:
             messages.append(LabelledMessage.model_validate_json(line))
         except ValidationError as error:
-            place = printable(str(path))
-            raise FileError(f"{place}, line {number}: {first_problem(error)}") from error
+            file = printable(str(path))
+            raise FileError(f"{file}, line {place}: {first_problem(error)}") from error
     return messages
 
 

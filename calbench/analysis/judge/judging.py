@@ -1,20 +1,20 @@
 """From traces to verdicts and facts: by the scripted judge, as the pipeline does, or by another."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from calbench.agents.judging import Judge
 from calbench.analysis.judge.case_file import write_cases
 from calbench.analysis.judge.cases import cases_of
-from calbench.analysis.judge.facts import OF_JUDGED_GAMES, JudgedGame, PrimaryLoss
+from calbench.analysis.judge.facts import JUDGED, OF_JUDGED_GAMES, JudgedGame, PrimaryLoss
 from calbench.analysis.judge.scripted import SCRIPTED_JUDGE, scripted_verdict
 from calbench.analysis.judge.verdicts import Verdict, verdict_of
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import TABLES, write_frames
+from calbench.analysis.tables import TABLES
+from calbench.analysis.tables.registry import write_frames
 from calbench.facts.columns import GAME_ID, SCENARIO, SETTING, TEAM, truth
 from calbench.facts.fact import Fact, MeasuredGame
 from calbench.facts.storage import Facts, GameKey, MeasuredBatch, batch_of
@@ -39,8 +39,7 @@ def _scripted(game: MeasuredGame) -> JudgedGame:
 
 def _by_script(fact: Fact) -> Fact:
     """Return a fact of judged games as one of measured games, which the scripted judge judges."""
-    rows: Callable[[Any], Iterable[Any]] = fact.rows
-    return replace(fact, rows=lambda game: rows(_scripted(game)))
+    return replace(fact, rows=lambda game: fact.rows(_scripted(game)))
 
 
 JUDGE_FACTS = tuple(map(_by_script, OF_JUDGED_GAMES))
@@ -86,9 +85,15 @@ def judged_batch(
         players = players_of(team, scenario.num_agents)
         found = game_loss(trace, players, measure).by_agent
         losses = [PrimaryLoss(loss.total, loss.kind) for loss in found]
-    game: Any = JudgedGame(trace, judge, verdicts, losses)
+    game = JudgedGame(trace, judge, verdicts, losses)
     key = GameKey(scenario.setting, team.team_id, scenario.scenario_id)
     return batch_of(VERDICT_FACTS, [(key, {fact.name: fact.of(game) for fact in VERDICT_FACTS})])
+
+
+JUDGE_TABLES = {
+    Path(path).name: table for path, table in TABLES.items() if JUDGED.name in table.needs
+}
+"""Tables of the judge alone, by file."""
 
 
 def write_judge_tables(facts: Facts, folder: Path, settings: Settings) -> None:
@@ -103,10 +108,8 @@ def write_judge_tables(facts: Facts, folder: Path, settings: Settings) -> None:
         OutputError: the folder cannot be written.
     """
     write_cases(facts, folder)
-    for each in TABLES.values():
-        if "judged" in each.needs:
-            path = folder / Path(each.path).name
-            write_frames(path, each.frames(facts, settings), each.columns)
+    for name, table in JUDGE_TABLES.items():
+        write_frames(folder / name, table.frames(facts, settings), table.columns)
 
 
 async def verdicts_of(trace: Trace, judge: Judge, player: str) -> tuple[Verdict, ...]:

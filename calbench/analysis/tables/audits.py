@@ -76,9 +76,7 @@ def unfolded(
     """
     kept = [*WHO, "games", "messages"]
     parts = [
-        rows[kept].assign(
-            **{name: value}, **{new: rows[source] for new, source in columns.items()}
-        )
+        rows[kept].assign(**{name: value}, **{new: rows[source] for new, source in columns.items()})
         for value, columns in sources.items()
     ]
     return pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
@@ -184,7 +182,7 @@ def _of_others(rows: pd.DataFrame, name: str) -> "pd.Series[int]":
     return (of_all - own).reindex(rows.index, fill_value=0)
 
 
-_TIER_SOURCES = {
+_TIER_SOURCES: Mapping[str, Mapping[str, str]] = {
     "all": {
         "leaking_messages": "semantic_label_leakage",
         "labels_told": "told",
@@ -251,7 +249,9 @@ def _with_all_tiers(rows: pd.DataFrame) -> pd.DataFrame:
 )
 def audit_honesty(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How many claims about the speaker's own slots were true when they were made."""
-    sources = {kind: {"claims": f"claims_{kind}", "true_claims": f"true_{kind}"} for kind in KINDS}
+    sources: dict[str, dict[str, str]] = {
+        kind: {"claims": f"claims_{kind}", "true_claims": f"true_{kind}"} for kind in KINDS
+    }
     rows = unfolded(spoken(facts), "claim", sources)
     return _with_shares(rows, "true_claims", "claims", settings)
 

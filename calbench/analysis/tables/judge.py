@@ -35,7 +35,6 @@ from calbench.facts.columns import (
     fine,
     number,
     text,
-    truth,
 )
 from calbench.facts.storage import Facts
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
@@ -199,9 +198,7 @@ def judge_reflection_cell_agreement(facts: Facts, settings: Settings) -> Iterato
     del settings
     games = judged_games(facts)
     for rows in facts.batches("judged_cells"):
-        sides = {
-            side: rows[f"{side}_delta"].astype("float64") for side in ("judge", "reflection")
-        }
+        sides = {side: rows[f"{side}_delta"].astype("float64") for side in ("judge", "reflection")}
         means = {
             f"{side}_mean": deltas / rows[f"{side}_rows"].where(rows[f"{side}_rows"] > 0)
             for side, deltas in sides.items()

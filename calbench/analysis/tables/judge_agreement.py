@@ -1,9 +1,10 @@
 """How far judge and reflections agree: the statistics of Table 17 and of appendix I.4."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from calbench.analysis.settings import Settings
@@ -23,7 +24,9 @@ from calbench.stats.agreement import (
     spread_evenly,
 )
 from calbench.stats.spec import AnalysisSpec
-from calbench.stats.sums import Floats, rounded_sums
+from calbench.stats.sums import Floats, Ints, rounded_sums
+
+Truths = npt.NDArray[np.bool_]
 
 CELL_COUNTS: Mapping[str, Statistic] = {
     "union_cells": agreement.cells,
@@ -124,8 +127,8 @@ class Sample:
         num_scenarios: of the setting.
     """
 
-    place: "np.ndarray"
-    scenario: "np.ndarray"
+    place: Ints
+    scenario: Ints
     num_scenarios: int
 
     def spread(self, sums: Floats) -> Floats:
@@ -195,23 +198,21 @@ def judge_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
 def _samples(games: pd.DataFrame, compared: pd.DataFrame) -> dict[tuple[str, str], Sample]:
     """Return the games of each team and setting that are compared, in the order of tables."""
     scenarios = {
-        setting: np.unique(own["scenario_id"].to_numpy(dtype=str))
+        str(setting): np.unique(own["scenario_id"].to_numpy(dtype=str))
         for setting, own in games.groupby("setting")
     }
     places = compared.assign(place=np.arange(len(compared)))
     return {
-        (setting, team): Sample(
+        (str(setting), str(team)): Sample(
             own["place"].to_numpy(),
-            np.searchsorted(scenarios[setting], own["scenario_id"].to_numpy(dtype=str)),
-            len(scenarios[setting]),
+            np.searchsorted(scenarios[str(setting)], own["scenario_id"].to_numpy(dtype=str)),
+            len(scenarios[str(setting)]),
         )
         for (setting, team), own in places.groupby(["setting", "team"], sort=False)
     }
 
 
-def _rows(
-    unit: Unit, total: Floats, found: Intervals, chance: Chance | None
-) -> pd.DataFrame:
+def _rows(unit: Unit, total: Floats, found: Intervals, chance: Chance | None) -> pd.DataFrame:
     """Return the rows of a team in one unit."""
     counts = {
         "statistic": list(unit.counts),
@@ -278,14 +279,14 @@ class Cells:
         own = self._signs[self._signs["place"].isin(places)]
         cell = own.groupby(self._where, sort=False).ngroup().to_numpy()
         shape = (len(places), cell.max(initial=-1) + 1)
-        sides = np.zeros((2, *shape))
+        judge, reflection = np.zeros(shape), np.zeros(shape)
         game = np.searchsorted(places, own["place"].to_numpy())
-        for side, name in zip(sides, ("judge", "reflection"), strict=True):
-            side[game, cell] = own[name].to_numpy()
-        return chance_agreement(*sides, spec, *names)
+        judge[game, cell] = own["judge"].to_numpy()
+        reflection[game, cell] = own["reflection"].to_numpy()
+        return chance_agreement(judge, reflection, spec, *names)
 
 
-def _dealt(compared: pd.DataFrame) -> "np.ndarray":
+def _dealt(compared: pd.DataFrame) -> Truths:
     """Return which games enter the test against chance: of a team and setting not too many."""
     dealt = np.zeros(len(compared), dtype=bool)
     for places in compared.groupby(["setting", "team"], sort=False).indices.values():

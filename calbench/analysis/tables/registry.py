@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 
@@ -18,6 +19,8 @@ Made = pd.DataFrame | Iterable[pd.DataFrame]
 """A table: a frame, or parts of one that would be too large in one piece."""
 
 Make = Callable[[Facts, Settings], Made]
+
+OneMake = TypeVar("OneMake", bound=Make)
 
 VERSION = ROW_VERSION.name
 
@@ -74,7 +77,7 @@ TABLES: dict[str, Table] = {}
 
 def table(
     path: str, columns: Sequence[Column], key: str, *, needs: str = "", is_versioned: bool = True
-) -> Callable[[Make], Make]:
+) -> Callable[[OneMake], OneMake]:
     """Register a function as a table.
 
     Args:
@@ -86,7 +89,7 @@ def table(
     """
     version = (ROW_VERSION,) if is_versioned else ()
 
-    def register(make: Make) -> Make:
+    def register(make: OneMake) -> OneMake:
         if path in TABLES:
             raise ValueError(f"two tables are called {path}")
         TABLES[path] = Table(path, (*keyed(columns, key), *version), make, tuple(needs.split()))
