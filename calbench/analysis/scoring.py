@@ -7,14 +7,17 @@ tasks ahead; facts wait on disk, so memory grows with a few numbers for each gam
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, TypeVar
 
+from calbench.analysis.audits.speech import AUDITS
 from calbench.analysis.datapackage import write_datapackage
+from calbench.analysis.judge.case_file import write_cases
+from calbench.analysis.judge.judging import JUDGE_FACTS
 from calbench.analysis.metric_files import write_metrics
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
@@ -32,7 +35,11 @@ GAMES_PER_TASK = 20
 TASKS_AHEAD = 4
 """Tasks for each processor that wait or whose results do: the bound on memory [C]."""
 
-ALL_FACTS: tuple[Fact, ...] = SCORES
+ALL_FACTS: tuple[Fact, ...] = (*SCORES, *AUDITS)
+"""What every run measures."""
+
+FACT_BY_NAME: Mapping[str, Fact] = {fact.name: fact for fact in (*ALL_FACTS, *JUDGE_FACTS)}
+"""Facts that can be asked for; a worker is told their names."""
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -70,13 +77,13 @@ def measure_games(
         measure: settings of the metrics.
         tick: called once for each game.
         executor: where to measure; ``None`` measures here. The facts do not depend on it.
-        facts: which facts.
+        facts: which of :data:`FACT_BY_NAME`.
 
     Raises:
         CalbenchError: one line about a trace that does not fit, or the folder.
     """
     teams = list(dict.fromkeys(game.team_id for game in games))
-    work = partial(_measured, measure=measure, facts=tuple(facts))
+    work = partial(_measured, measure=measure, names=tuple(fact.name for fact in facts))
     with FactsWriter(folder, facts, teams) as writer:
         for batch in mapped(work, _by_scenario(games), executor):
             writer.add(batch)
@@ -85,9 +92,9 @@ def measure_games(
         return writer.write()
 
 
-def _measured(paths: Sequence[Path], measure: MeasureSpec, facts: Sequence[Fact]) -> MeasuredBatch:
+def _measured(paths: Sequence[Path], measure: MeasureSpec, names: Sequence[str]) -> MeasuredBatch:
     """Measure games on one scenario, which share oracle answers."""
-    oracle = OracleCache()
+    oracle, facts = OracleCache(), [FACT_BY_NAME[name] for name in names]
     with no_collection():
         games = [measured(trace, measure, oracle) for trace in map(TraceReader().read, paths)]
         return batch_of(
@@ -100,7 +107,7 @@ def _key(game: MeasuredGame) -> GameKey:
 
 
 def write_tables(facts: Facts, folder: Path, settings: Settings) -> None:
-    """Write every table that facts allow, and the leaderboard as numbers alone.
+    """Write every table that facts allow, the leaderboard as numbers alone, the judge's cases.
 
     Args:
         facts: of a run.
@@ -113,6 +120,8 @@ def write_tables(facts: Facts, folder: Path, settings: Settings) -> None:
     tables = tables_of(facts)
     for each in tables:
         each.write(facts, settings, folder)
+    if facts.has("judged_cases"):
+        write_cases(facts, folder / "judge")
     write_metrics(facts, folder, settings)
     write_datapackage(tables, folder, settings)
 

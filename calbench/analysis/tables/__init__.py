@@ -1,10 +1,13 @@
 """The published tables of a run, a function each, by subject."""
 
 from calbench.analysis.tables import (
+    audits,
     comparisons,
     difficulty,
     draws,
     games,
+    judge,
+    judge_agreement,
     leaderboard,
     players,
     ratings,
@@ -17,10 +20,13 @@ from calbench.analysis.tables.registry import TABLES, Table, tables_of
 __all__ = [
     "TABLES",
     "Table",
+    "audits",
     "comparisons",
     "difficulty",
     "draws",
     "games",
+    "judge",
+    "judge_agreement",
     "leaderboard",
     "players",
     "ratings",
