@@ -14,11 +14,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, TypeVar
 
+from calbench.analysis.audits.spoken import SPOKEN
 from calbench.analysis.metric_files import write_metrics
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
+from calbench.facts.beliefs import BELIEFS, PAIRS
+from calbench.facts.calls import CALLS
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.games import SCORES
+from calbench.facts.messages import MESSAGES
+from calbench.facts.reflections import REFLECTIONS
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
 from calbench.memory import no_collection
 from calbench.metrics.measure import MeasureSpec
@@ -31,7 +36,7 @@ GAMES_PER_TASK = 20
 TASKS_AHEAD = 4
 """Tasks for each processor that wait or whose results do: the bound on memory [C]."""
 
-ALL_FACTS: tuple[Fact, ...] = SCORES
+ALL_FACTS: tuple[Fact, ...] = (*SCORES, BELIEFS, PAIRS, MESSAGES, SPOKEN, CALLS, REFLECTIONS)
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

@@ -69,14 +69,15 @@ class Fact:
 
     Attributes:
         name: of its frame.
-        rows: the rows of a game, in the order of the frame.
+        rows: the rows of a game, in the order of the frame; or at once their columns, where there
+            are too many to make each a value of its own.
         fields: columns of a row, each with where the row holds its value; a column alone is found
             under its own name. Beside them every frame has ``game``, the game's place among all.
         is_large: whether it grows with messages: read in batches, never whole.
     """
 
     name: str
-    rows: Callable[[MeasuredGame], Iterable[Any]]
+    rows: Callable[[MeasuredGame], Iterable[Any] | Values]
     fields: tuple[Column | tuple[Column, Find], ...]
     is_large: bool = False
 
@@ -87,7 +88,10 @@ class Fact:
 
     def of(self, game: MeasuredGame) -> Values:
         """Return the rows of a game."""
-        rows = list(self.rows(game))
+        made = self.rows(game)
+        if isinstance(made, dict):
+            return made
+        rows = list(made)
         return {name: list(map(get, rows)) for name, get in self._getters}
 
     @cached_property

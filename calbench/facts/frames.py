@@ -97,6 +97,19 @@ def cells(values: pd.Series, column: Column) -> np.ndarray:
     return texts[codes]
 
 
+def as_shown(frame: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
+    """Return numbers with the decimals that their columns have, as a CSV file would hold them."""
+    return frame.assign(
+        **{c.name: _as_shown(frame[c.name], c) for c in columns if c.kind == "number"}
+    )
+
+
+def _as_shown(values: pd.Series, column: Column) -> np.ndarray:
+    codes, uniques = pd.factorize(values)
+    shown = _format(column)
+    return np.array([*(float(shown(value)) for value in uniques), np.nan])[codes]
+
+
 def csv_text(frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> Iterable[str]:
     """Yield a CSV file: its header, then the rows of each frame."""
     yield ",".join(column.name for column in columns) + "\n"
@@ -168,8 +181,17 @@ def parquet_writer(file: Any, schema: "pa.Schema") -> Any:
     )
 
 
-def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Read a Parquet file, or some of its columns.
+def read_parquet(
+    path: Path,
+    columns: Sequence[str] | None = None,
+    filters: Sequence[tuple[str, str, Any]] | None = None,
+) -> pd.DataFrame:
+    """Read a Parquet file, or some of its columns or rows.
+
+    Args:
+        path: of the file.
+        columns: their names; ``None`` is all.
+        filters: column, comparison and value: what all rows returned have in common.
 
     Raises:
         FileError: it cannot be read.
@@ -178,6 +200,6 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pd.DataFra
     from pyarrow import parquet
 
     try:
-        return from_arrow(parquet.read_table(path, columns=columns))
+        return from_arrow(parquet.read_table(path, columns=columns, filters=filters))
     except (OSError, pa.ArrowException) as error:
         raise FileError(f"{path}: cannot be read as Parquet; make it again") from error
