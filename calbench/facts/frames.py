@@ -4,7 +4,6 @@ What a column looks like never depends on the values that happen to stand in it:
 numbers that are all 0 is written as ``0.0000``.
 """
 
-import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -90,11 +89,18 @@ def _format(column: Column) -> Callable[[Any], str]:
 
 
 def cells(values: pd.Series, column: Column) -> np.ndarray:
-    """Return the texts of a column; few different values stand in many rows."""
+    """Return a column as a CSV file holds it; few different values stand in many rows."""
     codes, uniques = pd.factorize(values)
     shown = _format(column)
-    texts = np.array([*map(shown, uniques), ""], dtype=object)
+    texts = np.array([*(_quoted(shown(value)) for value in uniques), ""], dtype=object)
     return texts[codes]
+
+
+def _quoted(cell: str) -> str:
+    """Return a cell in quotes if it needs them."""
+    if any(mark in cell for mark in '",\r\n'):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
 
 
 def as_shown(frame: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
@@ -114,10 +120,8 @@ def csv_text(frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> Itera
     """Yield a CSV file: its header, then the rows of each frame."""
     yield ",".join(column.name for column in columns) + "\n"
     for frame in frames:
-        lines = io.StringIO(newline="")
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerows(zip(*(cells(frame[c.name], c).tolist() for c in columns), strict=True))
-        yield lines.getvalue()
+        rows = zip(*(cells(frame[c.name], c).tolist() for c in columns), strict=True)
+        yield "".join([",".join(row) + "\n" for row in rows])
 
 
 def read_csv(path: Path, columns: Sequence[Column]) -> pd.DataFrame:

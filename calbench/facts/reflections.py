@@ -97,9 +97,7 @@ REFLECTIONS = Fact(
             lambda row: row.pair.movements is not None,
         ),
         (
-            truth(
-                "is_expected", "movements are expected ones, from token log-probabilities", "P"
-            ),
+            truth("is_expected", "movements are expected ones, from token log-probabilities", "P"),
             _expected,
         ),
         _slots("moved", "sum over slots of |movement| / 3", "counted", "total"),

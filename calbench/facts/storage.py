@@ -304,9 +304,7 @@ class Facts:
             FileError: there is none of that name, or it cannot be read.
         """
         first, last = int(rows[GAME].iloc[0]), int(rows[GAME].iloc[-1])
-        return read_parquet(
-            self._existing(name), filters=[(GAME, ">=", first), (GAME, "<=", last)]
-        )
+        return read_parquet(self._existing(name), filters=[(GAME, ">=", first), (GAME, "<=", last)])
 
     def named(self, rows: pd.DataFrame, columns: Iterable[str] = KEY) -> pd.DataFrame:
         """Return rows, such as a batch, with some columns of their games."""

@@ -67,7 +67,7 @@ NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
             *("slot", "source", "evidence", "strength", "belief_before", "belief_after"),
         ),
     ),
-    key="trace_path event_index target_agent observer_agent slot",
+    key="",  # a message may tell of a slot more than once
     is_versioned=False,
 )
 def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
@@ -209,9 +209,7 @@ def game_summary(facts: Facts, _settings: Settings) -> pd.DataFrame:
             "",
             "P",
         ),
-        fine(
-            "participant_pair_excess_vps_loss_total", SLOTS, "the same above vps_floor", "", "P"
-        ),
+        fine("participant_pair_excess_vps_loss_total", SLOTS, "the same above vps_floor", "", "P"),
         fine("vps_floor", SLOTS, "subtracted from each total", "", "P"),
     ),
     key="trace_path target_agent",

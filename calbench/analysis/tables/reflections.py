@@ -98,9 +98,9 @@ def _moves_by_game(facts: Facts) -> pd.DataFrame:
     names = ("is_readable", *MOVES)
     found = []
     for rows in facts.batches("reflections", names):
-        grouped = rows.assign(
-            reflections=1, unread=(~rows["is_readable"]).astype("int64")
-        ).groupby(GAME, sort=False)
+        grouped = rows.assign(reflections=1, unread=(~rows["is_readable"]).astype("int64")).groupby(
+            GAME, sort=False
+        )
         found.append(grouped[["reflections", "unread", *MOVES]].sum().astype("int64"))
     games = pd.concat(found).reset_index()
     return facts.named(games, ("setting", "team", "scenario_id"))
