@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from calbench.analysis.rated import is_in_pool
-from calbench.stats.spec import RATING_DIGITS
 from calbench.metrics.game import GameScore
 from calbench.metrics.seats import Player
+from calbench.stats.spec import RATING_DIGITS
 
 
 @dataclass(slots=True)

@@ -8,9 +8,9 @@ from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
 from calbench.analysis.order import GameKey
 from calbench.analysis.proportions import Proportion, wilson
 from calbench.analysis.seats import seats_by_player
-from calbench.stats.spec import AnalysisSpec
 from calbench.analysis.sums import SumBook, scenario_sum
 from calbench.metrics.game import GameScore
+from calbench.stats.spec import AnalysisSpec
 
 Label = Literal["seats", "excess", "nonzero", "positive"]
 

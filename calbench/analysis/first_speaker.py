@@ -14,12 +14,12 @@ from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
 from calbench.analysis.order import GameKey
 from calbench.analysis.seats import seats_by_player
 from calbench.analysis.significance import adjusted_p_values, sign_flip_p_values
-from calbench.stats.spec import AnalysisSpec
 from calbench.analysis.sums import PlayerSums, SumBook, scenario_sum
 from calbench.metrics.agent_rounds import AgentRound
 from calbench.metrics.game import GameScore
 from calbench.metrics.privacy.measured import VpsKind, joint_kind
 from calbench.metrics.seats import Player
+from calbench.stats.spec import AnalysisSpec
 
 Part = Literal["first", "subsequent", "difference"]
 PARTS: tuple[Part, ...] = ("first", "subsequent", "difference")

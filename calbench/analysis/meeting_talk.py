@@ -7,10 +7,10 @@ from calbench.analysis.completion import estimate_or_empty
 from calbench.analysis.estimates import estimate_means
 from calbench.analysis.order import GameKey
 from calbench.analysis.seats import seats_by_player
-from calbench.stats.spec import AnalysisSpec
 from calbench.analysis.sums import SumBook, scenario_sum
 from calbench.metrics.agent_rounds import ROLES, Role
 from calbench.metrics.game import GameScore
+from calbench.stats.spec import AnalysisSpec
 
 Label = tuple[int, Role]
 

@@ -7,12 +7,12 @@ from calbench.analysis.estimates import Estimate, estimate_means
 from calbench.analysis.lost import WithLostGames
 from calbench.analysis.measures import MEASURES, measure_sums
 from calbench.analysis.order import GameKey
-from calbench.stats.spec import AnalysisSpec
 from calbench.analysis.sums import Numbers, PlayerSums
 from calbench.metrics.game import AgentGame, GameScore
 from calbench.metrics.privacy.measured import VpsKind, joint_kind
 from calbench.metrics.seats import Player
 from calbench.metrics.usage import ReplyCounts
+from calbench.stats.spec import AnalysisSpec
 
 
 @dataclass(frozen=True, slots=True)

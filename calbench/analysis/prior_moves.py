@@ -8,10 +8,10 @@ from calbench.analysis.completion import estimate_or_empty
 from calbench.analysis.estimates import ScenarioSum, estimate_means
 from calbench.analysis.order import GameKey
 from calbench.analysis.seats import seats_by_player
-from calbench.stats.spec import AnalysisSpec
 from calbench.analysis.sums import SumBook, scenario_sum
 from calbench.domain.ids import ItemId
 from calbench.metrics.game import GameScore
+from calbench.stats.spec import AnalysisSpec
 
 Label = Literal["meetings", "copies"]
 LABELS: tuple[Label, ...] = ("meetings", "copies")

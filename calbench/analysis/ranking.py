@@ -17,8 +17,8 @@ from calbench.analysis.skill import (
     check_against_library,
     rated_seats,
 )
-from calbench.stats.spec import RATING_DIGITS, AnalysisSpec, RatingSpec
 from calbench.domain.randomness import derived_seed
+from calbench.stats.spec import RATING_DIGITS, AnalysisSpec, RatingSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from calbench.analysis.dictionary import header
 from calbench.analysis.rated import RATINGS
 from calbench.analysis.ratings import RatingBook, Scope, Standing
 from calbench.analysis.rows import line
-from calbench.stats.spec import DEFAULT_RATINGS, RatingSpec
 from calbench.files import write_atomically
 from calbench.metrics.seats import Player
+from calbench.stats.spec import DEFAULT_RATINGS, RatingSpec
 
 
 def write_ratings(

@@ -20,9 +20,9 @@ from calbench.analysis.rated import (
     rated_game,
 )
 from calbench.analysis.skill import Event, rated_seats
-from calbench.stats.spec import DEFAULT_RATINGS, RatingSpec
 from calbench.metrics.game import GameScore
 from calbench.metrics.seats import Player
+from calbench.stats.spec import DEFAULT_RATINGS, RatingSpec
 
 
 @dataclass(frozen=True, slots=True)

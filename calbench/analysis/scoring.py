@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Protocol, TypeVar
 
 from calbench.analysis.audits.spoken import SPOKEN
+from calbench.analysis.datapackage import write_datapackage
 from calbench.analysis.metric_files import write_metrics
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
@@ -114,9 +115,11 @@ def write_tables(facts: Facts, folder: Path, settings: Settings) -> None:
     Raises:
         OutputError: the folder cannot be written.
     """
-    for each in tables_of(facts):
+    tables = tables_of(facts)
+    for each in tables:
         each.write(facts, settings, folder)
     write_metrics(facts, folder, settings)
+    write_datapackage(tables, folder, settings)
 
 
 def write_all_tables(

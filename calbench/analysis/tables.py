@@ -34,7 +34,6 @@ from calbench.analysis.rows import (
     reply_rows,
     usage_row,
 )
-from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 from calbench.analysis.spool import Places, SpooledTable
 from calbench.analysis.sums import Numbers, SumTable
 from calbench.analysis.usage import Prices, UsageBook
@@ -42,6 +41,7 @@ from calbench.files import write_atomically
 from calbench.metrics.game import GameScore
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.privacy.measured import VpsKind, joint_kind
+from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 
 
 @dataclass(frozen=True, slots=True)

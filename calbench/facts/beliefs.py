@@ -34,6 +34,9 @@ TARGET_TAKES_PART = truth("target_is_participant", "of the round's meeting", "P"
 OBSERVER_TAKES_PART = truth("observer_is_participant", "of the round's meeting", "P")
 UPDATES = "updates"
 
+ALIKE = 7
+"""Columns of updates that are the same for all that one observer hears in one message."""
+
 
 def typed_agents(game: MeasuredGame) -> frozenset[AgentId]:
     """Return the agents of a game that do not speak in words."""
@@ -44,26 +47,20 @@ def typed_agents(game: MeasuredGame) -> frozenset[AgentId]:
 
 def _updates(game: MeasuredGame) -> Values:
     """Return the updates of a scored game, column by column."""
-    found: list[list[Any]] = [[] for _ in BELIEFS.columns]
-    if not game.is_scored:
-        return _named(found)
+    found: dict[str, list[Any]] = {column.name: [] for column in BELIEFS.columns}
+    of_all, of_each = list(found.values())[:ALIKE], list(found.values())[ALIKE:]
     typed = typed_agents(game)
-    for each in game.rounds:
+    for each in game.rounds if game.is_scored else ():
         for index, target, observer, source, channel, evidence, strength, steps in each.heard:
             if target in typed:
-                updates = len(steps)
+                alike = (index, each.round, target, observer, source, channel, strength)
+                for column, value in zip(of_all, alike, strict=True):
+                    column.extend((value,) * len(steps))
                 slots, told = zip(*evidence, strict=True)
                 before, after = zip(*steps, strict=True)
-                of_heard = (index, each.round, target, observer, source, channel, strength)
-                for column, value in zip(found, of_heard, strict=False):
-                    column += (value,) * updates
-                for column, values in zip(found[7:], (slots, told, before, after), strict=True):
-                    column += values
-    return _named(found)
-
-
-def _named(columns: list[list[Any]]) -> Values:
-    return dict(zip((column.name for column in BELIEFS.columns), columns, strict=True))
+                for column, values in zip(of_each, (slots, told, before, after), strict=True):
+                    column.extend(values)
+    return found
 
 
 BELIEFS = Fact(

@@ -124,17 +124,29 @@ def csv_text(frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> Itera
         yield "".join([",".join(row) + "\n" for row in rows])
 
 
+def read_text(path: Path) -> pd.DataFrame:
+    """Read a CSV file with a header, every cell as text; empty ones are absent.
+
+    Raises:
+        FileError: it cannot be read, or is no table.
+    """
+    try:
+        return pd.read_csv(
+            io.BytesIO(read_bytes(path)), dtype=str, keep_default_na=False, na_values=[""]
+        )
+    except ValueError as error:
+        problem = str(error).splitlines()[0]
+        raise FileError(f"{path}: does not read as a table: {problem}") from error
+
+
 def read_csv(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
     """Read what :func:`csv_text` wrote.
 
     Raises:
         FileError: it cannot be read, or is no such table.
     """
-    names = [column.name for column in columns]
+    names, frame = [column.name for column in columns], read_text(path)
     try:
-        frame = pd.read_csv(
-            io.BytesIO(read_bytes(path)), dtype=str, keep_default_na=False, na_values=[""]
-        )
         if list(frame.columns) != names:
             raise FileError(f"{path}: its columns are not {', '.join(names)}; make the table again")
         return cast(frame.assign(**_truths(frame, columns)), columns)

@@ -119,7 +119,7 @@ MESSAGES = Fact(
             "change of sum |b - prior| over all pairs that it caused, before the floor; negative "
             "where it moved beliefs back; empty in words, which reflections measure",
         ),
-        text("text", f"words {IN_WORDS}", "P"),
+        text("text", "the words themselves; empty for a typed one", "P"),
     ),
     is_large=True,
 )

@@ -64,7 +64,7 @@ NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
         OBSERVER,
         *chosen(
             BELIEFS.columns,
-            *("slot", "source", "evidence", "strength", "belief_before", "belief_after"),
+            "slot source evidence strength belief_before belief_after",
         ),
     ),
     key="",  # a message may tell of a slot more than once
@@ -82,8 +82,7 @@ def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]
         *GAME_OF_ROW,
         *chosen(
             PAIRS.columns,
-            *("round", "target_agent", "observer_agent"),
-            *("target_is_participant", "observer_is_participant"),
+            "round target_agent observer_agent target_is_participant observer_is_participant",
         ),
         count("num_agents", "agents", "agents of the game", "P"),
         count("num_slots", "slots", "slots of a calendar", "P"),
@@ -95,7 +94,7 @@ def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]
             "",
             "P, definition C",
         ),
-        *chosen(PAIRS.columns, "posterior_distance_to_ideal", "vps_loss"),
+        *chosen(PAIRS.columns, "posterior_distance_to_ideal vps_loss"),
         fine("vps_loss_per_slot", "", "vps_loss / num_slots", "slots", "P"),
         fine("prior", "", "belief at the start of the round", "", "P"),
     ),
@@ -135,7 +134,7 @@ def pair_totals(facts: Facts, *by: str) -> pd.DataFrame:
 
 def _totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     grouped = rows.groupby(list(by), sort=False)
-    group, loss = grouped.ngroup().to_numpy(), rows["vps_loss"].to_numpy()
+    group, loss = np.asarray(grouped.ngroup(), dtype=np.int64), rows["vps_loss"].to_numpy()
     takes_part = rows[["target_is_participant", "observer_is_participant"]].to_numpy(dtype=bool)
     inner = np.where(takes_part.all(axis=1), loss, np.nan)
     every = grouped_sums(loss, group, grouped.ngroups)
@@ -266,11 +265,13 @@ def _most_telling(beliefs: pd.DataFrame, prior: float) -> pd.DataFrame:
     Of several the first; none where no message moved any. Beliefs are taken as the tables show
     them, and so are steps compared.
     """
-    rows = as_shown(beliefs, chosen(BELIEFS.columns, "belief_before", "belief_after"))
+    rows = as_shown(beliefs, chosen(BELIEFS.columns, "belief_before belief_after"))
     steps = (rows["belief_after"] - prior).abs() - (rows["belief_before"] - prior).abs()
     message = [GAME, "event_index", "target_agent", "source"]
     grouped = rows.groupby(message, sort=False)
-    sums = grouped_sums(steps.to_numpy(), grouped.ngroup().to_numpy(), grouped.ngroups)
+    sums = grouped_sums(
+        steps.to_numpy(), np.asarray(grouped.ngroup(), dtype=np.int64), grouped.ngroups
+    )
     told = rows[message].drop_duplicates(ignore_index=True)
     told = told.assign(vps=[round(total, DIGITS) for total in sums.totals.tolist()])
     best = told.sort_values([GAME, "vps", "event_index"], ascending=[True, False, True])

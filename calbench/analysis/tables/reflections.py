@@ -23,7 +23,6 @@ from calbench.facts.columns import (
     estimated,
     number,
 )
-from calbench.facts.frames import empty
 from calbench.facts.reflections import MAGNITUDES, REFLECTIONS
 from calbench.facts.storage import GAME, Facts
 from calbench.stats.sums import Floats
@@ -87,7 +86,7 @@ def reflection_calibration(facts: Facts, settings: Settings) -> pd.DataFrame:
     )
     shares = [sums.means(settings.analysis) for sums in _shares(rows)]
     if not shares:
-        return empty(REFLECTION_CALIBRATION)
+        return pd.DataFrame()
     rows = found.reset_index().merge(pd.concat(shares, ignore_index=True), on=["setting", "team"])
     counts = {f"movements{end}": rows[f"precision{end}_n"] for end in SIZES}
     return rows.assign(**counts)
@@ -95,33 +94,37 @@ def reflection_calibration(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 def _moves_by_game(facts: Facts) -> pd.DataFrame:
     """Return how many reflections each game has, and how many movements of each kind."""
-    names = ("is_readable", *MOVES)
     found = []
-    for rows in facts.batches("reflections", names):
-        grouped = rows.assign(reflections=1, unread=(~rows["is_readable"]).astype("int64")).groupby(
-            GAME, sort=False
-        )
-        found.append(grouped[["reflections", "unread", *MOVES]].sum().astype("int64"))
-    games = pd.concat(found).reset_index()
-    return facts.named(games, ("setting", "team", "scenario_id"))
+    for batch in facts.batches("reflections", ("is_readable", *MOVES)):
+        rows = batch.assign(reflections=1, unread=~batch["is_readable"])
+        counts = rows[["reflections", "unread", *MOVES]].astype("Int64").fillna(0)
+        found.append(counts.groupby(rows[GAME], sort=False).sum())
+    return facts.named(pd.concat(found).reset_index())
 
 
 def _mean_size(moves: pd.DataFrame, direction: str) -> Floats:
     counts = moves[[f"{direction}_{size}" for size in MAGNITUDES]].to_numpy(dtype=np.float64)
     with np.errstate(invalid="ignore"):
-        return counts @ np.array(MAGNITUDES, dtype=np.float64) / counts.sum(axis=1)
+        means: Floats = counts @ np.array(MAGNITUDES, dtype=np.float64) / counts.sum(axis=1)
+    return means
 
 
 def _shares(games: pd.DataFrame) -> Iterator[ScenarioSums]:
     """Yield movements toward the truth among all, by scenario, team and size."""
+    quantities = tuple(f"precision{end}" for end in SIZES)
     for setting, rows in games.groupby("setting", sort=True):
         teams = rows[["team"]].drop_duplicates(ignore_index=True)
+        team, _ = pd.factorize(rows["team"])
         scenario, scenarios = pd.factorize(rows["scenario_id"], sort=True)
-        moves = np.zeros((2, len(scenarios), len(teams), len(SIZES)))
-        for place, direction in enumerate(DIRECTIONS):
-            for column, sizes in enumerate(SIZES.values()):
-                names = [f"{direction}_{size}" for size in sizes]
-                values = rows[names].sum(axis=1).to_numpy(dtype=np.float64)
-                moves[place, scenario, pd.factorize(rows["team"])[0], column] = values
-        names = tuple(f"precision{end}" for end in SIZES)
-        yield ScenarioSums(str(setting), teams, names, moves[0], moves.sum(axis=0))
+        toward, away = np.zeros((2, len(scenarios), len(teams), len(SIZES)))
+        toward[scenario, team] = _moves_of_sizes(rows, "toward")
+        away[scenario, team] = _moves_of_sizes(rows, "away")
+        yield ScenarioSums(str(setting), teams, quantities, toward, toward + away)
+
+
+def _moves_of_sizes(games: pd.DataFrame, direction: str) -> Floats:
+    """Return how many movements of a direction have the sizes that count together."""
+    counts = [
+        games[[f"{direction}_{size}" for size in sizes]].sum(axis=1) for sizes in SIZES.values()
+    ]
+    return np.stack(counts, axis=1).astype(np.float64)

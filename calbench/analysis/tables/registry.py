@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 
@@ -25,6 +26,8 @@ Made = pd.DataFrame | Iterable[pd.DataFrame]
 """A table: a frame, or parts of one that would be too large in one piece."""
 
 Make = Callable[[Facts, Settings], Made]
+
+Maker = TypeVar("Maker", bound=Make)
 
 VERSION = ROW_VERSION.name
 
@@ -64,7 +67,9 @@ class Table:
         """Yield its rows, with the declared columns and types."""
         made = self.make(facts, settings)
         for part in [made] if isinstance(made, pd.DataFrame) else made:
-            yield cast(part.assign(**{VERSION: METRICS_VERSION}), self.columns)
+            if not part.empty:
+                rows = part.reset_index(drop=True).assign(**{VERSION: METRICS_VERSION})
+                yield cast(rows, self.columns)
 
     def write(self, facts: Facts, settings: Settings, folder: Path) -> None:
         """Write it below a folder, whole or not at all.
@@ -81,7 +86,7 @@ TABLES: dict[str, Table] = {}
 
 def table(
     path: str, columns: Sequence[Column], key: str, *, needs: str = "", is_versioned: bool = True
-) -> Callable[[Make], Make]:
+) -> Callable[[Maker], Maker]:
     """Register a function as a table.
 
     Args:
@@ -93,7 +98,7 @@ def table(
     """
     version = (ROW_VERSION,) if is_versioned else ()
 
-    def register(make: Make) -> Make:
+    def register(make: Maker) -> Maker:
         if path in TABLES:
             raise ValueError(f"two tables are called {path}")
         TABLES[path] = Table(path, (*keyed(columns, key), *version), make, tuple(needs.split()))

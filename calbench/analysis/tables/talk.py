@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 
 from calbench.analysis.audits.spoken import SPOKEN
@@ -41,8 +42,8 @@ def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
         *GAME_OF_ROW,
         *chosen(
             CALLS.columns,
-            *("event_index", "round", "phase", "agent_id", "player", "kind", "attempt", "calls"),
-            *("input_tokens", "cached_tokens", "output_tokens", "is_estimated", "reading"),
+            "event_index round phase agent_id player kind attempt calls "
+            "input_tokens cached_tokens output_tokens is_estimated reading",
         ),
         fine("price_usd", "US$", "of these tokens, where the price is known", "", "P"),
         truth("is_lost", "of a lost game: paid, but in no mean", "C"),
@@ -52,19 +53,18 @@ def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
 def calls(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Every answer of a player in words, with what it took, in excluded games too."""
     for rows in facts.batches("calls"):
-        yield facts.named(rows, (*NAMES_OF_GAME, "is_lost")).assign(
-            price_usd=_prices(rows, settings)
+        tokens = rows[["input_tokens", "cached_tokens", "output_tokens"]].astype("float64")
+        answers = zip(
+            rows["player"], rows["model"], *(tokens[name] for name in tokens), strict=True
         )
+        prices = [_price(settings, *answer) for answer in answers]
+        named = facts.named(rows, (*NAMES_OF_GAME, "is_lost"))
+        yield named.assign(price_usd=np.array(prices, dtype=np.float64))
 
 
-def _prices(rows: pd.DataFrame, settings: Settings) -> pd.Series:
-    """Return the price of each answer in US$, where it is known."""
-    found = []
-    for (player, model), own in rows.groupby(["player", "model"], dropna=False):
-        price = settings.price_of(player, None if pd.isna(model) else model)
-        if price is not None:
-            tokens = own[["input_tokens", "cached_tokens", "output_tokens"]].astype("float64")
-            found.append(
-                pd.Series([price.of(*row) for row in tokens.itertuples(index=False)], own.index)
-            )
-    return pd.concat(found).reindex(rows.index) if found else pd.Series(float("nan"), rows.index)
+def _price(
+    settings: Settings, player: str, model: object, sent: float, cached: float, received: float
+) -> float:
+    """Return what an answer cost in US$; not a number where its price or tokens are not known."""
+    price = settings.price_of(player, model if isinstance(model, str) else None)
+    return float("nan") if price is None else price.of(sent, cached, received)
