@@ -14,7 +14,6 @@ from calbench.analysis.columns import (
     COST,
     GAME_ID,
     MEASURE_COLUMNS,
-    OBSERVER,
     PLAYER,
     PLAYER_KIND,
     ROUND,
@@ -22,17 +21,13 @@ from calbench.analysis.columns import (
     SCENARIO,
     SETTING,
     SLOTS,
-    TARGET,
     TEAM,
-    TRACE_PATH,
     VPS_KIND,
     Column,
 )
 from calbench.analysis.judge.columns import JUDGED
 from calbench.analysis.language_columns import (
     PLAYERS,
-    REFLECTION_CALIBRATION,
-    REFLECTIONS,
     REPLY_OUTCOMES,
     USAGE,
 )
@@ -45,7 +40,6 @@ from calbench.analysis.result_columns import (
     MESSAGES_BY_MEETING,
     PRIOR_MOVES,
 )
-from calbench.analysis.talk_columns import CALLS, MESSAGES
 from calbench.metrics.outcomes import OUTCOMES
 
 LEADERBOARD = (
@@ -227,97 +221,6 @@ VPS_SHARES = (
     ),
 )
 
-BELIEF_EVIDENCE = (
-    TRACE_PATH,
-    GAME_ID,
-    Column("event_index", "integer", "", "event of the trace, from 0", origin="P"),
-    ROUND,
-    TARGET,
-    OBSERVER,
-    Column("slot", "integer", "", "slot the message implicates", origin="P"),
-    Column("source", "text", "", "kind of message", origin="P"),
-    Column("evidence", "number", "", "e, 1 for feasible, 0 for infeasible", origin="P"),
-    Column("strength", "number", "", "k, 1 replaces the belief", origin="P"),
-    Column("belief_before", "number", "", "b", origin="P"),
-    Column("belief_after", "number", "", "(1 - k) b + k e", origin="P"),
-)
-
-PAIR_ROUND_VPS = (
-    TRACE_PATH,
-    GAME_ID,
-    ROUND,
-    TARGET,
-    OBSERVER,
-    Column("target_is_participant", "truth", "", "of the round's meeting", origin="P"),
-    Column("observer_is_participant", "truth", "", "of the round's meeting", origin="P"),
-    Column("num_agents", "integer", "agents", "agents of the game", origin="P"),
-    Column("num_slots", "integer", "slots", "slots of a calendar", origin="P"),
-    Column("observations", "integer", "updates", "belief updates", origin="P"),
-    Column(
-        "prior_distance_to_ideal",
-        "number",
-        SLOTS,
-        "sum over slots of |prior - 0.5|",
-        origin="P, definition C",
-    ),
-    Column(
-        "posterior_distance_to_ideal",
-        "number",
-        SLOTS,
-        "sum over slots of |b - 0.5| at the end of the round",
-        origin="P, definition C",
-    ),
-    Column("vps_loss", "number", SLOTS, "sum over slots of |b - prior|", origin="P"),
-    Column("vps_loss_per_slot", "number", "", "vps_loss / num_slots", "slots", "P"),
-    Column("prior", "number", "", "belief at the start of the round", origin="P"),
-)
-
-GAME_SUMMARY = (
-    TRACE_PATH,
-    GAME_ID,
-    Column("vps_loss_total", "number", SLOTS, "over pairs and rounds", origin="P"),
-    Column("vps_loss_mean", "number", SLOTS, "mean vps_loss", "all pair-rounds", "P"),
-    Column(
-        "participant_pair_vps_loss_total",
-        "number",
-        SLOTS,
-        "over rounds and pairs that both take part in the round's meeting",
-        origin="P",
-    ),
-    Column(
-        "participant_pair_vps_loss_mean",
-        "number",
-        SLOTS,
-        "mean vps_loss",
-        "pair-rounds of two participants",
-        "P",
-    ),
-    Column("observation_count", "integer", "updates", "belief updates", origin="P"),
-)
-
-GAME_TARGET_SUMMARY = (
-    TRACE_PATH,
-    GAME_ID,
-    TARGET,
-    Column("vps_loss_total", "number", SLOTS, "V, over observers and rounds", origin="P"),
-    Column("excess_vps_loss_total", "number", SLOTS, "max(0, V - vps_floor)", origin="P"),
-    Column(
-        "participant_pair_vps_loss_total",
-        "number",
-        SLOTS,
-        "V over pairs that both take part in the round's meeting",
-        origin="P",
-    ),
-    Column(
-        "participant_pair_excess_vps_loss_total",
-        "number",
-        SLOTS,
-        "the same above vps_floor",
-        origin="P",
-    ),
-    Column("vps_floor", "number", SLOTS, "subtracted from each total", origin="P"),
-)
-
 _VERSIONED: Mapping[str, tuple[Column, ...]] = {
     "leaderboard.csv": LEADERBOARD,
     "agent_games.csv": AGENT_GAMES,
@@ -344,24 +247,11 @@ _VERSIONED: Mapping[str, tuple[Column, ...]] = {
     "audit_own_slot.csv": AUDIT_OWN_SLOT,
     "audit_leaks.csv": AUDIT_LEAKS,
     "audit_honesty.csv": AUDIT_HONESTY,
-    "privacy/reflections.csv": REFLECTIONS,
-    "privacy/reflection_calibration.csv": REFLECTION_CALIBRATION,
-    "privacy/messages.parquet": MESSAGES,
-    "privacy/calls.parquet": CALLS,
 }
 """Tables whose rows name the version of the metrics, in a last column of their own."""
 
-_AS_IN_THE_PAPER: Mapping[str, tuple[Column, ...]] = {
-    "privacy/belief_evidence.csv": BELIEF_EVIDENCE,
-    "privacy/pair_round_vps.csv": PAIR_ROUND_VPS,
-    "privacy/game_summary.csv": GAME_SUMMARY,
-    "privacy/game_target_summary.csv": GAME_TARGET_SUMMARY,
-}
-"""Tables with exactly the columns of appendix F.5."""
-
 TABLES: Mapping[str, tuple[Column, ...]] = {
-    **{name: (*columns, ROW_VERSION) for name, columns in _VERSIONED.items()},
-    **_AS_IN_THE_PAPER,
+    name: (*columns, ROW_VERSION) for name, columns in _VERSIONED.items()
 }
 """The data dictionary: the columns of each table, by file under ``tables/``."""
 

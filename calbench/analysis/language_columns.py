@@ -1,22 +1,14 @@
 """Columns of the tables by player, and of those that language agents fill."""
 
 from calbench.analysis.columns import (
-    GAME_ID,
     MEASURE_COLUMNS,
-    OBSERVER,
     PLAYER,
     PLAYER_KIND,
-    ROUND,
     SETTING,
-    SLOTS,
-    TARGET,
     TEAM,
-    TRACE_PATH,
     VPS_KIND,
     Column,
-    estimated,
 )
-from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
 from calbench.metrics.usage import PROBLEMS
 
 TEAMS = Column(
@@ -27,8 +19,6 @@ TEAMS = Column(
     "player, with a row of its own",
     origin="C",
 )
-STEPS = "steps of 1 to 3"
-MAGNITUDES = tuple(range(1, GREATEST_MOVEMENT + 1))
 
 PLAYERS = (
     SETTING,
@@ -102,60 +92,4 @@ REPLY_OUTCOMES = (
     ),
     PLAYER_KIND,
     TEAMS,
-)
-
-REFLECTIONS = (
-    TRACE_PATH,
-    GAME_ID,
-    ROUND,
-    TARGET,
-    OBSERVER,
-    Column("target_is_participant", "truth", "", "of the round's meeting", origin="P"),
-    Column("observer_is_participant", "truth", "", "of the round's meeting", origin="P"),
-    Column(
-        "target_uses_language",
-        "truth",
-        "",
-        "only then does the row count in the target's V",
-        origin="C",
-    ),
-    Column("is_readable", "truth", "", "the answer could be read; else the rest is empty"),
-    Column(
-        "is_expected",
-        "truth",
-        "",
-        "movements are expected ones, from token log-probabilities",
-        origin="P",
-    ),
-    Column("moved", "number", SLOTS, "sum over slots of |movement| / 3", origin="P"),
-    Column("moved_toward", "number", SLOTS, "of this, toward the truth: the loss", origin="P"),
-    Column("moved_away", "number", SLOTS, "of this, away from it", origin="P"),
-    Column("answered", "number", SLOTS, "moved, of the integers as answered", origin="P"),
-    Column("answered_toward", "number", SLOTS, "moved_toward, of the integers", origin="P"),
-    Column("answered_away", "number", SLOTS, "moved_away, of the integers", origin="P"),
-)
-
-
-def _precision(name: str, which: str) -> list[Column]:
-    share = f"{which} that go toward the truth, as a share of 1"
-    return estimated(name, "", share, which, "C")
-
-
-REFLECTION_CALIBRATION = (
-    SETTING,
-    TEAM,
-    Column("reflections", "integer", "reflections", "about one target each", origin="C"),
-    Column("unread", "integer", "reflections", "of these, not readable", origin="C"),
-    Column("movements", "integer", "movements", "integers other than 0, by slot", origin="C"),
-    *_precision("precision", "movements"),
-    Column("mean_toward", "number", STEPS, "mean |movement|", "movements toward the truth", "C"),
-    Column("mean_away", "number", STEPS, "mean |movement|", "movements away from the truth", "C"),
-    *(
-        column
-        for size in MAGNITUDES
-        for column in (
-            Column(f"movements_{size}", "integer", "movements", f"of these, by {size}", origin="C"),
-            *_precision(f"precision_{size}", f"movements by {size}"),
-        )
-    ),
 )

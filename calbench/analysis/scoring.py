@@ -15,14 +15,19 @@ from tempfile import TemporaryDirectory
 from typing import Protocol, TypeVar
 
 from calbench.analysis.audits.speech import AUDITS
+from calbench.analysis.audits.spoken import SPOKEN
 from calbench.analysis.datapackage import write_datapackage
 from calbench.analysis.judge.case_file import write_cases
 from calbench.analysis.judge.judging import JUDGE_FACTS
 from calbench.analysis.metric_files import write_metrics
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
+from calbench.facts.beliefs import BELIEFS, PAIRS
+from calbench.facts.calls import CALLS
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.games import SCORES
+from calbench.facts.messages import MESSAGES
+from calbench.facts.reflections import REFLECTIONS
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
 from calbench.memory import no_collection
 from calbench.metrics.measure import MeasureSpec
@@ -35,7 +40,10 @@ GAMES_PER_TASK = 20
 TASKS_AHEAD = 4
 """Tasks for each processor that wait or whose results do: the bound on memory [C]."""
 
-ALL_FACTS: tuple[Fact, ...] = (*SCORES, *AUDITS)
+TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, SPOKEN, CALLS, REFLECTIONS, *AUDITS)
+"""What grows with talk."""
+
+ALL_FACTS: tuple[Fact, ...] = (*SCORES, *TALK)
 """What every run measures."""
 
 FACT_BY_NAME: Mapping[str, Fact] = {fact.name: fact for fact in (*ALL_FACTS, *JUDGE_FACTS)}

@@ -69,7 +69,8 @@ class Fact:
 
     Attributes:
         name: of its frame.
-        rows: the rows of a game, in the order of the frame; the game is a :class:`MeasuredGame`, or
+        rows: the rows of a game, in the order of the frame; or at once their columns, where there
+            are too many to make each a value of its own. The game is a :class:`MeasuredGame`, or
             whatever else the fact is about.
         fields: columns of a row, each with where the row holds its value; a column alone is found
             under its own name. Beside them every frame has ``game``, the game's place among all.
@@ -77,7 +78,7 @@ class Fact:
     """
 
     name: str
-    rows: Callable[[Any], Iterable[Any]]
+    rows: Callable[[Any], Iterable[Any] | Values]
     fields: tuple[Column | tuple[Column, Find], ...]
     is_large: bool = False
 
@@ -88,7 +89,10 @@ class Fact:
 
     def of(self, game: object) -> Values:
         """Return the rows of a game."""
-        rows = list(self.rows(game))
+        made = self.rows(game)
+        if isinstance(made, dict):
+            return made
+        rows = list(made)
         return {name: list(map(get, rows)) for name, get in self._getters}
 
     @cached_property

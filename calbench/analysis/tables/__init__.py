@@ -10,10 +10,13 @@ from calbench.analysis.tables import (
     judge_agreement,
     leaderboard,
     players,
+    privacy,
     ratings,
+    reflections,
     regret,
     results,
     standings,
+    talk,
 )
 from calbench.analysis.tables.registry import TABLES, Table, tables_of
 
@@ -29,9 +32,12 @@ __all__ = [
     "judge_agreement",
     "leaderboard",
     "players",
+    "privacy",
     "ratings",
+    "reflections",
     "regret",
     "results",
     "standings",
     "tables_of",
+    "talk",
 ]

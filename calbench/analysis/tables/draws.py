@@ -4,8 +4,9 @@ import pandas as pd
 
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import TEAMS, leaderboard, sensitivity
-from calbench.analysis.tables.registry import TABLES, as_shown, table
+from calbench.analysis.tables.registry import TABLES, table
 from calbench.facts.columns import SETTING, TEAM, count, number, text
+from calbench.facts.frames import as_shown
 from calbench.facts.storage import Facts
 
 HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")

@@ -11,7 +11,14 @@ import pandas as pd
 from calbench.analysis.settings import Settings
 from calbench.errors import OutputError
 from calbench.facts.columns import ROW_VERSION, Column, keyed
-from calbench.facts.frames import arrow_schema, arrow_table, cast, cells, csv_text, parquet_writer
+from calbench.facts.frames import (
+    arrow_schema,
+    arrow_table,
+    as_shown,
+    cast,
+    csv_text,
+    parquet_writer,
+)
 from calbench.facts.storage import Facts
 from calbench.metrics.measure import METRICS_VERSION
 
@@ -132,14 +139,5 @@ def _save_csv(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Colu
 def _save_parquet(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> None:
     with parquet_writer(path, arrow_schema(columns)) as writer:
         for frame in frames:
-            rows = arrow_table(as_shown(frame, columns), columns)
-            writer.write_table(rows, row_group_size=max(1, rows.num_rows))
-
-
-def as_shown(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
-    """Return numbers with the decimals that their columns have, as a CSV file would hold them."""
-    numbers = [column for column in columns if column.kind == "number"]
-    shown = {
-        c.name: pd.to_numeric(pd.Series(cells(frame[c.name], c), frame.index)) for c in numbers
-    }
-    return frame.assign(**shown)
+            if len(frame):  # a group of no row would be one
+                writer.write_table(arrow_table(as_shown(frame, columns), columns), len(frame))

@@ -12,7 +12,7 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables.comparisons import comparisons
 from calbench.analysis.tables.leaderboard import TEAMS, team_estimates
 from calbench.analysis.tables.players import players, usage
-from calbench.analysis.tables.registry import TABLES, as_shown, table
+from calbench.analysis.tables.registry import TABLES, table
 from calbench.facts.columns import (
     FINE_DIGITS,
     SETTING,
@@ -24,6 +24,7 @@ from calbench.facts.columns import (
     number,
     text,
 )
+from calbench.facts.frames import as_shown
 from calbench.facts.storage import Facts
 from calbench.stats.letters import compact_letters, rank_ranges
 from calbench.stats.sums import Floats
