@@ -120,9 +120,23 @@ def conversation(trace: Trace, *, label_banks: Path = LABEL_BANKS) -> Conversati
     """
     if not trace.config.team.uses_language or is_lost(trace.events):
         return None
-    labels, errands = labels_of_game(trace, label_banks), standings(trace.scenario)
-    messages = (AuditedMessage(each, trace.scenario, labels, errands) for each in said(trace))
-    return Conversation(tuple(messages), tuple(occurrences(trace)), labels)
+    labels = labels_of_game(trace, label_banks)
+    return Conversation(_messages(trace, labels), tuple(occurrences(trace)), labels)
+
+
+def audited_messages(trace: Trace) -> tuple[AuditedMessage, ...]:
+    """Return the messages in words of a game, whoever sent them.
+
+    Raises:
+        ConfigError: there is no such label bank as the trace names.
+        FileError: the label bank does not fit.
+    """
+    return _messages(trace, labels_of_game(trace))
+
+
+def _messages(trace: Trace, labels: Labels | None) -> tuple[AuditedMessage, ...]:
+    errands = standings(trace.scenario)
+    return tuple(AuditedMessage(each, trace.scenario, labels, errands) for each in said(trace))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from calbench.scenarios.labels import TIERS, Labels, Tier
 
 
 @lru_cache(maxsize=1)
-def _audited(game: MeasuredGame) -> Conversation | None:
+def audited(game: MeasuredGame) -> Conversation | None:
     """Return a game's conversation, read once for all facts."""
     return conversation(game.trace)
 
@@ -66,7 +66,7 @@ class Speech:
 
 def _speeches(game: MeasuredGame) -> Iterator[Speech]:
     """Yield what all players together said and did, then each of them."""
-    found = _audited(game)
+    found = audited(game)
     if found is None:
         return
     yield _speech(None, range(len(game.players)), found)
@@ -179,7 +179,7 @@ class _Leaking:
 
 
 def _leaking(game: MeasuredGame) -> Iterator[_Leaking]:
-    found = _audited(game)
+    found = audited(game)
     for message in () if found is None else found.messages:
         if message.told:
             yield _Leaking(message.said, game.players[message.said.sender].name, message.leaks)

@@ -3,16 +3,13 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from calbench.analysis.audits.games import AuditedMessage, audited_messages
 from calbench.analysis.audits.own_slot import NAMES as OWN_SLOT
-from calbench.analysis.audits.own_slot import own_slot
-from calbench.analysis.audits.patterns import message_patterns
-from calbench.analysis.audits.said import Said, said
-from calbench.analysis.audits.told import labels_of_game, told_labels
+from calbench.analysis.audits.speech import audited
 from calbench.facts.columns import EVENT, count, listed, text
 from calbench.facts.fact import Fact, MeasuredGame
 from calbench.facts.messages import IN_WORDS
-from calbench.scenarios.labels import TIERS, Labels
-from calbench.scenarios.models import Scenario
+from calbench.scenarios.labels import TIERS
 
 
 class Spoken(NamedTuple):
@@ -27,20 +24,18 @@ class Spoken(NamedTuple):
 
 def _spoken(game: MeasuredGame) -> Iterator[Spoken]:
     if game.is_scored:
-        labels = labels_of_game(game.trace)
-        for message in said(game.trace):
-            yield _found(message, labels, game.trace.scenario)
+        found = audited(game)
+        messages = audited_messages(game.trace) if found is None else found.messages
+        yield from map(_found, messages)
 
 
-def _found(message: Said, labels: Labels | None, scenario: Scenario) -> Spoken:
-    patterns = message_patterns(message.text, {message.sender, *message.recipients})
-    own = own_slot(message.text)
-    tiers = [] if labels is None else told_labels(message, labels, scenario).values()
+def _found(message: AuditedMessage) -> Spoken:
+    tiers = message.tier_by_item.values()
     return Spoken(
-        message.event_index,
-        " ".join(patterns) or None,
-        " ".join(name for name in OWN_SLOT if getattr(own, name)) or None,
-        None if labels is None else len(tiers),
+        message.said.event_index,
+        " ".join(message.patterns) or None,
+        " ".join(message.own_slot) or None,
+        None if message.labels is None else len(tiers),
         max(tiers, key=TIERS.index, default=None),
     )
 

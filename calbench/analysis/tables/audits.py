@@ -302,9 +302,10 @@ def audit_games(facts: Facts, settings: Settings) -> pd.DataFrame:
         SETTING,
         TEAM,
         SCENARIO,
-        *chosen(LEAKS.columns, "event_index", "round", "sender", "player", "labels_told"),
-        *chosen(LEAKS.columns, *TIERS),
-        *chosen(LEAKS.columns, "words"),
+        *chosen(
+            LEAKS.columns,
+            f"event_index round sender player labels_told {' '.join(TIERS)} words",
+        ),
     ),
     key="setting team scenario_id event_index",
 )

@@ -50,7 +50,7 @@ _BELIEF = (
     ROUND,
     TARGET,
     OBSERVER,
-    *chosen(JUDGED.columns, "slot", "delta"),
+    *chosen(JUDGED.columns, "slot delta"),
     fine("slot_equivalents", SLOTS, "|delta| / 3", "", "P"),
 )
 _BELIEF_KEY = "trace_path round target_agent observer_agent slot"
@@ -79,7 +79,7 @@ def judge_beliefs(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     "judge/judge_beliefs_calibrated.csv",
     (
         *_BELIEF,
-        *chosen(JUDGED.columns, "is_occupied", "is_toward_truth"),
+        *chosen(JUDGED.columns, "is_occupied is_toward_truth"),
         fine("calibrated", SLOTS, "slot_equivalents if toward the truth, else 0", "", "P"),
     ),
     key=_BELIEF_KEY,
