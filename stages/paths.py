@@ -27,6 +27,11 @@ def traces(experiment: str) -> Path:
     return DATA / "traces" / experiment
 
 
+def facts(experiment: str) -> Path:
+    """Return the folder of what an experiment's games were measured into."""
+    return DATA / "facts" / experiment
+
+
 def tables(experiment: str) -> Path:
     """Return the folder of an experiment's tables."""
     return DATA / "tables" / experiment

@@ -1,4 +1,4 @@
-"""From the traces of games to facts, and from facts to tables.
+"""From the traces of games to facts.
 
 Games on one scenario are measured together, so that they share oracle answers which are then
 forgotten. What several processes make is taken in the order of the games, with a bounded number of
@@ -7,16 +7,12 @@ tasks ahead; facts wait on disk, so memory grows with a few numbers for each gam
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
-from calbench.analysis.metric_files import write_metrics
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables import tables_of
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
@@ -32,6 +28,15 @@ TASKS_AHEAD = 4
 """Tasks for each processor that wait or whose results do: the bound on memory [C]."""
 
 ALL_FACTS: tuple[Fact, ...] = SCORES
+
+JUDGE_FACTS: Mapping[str, tuple[Fact, ...]] = {"scripted": ()}
+"""What an outside reader learns from messages, by who reads."""
+
+Extent = Literal["all", "scores"]
+"""How much is measured: ``scores`` leaves out what grows with talk."""
+
+Judge = Literal["scripted"]
+"""Who may read messages where no model is asked."""
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -51,6 +56,17 @@ class Recorded(Protocol):
     @property
     def scenario_id(self) -> str:
         """On which scenario; games that share it are measured together."""
+
+
+def facts_of(extent: Extent = "all", judge: Judge | None = None) -> tuple[Fact, ...]:
+    """Return the facts of a run.
+
+    Args:
+        extent: how much is measured.
+        judge: who reads the messages, if anybody.
+    """
+    facts = ALL_FACTS if extent == "all" else SCORES
+    return facts if judge is None else (*facts, *JUDGE_FACTS[judge])
 
 
 def measure_games(
@@ -96,39 +112,6 @@ def _measured(paths: Sequence[Path], measure: MeasureSpec, facts: Sequence[Fact]
 
 def _key(game: MeasuredGame) -> GameKey:
     return GameKey(game.score.setting, game.score.team_id, game.score.scenario_id)
-
-
-def write_tables(facts: Facts, folder: Path, settings: Settings) -> None:
-    """Write every table that facts allow, and the leaderboard as numbers alone.
-
-    Args:
-        facts: of a run.
-        folder: where the tables go.
-        settings: of the metrics that made the facts, and of the estimates.
-
-    Raises:
-        OutputError: the folder cannot be written.
-    """
-    for each in tables_of(facts):
-        each.write(facts, settings, folder)
-    write_metrics(facts, folder, settings)
-
-
-def write_all_tables(
-    games: Sequence[Recorded],
-    folder: Path,
-    settings: Settings,
-    tick: Callable[[], None],
-    executor: Executor | None = None,
-) -> None:
-    """Measure games and write their tables; the facts are not kept.
-
-    Arguments as in :func:`measure_games` and :func:`write_tables`.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder, prefix=".facts-") as scratch:
-        facts = measure_games(games, Path(scratch), settings.measure, tick, executor)
-        write_tables(facts, folder, settings)
 
 
 def _by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:
