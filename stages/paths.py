@@ -10,6 +10,7 @@ from calbench.errors import CalbenchError
 
 BUILD = Path("build")
 DATA = Path("data")
+RELEASE = DATA / "release"
 
 
 def params(experiment: str) -> Path:
