@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from calbench.analysis.scoring import chunks, mapped, write_all_tables
+from calbench.analysis.output import SCRATCH, write_all_tables
+from calbench.analysis.scoring import chunks, mapped
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
 from calbench.config import RunSpec, compose
@@ -55,9 +56,8 @@ TEAM_ORDER = (
 SETTINGS = ("jobs=", "measure=", "measure.", "analysis=", "analysis.")
 """Keys that the configuration answers for."""
 
-KEPT = frozenset({*TABLES, "metrics.json", "metrics/*/*.json", ".facts-*/*"})
-"""Files that may stand in the folder already, as patterns: tables, which are written anew, and
-facts that a killed command left behind."""
+KEPT = frozenset({*TABLES, "datapackage.json", "metrics.json", "metrics/*/*.json", f"{SCRATCH}/*"})
+"""Files that may stand in the folder already, as patterns: they are written anew."""
 
 
 @dataclass(frozen=True, slots=True)

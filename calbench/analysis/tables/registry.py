@@ -63,6 +63,11 @@ class Table:
         """The columns that name a row."""
         return tuple(column.name for column in self.columns if column.is_key)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether it grows with messages: its function then yields parts, and says so."""
+        return self.make.__annotations__.get("return") is not pd.DataFrame
+
     def frames(self, facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
         """Yield its rows, with the declared columns and types."""
         made = self.make(facts, settings)
