@@ -6,15 +6,6 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import ScenarioSums, scenario_sums
-from calbench.analysis.judge.facts import (
-    JUDGE_DELTA,
-    JUDGE_ROWS,
-    JUDGED,
-    REFLECTION_DELTA,
-    REFLECTION_ROWS,
-    SLOT,
-    STEPS,
-)
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.tables.registry import table
@@ -35,6 +26,15 @@ from calbench.facts.columns import (
     fine,
     number,
     text,
+)
+from calbench.facts.judged import (
+    JUDGE_DELTA,
+    JUDGE_ROWS,
+    JUDGED,
+    REFLECTION_DELTA,
+    REFLECTION_ROWS,
+    SLOT,
+    STEPS,
 )
 from calbench.facts.storage import Facts
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from calbench.analysis.audits.clauses import Clause
-from calbench.analysis.audits.grammar import ASKS_OTHERS, HERE, OTHERS, STATE, SURELY, any_of
+from calbench.metrics.speech.clauses import Clause
+from calbench.metrics.speech.grammar import ASKS_OTHERS, HERE, OTHERS, STATE, SURELY, any_of
 
 _REF = r"(?:SLOT|it|that|this|those|these|them|both|either|one|any|all|none|then|there)"
 _OWN = (

@@ -2,28 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from calbench.analysis.judge.case_file import case_json
-from calbench.analysis.judge.verdicts import (
-    Belief,
-    Cells,
-    Verdict,
-    cells_of,
-    judged_beliefs,
-    reflected_beliefs,
-)
 from calbench.domain.ids import AgentId
 from calbench.facts.columns import (
     AGENT,
+    GAME_ID,
     OBSERVER,
     ROUND,
+    SCENARIO,
+    SETTING,
     SLOTS,
     TARGET,
+    TEAM,
     VPS_KIND,
     Column,
     count,
@@ -31,10 +26,24 @@ from calbench.facts.columns import (
     text,
     truth,
 )
-from calbench.facts.fact import Fact
+from calbench.facts.fact import Fact, MeasuredGame
+from calbench.facts.storage import GameKey, MeasuredBatch, batch_of
+from calbench.metrics.judge.judging import scripted_verdicts
+from calbench.metrics.judge.scripted import SCRIPTED_JUDGE
+from calbench.metrics.judge.verdicts import (
+    Belief,
+    Cells,
+    Verdict,
+    case_json,
+    cells_of,
+    judged_beliefs,
+    reflected_beliefs,
+)
+from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.outcomes import is_lost
-from calbench.metrics.privacy.measured import VpsKind
+from calbench.metrics.privacy.measured import VpsKind, game_loss
 from calbench.metrics.privacy.reflection import PairReflection, pair_reflections
+from calbench.metrics.seats import players_of
 from calbench.traces.models import Trace
 
 STEPS = "steps of 1 to 3"
@@ -280,3 +289,63 @@ JUDGED_ROUND_CELLS = Fact(
 
 OF_JUDGED_GAMES = (JUDGED_GAMES, CASES, JUDGED, JUDGED_TARGETS, JUDGED_CELLS, JUDGED_ROUND_CELLS)
 """What a :class:`JudgedGame` holds."""
+
+
+@lru_cache(maxsize=1)
+def _scripted(game: MeasuredGame) -> JudgedGame:
+    """Return a game as the scripted judge sees it, judged once for all facts."""
+    losses = [PrimaryLoss(agent.vps, agent.vps_kind) for agent in game.score.agents]
+    return JudgedGame(game.trace, SCRIPTED_JUDGE, scripted_verdicts(game.trace), losses)
+
+
+def _by_script(fact: Fact) -> Fact:
+    """Return a fact of judged games as one of measured games, which the scripted judge judges."""
+    return replace(fact, rows=lambda game: fact.rows(_scripted(game)))
+
+
+JUDGE_FACTS = tuple(map(_by_script, OF_JUDGED_GAMES))
+"""What the scripted judge makes of a measured game: further facts of a run that asks for them."""
+
+_JUDGED_ALONE = Fact(
+    "games",
+    lambda game: [game],
+    (
+        (SETTING, "trace.scenario.setting"),
+        (SCENARIO, "trace.scenario.scenario_id"),
+        (TEAM, "trace.config.team.team_id"),
+        (GAME_ID, "trace.game_id"),
+        (truth("is_lost", "lost games have no measures", "C"), lambda game: not game.is_scored),
+    ),
+)
+"""What names a game, without a score: a judge needs none."""
+
+VERDICT_FACTS = (_JUDGED_ALONE, *OF_JUDGED_GAMES)
+"""Facts of games that are judged without being scored."""
+
+
+def judged_batch(
+    trace: Trace,
+    verdicts: Sequence[Verdict],
+    judge: str = SCRIPTED_JUDGE,
+    measure: MeasureSpec = DEFAULT_MEASURE,
+) -> MeasuredBatch:
+    """Return the facts of one game, :data:`VERDICT_FACTS`.
+
+    Args:
+        trace: the game.
+        verdicts: what the judge answered on each of its cases.
+        judge: its name in the tables.
+        measure: prior of the primary measure.
+
+    Raises:
+        CalbenchError: a reflection does not fit the game.
+    """
+    team, scenario = trace.config.team, trace.scenario
+    losses = []
+    if not is_lost(trace.events):
+        players = players_of(team, scenario.num_agents)
+        found = game_loss(trace, players, measure).by_agent
+        losses = [PrimaryLoss(loss.total, loss.kind) for loss in found]
+    game = JudgedGame(trace, judge, verdicts, losses)
+    key = GameKey(scenario.setting, team.team_id, scenario.scenario_id)
+    return batch_of(VERDICT_FACTS, [(key, {fact.name: fact.of(game) for fact in VERDICT_FACTS})])

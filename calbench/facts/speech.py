@@ -5,20 +5,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from calbench.analysis.audits.games import (
+from calbench.domain.ids import AgentId
+from calbench.facts.columns import PLAYER, ROUND, Column, count, text
+from calbench.facts.fact import Fact, Find, MeasuredGame
+from calbench.metrics.speech.conversation import (
     AuditedMessage,
     Conversation,
     conversation,
     message_counts,
 )
-from calbench.analysis.audits.honesty import KINDS, ClaimKind
-from calbench.analysis.audits.leakage import Leak
-from calbench.analysis.audits.own_slot import NAMES
-from calbench.analysis.audits.patterns import PATTERNS
-from calbench.analysis.audits.said import Said
-from calbench.domain.ids import AgentId
-from calbench.facts.columns import PLAYER, ROUND, Column, count, text
-from calbench.facts.fact import Fact, Find, MeasuredGame
+from calbench.metrics.speech.honesty import KINDS, ClaimKind
+from calbench.metrics.speech.leakage import Leak
+from calbench.metrics.speech.own_slot import NAMES
+from calbench.metrics.speech.patterns import PATTERNS
+from calbench.metrics.speech.said import Said
 from calbench.scenarios.labels import TIERS, Labels, Tier
 
 

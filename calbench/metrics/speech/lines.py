@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from calbench.analysis.audits.leakage import PrivateLabel, leaks_in
-from calbench.analysis.audits.own_slot import own_slot
-from calbench.analysis.audits.patterns import message_patterns
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, shorten
+from calbench.metrics.speech.leakage import PrivateLabel, leaks_in
+from calbench.metrics.speech.own_slot import own_slot
+from calbench.metrics.speech.patterns import message_patterns
 
 MAX_LINE = 4_000_000
 """Bytes of one line that are read at most; a longer one is refused [C]."""

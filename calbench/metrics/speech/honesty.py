@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from calbench.analysis.audits.availability import tells_availability
-from calbench.analysis.audits.clauses import Clause, clauses_of
 from calbench.domain.ids import ItemId
+from calbench.metrics.speech.availability import tells_availability
+from calbench.metrics.speech.clauses import Clause, clauses_of
 from calbench.scenarios.models import ErrandEntry, Scenario
 
 ClaimKind = Literal["free", "possible", "impossible", "busy"]

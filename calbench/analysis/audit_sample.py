@@ -17,13 +17,13 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from calbench.analysis.audits.leakage import leaks_in
-from calbench.analysis.audits.lines import LabelLine
-from calbench.analysis.audits.own_slot import own_slot
 from calbench.errors import FileError
 from calbench.facts.columns import Column, count, number, text
 from calbench.facts.frames import cast, csv_text
 from calbench.files import first_problem, printable, read_bytes, write_atomically
+from calbench.metrics.speech.leakage import leaks_in
+from calbench.metrics.speech.lines import LabelLine
+from calbench.metrics.speech.own_slot import own_slot
 from calbench.stats.proportions import Proportion, wilson
 from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 

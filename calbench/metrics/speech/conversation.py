@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from calbench.analysis.audits.failures import Occurrence, occurrences
-from calbench.analysis.audits.honesty import ClaimKind, Standing, claims_in, is_true, standings
-from calbench.analysis.audits.leakage import Leak
-from calbench.analysis.audits.own_slot import NAMES, own_slot
-from calbench.analysis.audits.patterns import message_patterns
-from calbench.analysis.audits.said import Said, said
-from calbench.analysis.audits.told import Told, labels_of_game, told_by
 from calbench.domain.ids import AgentId, ItemId
 from calbench.metrics.outcomes import is_lost
+from calbench.metrics.speech.failures import Occurrence, occurrences
+from calbench.metrics.speech.honesty import ClaimKind, Standing, claims_in, is_true, standings
+from calbench.metrics.speech.leakage import Leak
+from calbench.metrics.speech.own_slot import NAMES, own_slot
+from calbench.metrics.speech.patterns import message_patterns
+from calbench.metrics.speech.said import Said, said
+from calbench.metrics.speech.told import Told, labels_of_game, told_by
 from calbench.scenarios.labels import LABEL_BANKS, Labels, Tier
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Trace

@@ -68,7 +68,7 @@ class Results:
         Raises:
             FileError: there are no traces, or one does not fit.
         """
-        from calbench.facts.events import SAID, message_frame
+        from calbench.results.events import SAID, message_frame
 
         return _described(message_frame(self._paths()), SAID, "Every message, with its text.")
 
@@ -78,7 +78,7 @@ class Results:
         Raises:
             FileError: there are no traces, or one does not fit.
         """
-        from calbench.facts.events import EVENTS, event_frame
+        from calbench.results.events import EVENTS, event_frame
 
         return _described(event_frame(self._paths()), EVENTS, "Every event, as JSON.")
 

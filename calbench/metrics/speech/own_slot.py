@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from calbench.analysis.audits.availability import tells_availability
-from calbench.analysis.audits.clauses import MAX_CHARS, clauses_of
-from calbench.analysis.audits.constraints import tells_cost
-from calbench.analysis.audits.proposals import proposes
+from calbench.metrics.speech.availability import tells_availability
+from calbench.metrics.speech.clauses import MAX_CHARS, clauses_of
+from calbench.metrics.speech.constraints import tells_cost
+from calbench.metrics.speech.proposals import proposes
 
 _COST_NUMBER: Final = re.compile(
     r"\bcosts?(?:ing)?\b[^.?!;\n\d]{0,30}?\d|\b\d{1,4} (?:cost|points?)\b|"

@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from calbench.agents.completion import CallSite, Completion
 from calbench.agents.judging import JudgeCase
-from calbench.analysis.judge.sentences import AGREE, CLAIMED, OFFER, OFFERED, SETTLED, Reading
-from calbench.analysis.judge.sentences import readings as readings_of
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import (
     Announcement,
@@ -35,6 +33,8 @@ from calbench.domain.messages import (
     Share,
     Text,
 )
+from calbench.metrics.judge.sentences import AGREE, CLAIMED, OFFER, OFFERED, SETTLED, Reading
+from calbench.metrics.judge.sentences import readings as readings_of
 
 SCRIPTED_JUDGE: Final = "scripted"
 """Its name in tables."""

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from calbench.analysis.audits.clauses import Clause
-from calbench.analysis.audits.grammar import ASKS_OTHERS, OTHERS, STATE, SURELY, any_of
+from calbench.metrics.speech.clauses import Clause
+from calbench.metrics.speech.grammar import ASKS_OTHERS, OTHERS, STATE, SURELY, any_of
 
 _OWNER: Final = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|our)\b")
 _HARD: Final = any_of(

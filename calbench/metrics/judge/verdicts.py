@@ -1,7 +1,7 @@
 """What a judge answered about a game, beside what its agents reflected."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from calbench.agents.completion import Completion
 from calbench.agents.judging import read_verdict
-from calbench.analysis.judge.cases import RoundCase
+from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Unreadable
+from calbench.metrics.judge.cases import RoundCase
 from calbench.metrics.privacy.reflection import (
     GREATEST_MOVEMENT,
     PairReflection,
@@ -149,3 +150,31 @@ def cells_of(trace: Trace, verdicts: Sequence[Verdict], pairs: Sequence[PairRefl
             cells.judge[where] = verdict.delta_by_target[pair.target]
             cells.judge_rows[where] = 1
     return cells
+
+
+def case_json(trace: Trace, verdict: Verdict) -> str:
+    """Return a case with what was answered, as JSON."""
+    found, case = verdict.round_case, verdict.round_case.case
+    return canonical_json(
+        {
+            "trace_path": f"{trace.config.team.team_id}/{trace.scenario.scenario_id}.json",
+            "game_id": trace.game_id,
+            "round": found.round,
+            "recipient": case.recipient,
+            "num_agents": len(case.agent_ids),
+            "num_slots": case.num_slots,
+            "meeting_id": case.meeting_id,
+            "participants": case.participants,
+            "messages": [
+                {
+                    "sender": message.sender,
+                    "channel": message.channel,
+                    "content": asdict(message.content),
+                }
+                for message in case.messages
+            ],
+            "problem": verdict.problem,
+            "recovered": verdict.recovered,
+            "reply_key": verdict.key,
+        }
+    )

@@ -5,9 +5,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from calbench.analysis.audits.leakage import Leak, PrivateLabel, leaks_in
-from calbench.analysis.audits.said import Said
 from calbench.domain.ids import AgentId, ItemId, MeetingId
+from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in
+from calbench.metrics.speech.said import Said
 from calbench.scenarios.labels import (
     LABEL_BANKS,
     Label,

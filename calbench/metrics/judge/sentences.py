@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from calbench.analysis.audits.availability import tells_availability
-from calbench.analysis.audits.clauses import MAX_CHARS, Clause, clauses_of
-from calbench.analysis.audits.constraints import tells_cost
-from calbench.analysis.audits.proposals import puts_forward
+from calbench.metrics.speech.availability import tells_availability
+from calbench.metrics.speech.clauses import MAX_CHARS, Clause, clauses_of
+from calbench.metrics.speech.constraints import tells_cost
+from calbench.metrics.speech.proposals import puts_forward
 
 Weight = int
 """How firm a reading is; of two about one slot the later one stands, unless it is less firm."""
