@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openskill.models import PlackettLuce
 
-from calbench.analysis.skill import (
+from calbench.errors import CalbenchError
+from calbench.stats.plackett_luce import (
     NO_EVENT,
     Event,
     Skills,
@@ -12,7 +13,6 @@ from calbench.analysis.skill import (
     check_against_library,
     rate_by_library,
 )
-from calbench.errors import CalbenchError
 from tests.effort import examples
 
 NUM_PLAYERS = 4
