@@ -6,7 +6,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 
 from calbench.analysis.datapackage import write_datapackage
-from calbench.analysis.judge_output import write_cases
+from calbench.metrics.judge_output import write_cases
 from calbench.analysis.metric_files import write_metrics
 from calbench.analysis.scoring import ALL_FACTS, Recorded, measure_games
 from calbench.analysis.settings import Settings

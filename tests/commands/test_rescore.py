@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from calbench.analysis.dictionary import TABLES
 
+from calbench.analysis.tables import TABLES
 from calbench.rescore import main
 from tests.commands.runs import SMALL, files
 
@@ -60,6 +60,17 @@ def test_traces_of_several_runs_are_scored_together(finished: Path, tmp_path: Pa
 def test_its_own_tables_may_be_written_again(finished: Path, tmp_path: Path) -> None:
     first = written(tmp_path / "out", finished)
     assert written(tmp_path / "out", finished) == first
+
+
+def test_facts_that_a_killed_command_left_do_not_stand_in_the_way(
+    finished: Path, tmp_path: Path
+) -> None:
+    left = tmp_path / "out" / ".facts-x" / ".spool" / "games.arrow"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"half")
+    assert set(written(tmp_path / "out", finished)) == {
+        *files(finished / "tables"), ".facts-x/.spool/games.arrow"
+    }  # fmt: skip
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
