@@ -9,11 +9,22 @@ from pyarrow import parquet
 from calbench.analysis.scoring import ALL_FACTS
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
+from calbench.config import compose_team
+from calbench.domain.messages import CHANNELS
+from calbench.engine.drivers import run
+from calbench.engine.seating import seat_policies
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.frames import csv_text
 from calbench.facts.storage import Facts, FactsWriter, GameKey, batch_of
 from calbench.metrics.measure import DEFAULT_MEASURE, METRICS_VERSION, MeasureSpec
-from calbench.traces.models import Trace
+from calbench.scenarios.models import Scenario
+from calbench.traces.models import GameConfig, Limits, Trace
+
+
+def play_preset(name: str, scenario: Scenario) -> Trace:
+    """Play a game of a published team, mediators too."""
+    config = GameConfig(team=compose_team(name), channels=CHANNELS, limits=Limits())
+    return run(scenario, config, seat_policies(config.team, scenario.num_agents))
 
 
 def key_of(game: MeasuredGame) -> GameKey:
