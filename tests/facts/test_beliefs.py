@@ -4,17 +4,13 @@ from math import fsum
 
 import pytest
 
-from calbench.domain.actions import BroadcastMessage
-from calbench.domain.ids import Slot
-from calbench.domain.messages import CostReport, Decision
 from calbench.facts.beliefs import BELIEFS, PAIRS
 from calbench.metrics.game import score_game
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.privacy.loss import privacy_loss, round_beliefs
-from calbench.traces.models import Trace
-from tests.factories import make_scenario
 from tests.facts.measured import play_preset, rows_of, values_of
-from tests.metrics.games import canonical_scenario, dm, play_scripts, play_team, talk, with_outcome
+from tests.facts.played import told_game
+from tests.metrics.games import canonical_scenario, play_team, with_outcome
 from tests.metrics.language_games import halted, seat, seated, small_game
 
 UPDATE = (
@@ -26,15 +22,6 @@ PAIR = (
     *("target_is_participant", "observer_is_participant"),
     *("observations", "posterior_distance_to_ideal", "vps_loss"),
 )
-
-
-def told_game() -> Trace:
-    """Agent 0 tells all what slots cost it, then agent 1 of its decision; three agents, 2 slots."""
-    report = CostReport(slots=(Slot(0), Slot(1)), costs=(0, None))
-    return play_scripts(
-        make_scenario(["..", "..", ".."], [(0, 1)]),
-        {0: talk(BroadcastMessage(content=report), dm(1, Decision(slot=Slot(0))))},
-    )
 
 
 def test_updates_by_hand() -> None:

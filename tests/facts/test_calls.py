@@ -1,58 +1,22 @@
 """Facts of calls: what was asked, taken and read, by hand and against the score."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from calbench.domain.ids import AgentId
-from calbench.domain.observations import CHEAP_TALK
 from calbench.domain.replies import Usage
 from calbench.facts.calls import CALLS
 from calbench.metrics.game import score_game
-from calbench.traces.events import Event, ReplyNote, TurnEnd
-from calbench.traces.models import Trace
+from calbench.traces.events import TurnEnd
 from tests.facts.measured import rows_of, values_of
-from tests.facts.test_beliefs import told_game
-from tests.facts.test_messages import spoken_game
+from tests.facts.played import paid_game, told_game
 from tests.metrics.language_games import (
     halted,
     noted,
-    reflecting,
-    reflection,
     small_game,
-    with_events,
 )
 
-USAGE = Usage(input_tokens=1000, cached_tokens=400, output_tokens=50)
 NAMES = tuple(column.name for column in CALLS.columns)
-
-
-def paid_game(kind: str = "recovered", noted_agent: int = 0) -> Trace:
-    """Agent 0 answers with two replies behind its turn; a note follows; then it reflects."""
-    trace = spoken_game()
-
-    def notes(event: Event) -> Sequence[Event]:
-        if not isinstance(event, TurnEnd) or event.agent_id != 0:
-            return ()
-        return [
-            ReplyNote(
-                round=event.round,
-                phase=CHEAP_TALK,
-                agent_id=AgentId(noted_agent),
-                kind=kind,  # type: ignore[arg-type]
-                detail="a fence",
-            )
-        ]
-
-    events = tuple(
-        replace(event, usage=USAGE, reply_keys=("a", "b"))
-        if isinstance(event, TurnEnd) and event.agent_id == 0
-        else event
-        for event in trace.events
-    )
-    trace = with_events(trace.model_copy(update={"events": events}), notes)
-    return reflecting(trace, [reflection(0, 0, {1: [1, 0, 0, 0]})])
 
 
 def test_calls_by_hand() -> None:

@@ -1,28 +1,17 @@
 """Facts of messages: by hand, and against the score of the game."""
 
 from math import fsum
+from pathlib import Path
 
 import pytest
 
-from calbench.domain.messages import Text
 from calbench.facts.messages import MESSAGES
 from calbench.metrics.game import score_game
 from calbench.metrics.measure import MeasureSpec
-from calbench.traces.models import Trace
-from tests.factories import make_scenario
-from tests.facts.measured import play_preset, rows_of, values_of
-from tests.facts.test_beliefs import told_game
-from tests.metrics.games import canonical_scenario, dm, play_scripts, talk, with_outcome
+from tests.facts.measured import facts_of, play_preset, rows_of, values_of
+from tests.facts.played import WORDS, spoken_game, told_game
+from tests.metrics.games import canonical_scenario, with_outcome
 from tests.metrics.language_games import halted, seat, seated
-
-WORDS = 'Slot 2, "please",\nnaïve agent.'
-
-
-def spoken_game() -> Trace:
-    """Agent 0 says a sentence to agent 1, which is typed."""
-    scenario = make_scenario(["....", "....", "...."], [(0, 1)])
-    trace = play_scripts(scenario, {0: talk(dm(1, Text(text=WORDS)))})
-    return seated(trace, seat("gpt", "model", model="vendor/gpt"), seat("plain", "protocol"))
 
 
 def test_typed_messages_by_hand() -> None:
@@ -37,6 +26,14 @@ def test_words_are_kept_and_have_no_loss() -> None:
     (row,) = rows_of(MESSAGES, spoken_game(), *(column.name for column in MESSAGES.columns))
     assert row[3:] == (0, "gpt", "model", "1", "dm", "text", len(WORDS), None, None, WORDS)
     assert type(spoken_game().events[row[0]]).__name__ == "DmSent"
+
+
+@pytest.mark.parametrize("words", ['Slot 2, "please",\r\n', "naïve 雪 agent", " x "])
+def test_words_are_kept_letter_by_letter(tmp_path: Path, words: str) -> None:
+    facts = facts_of(tmp_path, [spoken_game(words)])
+    (rows,) = facts.batches("messages", ["text", "chars"])
+    assert rows["text"].tolist() == [words]
+    assert rows["chars"].tolist() == [len(words)]
 
 
 def test_a_step_back_toward_the_prior_is_negative() -> None:

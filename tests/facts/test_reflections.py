@@ -39,7 +39,9 @@ def test_reflections_by_hand() -> None:
         (1, 0, 2, False, True, True, 0, 0, 0, 0, 0, 0),
         (1, 1, 2, True, True, True, 0, 1, 1, 0, 0, 0),
     ]
-    thirds = [tuple(round(3 * value) for value in row) for row in rows_of(REFLECTIONS, trace, *MOVED)]
+    thirds = [
+        tuple(round(3 * value) for value in row) for row in rows_of(REFLECTIONS, trace, *MOVED)
+    ]
     assert thirds[2] == (8, 7, 1, 8, 7, 1)
     assert thirds[4] == (4, 1, 3, 4, 1, 3)
     assert thirds[9] == (4, 3, 1, 4, 3, 1)
