@@ -1,4 +1,4 @@
-"""From the traces of games to facts, and from facts to tables.
+"""From the traces of games to facts.
 
 Games on one scenario are measured together, so that they share oracle answers which are then
 forgotten. What several processes make is taken in the order of the games, with a bounded number of
@@ -7,24 +7,20 @@ tasks ahead; facts wait on disk, so memory grows with a few numbers for each gam
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
-from calbench.analysis.audits.spoken import SPOKEN
-from calbench.analysis.datapackage import write_datapackage
-from calbench.analysis.metric_files import write_metrics
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables import tables_of
 from calbench.facts.beliefs import BELIEFS, PAIRS
 from calbench.facts.calls import CALLS
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.games import SCORES
+from calbench.facts.judged import JUDGE_FACTS
 from calbench.facts.messages import MESSAGES
 from calbench.facts.reflections import REFLECTIONS
+from calbench.facts.speech import AUDITS
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
 from calbench.memory import no_collection
 from calbench.metrics.measure import MeasureSpec
@@ -37,7 +33,20 @@ GAMES_PER_TASK = 20
 TASKS_AHEAD = 4
 """Tasks for each processor that wait or whose results do: the bound on memory [C]."""
 
-ALL_FACTS: tuple[Fact, ...] = (*SCORES, BELIEFS, PAIRS, MESSAGES, SPOKEN, CALLS, REFLECTIONS)
+TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS)
+"""What grows with talk."""
+
+ALL_FACTS: tuple[Fact, ...] = (*SCORES, *TALK)
+"""What every run measures."""
+
+FACT_BY_NAME: Mapping[str, Fact] = {fact.name: fact for fact in (*ALL_FACTS, *JUDGE_FACTS)}
+"""Facts that can be asked for; a worker is told their names."""
+
+Extent = Literal["all", "scores"]
+"""How much is measured: ``scores`` leaves out what grows with talk."""
+
+Judge = Literal["scripted"]
+"""Who may read messages where no model is asked."""
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -59,6 +68,17 @@ class Recorded(Protocol):
         """On which scenario; games that share it are measured together."""
 
 
+def facts_of(extent: Extent = "all", judge: Judge | None = None) -> tuple[Fact, ...]:
+    """Return the facts of a run.
+
+    Args:
+        extent: how much is measured.
+        judge: who reads the messages, if anybody.
+    """
+    facts = ALL_FACTS if extent == "all" else SCORES
+    return facts if judge is None else (*facts, *JUDGE_FACTS)
+
+
 def measure_games(
     games: Sequence[Recorded],
     folder: Path,
@@ -75,13 +95,13 @@ def measure_games(
         measure: settings of the metrics.
         tick: called once for each game.
         executor: where to measure; ``None`` measures here. The facts do not depend on it.
-        facts: which facts.
+        facts: which of :data:`FACT_BY_NAME`.
 
     Raises:
         CalbenchError: one line about a trace that does not fit, or the folder.
     """
     teams = list(dict.fromkeys(game.team_id for game in games))
-    work = partial(_measured, measure=measure, facts=tuple(facts))
+    work = partial(_measured, measure=measure, names=tuple(fact.name for fact in facts))
     with FactsWriter(folder, facts, teams) as writer:
         for batch in mapped(work, _by_scenario(games), executor):
             writer.add(batch)
@@ -90,9 +110,9 @@ def measure_games(
         return writer.write()
 
 
-def _measured(paths: Sequence[Path], measure: MeasureSpec, facts: Sequence[Fact]) -> MeasuredBatch:
+def _measured(paths: Sequence[Path], measure: MeasureSpec, names: Sequence[str]) -> MeasuredBatch:
     """Measure games on one scenario, which share oracle answers."""
-    oracle = OracleCache()
+    oracle, facts = OracleCache(), [FACT_BY_NAME[name] for name in names]
     with no_collection():
         games = [measured(trace, measure, oracle) for trace in map(TraceReader().read, paths)]
         return batch_of(
@@ -102,41 +122,6 @@ def _measured(paths: Sequence[Path], measure: MeasureSpec, facts: Sequence[Fact]
 
 def _key(game: MeasuredGame) -> GameKey:
     return GameKey(game.score.setting, game.score.team_id, game.score.scenario_id)
-
-
-def write_tables(facts: Facts, folder: Path, settings: Settings) -> None:
-    """Write every table that facts allow, and the leaderboard as numbers alone.
-
-    Args:
-        facts: of a run.
-        folder: where the tables go.
-        settings: of the metrics that made the facts, and of the estimates.
-
-    Raises:
-        OutputError: the folder cannot be written.
-    """
-    tables = tables_of(facts)
-    for each in tables:
-        each.write(facts, settings, folder)
-    write_metrics(facts, folder, settings)
-    write_datapackage(tables, folder, settings)
-
-
-def write_all_tables(
-    games: Sequence[Recorded],
-    folder: Path,
-    settings: Settings,
-    tick: Callable[[], None],
-    executor: Executor | None = None,
-) -> None:
-    """Measure games and write their tables; the facts are not kept.
-
-    Arguments as in :func:`measure_games` and :func:`write_tables`.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder, prefix=".facts-") as scratch:
-        facts = measure_games(games, Path(scratch), settings.measure, tick, executor)
-        write_tables(facts, folder, settings)
 
 
 def _by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:

@@ -44,6 +44,11 @@ PARQUET_VERSION = "2.6"
 COMPRESSION, COMPRESSION_LEVEL = "zstd", 3
 
 
+def _dtype(column: Column) -> Any:
+    """Return the type of a column in pandas."""
+    return DTYPES["text" if column.digits is None else column.kind]
+
+
 def cast(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
     """Return the declared columns, in their order, with the declared types.
 
@@ -52,14 +57,14 @@ def cast(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
         TypeError, ValueError: a value is not of the declared kind.
     """
     return pd.DataFrame(
-        {column.name: frame[column.name].astype(DTYPES[column.kind]) for column in columns},
+        {column.name: frame[column.name].astype(_dtype(column)) for column in columns},
         index=frame.index,
     )
 
 
 def empty(columns: Sequence[Column]) -> pd.DataFrame:
     """Return a frame without rows."""
-    return pd.DataFrame({c.name: pd.Series(dtype=DTYPES[c.kind]) for c in columns})
+    return pd.DataFrame({c.name: pd.Series(dtype=_dtype(c)) for c in columns})
 
 
 @lru_cache(maxsize=65536)
@@ -78,9 +83,10 @@ def trimmed(value: float, digits: int) -> str:
 
 def _format(column: Column) -> Callable[[Any], str]:
     """Return what makes the text of a cell that is not absent."""
-    if column.kind == "number":
+    digits = column.digits
+    if column.kind == "number" and digits is not None:
         shown = trimmed if column.is_trimmed else rounded
-        return lambda value: shown(float(value), column.digits)
+        return lambda value: shown(float(value), digits)
     if column.kind == "integer":
         return lambda value: str(int(value))
     if column.kind == "truth":

@@ -190,7 +190,7 @@ def _used(facts: Facts, settings: Settings) -> pd.DataFrame:
     rows = usage(facts, settings)
     names = [column.name for column in USAGE_COLUMNS[:-1]]
     totals = group_totals(rows[[*TEAMS, *names]], TEAMS)
-    is_known = rows.groupby(TEAMS, sort=False)["price_usd"].agg(lambda price: price.notna().all())
+    is_known = rows.groupby(TEAMS, sort=False)["price_usd"].agg(lambda price: bool(price.notna().all()))
     games = rows.groupby(TEAMS, sort=False)["games"].max()
     totals = totals.set_index(TEAMS)
     price = totals["price_usd"].where(is_known)

@@ -6,12 +6,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import pearsonr
-
-from calbench.analysis.estimates import resample_weights
-from calbench.analysis.judge.agreement import (
+from calbench.metrics.judge.agreement import (
     COUNTS,
     SHARES,
     Statistic,
@@ -19,7 +14,12 @@ from calbench.analysis.judge.agreement import (
     chance_agreement,
     intervals,
 )
-from calbench.analysis.judge.verdicts import Integers
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import pearsonr
+
+from calbench.analysis.estimates import resample_weights
+from calbench.metrics.judge.verdicts import Integers
 from calbench.stats.spec import AnalysisSpec
 
 SPEC = AnalysisSpec(bootstrap_resamples=200, permutations=999)

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from calbench.analysis.dictionary import JUDGE_TABLES, header
+from calbench.metrics.judge.tables import CASES, JudgeTables
 from scipy.stats import pearsonr
 
 from calbench.agents.completion import Completion
-from calbench.analysis.dictionary import JUDGE_TABLES, header
-from calbench.analysis.judge.cases import cases_of
-from calbench.analysis.judge.judging import scripted_verdicts
-from calbench.analysis.judge.tables import CASES, JudgeTables
-from calbench.analysis.judge.verdicts import verdict_of
-from calbench.stats.spec import AnalysisSpec
+from calbench.metrics.judge.judging import scripted_verdicts
 from calbench.api import play_game
+from calbench.metrics.judge.cases import cases_of
+from calbench.metrics.judge.verdicts import verdict_of
 from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Trace
 from tests.analysis.judge.games import reflected_game, spoken_game
 from tests.metrics.games import canonical_scenario, with_outcome
