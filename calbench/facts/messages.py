@@ -23,6 +23,8 @@ from calbench.facts.fact import Fact, MeasuredGame
 from calbench.facts.speech import audited
 from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
 from calbench.metrics.speech.conversation import AuditedMessage, audited_messages
+from calbench.metrics.speech.own_slot import NAMES as OWN_SLOT
+from calbench.scenarios.labels import TIERS
 from calbench.traces.events import (
     AllAgentGroupchatSent,
     AnnouncementSent,
