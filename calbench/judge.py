@@ -6,10 +6,11 @@ Without a model the scripted judge answers, which is no language model.
 
 import asyncio
 import csv
+import shutil
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,18 +24,27 @@ from calbench.agents.litellm_transport import ask_litellm
 from calbench.agents.models import ModelConfig
 from calbench.agents.provider import Transport
 from calbench.agents.sources import Source, Tally, open_completer
-from calbench.analysis.cells import rounded
-from calbench.analysis.dictionary import JUDGE_TABLES
-from calbench.analysis.judge.judging import verdicts_of
+from calbench.analysis.judge.case_file import CASE_FILE
+from calbench.analysis.judge.judging import (
+    JUDGE_TABLES,
+    VERDICT_FACTS,
+    judged_batch,
+    verdicts_of,
+    write_judge_tables,
+)
 from calbench.analysis.judge.scripted import SCRIPTED_JUDGE, ScriptedJudge
-from calbench.analysis.judge.tables import CASES, JudgeTables
+from calbench.analysis.judge.verdicts import Verdict
+from calbench.analysis.settings import Settings
 from calbench.config import RunSpec, compose
 from calbench.console import INTERRUPTED, noting_interrupt, progress, say
 from calbench.engine.batch import first_leaf
 from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
+from calbench.facts.frames import rounded
+from calbench.facts.storage import SPOOL, FactsWriter
 from calbench.rescore import TEAM_ORDER, RecordedGame, check_folder, recorded_games
 from calbench.run import locked
 from calbench.source import reply_source
+from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 
 USAGE = """\
@@ -62,10 +72,13 @@ SETTINGS = (*MODEL_KEYS, "games_at_once=", "measure.", "analysis=", "analysis.")
 
 STORE = "replies.sqlite"
 
+FACTS = ".facts"
+"""Folder of the facts below that of the tables; what a killed audit leaves there is replaced."""
+
 KEPT = frozenset(
     {
-        *(name.removeprefix("judge/") for name in JUDGE_TABLES),
-        *(CASES, ".lock"),
+        *JUDGE_TABLES,
+        *(CASE_FILE, ".lock", f"{FACTS}/*", f"{FACTS}/{SPOOL}/*"),
         *(f"{STORE}{end}" for end in ("", "-wal", "-shm", "-journal", ".lock")),
     }
 )
@@ -183,18 +196,32 @@ def judge_runs(
     name = next(iter(spec.models), SCRIPTED_JUDGE)
     with (
         locked(out),
-        JudgeTables(out, teams, name, spec.measure, spec.analysis) as tables,
+        _removed(out / FACTS) as folder,
+        FactsWriter(folder, VERDICT_FACTS, teams) as facts,
         noting_interrupt(lambda: f"Stopped; replies that came stand in {out}") as is_stopping,
     ):
+
+        def take(trace: Trace, verdicts: Sequence[Verdict]) -> None:
+            facts.add(judged_batch(trace, verdicts, name, spec.measure))
+
         source = None
         if spec.models:
             source = reply_source(spec.model_copy(update={"out": str(out)}), transport=transport)
-        audit = _Audit(games, tables, name, spec.models, spec.games_at_once, is_stopping)
+        audit = _Audit(games, take, name, spec.models, spec.games_at_once, is_stopping)
         with progress("judged", len(games)) as tick:
             tally = asyncio.run(audit.run(source, tick))
         audit.check()
-        tables.write()
+        write_judge_tables(facts.write(), out, Settings(spec.measure, spec.analysis))
     return tally
+
+
+@contextmanager
+def _removed(folder: Path) -> Iterator[Path]:
+    """Provide a folder that is removed in the end."""
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Audit:
@@ -207,14 +234,14 @@ class _Audit:
     def __init__(
         self,
         games: Sequence[RecordedGame],
-        tables: JudgeTables,
+        take: Callable[[Trace, Sequence[Verdict]], None],
         name: str,
         models: Mapping[str, ModelConfig],
         at_once: int,
         is_stopping: Callable[[], bool],
     ) -> None:
         self._games = games
-        self._tables = tables
+        self._take_verdicts = take
         self._name = name
         self._models = models
         self._at_once = at_once
@@ -257,7 +284,7 @@ class _Audit:
             except UnavailableError as failure:
                 self._failure = failure
                 return
-            self._tables.add(trace, verdicts)
+            self._take_verdicts(trace, verdicts)
             self._done += 1
             tick("")
 

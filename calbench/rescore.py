@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from calbench.analysis.results import SCRATCH, write_all_tables
+from calbench.analysis.output import SCRATCH, write_all_tables
 from calbench.analysis.scoring import chunks, facts_of, mapped
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
@@ -58,7 +58,7 @@ TEAM_ORDER = (
 SETTINGS = ("jobs=", "facts=", "judge=", "measure=", "measure.", "analysis=", "analysis.")
 """Keys that the configuration answers for."""
 
-KEPT = frozenset({*TABLES, "metrics.json", "metrics/*/*.json", f"{SCRATCH}/*"})
+KEPT = frozenset({*TABLES, "datapackage.json", "metrics.json", "metrics/*/*.json", f"{SCRATCH}/*"})
 """Files that may stand in the folder already, as patterns: they are written anew."""
 
 

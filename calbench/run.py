@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 from calbench.agents.litellm_transport import ask_litellm
 from calbench.agents.provider import Transport
 from calbench.agents.sources import Source, Tally
-from calbench.analysis.results import write_all_tables
+from calbench.analysis.output import write_all_tables
 from calbench.analysis.scoring import facts_of
 from calbench.analysis.settings import Settings
 from calbench.config import RunSpec

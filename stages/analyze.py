@@ -2,7 +2,7 @@
 
 import shutil
 
-from calbench.analysis.results import write_tables
+from calbench.analysis.output import write_tables
 from calbench.analysis.settings import Settings
 from calbench.config import RunSpec
 from calbench.facts.storage import Facts

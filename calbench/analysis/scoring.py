@@ -13,8 +13,15 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
+from calbench.analysis.audits.speech import AUDITS
+from calbench.analysis.audits.spoken import SPOKEN
+from calbench.analysis.judge.judging import JUDGE_FACTS
+from calbench.facts.beliefs import BELIEFS, PAIRS
+from calbench.facts.calls import CALLS
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.games import SCORES
+from calbench.facts.messages import MESSAGES
+from calbench.facts.reflections import REFLECTIONS
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
 from calbench.memory import no_collection
 from calbench.metrics.measure import MeasureSpec
@@ -27,10 +34,14 @@ GAMES_PER_TASK = 20
 TASKS_AHEAD = 4
 """Tasks for each processor that wait or whose results do: the bound on memory [C]."""
 
-ALL_FACTS: tuple[Fact, ...] = SCORES
+TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, SPOKEN, CALLS, REFLECTIONS, *AUDITS)
+"""What grows with talk."""
 
-JUDGE_FACTS: Mapping[str, tuple[Fact, ...]] = {"scripted": ()}
-"""What an outside reader learns from messages, by who reads."""
+ALL_FACTS: tuple[Fact, ...] = (*SCORES, *TALK)
+"""What every run measures."""
+
+FACT_BY_NAME: Mapping[str, Fact] = {fact.name: fact for fact in (*ALL_FACTS, *JUDGE_FACTS)}
+"""Facts that can be asked for; a worker is told their names."""
 
 Extent = Literal["all", "scores"]
 """How much is measured: ``scores`` leaves out what grows with talk."""
@@ -66,7 +77,7 @@ def facts_of(extent: Extent = "all", judge: Judge | None = None) -> tuple[Fact, 
         judge: who reads the messages, if anybody.
     """
     facts = ALL_FACTS if extent == "all" else SCORES
-    return facts if judge is None else (*facts, *JUDGE_FACTS[judge])
+    return facts if judge is None else (*facts, *JUDGE_FACTS)
 
 
 def measure_games(
@@ -85,13 +96,13 @@ def measure_games(
         measure: settings of the metrics.
         tick: called once for each game.
         executor: where to measure; ``None`` measures here. The facts do not depend on it.
-        facts: which facts.
+        facts: which of :data:`FACT_BY_NAME`.
 
     Raises:
         CalbenchError: one line about a trace that does not fit, or the folder.
     """
     teams = list(dict.fromkeys(game.team_id for game in games))
-    work = partial(_measured, measure=measure, facts=tuple(facts))
+    work = partial(_measured, measure=measure, names=tuple(fact.name for fact in facts))
     with FactsWriter(folder, facts, teams) as writer:
         for batch in mapped(work, _by_scenario(games), executor):
             writer.add(batch)
@@ -100,9 +111,9 @@ def measure_games(
         return writer.write()
 
 
-def _measured(paths: Sequence[Path], measure: MeasureSpec, facts: Sequence[Fact]) -> MeasuredBatch:
+def _measured(paths: Sequence[Path], measure: MeasureSpec, names: Sequence[str]) -> MeasuredBatch:
     """Measure games on one scenario, which share oracle answers."""
-    oracle = OracleCache()
+    oracle, facts = OracleCache(), [FACT_BY_NAME[name] for name in names]
     with no_collection():
         games = [measured(trace, measure, oracle) for trace in map(TraceReader().read, paths)]
         return batch_of(

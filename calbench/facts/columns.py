@@ -26,7 +26,7 @@ class Column:
         denominator: over what a mean runs, else empty.
         origin: [P] the paper, [R] the public release, [F] fitted to the paper's numbers,
             [C] our choice; empty for identifiers.
-        digits: decimals of numbers.
+        digits: decimals of numbers; ``None`` where they differ by row, and numbers come as text.
         is_trimmed: whether trailing zeros are left out.
         is_key: whether it belongs to what names a row, once in a table.
     """
@@ -37,7 +37,7 @@ class Column:
     meaning: str
     denominator: str = ""
     origin: str = ""
-    digits: int = DIGITS
+    digits: int | None = DIGITS
     is_trimmed: bool = False
     is_key: bool = False
 
@@ -68,9 +68,9 @@ def number(
     meaning: str,
     denominator: str = "",
     origin: str = "C",
-    digits: int = DIGITS,
+    digits: int | None = DIGITS,
 ) -> Column:
-    """Return a column of numbers with fixed decimals."""
+    """Return a column of numbers with fixed decimals, or with those of their texts."""
     return Column(name, "number", unit, meaning, denominator, origin, digits)
 
 
@@ -98,10 +98,10 @@ def estimated(
     )
 
 
-def chosen(columns: Iterable[Column], *names: str) -> tuple[Column, ...]:
-    """Return some columns of a table, in the order of their names."""
+def chosen(columns: Iterable[Column], names: str) -> tuple[Column, ...]:
+    """Return some columns of a table, in the order of their names, separated by spaces."""
     by_name = {column.name: column for column in columns}
-    return tuple(by_name[name] for name in names)
+    return tuple(by_name[name] for name in names.split())
 
 
 def keyed(columns: Iterable[Column], key: str) -> tuple[Column, ...]:

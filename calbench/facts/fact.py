@@ -18,9 +18,9 @@ Values = dict[str, list[Any]]
 """Rows of one game, column by column."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MeasuredGame:
-    """A game with everything that facts are read from.
+    """A game with everything that facts are read from; equal to itself alone.
 
     Attributes:
         trace: the game.
@@ -69,14 +69,16 @@ class Fact:
 
     Attributes:
         name: of its frame.
-        rows: the rows of a game, in the order of the frame.
+        rows: the rows of a game, in the order of the frame; or at once their columns, where there
+            are too many to make each a value of its own. The game is a :class:`MeasuredGame`, or
+            whatever else the fact is about.
         fields: columns of a row, each with where the row holds its value; a column alone is found
             under its own name. Beside them every frame has ``game``, the game's place among all.
         is_large: whether it grows with messages: read in batches, never whole.
     """
 
     name: str
-    rows: Callable[[MeasuredGame], Iterable[Any]]
+    rows: Callable[[Any], Iterable[Any] | Values]
     fields: tuple[Column | tuple[Column, Find], ...]
     is_large: bool = False
 
@@ -85,9 +87,12 @@ class Fact:
         """What a row holds."""
         return tuple(each if isinstance(each, Column) else each[0] for each in self.fields)
 
-    def of(self, game: MeasuredGame) -> Values:
+    def of(self, game: object) -> Values:
         """Return the rows of a game."""
-        rows = list(self.rows(game))
+        made = self.rows(game)
+        if isinstance(made, dict):
+            return made
+        rows = list(made)
         return {name: list(map(get, rows)) for name, get in self._getters}
 
     @cached_property

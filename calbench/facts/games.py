@@ -151,6 +151,14 @@ GAMES = Fact(
             "score.is_fairness_sampled",
         ),
         (VPS_KIND, "score.vps_kind"),
+        (
+            text("scenario_digest", "SHA-256 of what defines a game on the scenario"),
+            "trace.scenario.play_digest",
+        ),
+        (
+            listed("channels", "open ones, separated by spaces", "P"),
+            lambda game: " ".join(game.trace.config.channels),
+        ),
         (count("agents", "agents", "of the game"), "trace.scenario.num_agents"),
         (count("slots", "slots", "of a calendar"), "trace.scenario.num_slots"),
         (

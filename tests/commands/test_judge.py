@@ -12,9 +12,9 @@ import pytest
 from calbench.agents.completion import Completion, Request
 from calbench.agents.models import Endpoint
 from calbench.agents.provider import AttemptError, Transport
-from calbench.analysis.dictionary import JUDGE_TABLES
+from calbench.analysis.judge.case_file import CASE_FILE
 from calbench.analysis.judge.cases import cases_of
-from calbench.analysis.judge.tables import CASES
+from calbench.analysis.judge.judging import JUDGE_TABLES
 from calbench.config import compose
 from calbench.domain.replies import Usage
 from calbench.judge import main
@@ -26,7 +26,7 @@ from tests.commands.test_killed_recording import keys_in
 FAST = ("analysis.bootstrap_resamples=20", "analysis.permutations=999")
 MODEL = ("model.name=stand-in", "model.api_base=http://localhost:1/v1", "model.max_attempts=1")
 PRICED = ("model.name=openai/gpt-5.4-mini", "model.api_base=null", "model.max_attempts=1")
-TABLES = {CASES, *(name.removeprefix("judge/") for name in JUDGE_TABLES)}
+TABLES = {CASE_FILE, *JUDGE_TABLES}
 
 _OTHERS = re.compile(r"^Other agents: (.*)$", re.MULTILINE)
 _SLOTS = re.compile(r"^Integers for each agent: (\d+)", re.MULTILINE)
@@ -105,12 +105,20 @@ def test_a_second_audit_writes_the_same_bytes(run: Path, tmp_path: Path) -> None
     assert files(tmp_path / "other") == first
 
 
+def test_what_a_killed_audit_left_is_replaced(run: Path, tmp_path: Path) -> None:
+    left = tmp_path / "out" / ".facts" / ".spool" / "judged.arrow"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"half")
+    assert judged(tmp_path / "out", run) == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} - {".lock"} == TABLES
+
+
 def test_a_model_is_asked_once_for_each_recipient_and_round(run: Path, tmp_path: Path) -> None:
     asked: list[Request] = []
     out = tmp_path / "out"
     assert judged(out, run, *MODEL, transport=answering(asked)) == 0
     cases = [case for path in trace_paths(run) for case in cases_of(read_trace(path))]
-    shown = json.loads((out / CASES).read_text())["cases"]
+    shown = json.loads((out / CASE_FILE).read_text())["cases"]
     # Cases of equal content are one request; each has one reply on disk.
     assert len(shown) == len(cases) >= len(asked)
     assert len({request.messages for request in asked}) == len(asked)

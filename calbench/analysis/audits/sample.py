@@ -8,21 +8,24 @@ are further parts.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
 
+import numpy as np
+import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from calbench.analysis.audits.leakage import leaks_in
 from calbench.analysis.audits.lines import LabelLine
 from calbench.analysis.audits.own_slot import own_slot
-from calbench.analysis.audits.rates import Share, wilson
-from calbench.analysis.cells import Cell, cell, row
-from calbench.analysis.dictionary import header
 from calbench.errors import FileError
+from calbench.facts.columns import Column, count, number, text
+from calbench.facts.frames import cast, csv_text
 from calbench.files import first_problem, printable, read_bytes, write_atomically
+from calbench.stats.proportions import Proportion, wilson
+from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 
 Part = Literal[
     "tuning", "held-out", "later", "fresh", "fresh 2", "fresh 3", "fresh 4", "fresh 5", "last"
@@ -45,8 +48,23 @@ WRITTEN: Final[dict[str, Part]] = {
 DETECTORS: Final = ("semantic_leakage", "proposal", "availability", "cost_or_constraint")
 """What is judged, in the order of the table."""
 
-DIGITS: Final = 4
-"""Decimals of a share [C]."""
+_END = "end of the Wilson 95% interval"
+
+COLUMNS: Final[tuple[Column, ...]] = (
+    text("part", "tuning or held-out (by hash), later, fresh to fresh 5, last, or all", "C"),
+    text("label", "semantic_leakage (of labels), or an own-slot label", "P"),
+    count("messages", "messages", "messages of the part"),
+    count("true_positives", "", "found, and right by reading"),
+    count("false_positives", "", "found, and wrong"),
+    count("false_negatives", "", "missed"),
+    number("precision", "share", "right of those found", "found", "P"),
+    number("precision_low", "share", f"lower {_END}", "found", "P"),
+    number("precision_high", "share", f"upper {_END}", "found", "P"),
+    number("recall", "share", "found of those there", "there by reading", "P"),
+    number("recall_low", "share", f"lower {_END}", "there", "P"),
+    number("recall_high", "share", f"upper {_END}", "there", "P"),
+)
+"""Of ``audit_sample.csv``."""
 
 
 class LabelledMessage(BaseModel):
@@ -90,12 +108,12 @@ def read_sample(path: Path) -> list[LabelledMessage]:
         FileError: naming the file, the line and the field that does not fit.
     """
     messages = []
-    for number, line in enumerate(read_bytes(path).splitlines(), 1):
+    for place, line in enumerate(read_bytes(path).splitlines(), 1):
         try:
             messages.append(LabelledMessage.model_validate_json(line))
         except ValidationError as error:
-            place = printable(str(path))
-            raise FileError(f"{place}, line {number}: {first_problem(error)}") from error
+            file = printable(str(path))
+            raise FileError(f"{file}, line {place}: {first_problem(error)}") from error
     return messages
 
 
@@ -107,15 +125,13 @@ class Quality:
     false_positives: int
     false_negatives: int
 
-    @property
-    def precision(self) -> Share:
-        """Right of those found."""
-        return Share(self.true_positives, self.true_positives + self.false_positives)
+    def precision(self, spec: AnalysisSpec = DEFAULT_ANALYSIS) -> Proportion | None:
+        """Return the share right of those found; ``None`` if nothing was."""
+        return wilson(self.true_positives, self.true_positives + self.false_positives, spec)
 
-    @property
-    def recall(self) -> Share:
-        """Found of those there."""
-        return Share(self.true_positives, self.true_positives + self.false_negatives)
+    def recall(self, spec: AnalysisSpec = DEFAULT_ANALYSIS) -> Proportion | None:
+        """Return the share found of those there; ``None`` if there are none."""
+        return wilson(self.true_positives, self.true_positives + self.false_negatives, spec)
 
 
 def quality(messages: Iterable[LabelledMessage], detector: str) -> Quality:
@@ -142,20 +158,32 @@ def _there(message: LabelledMessage, detector: str) -> set[str]:
     return {detector} if getattr(message, detector) else set()
 
 
-def write_sample_table(messages: Sequence[LabelledMessage], path: Path) -> None:
+def sample_table(
+    messages: Sequence[LabelledMessage], spec: AnalysisSpec = DEFAULT_ANALYSIS
+) -> pd.DataFrame:
+    """Return how good each detector is on every part and on all, with :data:`COLUMNS`."""
+    rows = []
+    for part in (*PARTS, "all"):
+        own = [message for message in messages if part in {message.part, "all"}]
+        for detector in DETECTORS:
+            found = quality(own, detector)
+            counts = {"part": part, "label": detector, "messages": len(own), **asdict(found)}
+            precision = _interval("precision", found.precision(spec))
+            rows.append({**counts, **precision, **_interval("recall", found.recall(spec))})
+    return cast(pd.DataFrame(rows), COLUMNS)
+
+
+def _interval(name: str, found: Proportion | None) -> dict[str, float]:
+    value, low, high = found or (np.nan, np.nan, np.nan)
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
+def write_sample_table(
+    messages: Sequence[LabelledMessage], path: Path, spec: AnalysisSpec = DEFAULT_ANALYSIS
+) -> None:
     """Write ``audit_sample.csv``: every part and all, detector by detector.
 
     Raises:
         OutputError: the folder cannot be written.
     """
-    lines = [row(*header("audit_sample.csv"))]
-    for part in (*PARTS, "all"):
-        chosen = [message for message in messages if part in {message.part, "all"}]
-        for detector in DETECTORS:
-            found = quality(chosen, detector)
-            cells: list[Cell] = [part, detector, len(chosen), found.true_positives]
-            cells += [found.false_positives, found.false_negatives]
-            for share in (found.precision, found.recall):
-                cells += [share.rate, *wilson(share)]
-            lines.append(row(*(cell(value, DIGITS) for value in cells)))
-    write_atomically(path, "".join(lines).encode())
+    write_atomically(path, "".join(csv_text([sample_table(messages, spec)], COLUMNS)).encode())

@@ -4,13 +4,21 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 
 from calbench.analysis.settings import Settings
 from calbench.errors import OutputError
 from calbench.facts.columns import ROW_VERSION, Column, keyed
-from calbench.facts.frames import arrow_schema, arrow_table, cast, cells, csv_text, parquet_writer
+from calbench.facts.frames import (
+    arrow_schema,
+    arrow_table,
+    as_shown,
+    cast,
+    csv_text,
+    parquet_writer,
+)
 from calbench.facts.storage import Facts
 from calbench.metrics.measure import METRICS_VERSION
 
@@ -18,6 +26,8 @@ Made = pd.DataFrame | Iterable[pd.DataFrame]
 """A table: a frame, or parts of one that would be too large in one piece."""
 
 Make = Callable[[Facts, Settings], Made]
+
+Maker = TypeVar("Maker", bound=Make)
 
 VERSION = ROW_VERSION.name
 
@@ -62,7 +72,9 @@ class Table:
         """Yield its rows, with the declared columns and types."""
         made = self.make(facts, settings)
         for part in [made] if isinstance(made, pd.DataFrame) else made:
-            yield cast(part.assign(**{VERSION: METRICS_VERSION}), self.columns)
+            if not part.empty:
+                rows = part.reset_index(drop=True).assign(**{VERSION: METRICS_VERSION})
+                yield cast(rows, self.columns)
 
     def write(self, facts: Facts, settings: Settings, folder: Path) -> None:
         """Write it below a folder, whole or not at all.
@@ -79,7 +91,7 @@ TABLES: dict[str, Table] = {}
 
 def table(
     path: str, columns: Sequence[Column], key: str, *, needs: str = "", is_versioned: bool = True
-) -> Callable[[Make], Make]:
+) -> Callable[[Maker], Maker]:
     """Register a function as a table.
 
     Args:
@@ -91,7 +103,7 @@ def table(
     """
     version = (ROW_VERSION,) if is_versioned else ()
 
-    def register(make: Make) -> Make:
+    def register(make: Maker) -> Maker:
         if path in TABLES:
             raise ValueError(f"two tables are called {path}")
         TABLES[path] = Table(path, (*keyed(columns, key), *version), make, tuple(needs.split()))
@@ -132,14 +144,5 @@ def _save_csv(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Colu
 def _save_parquet(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> None:
     with parquet_writer(path, arrow_schema(columns)) as writer:
         for frame in frames:
-            rows = arrow_table(_as_shown(frame, columns), columns)
-            writer.write_table(rows, row_group_size=max(1, rows.num_rows))
-
-
-def _as_shown(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
-    """Return numbers with the decimals that their columns have, as a CSV file would hold them."""
-    numbers = [column for column in columns if column.kind == "number"]
-    shown = {
-        c.name: pd.to_numeric(pd.Series(cells(frame[c.name], c), frame.index)) for c in numbers
-    }
-    return frame.assign(**shown)
+            if len(frame):  # a group of no row would be one
+                writer.write_table(arrow_table(as_shown(frame, columns), columns), len(frame))

@@ -8,8 +8,8 @@ import pytest
 from calbench.analysis.audits.failures import occurrences
 from calbench.analysis.audits.tables import NAMES, AuditTables
 from calbench.analysis.dictionary import header
+from calbench.api import play_game
 from calbench.domain.messages import Text
-from calbench.interface import play_game
 from calbench.scenarios.labels import assign_labels, read_label_bank
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Trace

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from calbench.analysis.audits.own_slot import own_slot
@@ -11,9 +12,11 @@ from calbench.analysis.audits.sample import (
     Quality,
     quality,
     read_sample,
+    sample_table,
     write_sample_table,
 )
 from calbench.errors import FileError
+from calbench.stats.spec import AnalysisSpec
 
 SAMPLE = Path(__file__).parents[3] / "data" / "audit_sample" / "messages.jsonl"
 
@@ -32,19 +35,21 @@ def test_sample_is_large_and_mixed() -> None:
 
 def test_leaks_are_found_and_little_else() -> None:
     found = quality(read_sample(SAMPLE), "semantic_leakage")
-    assert found.precision.rate is not None
-    assert found.recall.rate is not None
-    assert found.precision.rate >= 0.95
-    assert found.recall.rate >= 0.90
+    precision, recall = found.precision(), found.recall()
+    assert precision is not None
+    assert recall is not None
+    assert precision.value >= 0.95
+    assert recall.value >= 0.90
 
 
 @pytest.mark.parametrize("detector", ["proposal", "availability"])
 def test_own_slot_labels_are_right_and_mostly_found(detector: str) -> None:
     found = quality(read_sample(SAMPLE), detector)
-    assert found.precision.rate is not None
-    assert found.recall.rate is not None
-    assert found.precision.rate >= 0.95
-    assert found.recall.rate >= 0.80
+    precision, recall = found.precision(), found.recall()
+    assert precision is not None
+    assert recall is not None
+    assert precision.value >= 0.95
+    assert recall.value >= 0.80
 
 
 def test_quality_by_hand(tmp_path: Path) -> None:
@@ -64,7 +69,32 @@ def test_quality_by_hand(tmp_path: Path) -> None:
     )
     found = quality(read_sample(path), "proposal")
     assert found == Quality(1, 1, 1)
-    assert found.precision.rate == found.recall.rate == 0.5
+    # Wilson's interval of 1 in 2: 1/2 -+ z sqrt(2 + z^2) / (2 (2 + z^2)), z = 1.95996.
+    assert found.precision() == found.recall()
+    assert found.precision() == pytest.approx((0.5, 0.09453, 0.90547), abs=5e-6)
+
+
+def test_precision_and_recall_are_of_other_denominators() -> None:
+    found = Quality(3, 1, 2)
+    precision, recall = found.precision(), found.recall()
+    assert precision is not None
+    assert recall is not None
+    assert (precision.value, recall.value) == (3 / 4, 3 / 5)
+    narrow = found.precision(AnalysisSpec(confidence=0.5))
+    assert narrow is not None
+    assert precision.low < narrow.low < 3 / 4 < narrow.high < precision.high
+    assert Quality(0, 0, 2).precision() is None
+    assert Quality(0, 2, 0).recall() is None
+
+
+def test_what_was_never_found_has_no_precision_in_the_table() -> None:
+    (line, *_) = sample_table([]).to_dict("records")
+    assert (line["messages"], line["true_positives"]) == (0, 0)
+    assert all(
+        np.isnan(line[f"{name}{end}"])
+        for name in ("precision", "recall")
+        for end in ("", "_low", "_high")
+    )
 
 
 def test_table_of_the_sample_has_both_halves(tmp_path: Path) -> None:

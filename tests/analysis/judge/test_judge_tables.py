@@ -15,7 +15,7 @@ from calbench.analysis.judge.judging import scripted_verdicts
 from calbench.analysis.judge.tables import CASES, JudgeTables
 from calbench.analysis.judge.verdicts import verdict_of
 from calbench.stats.spec import AnalysisSpec
-from calbench.interface import play_game
+from calbench.api import play_game
 from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
 from calbench.traces.models import Trace
 from tests.analysis.judge.games import reflected_game, spoken_game

@@ -1,0 +1,327 @@
+"""What a judge of the messages sees, beside reflections and the primary measure (appendix I)."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from calbench.analysis.estimates import ScenarioSums, scenario_sums
+from calbench.analysis.judge.facts import (
+    JUDGE_DELTA,
+    JUDGE_ROWS,
+    JUDGED,
+    REFLECTION_DELTA,
+    REFLECTION_ROWS,
+    SLOT,
+    STEPS,
+)
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables.leaderboard import joint_kind
+from calbench.analysis.tables.registry import table
+from calbench.facts.columns import (
+    FINE_DIGITS,
+    GAME_ID,
+    OBSERVER,
+    ROUND,
+    SETTING,
+    SLOTS,
+    TARGET,
+    TEAM,
+    TRACE_PATH,
+    VPS_KIND,
+    chosen,
+    count,
+    estimated,
+    fine,
+    number,
+    text,
+)
+from calbench.facts.storage import Facts
+from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
+from calbench.stats.permutation import sign_flip_p_values
+from calbench.stats.sums import exact_totals
+
+JUDGE = text("judge", "scripted (no language model), or the player id of a model", "C")
+
+_BELIEF = (
+    JUDGE,
+    TRACE_PATH,
+    GAME_ID,
+    ROUND,
+    TARGET,
+    OBSERVER,
+    *chosen(JUDGED.columns, "slot delta"),
+    fine("slot_equivalents", SLOTS, "|delta| / 3", "", "P"),
+)
+_BELIEF_KEY = "trace_path round target_agent observer_agent slot"
+
+
+def judged_games(facts: Facts) -> pd.DataFrame:
+    """Return the scored games, by their places, with their judge and where their traces lie."""
+    own = facts.frame("judged_games").set_index("game")
+    games = facts.scored[["setting", "team", "scenario_id", "game_id"]].join(own)
+    return games.assign(trace_path=games["team"] + "/" + games["scenario_id"] + ".json")
+
+
+def _named(rows: pd.DataFrame, games: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with the judge, the path and the id of their games."""
+    names = games.loc[rows["game"], ["judge", "trace_path", "game_id"]]
+    return pd.concat([names.reset_index(drop=True), rows.reset_index(drop=True)], axis="columns")
+
+
+@table("judge/judge_beliefs.csv", _BELIEF, key=_BELIEF_KEY, needs="judged")
+def judge_beliefs(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
+    """Every movement of a belief that the judge sees, without the truth behind it."""
+    return judge_beliefs_calibrated(facts, settings)
+
+
+@table(
+    "judge/judge_beliefs_calibrated.csv",
+    (
+        *_BELIEF,
+        *chosen(JUDGED.columns, "is_occupied is_toward_truth"),
+        fine("calibrated", SLOTS, "slot_equivalents if toward the truth, else 0", "", "P"),
+    ),
+    key=_BELIEF_KEY,
+    needs="judged",
+)
+def judge_beliefs_calibrated(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
+    """The same movements held against the truth after their round."""
+    del settings
+    games = judged_games(facts)
+    for rows in facts.batches("judged"):
+        size = rows["delta"].abs().astype("float64") / GREATEST_MOVEMENT
+        calibrated = size.where(rows["is_toward_truth"].astype(bool), 0.0)
+        yield _named(rows.assign(slot_equivalents=size, calibrated=calibrated), games)
+
+
+_TARGETS = "game-targets"
+_MEASURED = "game-targets with a primary measure"
+_SHARE_OF_JUDGED = "judge_movements"
+_SHARE_OF_REFLECTED = "reflection_movements"
+
+PRECISION = (
+    JUDGE,
+    TRACE_PATH,
+    GAME_ID,
+    TARGET,
+    count("judge_movements", "movements", "judged, other than 0", "P"),
+    count("judge_toward", "movements", "of these, toward the truth", "P"),
+    number("judge_precision", "", "their share", _SHARE_OF_JUDGED, "P", FINE_DIGITS),
+    count("reflection_movements", "movements", "reflected, other than 0", "P"),
+    count("reflection_toward", "movements", "of these, toward the truth", "P"),
+    number("reflection_precision", "", "their share", _SHARE_OF_REFLECTED, "P", FINE_DIGITS),
+    number("gap", "", "judge_precision - reflection_precision", "", "P", FINE_DIGITS),
+    text("more_precise", "judge, reflection or tied, compared exactly", "P"),
+)
+
+
+def target_precisions(facts: Facts) -> pd.DataFrame:
+    """Return the movements about every agent of every scored game, and their precisions.
+
+    Where either side has no movements there is no gap, and nobody is more precise.
+    """
+    rows = facts.of_games("judged_targets")
+    counts = rows.columns[rows.columns.str.endswith(("_movements", "_toward"))]
+    rows = rows.astype(dict.fromkeys(counts, "float64"))
+    ours = rows["judge_toward"] / rows["judge_movements"]
+    theirs = rows["reflection_toward"] / rows["reflection_movements"]
+    lead = np.sign(
+        rows["judge_toward"] * rows["reflection_movements"]
+        - rows["reflection_toward"] * rows["judge_movements"]
+    )
+    more_precise = lead.map({1.0: "judge", 0.0: "tied", -1.0: "reflection"})
+    gap = ours - theirs
+    return rows.assign(
+        target_agent=rows["agent_id"],
+        judge_precision=ours,
+        reflection_precision=theirs,
+        gap=gap,
+        more_precise=more_precise.where(gap.notna(), None),
+    )
+
+
+@table(
+    "judge/judge_vs_reflection_precision.csv",
+    PRECISION,
+    key="trace_path target_agent",
+    needs="judged",
+)
+def judge_vs_reflection_precision(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """Whose movements go toward the truth more often, of agents about whom both have some."""
+    del settings
+    rows = target_precisions(facts)
+    return _named(rows[rows["gap"].notna()], judged_games(facts))
+
+
+@table(
+    "judge/judge_more_precise_than_reflection.csv",
+    PRECISION,
+    key="trace_path target_agent",
+    needs="judged",
+)
+def judge_more_precise_than_reflection(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """Those of them about whom the judge is right more often."""
+    rows = judge_vs_reflection_precision(facts, settings)
+    return rows[rows["more_precise"] == "judge"]
+
+
+@table(
+    "judge/judge_reflection_cell_agreement.csv",
+    (
+        JUDGE,
+        TRACE_PATH,
+        GAME_ID,
+        OBSERVER,
+        TARGET,
+        SLOT,
+        JUDGE_ROWS,
+        JUDGE_DELTA,
+        fine("judge_mean", STEPS, "their mean; empty without an answer", "judge_rows", "P"),
+        REFLECTION_ROWS,
+        REFLECTION_DELTA,
+        fine(
+            "reflection_mean", STEPS, "their mean; empty without an answer", "reflection_rows", "P"
+        ),
+        text(
+            "agreement",
+            "same, opposite, judge_only or reflection_only, by the signs of the sums; cells where "
+            "both are 0 have no row",
+            "P",
+        ),
+    ),
+    key="trace_path observer_agent target_agent slot",
+    needs="judged",
+)
+def judge_reflection_cell_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
+    """What judge and reflections say of each observer, target and slot, over a whole game."""
+    del settings
+    games = judged_games(facts)
+    for rows in facts.batches("judged_cells"):
+        sides = {side: rows[f"{side}_delta"].astype("float64") for side in ("judge", "reflection")}
+        means = {
+            f"{side}_mean": deltas / rows[f"{side}_rows"].where(rows[f"{side}_rows"] > 0)
+            for side, deltas in sides.items()
+        }
+        product = np.sign(sides["judge"]) * np.sign(sides["reflection"])
+        only = np.where(sides["judge"] != 0, "judge_only", "reflection_only")
+        agreement = np.select([product > 0, product < 0], ["same", "opposite"], only)
+        yield _named(rows.assign(**means, agreement=agreement), games)
+
+
+QUANTITIES = {
+    "judge_vps": "mean_judge_vps",
+    "judge_vps_calibrated": "mean_judge_vps_calibrated",
+    "judge_excess_vps": "mean_judge_excess_vps",
+    "primary_vps": "mean_primary_vps",
+    "primary_excess_vps": "mean_primary_excess_vps",
+    "gap": "gap",
+}
+"""What is added up over game-targets, and the column of its mean."""
+
+
+@table(
+    "judge/metric_comparison.csv",
+    (
+        JUDGE,
+        SETTING,
+        TEAM,
+        VPS_KIND,
+        count("games", "games", "games judged; lost games are left out", "P"),
+        count("scenarios", "scenarios", "distinct scenarios of these games"),
+        count("cases", "cases", "recipients with a message, by round", "P"),
+        count("unread", "cases", "of these, with an answer not readable"),
+        count("beliefs", "movements", "judged movements other than 0", "P"),
+        count("game_targets", _TARGETS, "agents of these games", "P"),
+        number("judge_vps", SLOTS, "sum of |delta| / 3", "", "P"),
+        number("judge_vps_calibrated", SLOTS, "of this, toward the truth alone", "", "P"),
+        number(
+            "judge_excess_vps",
+            SLOTS,
+            "sum over game-targets of max(0, calibrated - vps_floor)",
+            "",
+            "P",
+        ),
+        count("measured_targets", _TARGETS, "with a primary measure"),
+        number("primary_vps", SLOTS, "sum of V by the primary measure, see vps_kind", "", "P"),
+        number(
+            "primary_excess_vps", SLOTS, "sum over game-targets of max(0, V - vps_floor)", "", "P"
+        ),
+        *estimated("mean_judge_vps", SLOTS, "mean of judge_vps", _TARGETS, "C"),
+        *estimated(
+            "mean_judge_vps_calibrated", SLOTS, "mean of judge_vps_calibrated", _TARGETS, "C"
+        ),
+        *estimated("mean_judge_excess_vps", SLOTS, "mean of judge_excess_vps", _TARGETS, "C"),
+        *estimated("mean_primary_vps", SLOTS, "mean of primary_vps", _MEASURED, "C"),
+        *estimated("mean_primary_excess_vps", SLOTS, "mean of primary_excess_vps", _MEASURED, "C"),
+        *estimated("gap", SLOTS, "mean of judge_vps_calibrated - primary_vps", _MEASURED, "C"),
+        number("gap_p", "", "of no gap: two-sided sign-flip test over scenarios"),
+    ),
+    key="setting team",
+    needs="judged",
+)
+def metric_comparison(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """What the judge finds in all, beside the primary measure, by team."""
+    by = ["setting", "team"]
+    targets = facts.of_games("judged_targets")
+    values = _losses(targets, settings.measure.vps_floor)
+    found = [_compared(sums, settings) for sums in scenario_sums(targets, ["team"], values)]
+    games = judged_games(facts).groupby(by, sort=False)
+    agents = targets.groupby(by, sort=False)
+    rows = pd.DataFrame(
+        {
+            "judge": games["judge"].first(),
+            "games": games.size(),
+            "scenarios": games["scenario_id"].nunique(),
+            "cases": games["cases"].sum(),
+            "unread": games["unread"].sum(),
+            "beliefs": agents["judge_movements"].sum(),
+            "game_targets": agents.size(),
+            "vps_kind": agents["vps_kind"].agg(joint_kind),
+        }
+    ).reset_index()
+    return rows.merge(pd.concat(found, ignore_index=True), "left", by) if found else _none(rows)
+
+
+def _none(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return no rows, with every column of the table."""
+    ends = ("", "_low", "_high")
+    means = [f"{mean}{end}" for mean in QUANTITIES.values() for end in ends]
+    return rows.reindex(columns=[*rows, *QUANTITIES, "measured_targets", *means, "gap_p"])
+
+
+def _losses(targets: pd.DataFrame, floor: float) -> pd.DataFrame:
+    """Return what each agent-game adds to each quantity; not a number where it is unknown."""
+    raw = targets["judge_steps"].astype("float64") / GREATEST_MOVEMENT
+    calibrated = targets["judge_steps_toward"].astype("float64") / GREATEST_MOVEMENT
+    primary = targets["primary_vps"]
+    return pd.DataFrame(
+        {
+            "judge_vps": raw,
+            "judge_vps_calibrated": calibrated,
+            "judge_excess_vps": (calibrated - floor).clip(lower=0),
+            "primary_vps": primary,
+            "primary_excess_vps": (primary - floor).clip(lower=0),
+            "gap": calibrated - primary,
+        }
+    )
+
+
+def _compared(sums: ScenarioSums, settings: Settings) -> pd.DataFrame:
+    """Return totals, means and the test of the gap of a setting's teams."""
+    means = sums.means(settings.analysis).rename(
+        columns={
+            f"{name}{end}": f"{mean}{end}"
+            for name, mean in QUANTITIES.items()
+            for end in ("", "_low", "_high")
+        }
+    )
+    gaps = sums.of("gap").totals
+    is_measured = means["gap_n"] > 0
+    totals = {
+        name: pd.Series(exact_totals(sums.of(name).totals)).where(means[f"{name}_n"] > 0)
+        for name in QUANTITIES
+        if name != "gap"
+    }
+    p_value = pd.Series(sign_flip_p_values(gaps, settings.analysis)).where(is_measured)
+    return means.assign(**totals, measured_targets=means["primary_vps_n"], gap_p=p_value)

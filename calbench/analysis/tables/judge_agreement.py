@@ -1,0 +1,312 @@
+"""How far judge and reflections agree: the statistics of Table 17 and of appendix I.4."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables.judge import JUDGE, judged_games, target_precisions
+from calbench.analysis.tables.registry import table
+from calbench.facts.columns import DIGITS, SETTING, TEAM, count, number, text
+from calbench.facts.frames import rounded
+from calbench.facts.storage import Facts
+from calbench.stats import agreement
+from calbench.stats.agreement import (
+    Chance,
+    Intervals,
+    Statistic,
+    chance_agreement,
+    percentile_intervals,
+    ratio,
+    spread_evenly,
+)
+from calbench.stats.spec import AnalysisSpec
+from calbench.stats.sums import Floats, Ints, rounded_sums
+
+Truths = npt.NDArray[np.bool_]
+
+CELL_COUNTS: Mapping[str, Statistic] = {
+    "union_cells": agreement.cells,
+    "judge_nonzero": agreement.first_nonzero,
+    "reflection_nonzero": agreement.second_nonzero,
+    "both_nonzero": agreement.both_nonzero,
+    "same_direction": agreement.same_direction,
+}
+"""Counts of Table 17; ``same_direction`` is the numerator of a share."""
+
+DIRECTION = "directional_agreement"
+
+CELL_SHARES: Mapping[str, Statistic] = {
+    "jaccard": agreement.jaccard,
+    "judge_coverage": agreement.first_coverage,
+    "reflection_coverage": agreement.second_coverage,
+    DIRECTION: agreement.directional_agreement,
+    "kappa": agreement.kappa,
+    "pearson": agreement.pearson,
+    "pearson_both": agreement.pearson_both,
+}
+"""The other statistics of Table 17, in its order."""
+
+PRECISION_SUMS = (
+    "judge_movements",
+    "judge_toward",
+    "reflection_movements",
+    "reflection_toward",
+    "joined_targets",
+    "judge_more_precise",
+    "reflection_more_precise",
+    "tied",
+    "gap",
+    "gap_judge_more_precise",
+)
+"""Sums over targets on which the statistics of appendix I.4 rest."""
+
+
+def _sum_of(name: str) -> Statistic:
+    place = PRECISION_SUMS.index(name)
+    return lambda sums: np.asarray(sums[..., place])
+
+
+def _share_of(part: str, whole: str) -> Statistic:
+    return lambda sums: ratio(_sum_of(part)(sums), _sum_of(whole)(sums))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is compared.
+
+    Attributes:
+        name: as in the table.
+        counts: statistics without an interval.
+        shares: those with one.
+        cells: the fact that holds its cells, if it has some.
+    """
+
+    name: str
+    counts: Mapping[str, Statistic]
+    shares: Mapping[str, Statistic]
+    cells: str = ""
+
+
+UNITS = (
+    Unit("cell", CELL_COUNTS, CELL_SHARES, "cells"),
+    Unit("round_cell", CELL_COUNTS, CELL_SHARES, "round_cells"),
+    Unit(
+        "movement",
+        {name: _sum_of(name) for name in PRECISION_SUMS[:4]},
+        {
+            "judge_precision": _share_of("judge_toward", "judge_movements"),
+            "reflection_precision": _share_of("reflection_toward", "reflection_movements"),
+        },
+    ),
+    Unit(
+        "game_target",
+        {name: _sum_of(name) for name in PRECISION_SUMS[4:8]},
+        {
+            "judge_more_precise_share": _share_of("judge_more_precise", "joined_targets"),
+            "mean_gap": _share_of("gap", "joined_targets"),
+            "mean_gap_judge_more_precise": _share_of(
+                "gap_judge_more_precise", "judge_more_precise"
+            ),
+        },
+    ),
+)
+"""In the order of the table."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Games of one team in one setting, each on a scenario of its own.
+
+    Attributes:
+        place: of each game among those compared.
+        scenario: of each game among the setting's scenarios.
+        num_scenarios: of the setting.
+    """
+
+    place: Ints
+    scenario: Ints
+    num_scenarios: int
+
+    def spread(self, sums: Floats) -> Floats:
+        """Return the sums of its games, ``[scenario, sum]``; zeros where it did not play."""
+        spread = np.zeros((self.num_scenarios, sums.shape[1]))
+        spread[self.scenario] = sums[self.place]
+        return spread
+
+
+@table(
+    "judge/judge_agreement.csv",
+    (
+        JUDGE,
+        SETTING,
+        TEAM,
+        text(
+            "unit",
+            "what is compared: cell (game, observer, target, slot; rounds summed), round_cell (the "
+            "same with the round), movement, or game_target",
+            "F: cell; C: round_cell",
+        ),
+        text(
+            "statistic",
+            "of Table 17 for cells, of appendix I.4 for movements and game-targets; by_chance: "
+            "directional agreement with reflections of other games",
+            "P, by_chance C",
+        ),
+        number("value", "", "a count, or a number of at most 1", "", "P", None),
+        number("low", "", "lower end of the percentile interval by bootstrap over scenarios"),
+        number("high", "", "upper end of it; counts have none"),
+        count("scenarios", "scenarios", "with an answer to compare"),
+        number(
+            "p_value",
+            "",
+            "of directional agreement: one-sided permutation test that deals whole games out anew",
+        ),
+    ),
+    key="setting team unit statistic",
+    needs="judged",
+)
+def judge_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
+    """How far the judge and the reflections of each team agree, beside agreement by chance."""
+    games = judged_games(facts)
+    compared = games[games["is_reflected"].astype(bool)]
+    if compared.empty:
+        return
+    samples = _samples(games, compared)
+    parts: dict[tuple[str, str], list[pd.DataFrame]] = {key: [] for key in samples}
+    for unit in UNITS:
+        cells = Cells(facts, unit.cells, compared) if unit.cells else None
+        sums = _precision_sums(facts, compared) if cells is None else cells.sums
+        for (setting, team), sample in samples.items():
+            own = sample.spread(sums)
+            shares = [*unit.shares.values()]
+            found = percentile_intervals(own, shares, settings.analysis, setting)
+            chance = None
+            if cells is not None:
+                chance = cells.chance(sample, settings.analysis, "judge", setting, unit.name)
+            rows = _rows(unit, own.sum(axis=0), found, chance)
+            parts[setting, team].append(
+                rows.assign(setting=setting, team=team, scenarios=len(sample.place))
+            )
+    for frames in parts.values():
+        yield pd.concat(frames).assign(judge=compared["judge"].iloc[0])
+
+
+def _samples(games: pd.DataFrame, compared: pd.DataFrame) -> dict[tuple[str, str], Sample]:
+    """Return the games of each team and setting that are compared, in the order of tables."""
+    scenarios = {
+        str(setting): np.unique(own["scenario_id"].to_numpy(dtype=str))
+        for setting, own in games.groupby("setting")
+    }
+    places = compared.assign(place=np.arange(len(compared)))
+    return {
+        (str(setting), str(team)): Sample(
+            own["place"].to_numpy(),
+            np.searchsorted(scenarios[str(setting)], own["scenario_id"].to_numpy(dtype=str)),
+            len(scenarios[str(setting)]),
+        )
+        for (setting, team), own in places.groupby(["setting", "team"], sort=False)
+    }
+
+
+def _rows(unit: Unit, total: Floats, found: Intervals, chance: Chance | None) -> pd.DataFrame:
+    """Return the rows of a team in one unit."""
+    counts = {
+        "statistic": list(unit.counts),
+        "value": [str(int(each(total))) for each in unit.counts.values()],
+    }
+    shares = pd.DataFrame(found._asdict()).assign(statistic=list(unit.shares), p_value=np.nan)
+    if DIRECTION in unit.shares:
+        shares = _with_chance(shares, chance)
+    shares["value"] = shares["value"].map(lambda value: rounded(value, DIGITS), na_action="ignore")
+    rows = pd.concat([pd.DataFrame(counts), shares.astype({"value": object})], ignore_index=True)
+    return rows.assign(unit=unit.name)
+
+
+def _with_chance(shares: pd.DataFrame, chance: Chance | None) -> pd.DataFrame:
+    """Return shares with the test of directional agreement, and the level of chance behind it."""
+    place = shares.index[shares["statistic"] == DIRECTION][0]
+    level, p_value = (np.nan, np.nan) if chance is None else chance
+    shares.loc[place, "p_value"] = p_value
+    by_chance = shares.loc[[place]].assign(
+        statistic="by_chance", value=level, low=np.nan, high=np.nan, p_value=np.nan
+    )
+    return pd.concat([shares, by_chance]).sort_index(kind="stable")
+
+
+class Cells:
+    """The cells of one unit, of all games that are compared.
+
+    Attributes:
+        sums: over each game's cells, ``[game, sum]``.
+    """
+
+    def __init__(self, facts: Facts, unit: str, compared: pd.DataFrame) -> None:
+        """Read the cells.
+
+        Args:
+            facts: of judged games.
+            unit: the fact's name without ``judged_``; also the column that counts its cells.
+            compared: the games, by their places among all.
+        """
+        where = ["observer_agent", "target_agent", "slot"]
+        if unit == "round_cells":
+            where = ["round", *where]
+        rank = pd.Series(np.arange(len(compared)), compared.index)
+        dealt = _dealt(compared)
+        sums = np.zeros((len(compared), agreement.NUM_SUMS))
+        signs = []
+        for batch in facts.batches(f"judged_{unit}", [*where, "judge_delta", "reflection_delta"]):
+            rows = batch.astype("int64")
+            places = rank.loc[rows["game"]].to_numpy()
+            deltas = rows["judge_delta"].to_numpy(), rows["reflection_delta"].to_numpy()
+            sums += agreement.cell_sums(*deltas, places, len(compared))
+            judge, reflection = (np.sign(each).astype(np.int8) for each in deltas)
+            marked = rows[where].assign(place=places, judge=judge, reflection=reflection)
+            signs.append(marked[dealt[places]].astype(dict.fromkeys(where, "int32")))
+        self.sums = agreement.with_zeros(sums, compared[unit].to_numpy(dtype=np.int64))
+        self._signs = pd.concat(signs) if signs else None
+        self._where, self._dealt = where, dealt
+
+    def chance(self, sample: Sample, spec: AnalysisSpec, *names: int | str) -> Chance | None:
+        """Test directional agreement of a team's games against chance."""
+        if self._signs is None:
+            return None
+        places = sample.place[self._dealt[sample.place]]
+        own = self._signs[self._signs["place"].isin(places)]
+        cell = own.groupby(self._where, sort=False).ngroup().to_numpy()
+        shape = (len(places), cell.max(initial=-1) + 1)
+        judge, reflection = np.zeros(shape), np.zeros(shape)
+        game = np.searchsorted(places, own["place"].to_numpy())
+        judge[game, cell] = own["judge"].to_numpy()
+        reflection[game, cell] = own["reflection"].to_numpy()
+        return chance_agreement(judge, reflection, spec, *names)
+
+
+def _dealt(compared: pd.DataFrame) -> Truths:
+    """Return which games enter the test against chance: of a team and setting not too many."""
+    dealt = np.zeros(len(compared), dtype=bool)
+    for places in compared.groupby(["setting", "team"], sort=False).indices.values():
+        dealt[places[spread_evenly(len(places))]] = True
+    return dealt
+
+
+def _precision_sums(facts: Facts, compared: pd.DataFrame) -> Floats:
+    """Return the sums of :data:`PRECISION_SUMS` over each game's targets, ``[game, sum]``."""
+    targets = target_precisions(facts)
+    own = targets[targets["game"].isin(compared.index)]
+    joined = own["gap"].notna()
+    terms = own[[*PRECISION_SUMS[:4]]].assign(
+        joined_targets=joined,
+        judge_more_precise=own["more_precise"] == "judge",
+        reflection_more_precise=own["more_precise"] == "reflection",
+        tied=own["more_precise"] == "tied",
+        gap=own["gap"].where(joined, 0.0),
+        gap_judge_more_precise=own["gap"].where(own["more_precise"] == "judge", 0.0),
+    )
+    sums = terms.astype("float64").groupby(own["game"]).sum()
+    found = sums.reindex(compared.index)[list(PRECISION_SUMS)].to_numpy()
+    return rounded_sums(found)

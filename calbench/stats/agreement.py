@@ -1,0 +1,256 @@
+"""How far two raters agree on the same cells: statistics, intervals, and agreement by chance.
+
+Each rater says a signed whole number of each cell, 0 for nothing. Every statistic is a function of
+sums over cells, so a resample of units (scenarios, for instance) needs only each unit's sums;
+these are whole numbers, exact in any order.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import fsum
+from typing import NamedTuple
+
+import numpy as np
+
+from calbench.domain.randomness import derived_seed
+from calbench.stats.bootstrap import DRAWS_AT_ONCE, resample_weights
+from calbench.stats.spec import AnalysisSpec
+from calbench.stats.sums import Floats, Ints
+
+MOST_DEALT = 1000
+"""Units in the test against chance at most: it compares each with each [C]."""
+
+NUM_SUMS = 19
+"""Sums over cells on which all statistics rest."""
+
+_ZEROS = 4
+"""Place of the sum that counts cells of which both say nothing."""
+
+Statistic = Callable[[Floats], Floats]
+"""From sums ``[..., sum]`` to a number for each; not a number where there is none."""
+
+
+def cell_sums(first: Ints, second: Ints, groups: Ints, num_groups: int) -> Floats:
+    """Return the sums over each group's cells, ``[group, 19]``.
+
+    First how many cells have each pair of signs, the first rater's first, ``[3, 3]`` for -, 0, +;
+    then over all cells the sums of x, y, x^2, y^2 and x*y; then the same over cells where neither
+    is 0.
+
+    Args:
+        first: what the first rater says, ``[cell]``.
+        second: what the second says.
+        groups: to which group each cell belongs, from 0.
+        num_groups: how many groups there are.
+    """
+    x, y = first.astype(np.float64), second.astype(np.float64)
+    pairs = 3 * (np.sign(first) + 1) + np.sign(second) + 1
+    counts = np.bincount(9 * groups + pairs, minlength=9 * num_groups).reshape(num_groups, 9)
+    is_both = (first != 0) & (second != 0)
+    moments = [
+        np.bincount(groups, weights=terms * kept, minlength=num_groups)
+        for kept in (np.ones_like(x), is_both)
+        for terms in (x, y, x * x, y * y, x * y)
+    ]
+    return np.column_stack([counts, *moments]).astype(np.float64)
+
+
+def with_zeros(sums: Floats, num_cells: Ints) -> Floats:
+    """Return sums over ``num_cells`` cells of each group; of those not in ``sums`` both say 0."""
+    whole = sums.copy()
+    whole[:, _ZEROS] += num_cells - sums[:, :9].sum(axis=1)
+    return whole
+
+
+def _signs(sums: Floats) -> Floats:
+    return np.asarray(sums[..., :9].reshape(*sums.shape[:-1], 3, 3))
+
+
+def ratio(part: Floats, whole: Floats) -> Floats:
+    """Divide; not a number, or infinite, where the whole is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(part / whole)
+
+
+def cells(sums: Floats) -> Floats:
+    """All cells."""
+    return np.asarray(_signs(sums).sum(axis=(-1, -2)))
+
+
+def first_nonzero(sums: Floats) -> Floats:
+    """Cells of which the first rater says something."""
+    return np.asarray(_signs(sums)[..., [0, 2], :].sum(axis=(-1, -2)))
+
+
+def second_nonzero(sums: Floats) -> Floats:
+    """Cells of which the second does."""
+    return np.asarray(_signs(sums)[..., :, [0, 2]].sum(axis=(-1, -2)))
+
+
+def both_nonzero(sums: Floats) -> Floats:
+    """Cells of which both do."""
+    return np.asarray(_signs(sums)[..., ::2, ::2].sum(axis=(-1, -2)))
+
+
+def same_direction(sums: Floats) -> Floats:
+    """Cells of which both say a number of the same sign, other than 0."""
+    return np.asarray(sums[..., 0] + sums[..., 8])
+
+
+def jaccard(sums: Floats) -> Floats:
+    """Cells of which both say something, of those of which either does."""
+    both = both_nonzero(sums)
+    return ratio(both, first_nonzero(sums) + second_nonzero(sums) - both)
+
+
+def first_coverage(sums: Floats) -> Floats:
+    """Share of the second rater's nonzero cells of which the first says something, too."""
+    return ratio(both_nonzero(sums), second_nonzero(sums))
+
+
+def second_coverage(sums: Floats) -> Floats:
+    """Share of the first rater's nonzero cells of which the second says something, too."""
+    return ratio(both_nonzero(sums), first_nonzero(sums))
+
+
+def directional_agreement(sums: Floats) -> Floats:
+    """Share with the same sign among cells of which both say something."""
+    return ratio(same_direction(sums), both_nonzero(sums))
+
+
+def kappa(sums: Floats) -> Floats:
+    """Cohen's kappa of the signs -, 0, + over all cells: (p - e) / (1 - e)."""
+    signs = _signs(sums)
+    num_cells = signs.sum(axis=(-1, -2))
+    agreed = ratio(np.trace(signs, axis1=-2, axis2=-1), num_cells)
+    expected = ratio((signs.sum(axis=-1) * signs.sum(axis=-2)).sum(axis=-1), num_cells * num_cells)
+    return ratio(agreed - expected, 1 - expected)
+
+
+def pearson(sums: Floats) -> Floats:
+    """Pearson's correlation of the signed numbers over all cells."""
+    return _correlation(cells(sums), sums[..., 9:14])
+
+
+def pearson_both(sums: Floats) -> Floats:
+    """The same over cells of which both say something."""
+    return _correlation(both_nonzero(sums), sums[..., 14:19])
+
+
+def _correlation(n: Floats, moments: Floats) -> Floats:
+    x, y, xx, yy, xy = (moments[..., place] for place in range(5))
+    spread = (n * xx - x * x) * (n * yy - y * y)
+    return ratio(n * xy - x * y, np.sqrt(spread))
+
+
+class Intervals(NamedTuple):
+    """Statistics with their percentile intervals, ``[statistic]``; absent is not a number."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+def percentile_intervals(
+    sums: Floats, statistics: Sequence[Statistic], spec: AnalysisSpec, *names: int | str
+) -> Intervals:
+    """Estimate functions of sums over units, all resampled together.
+
+    Args:
+        sums: of each unit, exact however they are added, ``[unit, sum]``; zeros where it adds
+            nothing.
+        statistics: functions of their sum.
+        spec: resamples, seed and confidence.
+        names: what the resamples are for; equal names give equal resamples.
+
+    Returns:
+        No intervals below two units that add anything. Resamples without a value are left out.
+    """
+    total = sums.sum(axis=0)
+    value = np.array([_finite(each(total)) for each in statistics], dtype=np.float64)
+    ends = np.full((2, len(statistics)), np.nan)
+    if sums.any(axis=1).sum() > 1:
+        blocks = [weights @ sums for weights in resample_weights(len(sums), spec, *names)]
+        drawn = np.concatenate(blocks)
+        for place, statistic in enumerate(statistics):
+            if not np.isnan(value[place]):
+                ends[:, place] = _ends(statistic(drawn), spec.confidence)
+    return Intervals(value, *ends)
+
+
+def _ends(draws: Floats, confidence: float) -> Floats:
+    """Return the ends of an interval; not a number if no resample has a value."""
+    defined = draws[np.isfinite(draws)]
+    tail = (1 - confidence) / 2
+    return np.quantile(defined if defined.size else [np.nan], [tail, 1 - tail])
+
+
+def _finite(value: Floats) -> Floats:
+    return np.where(np.isfinite(value), value, np.nan)
+
+
+class Chance(NamedTuple):
+    """Directional agreement against chance.
+
+    Attributes:
+        agreement: what the second rater's answers about other units reach on average.
+        p_value: one-sided, of a permutation test.
+    """
+
+    agreement: float
+    p_value: float
+
+
+def spread_evenly(num_units: int, most: int = MOST_DEALT) -> Ints:
+    """Return the places of ``most`` units, evenly over all of them, or of all if they are fewer."""
+    return np.arange(min(num_units, most)) * num_units // min(max(num_units, 1), most)
+
+
+def chance_agreement(
+    first: Floats, second: Floats, spec: AnalysisSpec, *names: int | str
+) -> Chance | None:
+    """Test directional agreement against answers about other units [C].
+
+    If the first rater's answers had nothing to do with this very unit, they would fit another
+    unit's as well. So whole units are dealt out anew: the first rater's cells of one are held
+    against the second's of another, each unit once. Habits of either side, such as calling most
+    cells positive, and what hangs together within a unit remain as they are.
+
+    Args:
+        first: signs of the first rater's cells, ``[unit, cell]``; 0 where a unit has no such cell.
+        second: the same of the second rater's.
+        spec: number of permutations and their seed.
+        names: what the permutations are for.
+
+    Returns:
+        The chance level and ``(b + 1) / (m + 1)`` for ``b`` of ``m`` permutations that agree at
+        least as well as observed; ``None`` below two units, or where none can be compared.
+    """
+    count = len(first)
+    if count < 2:
+        return None
+    both = np.abs(first) @ np.abs(second).T
+    agreed = (both + first @ second.T) / 2
+    observed = ratio(np.trace(agreed), np.trace(both))
+    if not np.isfinite(observed):
+        return None
+    rows = np.arange(count)
+    shares = np.concatenate(
+        [
+            ratio(agreed[rows, deal].sum(axis=1), both[rows, deal].sum(axis=1))
+            for deal in _deals(count, spec, *names)
+        ]
+    )
+    hits = int((~(shares < observed)).sum())  # a deal without a cell to compare counts against
+    defined = shares[np.isfinite(shares)]
+    level = fsum(defined) / defined.size if defined.size else float(observed)
+    return Chance(level, (hits + 1) / (spec.permutations + 1))
+
+
+def _deals(count: int, spec: AnalysisSpec, *names: int | str) -> Iterator[Ints]:
+    """Yield ``spec.permutations`` permutations in blocks ``[permutation, place]``."""
+    bits = np.random.PCG64(derived_seed(spec.bootstrap_seed, *names))
+    rows_at_once = max(1, DRAWS_AT_ONCE // count)
+    for start in range(0, spec.permutations, rows_at_once):
+        rows = min(rows_at_once, spec.permutations - start)
+        keys = bits.random_raw(rows * count).reshape(rows, count)
+        yield np.argsort(keys, axis=1, kind="stable").astype(np.int64)
