@@ -111,7 +111,7 @@ def test_table_of_the_sample_has_both_halves(tmp_path: Path) -> None:
 
 def test_published_table_is_that_of_the_sample(tmp_path: Path) -> None:
     write_sample_table(read_sample(SAMPLE), tmp_path / "audit_sample.csv")
-    published = SAMPLE.parents[1] / "tables" / "audit_sample.csv"
+    published = SAMPLE.parents[1] / "release" / "tables" / "audit_sample.csv"
     assert (tmp_path / "audit_sample.csv").read_bytes() == published.read_bytes()
 
 

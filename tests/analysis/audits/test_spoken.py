@@ -1,6 +1,6 @@
 """Facts of what the detectors find in each message."""
 
-from calbench.analysis.audits.spoken import SPOKEN
+from calbench.facts.spoken import SPOKEN
 from calbench.domain.messages import Text
 from calbench.scenarios.labels import assign_labels, read_label_bank
 from calbench.traces.models import Trace

@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import pearsonr
 
 from calbench.agents.completion import Completion
-from calbench.analysis.judge_output import CASE_FILE
+from calbench.metrics.judge_output import CASE_FILE
 from calbench.metrics.judge.cases import cases_of
-from calbench.analysis.judge_output import (
+from calbench.metrics.judge_output import (
     JUDGE_FACTS,
     JUDGE_TABLES,
     VERDICT_FACTS,
