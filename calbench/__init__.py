@@ -1,14 +1,16 @@
 """CalBench: agents with private calendars agree on meetings by talking.
 
 The public Python interface is small: :func:`load_suite` reads scenarios,
-:func:`play_game` plays one of them and returns its trace, :func:`score_game`
-measures a trace. Everything else may change between versions.
+:func:`play_game` plays one of them and returns its trace, :func:`play` asks you for every
+turn instead, :func:`score_game` measures a trace. Everything else may change between versions.
 """
 
 import os
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from calbench.version import PACKAGE_VERSION
+
+__version__ = PACKAGE_VERSION
 
 # Libraries of the default path must neither call home nor chatter.
 for _name, _value in {
@@ -22,15 +24,15 @@ for _name, _value in {
     os.environ.setdefault(_name, _value)
 
 if TYPE_CHECKING:
-    from calbench.interface import load_suite, play_game, score_game
+    from calbench.api import load_suite, play, play_game, score_game
 
-__all__ = ["__version__", "load_suite", "play_game", "score_game"]
+__all__ = ["__version__", "load_suite", "play", "play_game", "score_game"]
 
 
 def __getattr__(name: str) -> Any:
     """Load the public functions on first use, so that ``--help`` stays quick."""
-    if name in {"load_suite", "play_game", "score_game"}:
-        from calbench import interface
+    if name in __all__:
+        from calbench import api
 
-        return getattr(interface, name)
+        return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

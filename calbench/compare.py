@@ -5,29 +5,28 @@ same scenario by a name. Everything is measured anew from the traces.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+import pandas as pd
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from calbench.analysis.comparison import (
-    COMPARISON_TABLES,
-    MeasureComparison,
-    ScenarioSums,
-    compare_teams,
-    comparison_csv,
-)
-from calbench.analysis.estimates import ScenarioSum
-from calbench.analysis.measures import MEASURES
-from calbench.analysis.scoring import scored_games
+from calbench.analysis.comparison import COMPARISON_TABLES, Comparison, compare_teams
+from calbench.analysis.measures import MEASURE_BY_NAME
+from calbench.analysis.scoring import measure_games
+from calbench.analysis.tables.registry import write_frames
 from calbench.config import RunSpec, compose
 from calbench.console import ending_on_interrupt, progress, say
 from calbench.engine.pool import workers
 from calbench.errors import CalbenchError, ConfigError
-from calbench.files import write_atomically
+from calbench.facts.frames import cast
+from calbench.facts.games import AGENTS, GAMES
 from calbench.rescore import RecordedGame, check_folder, recorded_games
 
 USAGE = """\
@@ -43,7 +42,13 @@ Runs are folders of runs, or of traces. Teams of one name are compared.
   measure.KEY=VALUE   settings of the metrics
   analysis.KEY=VALUE  settings of the intervals, e.g. analysis.bootstrap_resamples=2000"""
 
-NAMES = tuple(measure.name for measure in MEASURES)
+NAMES = tuple(MEASURE_BY_NAME)
+
+PAIR = ["setting", "team_a", "team_b"]
+"""What names two teams that are compared."""
+
+KEY = [*PAIR, "measure"]
+"""What names a difference."""
 
 SETTINGS = ("jobs=", "measure.", "analysis=", "analysis.")
 """Keys that the configuration answers for."""
@@ -62,17 +67,12 @@ class _Options:
     settings: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """One run: its games, and by setting and team what each scenario adds to the measures."""
+    """One run: its games, and every seat of those that were scored."""
 
     games: tuple[RecordedGame, ...]
-    sums: dict[tuple[str, str], dict[str, tuple[ScenarioSum, ...]]]
-
-    def of(self, setting: str, team: str, unlike: frozenset[tuple[str, str]]) -> ScenarioSums:
-        """Return a team's sums on the scenarios that both runs mean by their names."""
-        sums = self.sums.get((setting, team), {})
-        return {s: entry for s, entry in sums.items() if (setting, s) not in unlike}
+    agents: pd.DataFrame
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -92,14 +92,14 @@ def main(arguments: Sequence[str]) -> int:
             team_b=options.team_b,
         )
         if options.out is not None:
-            for name, data in comparison_csv(compared).items():
-                write_atomically(options.out / name, data)
+            for name, frame in compared.tables.items():
+                columns = COMPARISON_TABLES[name]
+                write_frames(options.out / name, [cast(frame, columns)], columns)
     except CalbenchError as error:
         say(f"error: {error}")
         return 2
-    shown = [entry for entry in compared if entry.measure.name in options.measures]
     console = Console(highlight=False)
-    for table in comparison_tables(shown, options.top):
+    for table in comparison_tables(compared, options.measures, options.top):
         console.print(table)
     return 0
 
@@ -111,7 +111,7 @@ def compare_runs(
     *,
     team_a: str | None = None,
     team_b: str | None = None,
-) -> list[MeasureComparison]:
+) -> Comparison:
     """Compare two runs by every measure, team by team and setting by setting.
 
     Args:
@@ -130,31 +130,26 @@ def compare_runs(
     unlike = _unlike(a, b)
     if unlike:
         say(f"{len(unlike)} scenarios mean something else in the two runs and are left out")
-    compared = [
-        entry
-        for setting in sorted({key[0] for key in a.sums} & {key[0] for key in b.sums})
-        for mine, theirs in pairs
-        if (sums_a := a.of(setting, mine, unlike)).keys()
-        & (sums_b := b.of(setting, theirs, unlike)).keys()
-        for entry in compare_teams(setting, mine, theirs, sums_a, sums_b, spec.analysis)
-    ]
-    if not compared:
+    compared = compare_teams(_without(a, unlike), _without(b, unlike), pairs, spec.analysis)
+    if compared.differences.empty:
         raise ConfigError(f"{run_a} and {run_b}: no scenario was played to the end in both")
     return compared
 
 
 def _measured(run: Path, spec: RunSpec) -> _Side:
-    sums: dict[tuple[str, str], dict[str, tuple[ScenarioSum, ...]]] = {}
-    with workers(spec.jobs) as executor:
+    with workers(spec.jobs) as executor, TemporaryDirectory(prefix="calbench-") as scratch:
         games = recorded_games([run], executor)
         with progress("scored", len(games)) as tick:
-            for score in scored_games(games, spec.measure, executor):
-                if not score.is_lost:
-                    sums.setdefault((score.setting, score.team_id), {})[score.scenario_id] = tuple(
-                        measure.scenario_sum(score.agents) for measure in MEASURES
-                    )
-                tick()
-    return _Side(tuple(games), sums)
+            facts = measure_games(
+                games, Path(scratch), spec.measure, tick, executor, (GAMES, AGENTS)
+            )
+        return _Side(tuple(games), facts.of_games("agents"))
+
+
+def _without(side: _Side, unlike: frozenset[tuple[str, str]]) -> pd.DataFrame:
+    """Return the seats of a run but for those in some scenarios."""
+    keys = zip(side.agents["setting"], side.agents["scenario_id"], strict=True)
+    return side.agents[[key not in unlike for key in keys]]
 
 
 def _unlike(a: _Side, b: _Side) -> frozenset[tuple[str, str]]:
@@ -187,20 +182,29 @@ def _team_pairs(
     return [(first, second)]
 
 
-def comparison_tables(compared: Sequence[MeasureComparison], top: int) -> Iterator[Table]:
-    """Yield two tables for each setting and pair of teams: differences, and what drives them."""
-    for key in dict.fromkeys((c.setting, c.team_a, c.team_b) for c in compared):
-        setting, team_a, team_b = key
-        entries = [c for c in compared if (c.setting, c.team_a, c.team_b) == key]
+def comparison_tables(compared: Comparison, measures: Sequence[str], top: int) -> Iterator[Table]:
+    """Yield two tables for each setting and pair of teams: differences, and what drives them.
+
+    Args:
+        compared: the runs.
+        measures: names of those to show.
+        top: how many scenarios to name for each difference.
+    """
+    for (setting, team_a, team_b), rows in compared.differences.groupby(PAIR, sort=False):
+        found = rows[rows["measure"].isin(measures)].to_dict("records")
         yield _table(
             f"{setting}: {team_b} (B) minus {team_a} (A); * leaves out zero",
             ("A", "B", "B - A", "interval", "scenarios"),
-            [(entry.measure.title, *_numbers(entry)) for entry in entries],
+            [(_title(entry), *_numbers(entry)) for entry in found],
         )
-        driven = [(entry.measure.title, *_drivers(entry, top)) for entry in entries]
+        driven = [(_title(entry), *_drivers(compared.contributions, entry, top)) for entry in found]
         if top and any(len(row) > 1 for row in driven):
             heads = ["most from", *["next"] * (max(map(len, driven)) - 2)]
             yield _table(None, heads, [row for row in driven if len(row) > 1])
+
+
+def _title(entry: Mapping[Hashable, Any]) -> str:
+    return MEASURE_BY_NAME[entry["measure"]].title
 
 
 def _table(title: str | None, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
@@ -213,24 +217,26 @@ def _table(title: str | None, heads: Sequence[str], rows: Sequence[Sequence[str]
     return table
 
 
-def _numbers(entry: MeasureComparison) -> Iterator[str]:
-    found = entry.difference
-    if found is None:
+def _numbers(entry: Mapping[Hashable, Any]) -> Iterator[str]:
+    if isnan(entry["difference"]):
         yield from ["-"] * 5
         return
-    yield f"{found.value_a:.2f}"
-    yield f"{found.value_b:.2f}"
-    yield f"{found.value:+.2f}"
-    if found.low is None or found.high is None:
-        yield "-"
-    else:
-        yield f"{found.low:+.2f}..{found.high:+.2f}{' *' if found.is_clear else ''}"
-    yield str(found.num_scenarios)
+    yield f"{entry['value_a']:.2f}"
+    yield f"{entry['value_b']:.2f}"
+    yield f"{entry['difference']:+.2f}"
+    low, high = entry["difference_low"], entry["difference_high"]
+    is_clear = not low <= 0 <= high
+    yield "-" if isnan(low) else f"{low:+.2f}..{high:+.2f}{' *' if is_clear else ''}"
+    yield str(int(entry["scenarios"]))
 
 
-def _drivers(entry: MeasureComparison, top: int) -> Iterator[str]:
-    for part in entry.drivers[:top]:
-        yield f"{part.scenario_id} {part.value:+.3f}"
+def _drivers(contributions: pd.DataFrame, entry: Mapping[Hashable, Any], top: int) -> Iterator[str]:
+    """Yield the scenarios that add most to a difference, as many as there are up to ``top``."""
+    is_own = (contributions[KEY] == [entry[name] for name in KEY]).all(axis="columns")
+    parts = contributions[is_own & (contributions["contribution"] != 0)]
+    parts = parts.assign(size=-parts["contribution"].abs()).sort_values(["size", "scenario_id"])
+    for scenario, value in parts[["scenario_id", "contribution"]].head(top).to_numpy():
+        yield f"{scenario} {value:+.3f}"
 
 
 def _parse(arguments: Sequence[str]) -> _Options:

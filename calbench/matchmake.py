@@ -6,23 +6,27 @@ Prints a team file, or writes it to ``out=FILE``; ``python -m calbench 'teams=[F
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 
 from calbench.agents.scripted import STYLES
 from calbench.analysis.matchmaking import Proposal, propose
-from calbench.analysis.rated import ALL, POOLS, Scenario
-from calbench.analysis.ratings import RatingBook, Scope
+from calbench.analysis.ratings.pools import ALL, GAME_COLUMNS, POOLS, Scenario, pool_seats
+from calbench.analysis.ratings.scopes import Scope, rated_scope, settings_of
 from calbench.console import ending_on_interrupt, progress, say
 from calbench.domain.canonical import digest
 from calbench.domain.ids import AgentId
 from calbench.engine.seats import seat_of
 from calbench.errors import CalbenchError, ConfigError, FileError
+from calbench.facts.fact import MeasuredGame, measured
+from calbench.facts.frames import cast
+from calbench.facts.games import AGENTS
 from calbench.files import write_atomically
-from calbench.metrics.game import score_game
+from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.seats import Player, players_of
 from calbench.oracle.cache import OracleCache
 from calbench.teams import compose_teams, known_names
@@ -36,14 +40,17 @@ USAGE = (
 OPTIONS = ("out", "teams", "pool", "setting", "entrants")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Record:
-    """The games so far: their ratings, and what composing a team needs to know of them."""
+    """The games so far, and what composing a team needs to know of them.
 
-    book: RatingBook = field(default_factory=RatingBook)
-    seat_by_player: dict[Player, Seat] = field(default_factory=dict)
-    agents: set[int] = field(default_factory=set)
-    scenarios: set[Scenario] = field(default_factory=set)
+    Attributes:
+        agents: a row a seat, with the columns of its game.
+        seat_by_player: how everybody that played was seated, last.
+    """
+
+    agents: pd.DataFrame
+    seat_by_player: dict[Player, Seat]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -92,46 +99,57 @@ def _traces(folder: Path) -> Iterator[Path]:
 
 
 def _read(paths: Sequence[Path]) -> Record:
-    """Score the games, scenario by scenario, so that oracle answers are asked for once."""
-    record = Record()
+    """Measure the games; those of one scenario share its oracle's answers."""
+    agents: dict[tuple[str, ...], pd.DataFrame] = {}
+    seat_by_player: dict[Player, Seat] = {}
     caches: dict[str, OracleCache] = {}
     with progress("games", len(paths)) as tick:
         for path in paths:
             trace = read_trace(path)
-            scenario, team = trace.scenario, trace.config.team
-            cache = caches.setdefault(scenario.play_digest, OracleCache())
-            try:
-                record.book.add(score_game(trace, oracle=cache))
-            except ValueError as error:
-                raise FileError(f"{path}: {error}; name each game once") from error
-            record.agents.add(scenario.num_agents)
-            record.scenarios.add(Scenario(scenario.setting, scenario.scenario_id))
-            for agent, player in enumerate(players_of(team, scenario.num_agents)):
-                record.seat_by_player[player] = seat_of(team, AgentId(agent))
+            cache = caches.setdefault(trace.scenario.play_digest, OracleCache())
+            game = measured(trace, DEFAULT_MEASURE, cache)
+            score = game.score
+            named = (score.setting, score.scenario_id, score.team_id, score.game_id)
+            if named in agents:
+                raise FileError(f"{path}: two games are called {named}; name each game once")
+            agents[named] = _agents(game).assign(**dict(zip(GAME_COLUMNS, named, strict=True)))
+            for agent, player in enumerate(game.players):
+                seat_by_player[player] = seat_of(trace.config.team, AgentId(agent))
             tick()
-    return record
+    return Record(pd.concat(agents.values(), ignore_index=True), seat_by_player)
+
+
+def _agents(game: MeasuredGame) -> pd.DataFrame:
+    """Return a game's facts of agents, and whether they count."""
+    own = cast(pd.DataFrame(AGENTS.of(game)), AGENTS.columns)
+    return own.assign(is_lost=not game.is_scored)
 
 
 def _proposed(record: Record, options: Mapping[str, str]) -> str:
     """Return the text of the team file, and say on the way what ratings cannot tell."""
-    pool = _choice("pool", options.get("pool") or _pool_of(record.book), list(POOLS))
-    settings = record.book.settings(pool) or [ALL]
+    seats_by_pool = {pool: pool_seats(record.agents, pool) for pool in POOLS}
+    played = next((pool for pool, seats in seats_by_pool.items() if len(seats)), next(iter(POOLS)))
+    pool = _choice("pool", options.get("pool") or played, list(POOLS))
+    seats = seats_by_pool[pool]
+    settings = settings_of(seats) or [ALL]
     setting = _choice("setting", options.get("setting", settings[-1]), settings)
     number = options.get("teams", "1")
     if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= 100:
         raise ConfigError(f"teams: a number from 1 to 100, not {number!r:.20}")
-    if len(record.agents) > 1:
-        raise CalbenchError(f"matchmaking: games of {sorted(record.agents)} agents; name one size")
+    games = record.agents.groupby(list(GAME_COLUMNS), sort=False).size()
+    sizes = sorted(games.unique().tolist())
+    if len(sizes) > 1:
+        raise CalbenchError(f"matchmaking: games of {sizes} agents; name one size")
     entrants = [name for name in options.get("entrants", "").split(",") if name]
     new = [_entrant(pool, name, record.seat_by_player) for name in entrants]
-    scope = record.book.scope(pool, setting, entrants=new)
+    scope = rated_scope(seats, pool, setting, entrants=new)
     for warning in scope.warnings():
         say(f"warning: {warning}")
+    scenarios = sorted({Scenario(*named[:2]) for named in games.index})
     proposals = propose(
         scope,
-        record.book.games(pool, setting),
-        sorted(s for s in record.scenarios if setting in (ALL, s.setting)),
-        num_seats=max(record.agents),
+        [scenario for scenario in scenarios if setting in (ALL, scenario.setting)],
+        num_seats=sizes[0],
         num_teams=int(number),
     )
     return team_file(scope, proposals, record.seat_by_player)
@@ -150,10 +168,6 @@ def _entrant(pool: str, name: str, seat_by_player: dict[Player, Seat]) -> Player
     (player,) = players_of(seats, 1)
     seat_by_player.setdefault(player, seats.seats[0])
     return player
-
-
-def _pool_of(book: RatingBook) -> str:
-    return next((pool for pool in POOLS if book.settings(pool)), next(iter(POOLS)))
 
 
 def _choice(key: str, value: str, known: Sequence[str]) -> str:

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from calbench.analysis.dictionary import TABLES
-from calbench.analysis.scoring import chunks, mapped, write_all_tables
+from calbench.analysis.output import SCRATCH, write_all_tables
+from calbench.analysis.scoring import chunks, mapped
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables import TABLES
 from calbench.config import RunSpec, compose
 from calbench.console import ending_on_interrupt, progress, say
 from calbench.engine.pool import workers
@@ -54,7 +56,7 @@ TEAM_ORDER = (
 SETTINGS = ("jobs=", "measure=", "measure.", "analysis=", "analysis.")
 """Keys that the configuration answers for."""
 
-KEPT = frozenset({*TABLES, "metrics.json", "metrics/*/*.json"})
+KEPT = frozenset({*TABLES, "datapackage.json", "metrics.json", "metrics/*/*.json", f"{SCRATCH}/*"})
 """Files that may stand in the folder already, as patterns: they are written anew."""
 
 
@@ -131,9 +133,8 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
             key=lambda g: (rank.get(g.team_id, len(rank)), g.team_id, g.head.setting, g.file)
         )
         with progress("tables", len(games)) as tick:
-            write_all_tables(
-                games, out, spec.measure, spec.analysis, tick, executor, table_prices()
-            )
+            settings = Settings(spec.measure, spec.analysis, table_prices())
+            write_all_tables(games, out, settings, tick, executor)
     return len(games)
 
 

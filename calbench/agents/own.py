@@ -1,5 +1,6 @@
 """How a user's own object takes a seat: asked like any agent, and checked where it answers."""
 
+import functools
 import inspect
 from collections.abc import Awaitable
 from typing import Protocol
@@ -41,7 +42,8 @@ class OwnAgent:
             prompt = None if introduce is None else introduce(briefing)
         if prompt is None or isinstance(prompt, str):
             return prompt
-        raise self._misfit(place, "introduce", "a text or None", prompt)
+        returned = f"{self._name}.introduce returned {type(prompt).__name__}"
+        raise AgentError(place, f"{returned}; return a text or None")
 
     async def act(self, observation: Observation) -> Reply:
         """Ask the object, and wait if it asks to.
@@ -56,21 +58,40 @@ class OwnAgent:
             answer: object = self._own.act(observation)
             if inspect.isawaitable(answer):
                 answer = await answer
-        reply = Reply(answer) if isinstance(answer, Turn) else answer
-        if not isinstance(reply, Reply):
-            raise self._misfit(place, "act", "a Turn or a Reply", answer)
-        problem = _problem(reply.turn)
-        if problem is not None:
-            raise AgentError(place, f"{self._name}.act returned a misfit Turn: {problem}")
-        return reply
+        return checked_reply(answer, place, f"{self._name}.act returned", "return")
 
     @property
     def _name(self) -> str:
         return type(self._own).__name__
 
-    def _misfit(self, place: str, method: str, wanted: str, got: object) -> AgentError:
-        returned = f"{self._name}.{method} returned {type(got).__name__}"
-        return AgentError(place, f"{returned}; return {wanted}")
+
+def checked_reply(answer: object, place: str, given: str, give: str) -> Reply:
+    """Return an answer of the user's own code as a reply that can be played and recorded.
+
+    Args:
+        answer: whatever came back.
+        place: where in the game.
+        given: who gave it, in words, such as ``Mine.act returned``.
+        give: what to do instead, ``return`` or ``send``.
+
+    Raises:
+        AgentError: if it is neither a turn nor a reply, or a turn that no trace could hold.
+    """
+    reply = Reply(answer) if isinstance(answer, Turn) else answer
+    if not isinstance(reply, Reply):
+        raise AgentError(place, f"{given} {type(answer).__name__}; {give} a Turn or a Reply")
+    problem = _problem(reply.turn)
+    if problem is not None:
+        raise AgentError(place, f"{given} a misfit Turn: {problem}")
+    return reply
+
+
+def name_of(own: object) -> str:
+    """Return what the user's code calls itself: a function by its name, an object by its class."""
+    if isinstance(own, functools.partial):
+        return name_of(own.func)
+    name = getattr(own, "__name__", None)  # objects have none
+    return name if isinstance(name, str) else type(own).__name__
 
 
 class _Recorded(BaseModel):

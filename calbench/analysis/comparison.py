@@ -5,57 +5,51 @@ played to the end. Both are resampled together, scenario by scenario, so what ma
 dear for both does not widen the interval.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
 
 import numpy as np
+import pandas as pd
 
-from calbench.analysis.columns import SCENARIO, SETTING, Column
-from calbench.analysis.comparisons import paired_ends
-from calbench.analysis.estimates import ScenarioSum
-from calbench.analysis.measures import MEASURES, Measure
-from calbench.analysis.rows import line
-from calbench.analysis.significance import Sums
+from calbench.analysis.estimates import scenario_sums
+from calbench.analysis.measures import MEASURE_BY_NAME, measured_values
+from calbench.facts.columns import SCENARIO, SETTING, Column, count, number, text
+from calbench.facts.frames import empty
+from calbench.stats.differences import paired_ends
 from calbench.stats.spec import AnalysisSpec
+from calbench.stats.sums import Sums, exact_totals
 
-TEAM_A = Column("team_a", "text", "", "team of the first run")
-TEAM_B = Column("team_b", "text", "", "team of the second run")
-MEASURE = Column("measure", "text", "", "one of the leaderboard's measures")
 UNIT = "unit of the measure"
+PAIR = (
+    SETTING,
+    text("team_a", "team of the first run"),
+    text("team_b", "team of the second run"),
+    text("measure", "one of the leaderboard's measures"),
+)
 
 DIFFERENCES = (
-    SETTING,
-    TEAM_A,
-    TEAM_B,
-    MEASURE,
-    Column("value_a", "number", UNIT, "A's mean over the common scenarios", "agent-games", "C"),
-    Column("value_b", "number", UNIT, "B's mean over the common scenarios", "agent-games", "C"),
-    Column("difference", "number", UNIT, "value_b - value_a", "", "C"),
-    Column("difference_low", "number", UNIT, "lower end of the paired interval", "", "C"),
-    Column("difference_high", "number", UNIT, "upper end of the paired interval", "", "C"),
-    Column("scenarios", "integer", "scenarios", "common ones that count for both", origin="C"),
-    Column("agent_games_a", "integer", "agent-games", "that count for A", origin="C"),
-    Column("agent_games_b", "integer", "agent-games", "that count for B", origin="C"),
+    *PAIR,
+    number("value_a", UNIT, "A's mean over the common scenarios", "agent-games"),
+    number("value_b", UNIT, "B's mean over the common scenarios", "agent-games"),
+    number("difference", UNIT, "value_b - value_a"),
+    number("difference_low", UNIT, "lower end of the paired interval"),
+    number("difference_high", UNIT, "upper end of the paired interval"),
+    count("scenarios", "scenarios", "common ones that count for both"),
+    count("agent_games_a", "agent-games", "that count for A"),
+    count("agent_games_b", "agent-games", "that count for B"),
 )
 
 CONTRIBUTIONS = (
-    SETTING,
-    TEAM_A,
-    TEAM_B,
-    MEASURE,
+    *PAIR,
     SCENARIO,
-    Column("mean_a", "number", UNIT, "A's mean in the scenario", "agent-games", "C"),
-    Column("mean_b", "number", UNIT, "B's mean in the scenario", "agent-games", "C"),
-    Column(
+    number("mean_a", UNIT, "A's mean in the scenario", "agent-games"),
+    number("mean_b", UNIT, "B's mean in the scenario", "agent-games"),
+    number(
         "contribution",
-        "number",
         UNIT,
         "(b - n_b m) / N_b - (a - n_a m) / N_a, with sums a and b over the scenario's n "
         "agent-games, N over all, and m midway between the two means; sums over scenarios to "
         "the difference",
-        "",
-        "C",
     ),
 )
 
@@ -65,192 +59,113 @@ COMPARISON_TABLES: Mapping[str, tuple[Column, ...]] = {
 }
 """What ``python -m calbench.compare`` writes; not part of a run's tables."""
 
-ScenarioSums = Mapping[str, tuple[ScenarioSum, ...]]
-"""By scenario: what its game adds to each of the measures, in their order."""
 
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """B's mean minus A's over common scenarios.
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Two runs side by side; what is not known is not a number.
 
     Attributes:
-        low: lower end of the paired interval; ``None`` below two scenarios.
-        num_scenarios: scenarios with an agent-game that counts, for both.
+        differences: a row a setting, pair of teams and measure, with the columns of
+            :data:`DIFFERENCES`; all unknown where one team has no agent-game that counts.
+        contributions: a row a scenario of each known difference, with those of
+            :data:`CONTRIBUTIONS`; they sum to the difference.
     """
 
-    value_a: float
-    value_b: float
-    low: float | None
-    high: float | None
-    num_scenarios: int
-    agent_games_a: int
-    agent_games_b: int
+    differences: pd.DataFrame
+    contributions: pd.DataFrame
 
     @property
-    def value(self) -> float:
-        """B's mean minus A's."""
-        return self.value_b - self.value_a
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether the interval leaves out zero."""
-        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
-
-
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """What one scenario adds to a difference, beside both means in it."""
-
-    scenario_id: str
-    mean_a: float | None
-    mean_b: float | None
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class MeasureComparison:
-    """One measure of two teams in one setting; contributions sum to the difference.
-
-    ``difference`` is ``None`` where one of the two has no agent-game that counts.
-    """
-
-    setting: str
-    team_a: str
-    team_b: str
-    measure: Measure
-    difference: Difference | None
-    contributions: tuple[Contribution, ...]
-
-    @property
-    def drivers(self) -> tuple[Contribution, ...]:
-        """The contributions that are not zero, greatest first."""
-        moved = [c for c in self.contributions if c.value]
-        return tuple(sorted(moved, key=lambda c: (-abs(c.value), c.scenario_id)))
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Both by the name of their file."""
+        frames = (self.differences, self.contributions)
+        return dict(zip(COMPARISON_TABLES, frames, strict=True))
 
 
 def compare_teams(
-    setting: str,
-    team_a: str,
-    team_b: str,
-    sums_a: ScenarioSums,
-    sums_b: ScenarioSums,
+    agents_a: pd.DataFrame,
+    agents_b: pd.DataFrame,
+    pairs: Sequence[tuple[str, str]],
     spec: AnalysisSpec,
-) -> Iterator[MeasureComparison]:
-    """Compare two teams by every measure, over the scenarios that both have.
+) -> Comparison:
+    """Compare teams of two runs by every measure, over the scenarios that both have.
 
     Args:
-        setting: of the scenarios; names the resamples, which are those of the leaderboard.
-        team_a: the first team.
-        team_b: the second.
-        sums_a: the first team's sums in :data:`MEASURES`' order.
-        sums_b: the second team's.
-        spec: resamples, seed and confidence.
+        agents_a: seats of the first run's scored games, with ``setting``, ``team`` and
+            ``scenario_id``.
+        agents_b: those of the second run; scenarios of one name are one.
+        pairs: teams of the first and of the second run.
+        spec: resamples, seed and confidence; resamples are those of the leaderboard.
     """
-    common = sorted(sums_a.keys() & sums_b.keys())
-    for index, measure in enumerate(MEASURES):
-        a = [sums_a[scenario][index] for scenario in common]
-        b = [sums_b[scenario][index] for scenario in common]
-        difference = paired_difference(a, b, spec, setting)
-        contributions = () if difference is None else _contributions(common, a, b, difference)
-        yield MeasureComparison(setting, team_a, team_b, measure, difference, contributions)
+    differences, contributions = [], []
+    for setting in sorted(set(agents_a["setting"]) & set(agents_b["setting"])):
+        for team_a, team_b in pairs:
+            a = _of_team(agents_a, setting, team_a)
+            b = _of_team(agents_b, setting, team_b)
+            common = sorted(set(a["scenario_id"]) & set(b["scenario_id"]))
+            if common:
+                sums_a, sums_b = _sums(a, common), _sums(b, common)
+                names = {"setting": setting, "team_a": team_a, "team_b": team_b}
+                found = _differences(sums_a, sums_b, spec, setting)
+                differences.append(found.assign(**names))
+                contributions.append(_contributions(common, sums_a, sums_b, found).assign(**names))
+    return Comparison(_together(differences, DIFFERENCES), _together(contributions, CONTRIBUTIONS))
 
 
-def paired_difference(
-    a: Sequence[ScenarioSum], b: Sequence[ScenarioSum], spec: AnalysisSpec, *names: int | str
-) -> Difference | None:
-    """Estimate a difference of two means over the same scenarios, resampled together.
+def _of_team(agents: pd.DataFrame, setting: str, team: str) -> pd.DataFrame:
+    return agents[(agents["setting"] == setting) & (agents["team"] == team)]
 
-    Returns:
-        The difference; ``None`` where one of the two has no agent-game that counts.
-    """
-    count_a, count_b = sum(entry.count for entry in a), sum(entry.count for entry in b)
-    if not count_a or not count_b:
-        return None
-    num_scenarios = sum(x.count > 0 and y.count > 0 for x, y in zip(a, b, strict=True))
-    low, high = None, None
-    if num_scenarios > 1:
-        lows, highs = paired_ends(_sums(b), _sums(a), [num_scenarios], spec, *names)
-        low, high = lows[0], highs[0]
-    return Difference(
-        value_a=fsum(entry.total for entry in a) / count_a,
-        value_b=fsum(entry.total for entry in b) / count_b,
-        low=low,
-        high=high,
-        num_scenarios=num_scenarios,
-        agent_games_a=count_a,
-        agent_games_b=count_b,
+
+def _sums(agents: pd.DataFrame, scenarios: Sequence[str]) -> Sums:
+    """Return what some scenarios of a team add to every measure, ``[scenario, measure]``."""
+    own = agents[agents["scenario_id"].isin(scenarios)]
+    (found,) = scenario_sums(own, ["team"], measured_values(own))
+    return Sums(found.totals[:, 0], found.counts[:, 0])
+
+
+def _together(frames: Sequence[pd.DataFrame], columns: Sequence[Column]) -> pd.DataFrame:
+    found = pd.concat(frames, ignore_index=True) if frames else empty(columns)
+    return found[[column.name for column in columns]]
+
+
+def _differences(a: Sums, b: Sums, spec: AnalysisSpec, setting: str) -> pd.DataFrame:
+    """Return B's means minus A's, a row a measure."""
+    games_a, games_b = a.counts.sum(axis=0), b.counts.sum(axis=0)
+    scenarios = ((a.counts > 0) & (b.counts > 0)).sum(axis=0)
+    low, high = paired_ends(b, a, scenarios, spec, setting)
+    with np.errstate(invalid="ignore"):
+        value_a, value_b = exact_totals(a.totals) / games_a, exact_totals(b.totals) / games_b
+    found = pd.DataFrame(
+        {
+            "value_a": value_a,
+            "value_b": value_b,
+            "difference": value_b - value_a,
+            "difference_low": np.where(scenarios > 1, low, np.nan),
+            "difference_high": np.where(scenarios > 1, high, np.nan),
+            "scenarios": scenarios.astype(np.float64),
+            "agent_games_a": games_a,
+            "agent_games_b": games_b,
+        }
     )
-
-
-def _sums(entries: Sequence[ScenarioSum]) -> Sums:
-    return Sums(
-        np.array([[entry.total] for entry in entries]),
-        np.array([[float(entry.count)] for entry in entries]),
-    )
+    found[(games_a == 0) | (games_b == 0)] = np.nan
+    return found.assign(measure=list(MEASURE_BY_NAME))
 
 
 def _contributions(
-    scenarios: Sequence[str],
-    a: Sequence[ScenarioSum],
-    b: Sequence[ScenarioSum],
-    difference: Difference,
-) -> tuple[Contribution, ...]:
-    middle = (difference.value_a + difference.value_b) / 2
-    return tuple(
-        Contribution(
-            scenario,
-            _mean(x),
-            _mean(y),
-            (y.total - y.count * middle) / difference.agent_games_b
-            - (x.total - x.count * middle) / difference.agent_games_a,
-        )
-        for scenario, x, y in zip(scenarios, a, b, strict=True)
+    scenarios: Sequence[str], a: Sums, b: Sums, differences: pd.DataFrame
+) -> pd.DataFrame:
+    """Return what each scenario adds to each known difference, measure by measure."""
+    middle = ((differences["value_a"] + differences["value_b"]) / 2).to_numpy()
+    games_a, games_b = a.counts.sum(axis=0), b.counts.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        parts = {
+            "mean_a": a.totals / a.counts,
+            "mean_b": b.totals / b.counts,
+            "contribution": (b.totals - b.counts * middle) / games_b
+            - (a.totals - a.counts * middle) / games_a,
+        }
+    num_measures = len(differences)
+    rows = pd.DataFrame({name: values.T.ravel() for name, values in parts.items()}).assign(
+        measure=np.repeat(differences["measure"].to_numpy(), len(scenarios)),
+        scenario_id=list(scenarios) * num_measures,
     )
-
-
-def _mean(entry: ScenarioSum) -> float | None:
-    return entry.total / entry.count if entry.count else None
-
-
-def comparison_csv(compared: Sequence[MeasureComparison]) -> dict[str, bytes]:
-    """Return the bytes of the tables of a comparison, by name."""
-    lines = {
-        "differences.csv": [_difference_row(entry) for entry in compared],
-        "contributions.csv": [row for entry in compared for row in _contribution_rows(entry)],
-    }
-    return {
-        name: (line(*(column.name for column in columns)) + "".join(lines[name])).encode()
-        for name, columns in COMPARISON_TABLES.items()
-    }
-
-
-def _difference_row(entry: MeasureComparison) -> str:
-    found = entry.difference
-    start = (entry.setting, entry.team_a, entry.team_b, entry.measure.name)
-    if found is None:
-        return line(*start, *[None] * 8)
-    return line(
-        *start,
-        found.value_a,
-        found.value_b,
-        found.value,
-        found.low,
-        found.high,
-        found.num_scenarios,
-        found.agent_games_a,
-        found.agent_games_b,
-    )
-
-
-def _contribution_rows(entry: MeasureComparison) -> Iterator[str]:
-    for part in entry.contributions:
-        yield line(
-            entry.setting,
-            entry.team_a,
-            entry.team_b,
-            entry.measure.name,
-            part.scenario_id,
-            part.mean_a,
-            part.mean_b,
-            part.value,
-        )
+    return rows[np.repeat(differences["difference"].notna().to_numpy(), len(scenarios))]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from calbench.stats.bootstrap import bootstrap_means
 from calbench.stats.spec import AnalysisSpec
-from calbench.stats.sums import Floats, Sums, grouped_sums
+from calbench.stats.sums import Floats, Ints, Sums, grouped_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,21 @@ class ScenarioSums:
         return self.groups.assign(setting=self.setting, **columns)
 
 
+def _group_numbers(rows: pd.DataFrame, by: Sequence[str]) -> Ints:
+    """Return the group of each row, from 0, in the order of their first rows."""
+    numbers = rows.groupby(list(by), sort=False, dropna=False).ngroup()
+    return np.asarray(numbers, dtype=np.int64)
+
+
+def _numbers(values: "pd.Series[float]") -> Floats:
+    return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
+
+
 def scenario_sums(
-    rows: pd.DataFrame, by: Sequence[str], values: pd.DataFrame
+    rows: pd.DataFrame,
+    by: Sequence[str],
+    values: pd.DataFrame,
+    weights: pd.DataFrame | None = None,
 ) -> Iterator[ScenarioSums]:
     """Add up values by scenario, setting by setting.
 
@@ -78,22 +91,40 @@ def scenario_sums(
         rows: with ``setting``, ``scenario_id`` and the columns of ``by``.
         by: what names a group within its setting; groups stand in the order of their first row.
         values: what each row adds to each quantity; not a number where it does not count.
+        weights: over how much the mean of each quantity runs in each row; 1 unless given.
     """
     for setting, own in rows.groupby("setting", sort=True):
         groups = own[list(by)].drop_duplicates(ignore_index=True)
-        group = own.groupby(list(by), sort=False, dropna=False).ngroup().to_numpy()
+        group = _group_numbers(own, by)
         scenario, scenarios = pd.factorize(own["scenario_id"], sort=True)
         shape = (len(scenarios), len(groups), values.shape[1])
         totals, counts = np.zeros(shape), np.zeros(shape)
+        cell, num_cells = scenario * len(groups) + group, len(scenarios) * len(groups)
         for place, quantity in enumerate(values.columns):
-            found = grouped_sums(
-                values[quantity].loc[own.index].to_numpy(dtype=np.float64, na_value=np.nan),
-                scenario * len(groups) + group,
-                len(scenarios) * len(groups),
-            )
+            found = grouped_sums(_numbers(values[quantity].loc[own.index]), cell, num_cells)
             totals[:, :, place] = found.totals.reshape(shape[:2])
             counts[:, :, place] = found.counts.reshape(shape[:2])
+            if weights is not None:
+                over = grouped_sums(_numbers(weights[quantity].loc[own.index]), cell, num_cells)
+                counts[:, :, place] = over.totals.reshape(shape[:2])
         yield ScenarioSums(str(setting), groups, tuple(map(str, values.columns)), totals, counts)
+
+
+def group_totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return the sum of every other column of each group, rounded once.
+
+    Args:
+        rows: with the columns of ``by``; the others hold numbers, absent ones add nothing.
+        by: what names a group; groups stand in the order of their first row.
+    """
+    groups = rows[list(by)].drop_duplicates(ignore_index=True)
+    group = _group_numbers(rows, by)
+    return groups.assign(
+        **{
+            str(name): grouped_sums(_numbers(rows[name]), group, len(groups)).totals
+            for name in rows.columns.difference(list(by), sort=False)
+        }
+    )
 
 
 def estimated_means(
@@ -102,13 +133,16 @@ def estimated_means(
     values: pd.DataFrame,
     spec: AnalysisSpec,
     *names: int | str,
+    weights: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Estimate means of groups in every setting, with ``setting`` and the columns of ``by``.
 
     Arguments as in :func:`scenario_sums` and :meth:`ScenarioSums.means`; the resamples of each
     setting are named by it, behind ``names``.
     """
-    found = [sums.means(spec, *names, sums.setting) for sums in scenario_sums(rows, by, values)]
+    found = [
+        sums.means(spec, *names, sums.setting) for sums in scenario_sums(rows, by, values, weights)
+    ]
     if found:
         return pd.concat(found, ignore_index=True)
     ends = ("", "_low", "_high", "_n", "_scenarios")

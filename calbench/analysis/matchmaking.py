@@ -5,22 +5,27 @@ scenario to the next, so that all sit everywhere equally often (see :class:`Team
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
-from calbench.analysis.rated import RATINGS, RatedGame, Scenario
-from calbench.analysis.ratings import Scope, Standing
-from calbench.analysis.skill import constants
+from calbench.analysis.ratings.pools import RATINGS, Scenario
+from calbench.analysis.ratings.scopes import Scope
 from calbench.errors import CalbenchError
 from calbench.metrics.seats import Player
+from calbench.stats.plackett_luce import constants
+from calbench.stats.sums import Ints
 
 SAME_CALENDAR = 1000
 """How many times taking a seat again sitting down with the same calendar again counts [C]."""
 
-Held = Counter[tuple[Player, Scenario, int]]
-"""How often each player had each starting calendar."""
+SIGMA_DIGITS = 6
+"""Decimals of sigmas that are compared [C]: last bits differ between processors."""
+
+Held = Counter[tuple[int, Scenario, int]]
+"""How often each player, by number, had each starting calendar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +42,7 @@ class Proposal:
 
 
 def propose(
-    scope: Scope,
-    games: Sequence[RatedGame],
-    scenarios: Sequence[Scenario],
-    *,
-    num_seats: int,
-    num_teams: int = 1,
+    scope: Scope, scenarios: Sequence[Scenario], *, num_seats: int, num_teams: int = 1
 ) -> list[Proposal]:
     """Return teams for the next games, the most informative first.
 
@@ -53,7 +53,6 @@ def propose(
 
     Args:
         scope: ratings of the games so far.
-        games: these games.
         scenarios: of the suite that is to be played, in its order.
         num_seats: agents of a game.
         num_teams: how many teams; each takes those before it for played.
@@ -61,87 +60,84 @@ def propose(
     Raises:
         CalbenchError: there are no two players to meet.
     """
-    players = [standing.player for standing in scope.standings]
+    players = scope.players
     if len(players) < 2:
         raise CalbenchError(
             f"matchmaking: {len(players)} players of pool {scope.pool}; name runs in which at "
             "least two sat, or entrants"
         )
-    unknown = {s.player: _unknown(s, len(players)) for s in scope.standings}
-    met = {frozenset((one, other)): count for one, other, count in scope.meetings.pairs()}
-    links = scope.meetings.components()
-    held: Held = Counter(
-        (player, game.scenario, agent)
-        for game in games
-        for player, agent in zip(game.players, game.agents, strict=True)
-    )
-    proposed: Counter[Player] = Counter()
+    met = scope.meetings.games.copy()
+    held = _held(scope.seats)
+    proposed: Counter[int] = Counter()
+    need = _need(scope, met, proposed)
     found = []
     for _ in range(num_teams):
-        members = _members(players, unknown, met, links, proposed, num_seats)
+        members = _members(need, min(num_seats, len(players)), len(players))
         pairs = [(a, b) for i, a in enumerate(members) for b in members[i + 1 :]]
-        first = tuple((a, b) for a, b in pairs if not met[frozenset((a, b))])
+        first = tuple((players[a], players[b]) for a, b in pairs if not met[a, b])
         seated = _seated([members[i % len(members)] for i in range(num_seats)], held, scenarios)
         for a, b in pairs:
-            met[frozenset((a, b))] += max(1, len(scenarios))
+            met[[a, b], [b, a]] += max(1, len(scenarios))
         proposed.update(members)
         held.update(_taken(seated, scenarios))
-        found.append(Proposal(seated, first))
+        found.append(Proposal(tuple(players[number] for number in seated), first))
     return found
 
 
-def _unknown(standing: Standing, num_players: int) -> tuple[int, float]:
-    """Return how wide a player's rank interval is, and how great its greatest sigma."""
-    rank = standing.rank
-    width = num_players  # of one without an interval
-    if rank is not None and rank.low is not None and rank.high is not None:
-        width = rank.high - rank.low
-    skills = [standing.skills[rating.name] for rating in RATINGS if rating.in_mmr]
-    sigmas = [constants().sigma if skill is None else skill.sigma for skill in skills]
-    return width, round(max(sigmas), 6)
+def _held(seats: pd.DataFrame) -> Held:
+    """Return which calendars the players of some seats had."""
+    columns = (seats[name].tolist() for name in ("number", "setting", "scenario_id", "agent_id"))
+    return Counter(
+        (number, Scenario(setting, scenario), agent)
+        for number, setting, scenario, agent in zip(*columns, strict=True)
+    )
 
 
-def _members(
-    players: Sequence[Player],
-    unknown: Mapping[Player, tuple[int, float]],
-    met: Mapping[frozenset[Player], int],
-    links: Mapping[Player, Player],
-    proposed: Counter[Player],
-    num_seats: int,
-) -> list[Player]:
+Need = Callable[[int, Sequence[int]], tuple[float, ...]]
+"""What a player is chosen by, beside others: the least is chosen first."""
+
+
+def _need(scope: Scope, met: Ints, proposed: Counter[int]) -> Need:
+    """Return how much a player beside others would tell that is not known."""
+    unknown = _unknown(scope)
+
+    def need(player: int, others: Sequence[int]) -> tuple[float, ...]:
+        strangers = sum(player != other and not met[player, other] for other in others)
+        unlinked = sum(not scope.meetings.is_linked(player, other) for other in others)
+        width, sigma = unknown[player]
+        return -strangers, -unlinked, proposed[player], -width, -sigma, player
+
+    return need
+
+
+def _unknown(scope: Scope) -> list[tuple[float, float]]:
+    """Return how wide each player's rank interval is, and how great its greatest sigma."""
+    standings = scope.standings.sort_values("number")
+    # Who has no interval may have any rank; who has no rating is as a newcomer.
+    width = (standings["rank_high"] - standings["rank_low"]).fillna(len(scope.players))
+    sigmas = standings[[f"{rating.name}_sigma" for rating in RATINGS if rating.in_mmr]]
+    greatest = sigmas.fillna(constants().sigma).max(axis="columns")
+    rounded = (round(sigma, SIGMA_DIGITS) for sigma in greatest.tolist())
+    return list(zip(width.tolist(), rounded, strict=True))
+
+
+def _members(need: Need, size: int, num_players: int) -> list[int]:
     """Choose who plays, one after the other."""
-
-    def strangers(player: Player, others: Sequence[Player]) -> int:
-        return sum(player != other and not met[frozenset((player, other))] for other in others)
-
-    members: list[Player] = []
-    while len(members) < min(num_seats, len(players)):
-        left = [player for player in players if player not in members]
-        around = members or players
-        members.append(
-            min(
-                left,
-                key=lambda player: (
-                    -strangers(player, around),
-                    -sum(links[player] != links[other] for other in around),
-                    proposed[player],
-                    -unknown[player][0],
-                    -unknown[player][1],
-                    player.order,
-                ),
-            )
-        )
+    every = range(num_players)
+    members: list[int] = []
+    while len(members) < size:
+        around = members or every
+        left = (player for player in every if player not in members)
+        members.append(min(left, key=lambda player: need(player, around)))
     return members
 
 
-def _seated(
-    members: Sequence[Player], held: Held, scenarios: Sequence[Scenario]
-) -> tuple[Player, ...]:
+def _seated(members: Sequence[int], held: Held, scenarios: Sequence[Scenario]) -> tuple[int, ...]:
     """Return who starts where, so that players get calendars and seats they had least so far."""
     from scipy.optimize import linear_sum_assignment
 
     num_seats = len(members)
-    seats: Counter[tuple[Player, int]] = Counter()
+    seats: Counter[tuple[int, int]] = Counter()
     for (player, _, agent), times in held.items():
         seats[player, agent] += times
     costs = np.zeros((num_seats, num_seats))
@@ -159,7 +155,7 @@ def _seated(
     return tuple(by_start[start] for start in range(num_seats))
 
 
-def _taken(seated: Sequence[Player], scenarios: Sequence[Scenario]) -> Held:
+def _taken(seated: Sequence[int], scenarios: Sequence[Scenario]) -> Held:
     """Return which calendars the players of a rotating team get."""
     return Counter(
         (player, scenario, (start + place) % len(seated))

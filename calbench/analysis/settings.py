@@ -24,7 +24,7 @@ class Price:
     cached: float
     output: float
 
-    def of(self, input_tokens: int, cached_tokens: int, output_tokens: int) -> float:
+    def of(self, input_tokens: float, cached_tokens: float, output_tokens: float) -> float:
         """Return the price of calls, in US$; cached tokens are part of those sent."""
         return (
             self.input * max(0, input_tokens - cached_tokens)

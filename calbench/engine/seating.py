@@ -47,12 +47,17 @@ def seat_policies(team: Team, num_agents: int, limits: Limits | None = None) -> 
         ConfigError: if the team names a player this package does not have, or settings
             that it does not take; or if there are fewer weights than agents.
     """
+    weights = _weights(limits, num_agents)
+    return [_policy(team, seat_of(team, AgentId(agent)), weights) for agent in range(num_agents)]
+
+
+def _weights(limits: Limits | None, num_agents: int) -> tuple[float, ...] | None:
     weights = None if limits is None else limits.sd_model
     if weights is not None and len(weights) < num_agents:
         raise ConfigError(
             f"limits.sd_model: {len(weights)} weights for {num_agents} agents: give one for each"
         )
-    return [_policy(team, seat_of(team, AgentId(agent)), weights) for agent in range(num_agents)]
+    return weights
 
 
 def _policy(team: Team, seat: Seat, weights: tuple[float, ...] | None) -> Policy:
@@ -71,7 +76,10 @@ def _policy(team: Team, seat: Seat, weights: tuple[float, ...] | None) -> Policy
 
 
 def seat_agents(
-    scenario: Scenario, config: GameConfig, completer: Completer | None = None
+    scenario: Scenario,
+    config: GameConfig,
+    completer: Completer | None = None,
+    own: Mapping[AgentId, Agent] | None = None,
 ) -> list[Agent]:
     """Return one agent for each place, by agent id, for a game in which some may wait.
 
@@ -79,23 +87,27 @@ def seat_agents(
         scenario: what the game is about; only its seed reaches a scripted speaker's dice.
         config: what defines the game beside it.
         completer: source of text of the models.
+        own: agents that the caller made itself, by place; the others are made here.
 
     Raises:
-        ConfigError: if a player is unknown, its settings do not fit, or models sit in the
-            team and there is no completer.
+        ConfigError: if a player is unknown, its settings do not fit, there are fewer weights
+            than agents, or models sit in the team and there is no completer.
         AgentError: if the user's own code raises while it is imported or called.
     """
-    weights = config.limits.sd_model
+    made = own or {}
     game = game_id(scenario, config)
     agents: list[Agent] = []
     for agent in map(AgentId, range(scenario.num_agents)):
         seat = seat_of(config.team, agent)
-        if seat.kind == "custom":
+        if agent in made:
+            agents.append(made[agent])
+        elif seat.kind == "custom":
             agents.append(_own_agent(config.team, seat, scenario.scenario_id, agent))
         elif seat.uses_language:
             source = _source(config.team, seat, scenario, agent, completer)
             agents.append(_speaker(config, seat, source, game))
         else:
+            weights = _weights(config.limits, scenario.num_agents)
             agents.append(PolicyAgent(_policy(config.team, seat, weights)))
     return agents
 

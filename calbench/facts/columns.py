@@ -98,10 +98,10 @@ def estimated(
     )
 
 
-def chosen(columns: Iterable[Column], *names: str) -> tuple[Column, ...]:
-    """Return some columns of a table, in the order of their names."""
+def chosen(columns: Iterable[Column], names: str) -> tuple[Column, ...]:
+    """Return some columns of a table, in the order of their names, separated by spaces."""
     by_name = {column.name: column for column in columns}
-    return tuple(by_name[name] for name in names)
+    return tuple(by_name[name] for name in names.split())
 
 
 def keyed(columns: Iterable[Column], key: str) -> tuple[Column, ...]:

@@ -69,16 +69,19 @@ class Fact:
 
     Attributes:
         name: of its frame.
-        rows: the rows of a game, in the order of the frame; the game is a :class:`MeasuredGame`, or
+        rows: the rows of a game, in the order of the frame; or at once their columns, where there
+            are too many to make each a value of its own. The game is a :class:`MeasuredGame`, or
             whatever else the fact is about.
         fields: columns of a row, each with where the row holds its value; a column alone is found
             under its own name. Beside them every frame has ``game``, the game's place among all.
+        within: attribute of a row, with a dot, that has what columns alone are called after.
         is_large: whether it grows with messages: read in batches, never whole.
     """
 
     name: str
-    rows: Callable[[Any], Iterable[Any]]
+    rows: Callable[[Any], Iterable[Any] | Values]
     fields: tuple[Column | tuple[Column, Find], ...]
+    within: str = ""
     is_large: bool = False
 
     @cached_property
@@ -88,12 +91,18 @@ class Fact:
 
     def of(self, game: object) -> Values:
         """Return the rows of a game."""
-        rows = list(self.rows(game))
+        made = self.rows(game)
+        if isinstance(made, dict):
+            return made
+        rows = list(made)
         return {name: list(map(get, rows)) for name, get in self._getters}
 
     @cached_property
     def _getters(self) -> Sequence[tuple[str, Callable[[Any], Any]]]:
-        found = [(each, each.name) if isinstance(each, Column) else each for each in self.fields]
+        found = [
+            (each, f"{self.within}{each.name}") if isinstance(each, Column) else each
+            for each in self.fields
+        ]
         return [
             (column.name, attrgetter(place) if isinstance(place, str) else place)
             for column, place in found

@@ -4,7 +4,6 @@ What a column looks like never depends on the values that happen to stand in it:
 numbers that are all 0 is written as ``0.0000``.
 """
 
-import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -96,21 +95,54 @@ def _format(column: Column) -> Callable[[Any], str]:
 
 
 def cells(values: pd.Series, column: Column) -> np.ndarray:
-    """Return the texts of a column; few different values stand in many rows."""
+    """Return a column as a CSV file holds it; few different values stand in many rows."""
     codes, uniques = pd.factorize(values)
     shown = _format(column)
-    texts = np.array([*map(shown, uniques), ""], dtype=object)
+    texts = np.array([*(_quoted(shown(value)) for value in uniques), ""], dtype=object)
     return texts[codes]
+
+
+def _quoted(cell: str) -> str:
+    """Return a cell in quotes if it needs them."""
+    if any(mark in cell for mark in '",\r\n'):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
+
+
+def as_shown(frame: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
+    """Return numbers with the decimals that their columns have, as a CSV file would hold them."""
+    return frame.assign(
+        **{c.name: _as_shown(frame[c.name], c) for c in columns if c.kind == "number"}
+    )
+
+
+def _as_shown(values: pd.Series, column: Column) -> np.ndarray:
+    codes, uniques = pd.factorize(values)
+    shown = _format(column)
+    return np.array([*(float(shown(value)) for value in uniques), np.nan])[codes]
 
 
 def csv_text(frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> Iterable[str]:
     """Yield a CSV file: its header, then the rows of each frame."""
     yield ",".join(column.name for column in columns) + "\n"
     for frame in frames:
-        lines = io.StringIO(newline="")
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerows(zip(*(cells(frame[c.name], c).tolist() for c in columns), strict=True))
-        yield lines.getvalue()
+        rows = zip(*(cells(frame[c.name], c).tolist() for c in columns), strict=True)
+        yield "".join([",".join(row) + "\n" for row in rows])
+
+
+def read_text(path: Path) -> pd.DataFrame:
+    """Read a CSV file with a header, every cell as text; empty ones are absent.
+
+    Raises:
+        FileError: it cannot be read, or is no table.
+    """
+    try:
+        return pd.read_csv(
+            io.BytesIO(read_bytes(path)), dtype=str, keep_default_na=False, na_values=[""]
+        )
+    except ValueError as error:
+        problem = str(error).splitlines()[0]
+        raise FileError(f"{path}: does not read as a table: {problem}") from error
 
 
 def read_csv(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
@@ -119,11 +151,8 @@ def read_csv(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
     Raises:
         FileError: it cannot be read, or is no such table.
     """
-    names = [column.name for column in columns]
+    names, frame = [column.name for column in columns], read_text(path)
     try:
-        frame = pd.read_csv(
-            io.BytesIO(read_bytes(path)), dtype=str, keep_default_na=False, na_values=[""]
-        )
         if list(frame.columns) != names:
             raise FileError(f"{path}: its columns are not {', '.join(names)}; make the table again")
         return cast(frame.assign(**_truths(frame, columns)), columns)
@@ -174,8 +203,17 @@ def parquet_writer(file: Any, schema: "pa.Schema") -> Any:
     )
 
 
-def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Read a Parquet file, or some of its columns.
+def read_parquet(
+    path: Path,
+    columns: Sequence[str] | None = None,
+    filters: Sequence[tuple[str, str, Any]] | None = None,
+) -> pd.DataFrame:
+    """Read a Parquet file, or some of its columns or rows.
+
+    Args:
+        path: of the file.
+        columns: their names; ``None`` is all.
+        filters: column, comparison and value: what all rows returned have in common.
 
     Raises:
         FileError: it cannot be read.
@@ -184,6 +222,6 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pd.DataFra
     from pyarrow import parquet
 
     try:
-        return from_arrow(parquet.read_table(path, columns=columns))
+        return from_arrow(parquet.read_table(path, columns=columns, filters=filters))
     except (OSError, pa.ArrowException) as error:
         raise FileError(f"{path}: cannot be read as Parquet; make it again") from error

@@ -19,8 +19,9 @@ from calbench.errors import FileError, OutputError
 from calbench.facts.fact import Fact, Values
 from calbench.facts.frames import arrow_schema, from_arrow, parquet_writer, read_parquet
 
-ROW_GROUP_ROWS = 65_536
-"""Rows of large facts that are written and read at once, whole games [C]."""
+ROW_GROUP_ROWS = 32_300
+"""Rows that are written and read at once, or the first whole games that are more [C]: some 4 MB of
+text. Published tables of messages and calls have the same row groups."""
 
 GAME = "game"
 """Column that says to which game a row belongs: its place among all, from 0."""
@@ -232,12 +233,17 @@ class Facts:
 
     @cached_property
     def games(self) -> pd.DataFrame:
-        """A row a game, indexed by its place, with ``team_place``: the team's in its setting."""
+        """A row a game, indexed by its place.
+
+        With ``team_place``, the team's in its setting, and ``trace_path``, the file of the game
+        below the folder of traces.
+        """
         games = self.frame("games").set_index(GAME, drop=False)
         places = games.groupby("setting", sort=False)["team"].transform(
             lambda t: pd.factorize(t)[0]
         )
-        return games.assign(team_place=places.astype("int64"))
+        paths = games["team"] + "/" + games["scenario_id"] + ".json"
+        return games.assign(team_place=places.astype("int64"), trace_path=paths)
 
     @cached_property
     def scored(self) -> pd.DataFrame:
@@ -273,7 +279,7 @@ class Facts:
         return self._with_games(self.frame(name), columns, self.games)
 
     def batches(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
-        """Yield the rows of a large fact, some whole games at a time.
+        """Yield the rows of a large fact, some whole games at a time; at least one frame.
 
         Raises:
             FileError: there is none of that name, or it cannot be read.
@@ -284,12 +290,31 @@ class Facts:
         with parquet.ParquetFile(self._existing(name)) as file:
             for group in range(file.num_row_groups):
                 yield from_arrow(file.read_row_group(group, columns=names))
+            if not file.num_row_groups:
+                yield from_arrow(file.read(columns=names))
+
+    def of_same_games(self, name: str, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a large fact in the games of a batch of another.
+
+        Args:
+            name: of the fact.
+            rows: some whole games in their order, as :meth:`batches` yields them; at least a row.
+
+        Raises:
+            FileError: there is none of that name, or it cannot be read.
+        """
+        first, last = int(rows[GAME].iloc[0]), int(rows[GAME].iloc[-1])
+        return read_parquet(self._existing(name), filters=[(GAME, ">=", first), (GAME, "<=", last)])
+
+    def named(self, rows: pd.DataFrame, columns: Iterable[str] = KEY) -> pd.DataFrame:
+        """Return rows, such as a batch, with some columns of their games."""
+        return self._with_games(rows, columns, self.games)
 
     def _with_games(
         self, rows: pd.DataFrame, columns: Iterable[str], games: pd.DataFrame
     ) -> pd.DataFrame:
         own = rows[rows[GAME].isin(games.index)]
-        named = games.loc[own[GAME], list(columns)].reset_index(drop=True)
+        named = games.loc[own[GAME].to_numpy(np.int64), list(columns)].reset_index(drop=True)
         return pd.concat([named, own.reset_index(drop=True)], axis="columns")
 
     def _existing(self, name: str) -> Path:

@@ -1,12 +1,15 @@
 """Suite files: JSON Lines, one scenario a line. The only module that reads or writes them.
 
-A file may come from anywhere. Whatever is wrong with it becomes one line that names file,
-line and field and says what to do; nothing of the file reaches that line unescaped.
+A file may be packed with gzip, which its name says (``*.gz``). It may come from anywhere:
+whatever is wrong with it becomes one line that names file, line and field and says what to
+do; nothing of the file reaches that line unescaped.
 """
 
+import gzip
 import json
 import math
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,6 +24,9 @@ from calbench.scenarios.models import SCHEMA_VERSION, Scenario
 
 MAX_DEPTH = 32
 """Levels of nesting that a line may have; a scenario needs five [C]."""
+
+MAX_UNPACKED = 2**30
+"""Bytes that a packed file may hold: a few of them can stand for more than any memory [C]."""
 
 _ENTRY_KINDS = (["errand"], ["meeting"])
 
@@ -53,7 +59,7 @@ def _line(scenario: Scenario) -> str:
 
 
 def read_suite(path: str | os.PathLike[str]) -> tuple[Scenario, ...]:
-    """Read a suite file.
+    """Read a suite file, packed (``*.gz``) or not.
 
     A missing oracle or difficulty stays missing; see
     :func:`calbench.scenarios.difficulty.completed`.
@@ -118,7 +124,23 @@ def _read_bytes(path: Path) -> bytes:
         raise FileError(
             f"{printable(str(path))}: no such file; check the path or generate the suite"
         )
-    return read_bytes(path)
+    return _unpacked(path) if path.suffix == ".gz" else read_bytes(path)
+
+
+def _unpacked(path: Path, most: int = MAX_UNPACKED) -> bytes:
+    try:
+        with gzip.open(path) as file:
+            data = file.read(most + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        _refuse(printable(str(path)), None, f"cannot be unpacked: {error}", "pack it with gzip")
+    except OSError as error:
+        raise FileError(
+            f"{printable(str(path))}: cannot be read ({error.strerror or error})"
+        ) from error
+    if len(data) > most:
+        problem = f"holds more than {most} bytes unpacked"
+        _refuse(printable(str(path)), None, problem, "split it into several suites")
+    return data
 
 
 def _read_line(place: str, line: bytes) -> Scenario:

@@ -23,7 +23,6 @@ import numpy as np
 from calbench.errors import CalbenchError
 from calbench.stats.sums import Floats, Ints
 
-
 NO_EVENT = -1
 """Where an order is shorter than the others."""
 

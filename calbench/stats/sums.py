@@ -51,7 +51,8 @@ def grouped_sums(values: Sequence[float] | Floats, groups: Ints, num_groups: int
     counted = ~np.isnan(given) & (groups >= 0)
     given, groups = given[counted], groups[counted]
     counts = np.bincount(groups, minlength=num_groups)
-    order = np.argsort(groups, kind="stable")
-    parts = np.split(given[order], np.cumsum(counts)[:-1]) if num_groups else []
-    totals = np.array([fsum(part.tolist()) for part in parts], dtype=np.float64)
+    ordered = given[np.argsort(groups, kind="stable")].tolist()
+    ends = np.cumsum(counts).tolist()
+    parts = (ordered[start:end] for start, end in zip([0, *ends], ends, strict=False))
+    totals = np.array([fsum(part) for part in parts], dtype=np.float64)
     return Sums(totals, counts.astype(np.float64))

@@ -4,12 +4,12 @@ from math import fsum
 
 import numpy as np
 import pytest
+from calbench.analysis.intervals import tail_share
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.analysis.comparison import compare_teams, comparison_csv, paired_difference
 from calbench.analysis.estimates import ScenarioSum, resample_weights
-from calbench.analysis.intervals import tail_share
 from calbench.analysis.measures import MEASURES
 from calbench.stats.spec import AnalysisSpec
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
-
 from calbench.analysis.comparisons import paired_differences
-from calbench.analysis.estimates import ScenarioSum, estimate_means
 from calbench.analysis.proportions import wilson
+
+from calbench.analysis.estimates import ScenarioSum, estimate_means
 from calbench.stats.spec import AnalysisSpec
 
 SPEC = AnalysisSpec()

@@ -6,8 +6,8 @@ from pydantic import ValidationError
 from scipy import stats
 
 from calbench.analysis.estimates import ScenarioSum, estimate_means, resample_weights
-from calbench.stats.spec import AnalysisSpec
 from calbench.domain.randomness import stream
+from calbench.stats.spec import AnalysisSpec
 
 SPEC = AnalysisSpec()
 TAIL = 0.020767926

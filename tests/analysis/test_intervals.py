@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from calbench.analysis.intervals import ends_of, tail_share
 from hypothesis import given
 from hypothesis import strategies as st
-
-from calbench.analysis.intervals import ends_of, tail_share
 
 
 @pytest.mark.parametrize(

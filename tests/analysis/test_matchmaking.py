@@ -2,15 +2,15 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
+from calbench.analysis.rated import Scenario
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.analysis.matchmaking import Proposal, propose
-from calbench.analysis.rated import Scenario
 from calbench.analysis.ratings import RatingBook
-from calbench.stats.spec import RatingSpec
 from calbench.errors import CalbenchError
 from calbench.metrics.game import GameScore
+from calbench.stats.spec import RatingSpec
 from tests.analysis.rated_games import Took, chance_games, player, rated_score
 
 SPEC = RatingSpec(orders=5, resamples=10, orders_per_resample=1)

@@ -3,8 +3,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-
 from calbench.analysis.privacy import NAMES, PrivacyTables
+
 from calbench.domain.actions import BroadcastMessage
 from calbench.domain.ids import Slot
 from calbench.domain.messages import CostReport, Decision

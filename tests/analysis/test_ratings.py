@@ -4,17 +4,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from calbench.analysis.dictionary import TABLES, header
 from calbench.analysis.ranking import tie_groups
 from calbench.analysis.rated import ALL, RATINGS, margin_of
 from calbench.analysis.rating_tables import write_ratings
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from calbench.analysis.ratings import RatingBook, Scope
-from calbench.stats.spec import AnalysisSpec, RatingSpec
 from calbench.config import compose
 from calbench.metrics.game import GameScore
+from calbench.stats.spec import AnalysisSpec, RatingSpec
 from tests.analysis.rated_games import Took, chance_games, player, rated_score
 
 HERE = ("models", "uniform")

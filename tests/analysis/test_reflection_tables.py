@@ -4,8 +4,9 @@ from pathlib import Path
 from calbench.analysis.privacy import NAMES as TYPED_NAMES
 from calbench.analysis.privacy import PrivacyTables
 from calbench.analysis.reflections import NAMES, ReflectionTables
-from calbench.stats.spec import AnalysisSpec
+
 from calbench.metrics.measure import METRICS_VERSION
+from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Trace
 from tests.metrics.games import canonical_scenario, play_team, with_outcome
 from tests.metrics.language_games import (

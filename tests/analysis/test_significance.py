@@ -4,10 +4,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import stats
-
 from calbench.analysis.comparisons import (
     Comparison,
     Difference,
@@ -15,7 +11,6 @@ from calbench.analysis.comparisons import (
     compare_teams,
     paired_differences,
 )
-from calbench.analysis.estimates import ScenarioSum, estimate_means, resample_weights
 from calbench.analysis.intervals import tail_share
 from calbench.analysis.power import noncentrality, resolvable_gap, scenarios_needed
 from calbench.analysis.proportions import wilson
@@ -25,6 +20,11 @@ from calbench.analysis.significance import (
     sign_flip_p_value,
     swap_p_values,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from calbench.analysis.estimates import ScenarioSum, estimate_means, resample_weights
 from calbench.stats.spec import AnalysisSpec
 
 SPEC = AnalysisSpec(bootstrap_resamples=200)

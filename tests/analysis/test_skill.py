@@ -1,9 +1,5 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from openskill.models import PlackettLuce
-
 from calbench.analysis.skill import (
     NO_EVENT,
     Event,
@@ -12,6 +8,10 @@ from calbench.analysis.skill import (
     check_against_library,
     rate_by_library,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openskill.models import PlackettLuce
+
 from calbench.errors import CalbenchError
 from tests.effort import examples
 

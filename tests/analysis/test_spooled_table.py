@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-
 from calbench.analysis.spool import Places, SpooledTable
+
 from calbench.errors import OutputError
 
 

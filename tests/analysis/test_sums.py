@@ -1,8 +1,8 @@
+from calbench.analysis.sums import NOTHING, PlayerSums, SumBook, SumTable
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.analysis.estimates import ScenarioSum
-from calbench.analysis.sums import NOTHING, PlayerSums, SumBook, SumTable
 from calbench.metrics.seats import Player
 
 PLAYER = Player("x", "protocol", uses_language=False, model=None, settings_digest="")

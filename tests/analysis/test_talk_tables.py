@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyarrow import parquet
-
 from calbench.analysis.columns import Column
 from calbench.analysis.dictionary import header
 from calbench.analysis.parquet import SpooledParquet
 from calbench.analysis.talk_tables import NAMES, TalkTables, talk_rows
 from calbench.analysis.usage import Price, Prices
+from pyarrow import parquet
+
 from calbench.config import compose_team
 from calbench.domain.actions import BroadcastMessage
 from calbench.domain.ids import AgentId, Slot

@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-
 from calbench.analysis.dictionary import TABLES
+
 from calbench.rescore import main
 from tests.commands.runs import SMALL, files
 

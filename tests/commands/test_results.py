@@ -2,21 +2,12 @@
 
 import csv
 import re
-import sys
 from pathlib import Path
 
-import pytest
-
-from calbench import load_suite, play_game, score_game
 from calbench.command import summary_tables
-from calbench.domain.actions import PASS, Turn
-from calbench.domain.observations import Observation
-from calbench.errors import ConfigError, FileError
-from calbench.metrics.game import GameScore
-from calbench.traces.storage import read_trace, write_trace
-from calbench.verify import verify_file
+from calbench.traces.storage import read_trace
 from tests.commands.conftest import Command
-from tests.commands.runs import AGENT_GAMES, LEADERBOARD, REPO, SMALL, files
+from tests.commands.runs import AGENT_GAMES, LEADERBOARD, SMALL, files
 
 TEAMS = ("imap", "tell-all", "first-free", "silent")
 
@@ -128,66 +119,3 @@ def test_same_run_has_the_same_bytes_in_another_folder(
 ) -> None:
     assert command(*SMALL, f"out={tmp_path / 'elsewhere'}").status == 0
     assert files(tmp_path / "elsewhere") == files(finished)
-
-
-# --- the Python interface
-
-
-def test_readme_shows_python_that_runs(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    readme = (REPO / "README.md").read_text()
-    (block,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    assert "data/suites/varied.jsonl" in block
-    exec(block.replace("data/suites/varied.jsonl", str(suite)), {})  # noqa: S102 - our own README
-    assert re.fullmatch(r"\[-?\d+(, -?\d+){2}\]\n", capsys.readouterr().out)
-
-
-def test_public_functions_measure_a_game_as_the_run_does(suite: Path, finished: Path) -> None:
-    scenario = load_suite(suite)[1]
-    trace = play_game(scenario, "imap")
-    assert trace == read_trace(finished / f"traces/imap/{scenario.scenario_id}.json")
-    score = score_game(trace)
-    assert isinstance(score, GameScore)
-    table = [
-        row
-        for row in rows(finished / "tables/agent_games.csv")
-        if (row["team"], row["scenario_id"]) == ("imap", scenario.scenario_id)
-    ]
-    assert [int(row["excess_cost"]) for row in table] == [a.excess_cost for a in score.agents]
-    assert [int(row["messages_sent"]) for row in table] == [a.messages_sent for a in score.agents]
-
-
-class Mute:
-    """A policy of one's own."""
-
-    def act(self, observation: Observation) -> Turn:
-        assert observation.calendar
-        return PASS
-
-
-def test_policies_of_ones_own_play_and_their_trace_verifies(suite: Path, tmp_path: Path) -> None:
-    scenario = load_suite(suite)[0]
-    trace = play_game(scenario, [Mute()] * scenario.num_agents)
-    assert [seat.player for seat in trace.config.team.seats] == ["Mute"] * 3
-    assert trace.metrics.rounds_scheduled == 0
-    write_trace(tmp_path / "mine.json", trace)
-    verify_file(tmp_path / "mine.json")
-    assert all(agent.scheduled == 0 for agent in score_game(trace).agents)
-
-
-@pytest.mark.parametrize("team", ["nobody", [Mute()], [], [Mute()] * 9])
-def test_play_game_refuses_a_team_that_does_not_fit(suite: Path, team: str | list[Mute]) -> None:
-    with pytest.raises(ConfigError):
-        play_game(load_suite(suite)[0], team)
-
-
-def test_load_suite_refuses_a_file_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="no such file"):
-        load_suite(tmp_path / "none.jsonl")
-
-
-def test_public_names_are_those_of_the_package() -> None:
-    package = sys.modules["calbench"]
-    assert package.__all__ == ["__version__", "load_suite", "play_game", "score_game"]
-    assert all(getattr(package, name) for name in package.__all__)
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = package.nothing

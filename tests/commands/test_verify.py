@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from calbench.api import play_game
 from calbench.engine.game import game_id
 from calbench.errors import CalbenchError, ReplayError
-from calbench.interface import play_game
 from calbench.scenarios.difficulty import completed
 from calbench.traces.events import TurnStart
 from calbench.traces.storage import read_trace, write_trace

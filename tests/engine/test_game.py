@@ -5,10 +5,10 @@ import uuid
 
 import pytest
 
+from calbench.api import play_game
 from calbench.domain.canonical import canonical_json
 from calbench.domain.rules import RULES_VERSION
 from calbench.engine.game import GAME_NAMESPACE, game_id
-from calbench.interface import play_game
 from calbench.scenarios.difficulty import completed
 from calbench.traces.events import AgentRegistered, GameEnd, GameStart, RoundStart
 from calbench.traces.models import GameConfig, Limits, Seat, Team

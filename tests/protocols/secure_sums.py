@@ -1,8 +1,8 @@
 """Games of secure sum, worked out by hand and drawn."""
 
+from calbench.api import play_game
 from calbench.domain.randomness import stream
 from calbench.domain.sharing import infeasible_mark
-from calbench.interface import play_game
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from calbench.api import play_game
 from calbench.domain.actions import PASS, DirectMessage, Turn
 from calbench.domain.calendars import HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
@@ -15,7 +16,6 @@ from calbench.domain.sharing import (
 )
 from calbench.engine.drivers import replay, run
 from calbench.engine.seating import team_of
-from calbench.interface import play_game
 from calbench.protocols.base import JUSTIFICATION
 from calbench.protocols.secure_sum import SecureSum
 from calbench.scenarios.models import Scenario

@@ -7,6 +7,7 @@ from itertools import combinations, product
 
 import pytest
 
+from calbench.api import play_game, score_game
 from calbench.domain.messages import PartialSum, Share
 from calbench.domain.sharing import (
     MODULUS,
@@ -15,7 +16,6 @@ from calbench.domain.sharing import (
     infeasible_count,
     remainder,
 )
-from calbench.interface import play_game, score_game
 from calbench.metrics.privacy.loss import round_beliefs
 from calbench.protocols import secure_sum
 from calbench.protocols.costs import local_costs

@@ -6,11 +6,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from calbench.analysis.usage import Price
+
 from calbench.agents.completion import CallSite, Completer, Completion, Request
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.analysis.scoring import write_all_tables
-from calbench.analysis.usage import Price
 from calbench.config import RunSpec, compose
 from calbench.domain.replies import Usage
 from calbench.engine.batch import Job, plan_jobs, play_jobs

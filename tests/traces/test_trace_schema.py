@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from calbench.api import play_game
 from calbench.domain.messages import CHANNELS
-from calbench.interface import play_game
 from calbench.scenarios.difficulty import completed
 from calbench.traces.events import Event
 from calbench.traces.storage import trace_bytes, trace_schema

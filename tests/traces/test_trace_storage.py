@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from calbench.api import play_game
 from calbench.errors import FileError
-from calbench.interface import play_game
 from calbench.scenarios.difficulty import completed
 from calbench.traces.models import Trace
 from calbench.traces.storage import TraceReader, read_trace, trace_bytes, write_trace

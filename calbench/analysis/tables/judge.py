@@ -6,15 +6,6 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import ScenarioSums, scenario_sums
-from calbench.analysis.judge.facts import (
-    JUDGE_DELTA,
-    JUDGE_ROWS,
-    JUDGED,
-    REFLECTION_DELTA,
-    REFLECTION_ROWS,
-    SLOT,
-    STEPS,
-)
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.tables.registry import table
@@ -37,6 +28,15 @@ from calbench.facts.columns import (
     text,
 )
 from calbench.facts.frames import empty
+from calbench.facts.judged import (
+    JUDGE_DELTA,
+    JUDGE_ROWS,
+    JUDGED,
+    REFLECTION_DELTA,
+    REFLECTION_ROWS,
+    SLOT,
+    STEPS,
+)
 from calbench.facts.storage import Facts
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
 from calbench.stats.permutation import sign_flip_p_values
@@ -51,7 +51,7 @@ _BELIEF = (
     ROUND,
     TARGET,
     OBSERVER,
-    *chosen(JUDGED.columns, "slot", "delta"),
+    *chosen(JUDGED.columns, "slot delta"),
     fine("slot_equivalents", SLOTS, "|delta| / 3", "", "P"),
 )
 _BELIEF_KEY = "trace_path round target_agent observer_agent slot"
@@ -80,7 +80,7 @@ def judge_beliefs(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     "judge/judge_beliefs_calibrated.csv",
     (
         *_BELIEF,
-        *chosen(JUDGED.columns, "is_occupied", "is_toward_truth"),
+        *chosen(JUDGED.columns, "is_occupied is_toward_truth"),
         fine("calibrated", SLOTS, "slot_equivalents if toward the truth, else 0", "", "P"),
     ),
     key=_BELIEF_KEY,

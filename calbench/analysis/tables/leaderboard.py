@@ -4,17 +4,31 @@ from functools import lru_cache
 
 import pandas as pd
 
-from calbench.analysis.estimates import estimated_means
-from calbench.analysis.measures import MEASURE_COLUMNS, measured_values
+from calbench.analysis.estimates import estimated_means, group_totals
+from calbench.analysis.measures import MEASURE_COLUMNS, MEASURES, measured_values
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
-from calbench.facts.columns import SETTING, TEAM, VPS_KIND, count
+from calbench.facts.columns import (
+    COST,
+    SETTING,
+    SLOTS,
+    TEAM,
+    VPS_KIND,
+    count,
+    number,
+    text,
+    truth,
+)
 from calbench.facts.storage import Facts
+from calbench.metrics.outcomes import OUTCOMES
 
 EXCLUDED_LIMIT_PERCENT = 5.0
 """Rows that exclude more games than this are flagged [C]."""
 
 TEAMS = ["setting", "team"]
+
+LOST_PERCENT = number("lost_percent", "percent", "share of lost games", "games recorded")
+IS_FLAGGED = truth("is_flagged", "more than 5 percent of the games were lost", "C")
 
 
 def joint_kind(kinds: "pd.Series[str]") -> str | None:
@@ -61,3 +75,122 @@ def team_estimates(facts: Facts, settings: Settings) -> pd.DataFrame:
 def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Every measure of every team in every setting, with its interval."""
     return team_estimates(facts, settings)
+
+
+@table(
+    "outcomes.csv",
+    (
+        SETTING,
+        TEAM,
+        count("games", "games", "games recorded, lost ones included"),
+        count(
+            "games_lost",
+            "games",
+            "games with a provider fault or budget stop: left out of every mean",
+        ),
+        LOST_PERCENT,
+        IS_FLAGGED,
+        count("meetings", "meetings", "meetings of all games recorded"),
+        *(count(name, "meetings", f"meetings that ended so: {name}") for name in OUTCOMES),
+    ),
+    key="setting team",
+)
+def outcomes(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """How the meetings of every team ended, and how many of its games were excluded."""
+    meetings = facts.of_all_games("meetings", TEAMS)
+    ended = {outcome: (meetings["outcome"] == outcome).astype(int) for outcome in OUTCOMES}
+    counts = meetings[TEAMS].assign(meetings=1, **ended).groupby(TEAMS).sum().reset_index()
+    teams = excluded_share(team_estimates(facts, settings)[[*TEAMS, "games", "games_lost"]])
+    teams = teams.assign(games=teams["games"] + teams["games_lost"])
+    return teams.merge(counts, "left", TEAMS).fillna({"meetings": 0, **dict.fromkeys(OUTCOMES, 0)})
+
+
+@table(
+    "sensitivity.csv",
+    (
+        SETTING,
+        TEAM,
+        number(
+            "fairness_least",
+            COST,
+            "mean with, in each game, the optimal schedule that makes it least",
+            "all agent-games",
+        ),
+        number("fairness", COST, "mean with the canonical schedule", "all agent-games", "F"),
+        number(
+            "fairness_greatest",
+            COST,
+            "mean with, in each game, the optimal schedule that makes it greatest",
+            "all agent-games",
+        ),
+        count("games", "games", "games scored"),
+        count("games_sampled", "games", "of these, with sampled schedules"),
+    ),
+    key="setting team",
+)
+def sensitivity(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """How far fairness moves with the choice among equally cheap optimal schedules."""
+    games = facts.scored
+    agents = games["agents"].astype("float64")
+    ends = ["fairness_least", "fairness_greatest"]
+    totals = group_totals(
+        games[TEAMS].assign(
+            agents=agents,
+            games_sampled=games["is_fairness_sampled"].astype("float64"),
+            **{name: games[name] * agents for name in ends},
+        ),
+        TEAMS,
+    )
+    means = totals.assign(**{name: totals[name] / totals["agents"] for name in ends})
+    teams = team_estimates(facts, settings)[[*TEAMS, "games", "fairness"]]
+    return teams.merge(means.drop(columns="agents"), "left", TEAMS).fillna({"games_sampled": 0})
+
+
+@table(
+    "vps_shares.csv",
+    (
+        SETTING,
+        TEAM,
+        text("source", "kind of message", "P"),
+        text("channel", "channel it was sent on"),
+        number(
+            "vps",
+            SLOTS,
+            "loss these messages caused, before the floor",
+            "all agent-games of typed agents",
+        ),
+    ),
+    key="setting team source channel",
+)
+def vps_shares(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """What typed agents gave away, by kind of message and channel."""
+    del settings
+    agents = facts.of_games("agents", TEAMS)
+    typed = agents[agents["vps_kind"] == "protocol"].groupby(TEAMS).size().rename("typed")
+    by = [*TEAMS, "source", "channel"]
+    found = group_totals(
+        facts.of_games("shares", ["team_place", *TEAMS])[[*by, "team_place", "vps"]],
+        ["team_place", *by],
+    )
+    found = found.merge(typed, "left", TEAMS)
+    found = found.assign(vps=found["vps"] / found["typed"])
+    return found.sort_values(["setting", "team_place", "source", "channel"])
+
+
+@table(
+    "agent_game_counts.csv",
+    (
+        SETTING,
+        TEAM,
+        text("measure", "a measure of leaderboard.csv"),
+        count("agent_games", "agent-games", "those that count"),
+    ),
+    key="setting team measure",
+)
+def agent_game_counts(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """Over how many agent-games every mean of the leaderboard runs."""
+    found = team_estimates(facts, settings)
+    names = [measure.name for measure in MEASURES]
+    counts = found[TEAMS].assign(**{name: found[f"{name}_n"] for name in names})
+    long = counts.melt(TEAMS, names, "measure", "agent_games", ignore_index=False)
+    return long.sort_index(kind="stable").fillna({"agent_games": 0})

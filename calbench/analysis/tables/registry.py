@@ -1,6 +1,5 @@
 """Every published table of a run: declared once, written, described and tested from here."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +8,17 @@ from typing import TypeVar
 import pandas as pd
 
 from calbench.analysis.settings import Settings
-from calbench.errors import OutputError
 from calbench.facts.columns import ROW_VERSION, Column, keyed
-from calbench.facts.frames import arrow_schema, arrow_table, cast, cells, csv_text, parquet_writer
+from calbench.facts.frames import (
+    arrow_schema,
+    arrow_table,
+    as_shown,
+    cast,
+    csv_text,
+    parquet_writer,
+)
 from calbench.facts.storage import Facts
+from calbench.files import written_atomically
 from calbench.metrics.measure import METRICS_VERSION
 
 Made = pd.DataFrame | Iterable[pd.DataFrame]
@@ -20,7 +26,7 @@ Made = pd.DataFrame | Iterable[pd.DataFrame]
 
 Make = Callable[[Facts, Settings], Made]
 
-OneMake = TypeVar("OneMake", bound=Make)
+Maker = TypeVar("Maker", bound=Make)
 
 VERSION = ROW_VERSION.name
 
@@ -56,11 +62,18 @@ class Table:
         """The columns that name a row."""
         return tuple(column.name for column in self.columns if column.is_key)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether it grows with messages: its function then yields parts, and says so."""
+        return self.make.__annotations__.get("return") is not pd.DataFrame
+
     def frames(self, facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
         """Yield its rows, with the declared columns and types."""
         made = self.make(facts, settings)
         for part in [made] if isinstance(made, pd.DataFrame) else made:
-            yield cast(part.assign(**{VERSION: METRICS_VERSION}), self.columns)
+            if not part.empty:
+                rows = part.reset_index(drop=True).assign(**{VERSION: METRICS_VERSION})
+                yield cast(rows, self.columns)
 
     def write(self, facts: Facts, settings: Settings, folder: Path) -> None:
         """Write it below a folder, whole or not at all.
@@ -77,7 +90,7 @@ TABLES: dict[str, Table] = {}
 
 def table(
     path: str, columns: Sequence[Column], key: str, *, needs: str = "", is_versioned: bool = True
-) -> Callable[[OneMake], OneMake]:
+) -> Callable[[Maker], Maker]:
     """Register a function as a table.
 
     Args:
@@ -89,7 +102,7 @@ def table(
     """
     version = (ROW_VERSION,) if is_versioned else ()
 
-    def register(make: OneMake) -> OneMake:
+    def register(make: Maker) -> Maker:
         if path in TABLES:
             raise ValueError(f"two tables are called {path}")
         TABLES[path] = Table(path, (*keyed(columns, key), *version), make, tuple(needs.split()))
@@ -109,17 +122,9 @@ def write_frames(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[C
     Raises:
         OutputError: naming the place, if it cannot be written.
     """
-    beside = path.with_name(f".{path.name}.part")
     save = _save_parquet if path.suffix == ".parquet" else _save_csv
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with written_atomically(path) as beside:
         save(beside, frames, columns)
-        with beside.open("rb") as file:
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError as error:
-        reason = error.strerror or error
-        raise OutputError(f"{path}: cannot be written ({reason}); choose another folder") from error
 
 
 def _save_csv(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> None:
@@ -130,14 +135,5 @@ def _save_csv(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Colu
 def _save_parquet(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> None:
     with parquet_writer(path, arrow_schema(columns)) as writer:
         for frame in frames:
-            rows = arrow_table(_as_shown(frame, columns), columns)
-            writer.write_table(rows, row_group_size=max(1, rows.num_rows))
-
-
-def _as_shown(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
-    """Return numbers with the decimals that their columns have, as a CSV file would hold them."""
-    numbers = [column for column in columns if column.kind == "number"]
-    shown = {
-        c.name: pd.to_numeric(pd.Series(cells(frame[c.name], c), frame.index)) for c in numbers
-    }
-    return frame.assign(**shown)
+            if len(frame):  # a group of no row would be one
+                writer.write_table(arrow_table(as_shown(frame, columns), columns), len(frame))

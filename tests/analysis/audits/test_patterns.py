@@ -1,8 +1,8 @@
 import pytest
 
-from calbench.analysis.audits.honesty import Claim, claims_in, is_true, standings
-from calbench.analysis.audits.patterns import PATTERNS, message_patterns
 from calbench.domain.ids import ErrandId, MeetingId
+from calbench.metrics.speech.honesty import Claim, claims_in, is_true, standings
+from calbench.metrics.speech.patterns import PATTERNS, message_patterns
 from tests.factories import make_scenario
 
 

@@ -1,0 +1,50 @@
+"""A completion function: the user's own source of text behind the released prompts."""
+
+import inspect
+from collections.abc import Awaitable
+from typing import Final, Protocol
+
+from calbench.agents.blame import blaming
+from calbench.agents.budget import estimated_usage
+from calbench.agents.completion import CallSite, Completion, ModelSpec, Request
+from calbench.agents.own import name_of
+from calbench.errors import AgentError
+
+FUNCTION_SPEC: Final = ModelSpec(model="completion-function")
+"""What stands in a request to a function: which model it asks, if any, is its own business."""
+
+
+class CompletionFunction(Protocol):
+    """A conversation in, the text of the next reply out, at once or later."""
+
+    def __call__(self, messages: list[dict[str, str]], /) -> str | Awaitable[str]:
+        """Return the reply to messages of ``role`` (system, user, assistant) and ``content``."""
+        ...
+
+
+class FunctionCompleter:
+    """Asks a function for every completion; its tokens are estimated from the texts."""
+
+    def __init__(self, function: CompletionFunction) -> None:
+        self._function = function
+
+    async def complete(self, request: Request, site: CallSite) -> Completion:
+        """Call the function with the conversation, and wait if it asks to.
+
+        Raises:
+            AgentError: if it raises, or returns something that is no text.
+            UnavailableError: if it says so; the game ends there, unscored.
+        """
+        place = f"agent {site.agent_id}, round {site.round_index}, {site.phase}"
+        name = name_of(self._function)
+        # Made anew each time: what it does to its messages stays with it.
+        messages = [message._asdict() for message in request.messages]
+        with blaming(place, name):
+            text: object = self._function(messages)
+            if inspect.isawaitable(text):
+                text = await text
+        if not isinstance(text, str):
+            raise AgentError(
+                place, f"{name} returned {type(text).__name__}; return the text of the reply"
+            )
+        return Completion(text=text, finish_reason="stop", usage=estimated_usage(request, text))

@@ -1,0 +1,76 @@
+"""A folder of tables described in the terms of a Frictionless Data Package.
+
+``datapackage.json`` stands beside the tables: every column with its type, unit, meaning and origin,
+the key of every table, and the settings that made them.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables.registry import Table
+from calbench.facts.columns import Column, Kind
+from calbench.files import write_atomically
+from calbench.metrics.measure import METRICS_VERSION
+
+NAME = "datapackage.json"
+
+TYPES: Mapping[Kind, str] = {
+    "text": "string",
+    "list": "string",
+    "integer": "integer",
+    "number": "number",
+    "truth": "boolean",
+}
+"""Of columns by kind."""
+
+
+def write_datapackage(tables: Iterable[Table], folder: Path, settings: Settings) -> None:
+    """Describe the tables of a folder.
+
+    Raises:
+        OutputError: the folder cannot be written.
+    """
+    package = {
+        "name": "calbench-tables",
+        "licenses": [{"name": "CC-BY-4.0"}],
+        "calbench": {
+            "metrics_version": METRICS_VERSION,
+            "measure": settings.measure.model_dump(mode="json"),
+            "analysis": settings.analysis.model_dump(mode="json"),
+        },
+        "resources": [resource(each) for each in tables],
+    }
+    data = orjson.dumps(package, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    write_atomically(folder / NAME, data)
+
+
+def resource(table: Table) -> dict[str, Any]:
+    """Return a table as a resource."""
+    return {
+        "name": table.path.rpartition(".")[0].replace("/", "-").replace("_", "-"),
+        "path": table.path,
+        "description": " ".join(table.about.split()),
+        "format": table.path.rpartition(".")[2],
+        "schema": {
+            "fields": [field(column) for column in table.columns],
+            "primaryKey": list(table.key),
+            "missingValues": [""],
+        },
+    }
+
+
+def field(column: Column) -> dict[str, str]:
+    """Return a column as a field; what it does not have is left out."""
+    about = {
+        "name": column.name,
+        "type": TYPES[column.kind],
+        "description": column.meaning,
+        "unit": column.unit,
+        "denominator": column.denominator,
+        "origin": column.origin,
+    }
+    return {name: value for name, value in about.items() if value}

@@ -1,0 +1,183 @@
+"""Ratings of one pool in one setting, or in all settings of a run together (appendix E)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calbench.analysis.ratings.meetings import Meetings, meetings_of
+from calbench.analysis.ratings.pools import (
+    ALL,
+    POOLS,
+    RATING_NAMES,
+    RATINGS,
+    Scenario,
+    events_of,
+    game_starts,
+    pool_seats,
+    with_players,
+)
+from calbench.metrics.seats import Player
+from calbench.stats.plackett_luce import Event, rated_seats
+from calbench.stats.ratings import Ratings, margin_of, ranges_of, rate
+from calbench.stats.spec import DEFAULT_RATINGS, RatingSpec
+
+MARGIN_COLUMNS = ["setting", "rating", "events", "median_range", "greatest_range", "margin"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """The ratings of one pool in one setting, or in all.
+
+    Attributes:
+        pool: one of :data:`POOLS`.
+        setting: of its games, or :data:`ALL`.
+        players: by number, in their order.
+        standings: a row a player: its ``number``, games, ratings and rank; by rank, players
+            without one last.
+        margins: a row a setting and rating: the ranges within games, and the margin they give.
+        meetings: who met whom, by number.
+        seats: of the games that were scored, each with the ``number`` of its player.
+    """
+
+    pool: str
+    setting: str
+    players: tuple[Player, ...]
+    standings: pd.DataFrame
+    margins: pd.DataFrame
+    meetings: Meetings
+    seats: pd.DataFrame
+
+    def warnings(self) -> Iterator[str]:
+        """Yield what ranks cannot say: players that never met, and that nothing links."""
+        place = f"{self.pool}, {self.setting}"
+        groups: dict[int, list[str]] = {}
+        for player, first in zip(self.players, self.meetings.first.tolist(), strict=True):
+            groups.setdefault(first, []).append(player.name)
+        if len(groups) > 1:
+            names = "; ".join(", ".join(names) for names in groups.values())
+            yield f"{place}: no chain of games links these groups, so ranks do not either: {names}"
+        for one, other in self.meetings.pairs():
+            if not self.meetings.games[one, other] and self.meetings.is_linked(one, other):
+                first, second = self.players[one].name, self.players[other].name
+                yield f"{place}: {first} and {second} never met, only through others"
+
+
+def settings_of(seats: pd.DataFrame) -> list[str]:
+    """Return the settings in which a pool played, and ``all`` where there are several."""
+    settings = sorted(seats["setting"].unique())
+    return [*settings, ALL] if len(settings) > 1 else settings
+
+
+def rated_scopes(agents: pd.DataFrame, spec: RatingSpec = DEFAULT_RATINGS) -> Iterator[Scope]:
+    """Rate every pool in every setting.
+
+    Args:
+        agents: as :func:`pool_seats` takes them.
+        spec: settings of the ratings.
+
+    Raises:
+        CalbenchError: the installed library computes otherwise.
+    """
+    for pool in POOLS:
+        seats = pool_seats(agents, pool)
+        for setting in settings_of(seats):
+            yield rated_scope(seats, pool, setting, spec)
+
+
+def rated_scope(
+    pooled: pd.DataFrame,
+    pool: str,
+    setting: str,
+    spec: RatingSpec = DEFAULT_RATINGS,
+    entrants: Sequence[Player] = (),
+) -> Scope:
+    """Rate one pool in one setting, or in ``all``.
+
+    Args:
+        pooled: seats of the pool, as :func:`pool_seats` returns them.
+        pool: its name.
+        setting: of the games to take.
+        spec: settings of the ratings.
+        entrants: players to list that need not have played.
+
+    Raises:
+        CalbenchError: the installed library computes otherwise.
+    """
+    own = pooled if setting == ALL else pooled[pooled["setting"] == setting]
+    seats, players = with_players(own, entrants)
+    is_lost = seats["is_lost"].to_numpy(dtype=bool)
+    scored = seats[~is_lost].reset_index(drop=True)
+    starts = game_starts(scored)
+    meetings = meetings_of(_games(starts), scored["number"].to_numpy(), len(players))
+    ratings, margins = _rated(scored, starts, len(players), spec, pool, setting)
+    lost = seats[is_lost].drop_duplicates(["setting", "scenario_id", "team", "game_id", "number"])
+    standings = _standings(ratings).assign(
+        games=meetings.games.diagonal(),
+        games_lost=np.bincount(lost["number"], minlength=len(players)),
+    )
+    standings = standings.sort_values(["rank", "number"], ignore_index=True)
+    return Scope(pool, setting, players, standings, margins, meetings, scored)
+
+
+def _games(starts: np.ndarray) -> np.ndarray:
+    """Return the game of each seat."""
+    return np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+
+
+def _rated(
+    seats: pd.DataFrame, starts: np.ndarray, num_players: int, spec: RatingSpec, *names: str
+) -> tuple[Ratings, pd.DataFrame]:
+    """Rate the games in which two players meet, with the margins that their settings have."""
+    scenarios = [
+        Scenario(*row) for row in seats[list(Scenario._fields)].iloc[starts[:-1]].to_numpy()
+    ]
+    met = [
+        (scenario, event)
+        for scenario, event in zip(scenarios, events_of(seats, starts), strict=True)
+        if any(rated_seats(event, rating) for rating in range(len(RATINGS)))
+    ]
+    margins = _margins(met)
+    by_setting = {
+        setting: tuple(rows["margin"]) for setting, rows in margins.groupby("setting", sort=False)
+    }
+    events = [
+        Event(event.players, event.scores, by_setting[scenario.setting]) for scenario, event in met
+    ]
+    place = {scenario: unit for unit, scenario in enumerate(sorted({s for s, _ in met}))}
+    units = np.array([place[scenario] for scenario, _ in met], dtype=np.int64)
+    in_mmr = [rating.in_mmr for rating in RATINGS]
+    return rate(events, units, num_players, in_mmr, spec, *names), margins
+
+
+def _margins(games: Sequence[tuple[Scenario, Event]]) -> pd.DataFrame:
+    """Return the margin of each rating by setting: scales differ, so none is pooled."""
+    by_setting: dict[str, list[Event]] = {}
+    for scenario, event in games:
+        by_setting.setdefault(scenario.setting, []).append(event)
+    rows = []
+    for setting, events in by_setting.items():
+        for number, name in enumerate(RATING_NAMES):
+            ranges = ranges_of(events, number)
+            median = np.median(ranges) if ranges.size else np.nan
+            greatest = ranges.max(initial=-np.inf) if ranges.size else np.nan
+            rows.append((setting, name, len(ranges), median, greatest, margin_of(ranges)))
+    return pd.DataFrame(rows, columns=MARGIN_COLUMNS)
+
+
+def _standings(ratings: Ratings) -> pd.DataFrame:
+    """Return ratings and ranks, a row a player in the order of their numbers."""
+    columns: dict[str, np.ndarray] = {
+        "number": np.arange(len(ratings.rank)),
+        "rank": ratings.rank,
+        "rank_low": ratings.low,
+        "rank_high": ratings.high,
+        "tie_group": ratings.tie_group,
+        "mmr": ratings.mmr,
+        "mmr_spread": ratings.mmr_spread,
+    }
+    for row, name in enumerate(RATING_NAMES):
+        for end in ("events", "mu", "sigma", "ordinal", "spread"):
+            columns[f"{name}_{end}"] = getattr(ratings, end)[row]
+    return pd.DataFrame(columns)

@@ -1,0 +1,264 @@
+"""Tables over several runs: a leaderboard of all, and what stands in each run's tables together.
+
+Nothing is estimated here: rows are brought together, named by their experiment, and compared with
+what others published.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from calbench.analysis.measures import MEASURES
+from calbench.analysis.tables.registry import TABLES, VERSION, write_frames
+from calbench.analysis.tables.standings import DEGENERATE, MEASURE_COLUMNS, ORACLE, USAGE_COLUMNS
+from calbench.facts.columns import (
+    SETTING,
+    TEAM,
+    VPS_KIND,
+    Column,
+    count,
+    keyed,
+    text,
+)
+from calbench.facts.frames import read_csv
+from calbench.stats.letters import LETTERS, letter
+
+EXPERIMENT = text("experiment", "experiment that the row is from")
+
+CHANNEL_WORDS: Mapping[str, str] = {
+    "dm": "private messages",
+    "participant_groupchat": "to all participants",
+    "all_agent_groupchat": "to all agents",
+}
+"""Channels as tables and pages call them."""
+
+KIND_WORDS: Mapping[str, str] = {
+    "protocol": "protocol",
+    DEGENERATE: "degenerate baseline",
+    "scripted": "scripted agents",
+    "model": "language models",
+    "custom": "agents of one's own",
+}
+"""Kinds of players likewise."""
+
+
+def in_words(names: Iterable[str], words: Mapping[str, str]) -> str:
+    """Return names of a vocabulary as people call them, joined."""
+    return " and ".join(words.get(name, name) for name in names)
+
+
+@dataclass(frozen=True)
+class RunTables:
+    """The tables of one run.
+
+    Attributes:
+        name: of its experiment.
+        folder: with the tables.
+    """
+
+    name: str
+    folder: Path
+
+    def table(self, path: str) -> pd.DataFrame:
+        """Read one of its tables.
+
+        Raises:
+            FileError: it cannot be read, or is no such table.
+        """
+        return read_csv(self.folder / path, TABLES[path].columns)
+
+    def named(self, path: str) -> pd.DataFrame:
+        """Return one of its tables with the name of the experiment; no rows if there is none."""
+        if not (self.folder / path).is_file():
+            return pd.DataFrame()
+        return self.table(path).assign(experiment=self.name)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What is brought together.
+
+    Attributes:
+        compared: runs whose teams may stand beside each other.
+        browsed: of these, those whose every game can be stepped through.
+        scaled: runs on scenarios of several sizes.
+        drawn: runs on several draws of a suite.
+        published: folder with the numbers of others.
+    """
+
+    compared: Sequence[RunTables]
+    browsed: Sequence[RunTables]
+    scaled: Sequence[RunTables]
+    drawn: Sequence[RunTables]
+    published: Path
+
+
+@dataclass(frozen=True)
+class SummaryTable:
+    """A table over several runs: its path, its columns, how it is made and what it holds."""
+
+    path: str
+    columns: tuple[Column, ...]
+    make: Callable[[Runs], pd.DataFrame]
+
+    @cached_property
+    def about(self) -> str:
+        """What it holds, in a sentence."""
+        return (self.make.__doc__ or "").split("\n\n")[0]
+
+
+SUMMARY: dict[str, SummaryTable] = {}
+"""Every table over several runs, by its path."""
+
+
+def summary(
+    path: str, columns: Sequence[Column], key: str
+) -> Callable[[Callable[[Runs], pd.DataFrame]], Callable[[Runs], pd.DataFrame]]:
+    """Register a function as a table over several runs."""
+
+    def register(make: Callable[[Runs], pd.DataFrame]) -> Callable[[Runs], pd.DataFrame]:
+        SUMMARY[path] = SummaryTable(path, keyed(columns, key), make)
+        return make
+
+    return register
+
+
+def write_summary(runs: Runs, folder: Path) -> None:
+    """Write every table for which there are runs.
+
+    Raises:
+        FileError: a table of a run cannot be read.
+        OutputError: the folder cannot be written.
+    """
+    for each in SUMMARY.values():
+        made = each.make(runs)
+        if not made.empty:
+            write_frames(folder / each.path, [made], each.columns)
+
+
+def together(path: str, runs: Sequence[RunTables]) -> pd.DataFrame:
+    """Return the rows of a table of every run, in the order of the runs."""
+    found = [rows for run in runs if not (rows := run.named(path)).empty]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
+def _collected(path: str, runs: Callable[[Runs], Sequence[RunTables]]) -> None:
+    """Register the rows of a run's table, of several runs together."""
+    source = TABLES[path]
+    columns = tuple(column for column in source.columns if column.name != VERSION)
+
+    def make(given: Runs) -> pd.DataFrame:
+        return together(path, runs(given))
+
+    make.__doc__ = source.about
+    summary(path, (EXPERIMENT, *columns), " ".join(["experiment", *source.key]))(make)
+
+
+@summary(
+    "leaderboard.csv",
+    (
+        EXPERIMENT,
+        SETTING,
+        text("channel", "how agents could talk; rows of two channels are never compared", "C"),
+        TEAM,
+        text("kind", "of team; reference is the oracle, which plays no game", "C"),
+        count("games", "games", "games scored"),
+        count("games_lost", "games", "games with a provider fault or budget stop, left out"),
+        count("scenarios", "scenarios", "distinct scenarios of these games"),
+        VPS_KIND,
+        *MEASURE_COLUMNS,
+        *USAGE_COLUMNS,
+    ),
+    key="experiment setting channel team",
+)
+def leaderboard(runs: Runs) -> pd.DataFrame:
+    """Every team of every comparable set of games, and the oracle, with ranks and ties."""
+    rows = together("standings.csv", runs.compared)
+    if rows.empty:
+        return rows
+    views, taken = [], set[tuple[str, str]]()
+    by = ["setting", "channels", "suite_digest"]
+    for (setting, channels, _), own in rows.groupby(by, sort=False):
+        channel = in_words(str(channels).split(), CHANNEL_WORDS)
+        if (str(setting), channel) in taken:
+            channel = f"{channel}, {own['experiment'].iloc[0]}"
+        taken.add((str(setting), channel))
+        views.append(_view(own).assign(channel=channel))
+    found = pd.concat(views, ignore_index=True)
+    words = [in_words(kinds.split(), KIND_WORDS) for kinds in found["kinds"]]
+    counts = {
+        f"{measure.name}_n": found[f"{measure.name}_n"].where(found[measure.name].notna())
+        for measure in MEASURES
+    }
+    return found.assign(kind=words, **counts)
+
+
+def _view(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return comparable rows, one oracle last, with letters that no two experiments share.
+
+    Teams of two experiments were not compared, so they are in no common tie group.
+    """
+    is_oracle = rows["team"] == ORACLE
+    teams, oracle = rows[~is_oracle], rows[is_oracle].iloc[:1].assign(experiment="")
+    used = dict.fromkeys((f"{measure.name}_ties" for measure in MEASURES), 0)
+    parts = []
+    for _, own in teams.groupby("experiment", sort=False):
+        moved = {}
+        for name, taken in used.items():
+            moved[name] = own[name].map(lambda ties, by=taken: _moved(ties, by), na_action="ignore")
+            used[name] += len({each for ties in own[name].dropna() for each in ties.split()})
+        parts.append(own.assign(**moved))
+    return pd.concat([*parts, oracle], ignore_index=True)
+
+
+def _moved(ties: str, by: int) -> str:
+    """Return letters of tie groups, so many places further on in the alphabet."""
+    return " ".join(letter(_place(each) + by) for each in ties.split())
+
+
+def _place(tie: str) -> int:
+    return LETTERS.index(tie[0]) + len(LETTERS) * (int(tie[1:]) - 1 if tie[1:] else 0)
+
+
+for _path in (
+    "agent_game_counts.csv",
+    "regret_by_game.csv",
+    "regret_by_team.csv",
+    "optimum_lost_by_round.csv",
+    "scheduled_by_player.csv",
+):
+    _collected(_path, lambda runs: runs.compared)
+
+
+def setting_title(experiment: str, setting: str) -> str:
+    """Return what tables and pages call a setting of an experiment."""
+    return setting if experiment == setting else f"{experiment}: {setting}"
+
+
+def _without_version(path: str) -> tuple[Column, ...]:
+    return tuple(column for column in TABLES[path].columns if column.name != VERSION)
+
+
+@summary("difficulty.csv", _without_version("difficulty.csv"), key="setting tertile")
+def difficulty(runs: Runs) -> pd.DataFrame:
+    """Range and median of the scenarios' feasible fractions, by setting and third."""
+    rows = together("difficulty.csv", runs.browsed)
+    if rows.empty:
+        return rows
+    titles = [
+        setting_title(*place) for place in zip(rows["experiment"], rows["setting"], strict=True)
+    ]
+    return rows.assign(setting=titles)
+
+
+@summary("scale_bytes.csv", _without_version("scale_bytes.csv"), key="setting team")
+def scale_bytes(runs: Runs) -> pd.DataFrame:
+    """How long the messages of every team are, a meeting, by the number of agents."""
+    rows = together("scale_bytes.csv", runs.scaled)
+    if rows.empty:
+        return rows
+    place = rows["team"].map({team: number for number, team in enumerate(rows["team"].unique())})
+    return rows.assign(place=place).sort_values(["place", "agents"], kind="stable")

@@ -1,0 +1,125 @@
+"""Pairs of teams: how far they are apart, and how sure that is."""
+
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from calbench.analysis.estimates import ScenarioSums, scenario_sums
+from calbench.analysis.measures import MEASURES, measured_values
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables.leaderboard import team_estimates
+from calbench.analysis.tables.registry import table
+from calbench.facts.columns import SETTING, Column, count, estimated, number, text
+from calbench.facts.frames import empty
+from calbench.facts.storage import Facts
+from calbench.stats.differences import paired_differences
+from calbench.stats.multiplicity import adjusted_p_values
+from calbench.stats.power import minimum_detectable_difference, required_units
+from calbench.stats.spec import AnalysisSpec
+
+UNIT = "unit of the measure"
+COMMON = "scenarios that count for both teams"
+
+
+COMPARISONS = (
+    SETTING,
+    text("team_a", "team id"),
+    text("team_b", "team id of another, later in the order of the tables"),
+    text("measure", f"one of {', '.join(measure.name for measure in MEASURES)}"),
+    count("scenarios", "scenarios", "those that count for both teams"),
+    *estimated(
+        "difference",
+        UNIT,
+        "mean of team_a less mean of team_b",
+        f"agent-games that count, in {COMMON}",
+        "C",
+    ),
+    number("p", "", "two-sided, paired permutation test over scenarios", COMMON),
+    number("p_adjusted", "", "Benjamini-Hochberg over all rows of the table"),
+    number(
+        "resolvable_gap",
+        UNIT,
+        "smallest true difference that so many scenarios find with 80% power at the level of "
+        "5%, by the paired t-test; empty below three scenarios",
+        COMMON,
+    ),
+    Column(
+        "scenarios_needed",
+        "integer",
+        "scenarios",
+        "fewest in all with which a true difference of this size is found with that power; "
+        "empty for a difference of zero",
+        "",
+        "C",
+    ),
+)
+
+
+@table("comparisons.csv", COMPARISONS, key="setting team_a team_b measure")
+@lru_cache(maxsize=1)
+def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """Paired differences between the teams of each setting, under every measure.
+
+    A pair without a common scenario that counts is left out, as is the VPS of two teams that was
+    not measured alike. Resamples are those of the leaderboard.
+    """
+    agents = facts.of_games("agents")
+    kinds = team_estimates(facts, settings).set_index(["setting", "team"])["vps_kind"]
+    found = [
+        _compared(sums, measure.name, kinds[sums.setting], settings.analysis)
+        for sums in scenario_sums(agents, ["team"], measured_values(agents))
+        for measure in MEASURES
+    ]
+    if not any(map(len, found)):
+        return empty(COMPARISONS)
+    rows = pd.concat(found, ignore_index=True)
+    rows = rows.sort_values(["setting", "place_a", "place_b"], kind="stable", ignore_index=True)
+    return rows.assign(p_adjusted=adjusted_p_values(rows["p"].to_numpy()))
+
+
+def _compared(
+    sums: ScenarioSums, measure: str, kinds: "pd.Series[str]", spec: AnalysisSpec
+) -> pd.DataFrame:
+    """Compare every two teams of a setting under one measure."""
+    teams = sums.groups["team"].tolist()
+    pairs = [
+        (a, b)
+        for a, b in combinations(range(len(teams)), 2)
+        if "vps" not in measure or (kinds[teams[a]] == kinds[teams[b]])
+    ]
+    found = paired_differences(sums.of(measure), pairs, spec, sums.setting)
+    rows = pd.DataFrame(
+        {
+            "setting": sums.setting,
+            "place_a": [a for a, _ in pairs],
+            "place_b": [b for _, b in pairs],
+            "team_a": [teams[a] for a, _ in pairs],
+            "team_b": [teams[b] for _, b in pairs],
+            "measure": measure,
+            "scenarios": found.num_units,
+            "difference": found.value,
+            "difference_low": found.low,
+            "difference_high": found.high,
+            "p": found.p_value,
+            "spread": found.spread,
+        }
+    )
+    return _with_power(rows[rows["scenarios"] > 0], spec)
+
+
+def _with_power(rows: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:
+    """Say what such a suite finds, and how large one would have to be to find the difference."""
+    gaps, needed = [], []
+    for row in rows.to_dict("records"):
+        spread = float(row["spread"])
+        is_known = not np.isnan(spread)
+        gaps.append(
+            minimum_detectable_difference(spread, int(row["scenarios"]), spec) if is_known else None
+        )
+        needed.append(required_units(float(row["difference"]), spread, spec) if is_known else None)
+    return rows.assign(
+        resolvable_gap=pd.Series(gaps, rows.index, dtype="float64"),
+        scenarios_needed=pd.Series(needed, rows.index, dtype="Int64"),
+    )

@@ -1,0 +1,278 @@
+"""The four tables of appendix F.5, and the messages that gave most away.
+
+The columns of ``belief_evidence.csv`` and ``pair_round_vps.csv`` are the paper's. Of the
+two summaries it names the measures and, in words, the key; our reading [C]:
+
+- ``game_summary.csv`` has one row a game, keyed by ``trace_path`` and ``game_id``. Means run
+  over pair-rounds, all of them or those of two participants; ``observation_count`` sums
+  ``observations``.
+- ``game_target_summary.csv`` has one row for each game and target. "Participant-pair totals"
+  are the total and its excess above the floor; the floor stands in ``vps_floor``.
+- ``pair_round_vps.csv`` has a row for every ordered pair and every round, those without a
+  message too, so that means need no other file.
+- All four are about typed agents: what a language agent gives away is not read off its words
+  but measured by reflections, in a table of their own. A game without typed agents has no
+  rows but that of ``game_summary.csv``, whose totals are then empty. Excluded games have no rows.
+- *Ideal* is an observer that knows nothing, with 0.5 for every slot. The distances to it are
+  ``sum_s |prior - 0.5|`` and ``sum_s |b_s - 0.5|``; ``vps_loss`` is ``sum_s |b_s - prior|``.
+  At the default prior of 0.5 the first is 0 and the second equals the loss.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables.registry import table
+from calbench.facts.beliefs import BELIEFS, IDEAL, PAIRS, UPDATES
+from calbench.facts.columns import (
+    DIGITS,
+    EVENT,
+    GAME_ID,
+    OBSERVER,
+    ROUND,
+    SCENARIO,
+    SETTING,
+    SLOTS,
+    TARGET,
+    TEAM,
+    TRACE_PATH,
+    chosen,
+    count,
+    fine,
+    number,
+)
+from calbench.facts.frames import as_shown
+from calbench.facts.storage import GAME, Facts
+from calbench.stats.sums import grouped_sums
+
+TELLING = 3
+"""Messages of a team that are named, each of another game [C]."""
+
+GAME_OF_ROW = (TRACE_PATH, GAME_ID)
+NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
+
+
+@table(
+    "privacy/belief_evidence.csv",
+    (
+        *GAME_OF_ROW,
+        EVENT,
+        ROUND,
+        TARGET,
+        OBSERVER,
+        *chosen(
+            BELIEFS.columns,
+            "slot source evidence strength belief_before belief_after",
+        ),
+    ),
+    key="",  # a message may tell of a slot more than once
+    is_versioned=False,
+)
+def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
+    """Every update of a belief about a typed agent (paper, appendix F.5)."""
+    for rows in facts.batches("beliefs"):
+        yield facts.named(rows, NAMES_OF_GAME)
+
+
+@table(
+    "privacy/pair_round_vps.csv",
+    (
+        *GAME_OF_ROW,
+        *chosen(
+            PAIRS.columns,
+            "round target_agent observer_agent target_is_participant observer_is_participant",
+        ),
+        count("num_agents", "agents", "agents of the game", "P"),
+        count("num_slots", "slots", "slots of a calendar", "P"),
+        *chosen(PAIRS.columns, "observations"),
+        fine(
+            "prior_distance_to_ideal",
+            SLOTS,
+            f"sum over slots of |prior - {IDEAL}|",
+            "",
+            "P, definition C",
+        ),
+        *chosen(PAIRS.columns, "posterior_distance_to_ideal vps_loss"),
+        fine("vps_loss_per_slot", "", "vps_loss / num_slots", "slots", "P"),
+        fine("prior", "", "belief at the start of the round", "", "P"),
+    ),
+    key="trace_path round target_agent observer_agent",
+    is_versioned=False,
+)
+def pair_round_vps(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
+    """What every observer learnt about every typed agent in every round (paper, appendix F.5)."""
+    prior = settings.measure.belief_prior
+    for batch in facts.batches("pairs"):
+        rows = facts.named(batch, (*NAMES_OF_GAME, "agents", "slots"))
+        slots = rows["slots"].astype("float64")
+        yield rows.assign(
+            num_agents=rows["agents"],
+            num_slots=rows["slots"],
+            prior_distance_to_ideal=slots * abs(prior - IDEAL),
+            vps_loss_per_slot=rows["vps_loss"] / slots,
+            prior=prior,
+        )
+
+
+def pair_totals(facts: Facts, *by: str) -> pd.DataFrame:
+    """Add up the loss of pair-rounds, of all and of those of two participants.
+
+    Args:
+        facts: of a run.
+        by: columns that name a group, beside its game.
+
+    Returns:
+        A row a group: ``total`` over ``pairs``, ``participant_total`` over
+        ``participant_pairs``, and ``observations``.
+    """
+    names = ("target_is_participant", "observer_is_participant", "observations", "vps_loss")
+    batches = facts.batches("pairs", list(dict.fromkeys((*by, *names))))
+    return pd.concat([_totals(rows, [GAME, *by]) for rows in batches], ignore_index=True)
+
+
+def _totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    grouped = rows.groupby(list(by), sort=False)
+    group, loss = np.asarray(grouped.ngroup(), dtype=np.int64), rows["vps_loss"].to_numpy()
+    takes_part = rows[["target_is_participant", "observer_is_participant"]].to_numpy(dtype=bool)
+    inner = np.where(takes_part.all(axis=1), loss, np.nan)
+    every = grouped_sums(loss, group, grouped.ngroups)
+    participants = grouped_sums(inner, group, grouped.ngroups)
+    return (
+        rows[list(by)]
+        .drop_duplicates(ignore_index=True)
+        .assign(
+            total=every.totals,
+            pairs=every.counts,
+            participant_total=participants.totals,
+            participant_pairs=participants.counts,
+            observations=grouped["observations"].sum().to_numpy(dtype=np.int64),
+        )
+    )
+
+
+@table(
+    "privacy/game_summary.csv",
+    (
+        *GAME_OF_ROW,
+        fine("vps_loss_total", SLOTS, "over pairs and rounds", "", "P"),
+        fine("vps_loss_mean", SLOTS, "mean vps_loss", "all pair-rounds", "P"),
+        fine(
+            "participant_pair_vps_loss_total",
+            SLOTS,
+            "over rounds and pairs that both take part in the round's meeting",
+            "",
+            "P",
+        ),
+        fine(
+            "participant_pair_vps_loss_mean",
+            SLOTS,
+            "mean vps_loss",
+            "pair-rounds of two participants",
+            "P",
+        ),
+        count("observation_count", UPDATES, "belief updates", "P"),
+    ),
+    key="trace_path",
+    is_versioned=False,
+)
+def game_summary(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """What typed agents of every scored game gave away (paper, appendix F.5)."""
+    typed = facts.frame("agents").query("not uses_language")[GAME]
+    rows = facts.scored.reset_index(drop=True).merge(pair_totals(facts), "left", GAME)
+    is_measured = rows[GAME].isin(typed)
+    total, participants = (
+        rows[name].fillna(0.0).where(is_measured) for name in ("total", "participant_total")
+    )
+    return rows.assign(
+        vps_loss_total=total,
+        vps_loss_mean=total / rows["pairs"],
+        participant_pair_vps_loss_total=participants,
+        participant_pair_vps_loss_mean=participants / rows["participant_pairs"],
+        observation_count=rows["observations"].fillna(0),
+    )
+
+
+@table(
+    "privacy/game_target_summary.csv",
+    (
+        *GAME_OF_ROW,
+        TARGET,
+        fine("vps_loss_total", SLOTS, "V, over observers and rounds", "", "P"),
+        fine("excess_vps_loss_total", SLOTS, "max(0, V - vps_floor)", "", "P"),
+        fine(
+            "participant_pair_vps_loss_total",
+            SLOTS,
+            "V over pairs that both take part in the round's meeting",
+            "",
+            "P",
+        ),
+        fine("participant_pair_excess_vps_loss_total", SLOTS, "the same above vps_floor", "", "P"),
+        fine("vps_floor", SLOTS, "subtracted from each total", "", "P"),
+    ),
+    key="trace_path target_agent",
+    is_versioned=False,
+)
+def game_target_summary(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """What every typed agent of every scored game gave away (paper, appendix F.5)."""
+    floor = settings.measure.vps_floor
+    agents = facts.of_games("agents", NAMES_OF_GAME).query("not uses_language")
+    rows = agents.rename(columns={"agent_id": "target_agent"}).merge(
+        pair_totals(facts, "target_agent"), "left", [GAME, "target_agent"]
+    )
+    total, participants = (rows[name].fillna(0.0) for name in ("total", "participant_total"))
+    return rows.assign(
+        vps_loss_total=total,
+        excess_vps_loss_total=(total - floor).clip(lower=0.0),
+        participant_pair_vps_loss_total=participants,
+        participant_pair_excess_vps_loss_total=(participants - floor).clip(lower=0.0),
+        vps_floor=floor,
+    )
+
+
+@table(
+    "telling_messages.csv",
+    (
+        SETTING,
+        TEAM,
+        SCENARIO,
+        EVENT,
+        count("target_agent", "", "whose calendar it tells of"),
+        *chosen(BELIEFS.columns, "source"),
+        number("vps", SLOTS, "what the message added to the game's VPS, over all observers"),
+    ),
+    key="setting team scenario_id",
+)
+def telling_messages(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """The typed messages that gave most of a calendar away, some of each team, one of a game.
+
+    Over a game the steps of all messages add up to its VPS.
+    """
+    names = ("event_index", "target_agent", "source", "belief_before", "belief_after")
+    prior = settings.measure.belief_prior
+    found = [_most_telling(rows, prior) for rows in facts.batches("beliefs", names)]
+    columns = ("setting", "team", "scenario_id", "team_place")
+    rows = facts.named(pd.concat(found, ignore_index=True), columns).sort_values(
+        ["setting", "team_place", "vps", "scenario_id"], ascending=[True, True, False, True]
+    )
+    return rows.groupby(["setting", "team"], sort=False).head(TELLING)
+
+
+def _most_telling(beliefs: pd.DataFrame, prior: float) -> pd.DataFrame:
+    """Return the message of each game that moved beliefs furthest from the prior.
+
+    Of several the first; none where no message moved any. Beliefs are taken as the tables show
+    them, and so are steps compared.
+    """
+    rows = as_shown(beliefs, chosen(BELIEFS.columns, "belief_before belief_after"))
+    steps = (rows["belief_after"] - prior).abs() - (rows["belief_before"] - prior).abs()
+    message = [GAME, "event_index", "target_agent", "source"]
+    grouped = rows.groupby(message, sort=False)
+    sums = grouped_sums(
+        steps.to_numpy(), np.asarray(grouped.ngroup(), dtype=np.int64), grouped.ngroups
+    )
+    told = rows[message].drop_duplicates(ignore_index=True)
+    told = told.assign(vps=[round(total, DIGITS) for total in sums.totals.tolist()])
+    best = told.sort_values([GAME, "vps", "event_index"], ascending=[True, False, True])
+    return best[best["vps"] > 0].drop_duplicates(GAME)

@@ -1,0 +1,130 @@
+"""What language agents said they learnt: by pair and round, and how often it was the truth.
+
+These two tables stand beside the four of protocol-semantic evidence (appendix F.5), which hold
+nothing about language: ``reflections.csv`` has a row for each reflection and target, those
+that could not be read too, and ``reflection_calibration.csv`` one for each setting and team.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from calbench.analysis.estimates import ScenarioSums
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables.registry import table
+from calbench.facts.columns import (
+    GAME_ID,
+    SETTING,
+    TEAM,
+    TRACE_PATH,
+    Column,
+    count,
+    estimated,
+    number,
+)
+from calbench.facts.reflections import MAGNITUDES, REFLECTIONS
+from calbench.facts.storage import GAME, Facts
+from calbench.stats.sums import Floats
+
+STEPS = "steps of 1 to 3"
+DIRECTIONS = ("toward", "away")
+MOVES = tuple(f"{direction}_{size}" for direction in DIRECTIONS for size in MAGNITUDES)
+"""Columns that hold numbers of movements, by direction and size."""
+
+SIZES = {"": MAGNITUDES, **{f"_{size}": (size,) for size in MAGNITUDES}}
+"""Sizes that count together, by what ends the names of their columns."""
+
+
+@table(
+    "privacy/reflections.csv",
+    (
+        TRACE_PATH,
+        GAME_ID,
+        *(column for column in REFLECTIONS.columns if column.name not in MOVES),
+    ),
+    key="trace_path round target_agent observer_agent",
+)
+def reflections(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
+    """Every reflection of every scored game, a row a target."""
+    for rows in facts.batches("reflections"):
+        yield facts.named(rows, ("trace_path", "game_id"))
+
+
+def _precision(name: str, which: str) -> tuple[Column, ...]:
+    share = f"{which} that go toward the truth, as a share of 1"
+    return estimated(name, "", share, which, "C")
+
+
+REFLECTION_CALIBRATION = (
+    SETTING,
+    TEAM,
+    count("reflections", "reflections", "about one target each"),
+    count("unread", "reflections", "of these, not readable"),
+    count("movements", "movements", "integers other than 0, by slot"),
+    *_precision("precision", "movements"),
+    number("mean_toward", STEPS, "mean |movement|", "movements toward the truth"),
+    number("mean_away", STEPS, "mean |movement|", "movements away from the truth"),
+    *(
+        column
+        for size in MAGNITUDES
+        for column in (
+            count(f"movements_{size}", "movements", f"of these, by {size}"),
+            *_precision(f"precision_{size}", f"movements by {size}"),
+        )
+    ),
+)
+
+
+@table("privacy/reflection_calibration.csv", REFLECTION_CALIBRATION, key="setting team")
+def reflection_calibration(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """How often reflections went toward the truth, by setting, team and size of the movement."""
+    rows = _moves_by_game(facts)
+    teams = rows.groupby(["setting", "team"], sort=False)[["reflections", "unread", *MOVES]].sum()
+    found = teams.assign(
+        **{f"mean_{direction}": _mean_size(teams, direction) for direction in DIRECTIONS}
+    )
+    shares = [sums.means(settings.analysis) for sums in _shares(rows)]
+    if not shares:
+        return pd.DataFrame()
+    rows = found.reset_index().merge(pd.concat(shares, ignore_index=True), on=["setting", "team"])
+    counts = {f"movements{end}": rows[f"precision{end}_n"] for end in SIZES}
+    return rows.assign(**counts)
+
+
+def _moves_by_game(facts: Facts) -> pd.DataFrame:
+    """Return how many reflections each game has, and how many movements of each kind."""
+    found = []
+    for batch in facts.batches("reflections", ("is_readable", *MOVES)):
+        rows = batch.assign(reflections=1, unread=~batch["is_readable"])
+        counts = rows[["reflections", "unread", *MOVES]].astype("Int64").fillna(0)
+        found.append(counts.groupby(rows[GAME], sort=False).sum())
+    return facts.named(pd.concat(found).reset_index())
+
+
+def _mean_size(moves: pd.DataFrame, direction: str) -> Floats:
+    counts = moves[[f"{direction}_{size}" for size in MAGNITUDES]].to_numpy(dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        means: Floats = counts @ np.array(MAGNITUDES, dtype=np.float64) / counts.sum(axis=1)
+    return means
+
+
+def _shares(games: pd.DataFrame) -> Iterator[ScenarioSums]:
+    """Yield movements toward the truth among all, by scenario, team and size."""
+    quantities = tuple(f"precision{end}" for end in SIZES)
+    for setting, rows in games.groupby("setting", sort=True):
+        teams = rows[["team"]].drop_duplicates(ignore_index=True)
+        team, _ = pd.factorize(rows["team"])
+        scenario, scenarios = pd.factorize(rows["scenario_id"], sort=True)
+        toward, away = np.zeros((2, len(scenarios), len(teams), len(SIZES)))
+        toward[scenario, team] = _moves_of_sizes(rows, "toward")
+        away[scenario, team] = _moves_of_sizes(rows, "away")
+        yield ScenarioSums(str(setting), teams, quantities, toward, toward + away)
+
+
+def _moves_of_sizes(games: pd.DataFrame, direction: str) -> Floats:
+    """Return how many movements of a direction have the sizes that count together."""
+    counts = [
+        games[[f"{direction}_{size}" for size in sizes]].sum(axis=1) for sizes in SIZES.values()
+    ]
+    return np.stack(counts, axis=1).astype(np.float64)

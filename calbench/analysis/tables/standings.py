@@ -1,0 +1,237 @@
+"""The leaderboard in full: n, ranks and ties of every measure, and what a team asked of models."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+
+import numpy as np
+import pandas as pd
+
+from calbench.analysis.estimates import group_totals
+from calbench.analysis.measures import MEASURES, Measure
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables.comparisons import comparisons
+from calbench.analysis.tables.leaderboard import TEAMS, team_estimates
+from calbench.analysis.tables.players import players, usage
+from calbench.analysis.tables.registry import TABLES, table
+from calbench.facts.columns import (
+    FINE_DIGITS,
+    SETTING,
+    TEAM,
+    VPS_KIND,
+    count,
+    estimated,
+    listed,
+    number,
+    text,
+)
+from calbench.facts.frames import as_shown
+from calbench.facts.storage import Facts
+from calbench.stats.letters import compact_letters, rank_ranges
+from calbench.stats.sums import Floats
+
+ORACLE, REFERENCE = "oracle", "reference"
+"""Team and kind of the row of best schedules, which plays no game."""
+
+DEGENERATE = "degenerate"
+
+FREE_OF_COST = ("excess_cost", "excess_cost_per_meeting", "adjusted_excess_cost", "fairness")
+"""Measures that are 0 by definition for who pays what the oracle pays."""
+
+
+MEASURE_COLUMNS = tuple(
+    column
+    for measure in MEASURES
+    for column in (
+        *estimated(
+            measure.name,
+            measure.unit,
+            f"mean of: {measure.definition}",
+            measure.denominator,
+            measure.origin,
+        ),
+        count(f"{measure.name}_n", "agent-games", "over how many the mean runs"),
+        count(f"{measure.name}_rank_low", "", "best rank that the comparisons allow"),
+        count(f"{measure.name}_rank_high", "", "worst rank that they allow"),
+        count(f"{measure.name}_ranked", "teams", "how many teams have a rank here"),
+        listed(
+            f"{measure.name}_ties",
+            "letters of the tie groups it belongs to, separated by spaces",
+            "C",
+        ),
+    )
+)
+USAGE_COLUMNS = (
+    count("calls", "calls", "model calls of its players, as usage.csv counts them"),
+    count("input_tokens", "tokens", "sent, cached ones included"),
+    count("cached_tokens", "tokens", "of these, kept by the provider from an earlier call"),
+    count("output_tokens", "tokens", "received"),
+    number(
+        "price_usd",
+        "US$",
+        "of these tokens; empty where a price is not known",
+        digits=FINE_DIGITS,
+    ),
+    number("price_usd_per_game", "US$ per game", "price_usd / games", "games", digits=FINE_DIGITS),
+)
+
+
+@table(
+    "standings.csv",
+    (
+        SETTING,
+        text("suite_digest", "SHA-256 over the scenarios; rows of two digests are not comparable"),
+        listed(
+            "channels", "open ones, separated by spaces; of rows that may be compared, the same"
+        ),
+        TEAM,
+        listed(
+            "kinds",
+            "of its players, separated by spaces; reference is the oracle, which plays none",
+        ),
+        count("games", "games", "games scored"),
+        count("games_lost", "games", "games with a provider fault or budget stop, left out"),
+        count("scenarios", "scenarios", "distinct scenarios of these games"),
+        VPS_KIND,
+        *MEASURE_COLUMNS,
+        *USAGE_COLUMNS,
+    ),
+    key="setting team",
+)
+def standings(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """The leaderboard with n, ranks and ties, tokens and prices, and the oracle beside the teams.
+
+    Ranks do not claim more than the paired comparisons show: below a team stand those that it
+    significantly beats. Degenerate baselines have none [C].
+    """
+    found = team_estimates(facts, settings)
+    rows = found.merge(_kinds(facts, settings), "left", TEAMS)
+    for part in (_ranks(rows, facts, settings), _used(facts, settings)):
+        rows = rows.merge(part, "left", TEAMS)
+    rows = rows.merge(_suites(facts), "left", "setting")
+    oracle = _oracle(facts).merge(_suites(facts), "left", "setting")
+    together = pd.concat([rows.assign(is_oracle=False), oracle.assign(is_oracle=True)])
+    return together.sort_values(["setting", "is_oracle"], kind="stable")
+
+
+def _suites(facts: Facts) -> pd.DataFrame:
+    """Return what defines the scenarios of each setting, and the channels of its first game."""
+    games = facts.games.groupby("setting", sort=False)
+    digests = games["scenario_digest"].agg(
+        lambda found: sha256("".join(sorted(set(found))).encode()).hexdigest()
+    )
+    return pd.DataFrame(
+        {"suite_digest": digests, "channels": games["channels"].first()}
+    ).reset_index()
+
+
+def _kinds(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """Return the kinds of every team's players, in the order of the tables by player."""
+    rows = players(facts, settings)[["setting", "kind", "teams"]]
+    sat = rows.assign(team=rows["teams"].str.split(" ")).explode("team")
+    kinds = sat.drop_duplicates([*TEAMS, "kind"]).groupby(TEAMS, sort=False)["kind"].agg(" ".join)
+    return kinds.rename("kinds").reset_index()
+
+
+def _ranks(rows: pd.DataFrame, facts: Facts, settings: Settings) -> pd.DataFrame:
+    """Return ranks and ties of every measure, by the numbers that comparisons.csv shows."""
+    compared = as_shown(comparisons(facts, settings), TABLES["comparisons.csv"].columns)
+    level = round(1 - settings.analysis.confidence, 10)
+    found = rows[TEAMS]
+    for measure in MEASURES:
+        parts = [
+            _standing(own, compared, measure, level)
+            for _, own in rows[rows["kinds"] != DEGENERATE].groupby("setting")
+        ]
+        if parts:
+            found = found.merge(pd.concat(parts), "left", TEAMS)
+    return found
+
+
+def _standing(
+    rows: pd.DataFrame, compared: pd.DataFrame, measure: Measure, level: float
+) -> pd.DataFrame:
+    """Return ranks and ties of one measure in one setting, of teams that were compared in it."""
+    name, teams = measure.name, rows["team"].tolist()
+    pairs = compared[
+        (compared["setting"] == rows["setting"].iloc[0]) & (compared["measure"] == name)
+    ]
+    signs = _signs(teams, pairs, level, 1 if measure.better == "higher" else -1)
+    chosen = np.flatnonzero(~np.isnan(signs).all(axis=1))
+    signs = signs[np.ix_(chosen, chosen)]
+    low, high, ranked = rank_ranges(signs)
+    letters = compact_letters(signs == 0, low)
+    found = pd.DataFrame(
+        {
+            f"{name}_rank_low": low,
+            f"{name}_rank_high": high,
+            f"{name}_ranked": ranked,
+            f"{name}_ties": list(map(" ".join, letters)),
+        }
+    )
+    return rows[TEAMS].iloc[chosen].reset_index(drop=True).join(found)
+
+
+def _signs(teams: list[str], pairs: pd.DataFrame, level: float, direction: int) -> Floats:
+    """Return 1 where the row's team is significantly better than the column's, -1 where worse."""
+    place = {team: number for number, team in enumerate(teams)}
+    signs = np.full((len(teams), len(teams)), np.nan)
+    for row in pairs.to_dict("records"):
+        if {row["team_a"], row["team_b"]} <= place.keys() and not np.isnan(row["p_adjusted"]):
+            a, b = place[row["team_a"]], place[row["team_b"]]
+            gap = float(row["difference"])
+            is_better = (gap > 0) - (gap < 0)
+            signs[a, b] = direction * is_better if row["p_adjusted"] < level else 0
+            signs[b, a] = -signs[a, b]
+    return signs
+
+
+def _used(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """Return what every team asked of models, over its players."""
+    rows = usage(facts, settings)
+    names = [column.name for column in USAGE_COLUMNS[:-1]]
+    totals = group_totals(rows[[*TEAMS, *names]], TEAMS)
+    is_unknown = rows.assign(unknown=rows["price_usd"].isna()).groupby(TEAMS)["unknown"].any()
+    games = rows.groupby(TEAMS, sort=False)["games"].max()
+    totals = totals.set_index(TEAMS)
+    price = totals["price_usd"].mask(is_unknown)
+    per_game = price / games.where(games > 0)
+    return totals.assign(price_usd=price, price_usd_per_game=per_game).reset_index()
+
+
+ORACLE_COLUMNS = [
+    *TEAMS,
+    "kinds",
+    "scenarios",
+    *(f"{name}{end}" for name in ("coordination", *FREE_OF_COST) for end in ("", "_n")),
+]
+
+
+def _oracle(facts: Facts) -> pd.DataFrame:
+    """Return what the measures make of the best complete schedules.
+
+    The oracle pays what the oracle pays, so its excess is 0 by definition. It is handed all
+    calendars and says nothing, so messages and privacy loss do not apply to it.
+    """
+    return pd.DataFrame(_oracle_rows(facts), columns=ORACLE_COLUMNS)
+
+
+def _oracle_rows(facts: Facts) -> Iterator[dict[str, object]]:
+    known = facts.games.dropna(subset="optimum").drop_duplicates(["setting", "scenario_id"])
+    agents = facts.frame("agents")
+    for setting, games in known.groupby("setting"):
+        own = agents[agents["game"].isin(games.index)]
+        num_seats, num_assigned = len(own), int((own["assigned"] > 0).sum())
+        if num_assigned:
+            counts = {"coordination": num_assigned, "excess_cost": num_seats, "fairness": num_seats}
+            counts |= dict.fromkeys(
+                ("excess_cost_per_meeting", "adjusted_excess_cost"), num_assigned
+            )
+            yield {
+                "setting": setting,
+                "team": ORACLE,
+                "kinds": REFERENCE,
+                "scenarios": len(games),
+                "coordination": 100.0,
+                **dict.fromkeys(FREE_OF_COST, 0.0),
+                **{f"{name}_n": number for name, number in counts.items()},
+            }

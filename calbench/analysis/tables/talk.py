@@ -1,0 +1,64 @@
+"""Messages and calls, a row each: the finest tables there are."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables.registry import table
+from calbench.facts.calls import CALLS
+from calbench.facts.columns import GAME_ID, SCENARIO, SETTING, TEAM, chosen, fine, truth
+from calbench.facts.messages import MESSAGES
+from calbench.facts.storage import Facts
+
+GAME_OF_ROW = (SETTING, SCENARIO, TEAM, GAME_ID)
+NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
+
+TOLD = tuple(column for column in MESSAGES.columns if column.name != "text")
+"""What the table of messages says of each; its words stand in the facts."""
+
+
+@table(
+    "privacy/messages.parquet",
+    (*GAME_OF_ROW, *TOLD),
+    key="setting scenario_id team event_index",
+)
+def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
+    """Every message of every scored game, and what its words gave away."""
+    for rows in facts.batches("messages", [column.name for column in TOLD]):
+        yield facts.named(rows, NAMES_OF_GAME)
+
+
+@table(
+    "privacy/calls.parquet",
+    (
+        *GAME_OF_ROW,
+        *chosen(
+            CALLS.columns,
+            "event_index round phase agent_id player kind attempt calls "
+            "input_tokens cached_tokens output_tokens is_estimated reading",
+        ),
+        fine("price_usd", "US$", "of these tokens, where the price is known", "", "P"),
+        truth("is_lost", "of a lost game: paid, but in no mean", "C"),
+    ),
+    key="setting scenario_id team event_index",
+)
+def calls(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
+    """Every answer of a player in words, with what it took, in excluded games too."""
+    for rows in facts.batches("calls"):
+        tokens = rows[["input_tokens", "cached_tokens", "output_tokens"]].astype("float64")
+        answers = zip(
+            rows["player"], rows["model"], *(tokens[name] for name in tokens), strict=True
+        )
+        prices = [_price(settings, *answer) for answer in answers]
+        named = facts.named(rows, (*NAMES_OF_GAME, "is_lost"))
+        yield named.assign(price_usd=np.array(prices, dtype=np.float64))
+
+
+def _price(
+    settings: Settings, player: str, model: object, sent: float, cached: float, received: float
+) -> float:
+    """Return what an answer cost in US$; not a number where its price or tokens are not known."""
+    price = settings.price_of(player, model if isinstance(model, str) else None)
+    return float("nan") if price is None else price.of(sent, cached, received)

@@ -1,0 +1,226 @@
+"""The public Python interface: read a suite, play a game or drive it yourself, score it.
+
+Importing this module, drawing scenarios and playing load neither pandas nor a model client: a
+function that needs more imports it itself. (The solver of the oracle loads pandas on its own.)
+"""
+
+import asyncio
+import os
+from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from calbench.agents.prompts import PROMPT_VERSION
+from calbench.config import compose_team
+from calbench.domain.messages import CHANNELS, Channel
+from calbench.engine.drivers import run, run_async
+from calbench.engine.outside import OutsideGame, play_outside
+from calbench.engine.seating import seat_agents, seat_policies
+from calbench.errors import ConfigError
+from calbench.files import first_problem, printable, shorten
+from calbench.metrics import game as scoring
+from calbench.metrics.game import GameScore
+from calbench.metrics.measure import MeasureSpec
+from calbench.players import Player, own_agents, team_of_players
+from calbench.scenarios.difficulty import completed
+from calbench.scenarios.labels import LABEL_BANK
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.published import PUBLISHED_SUITES, published_suite
+from calbench.scenarios.storage import read_suite
+from calbench.traces.models import GameConfig, Kind, Limits, Seat, Team, Trace
+
+
+def load_suite(
+    suite: str | os.PathLike[str], *, published: Path = PUBLISHED_SUITES
+) -> tuple[Scenario, ...]:
+    """Read a suite; oracle and difficulty are computed where it does not hold them.
+
+    Args:
+        suite: the name of a published suite, such as ``"varied"``, or the path of a suite
+            file: a path object, or a text that names an existing file, has a folder in it or
+            ends in ``.jsonl`` or ``.jsonl.gz``.
+        published: the folder of the published suites.
+
+    Raises:
+        ConfigError: if no suite of that name is published; lists those that are.
+        FileError: one line naming file, line and field.
+    """
+    if isinstance(suite, str) and not _is_path(suite):
+        return completed(published_suite(suite, published))
+    return completed(read_suite(suite))
+
+
+def _is_path(text: str) -> bool:
+    path = Path(text)
+    has_folder = path.name != text
+    return has_folder or text.endswith((".jsonl", ".jsonl.gz")) or path.is_file()
+
+
+def play(
+    scenario: Scenario,
+    *,
+    team: str = "own",
+    players: str | Sequence[str] = "own",
+    channels: Sequence[Channel] = ("dm",),
+    limits: Limits | Mapping[str, Any] | None = None,
+    uses_language: bool = False,
+    reflection: bool = False,
+    system_prompts: Sequence[str | None] = (),
+) -> OutsideGame:
+    """Play one game by hand: a generator that asks you for every turn.
+
+    It yields who is asked with what they see, ``{agent_id: observation}``, is sent the
+    answers, ``{agent_id: Turn}``, and returns the trace::
+
+        game = play(scenario, players="my-framework")
+        try:
+            asked = next(game)
+            while True:
+                asked = game.send({agent: my_turn(seen) for agent, seen in asked.items()})
+        except StopIteration as end:
+            trace = end.value
+
+    Those asked together answer before they see each other's answers. An answer may be a
+    ``Reply`` instead, which holds beside the turn how it came about: prompt, tokens, beliefs.
+    ``game.throw(UnavailableError("provider_fault", "why"))`` ends a game that cannot go on;
+    its trace is recorded and never scored.
+
+    Args:
+        scenario: from :func:`load_suite`.
+        team: the id of the team on the record.
+        players: who plays on the record: one name for all, or one for each agent.
+        channels: the open channels.
+        limits: turns, retries and caps; the paper's where they say nothing.
+        uses_language: whether the agents are shown private labels, as language models are.
+        reflection: whether agents that use language are asked after every round what they
+            came to believe (``Phase.REFLECTION``, answered with ``Reply.beliefs``).
+        system_prompts: what each agent was told before the game, by agent id; only recorded.
+
+    Raises:
+        ConfigError: at once, if something of this does not fit.
+        AgentError: out of the generator, if an answer is missing or is no turn.
+    """
+    names = (players,) if isinstance(players, str) else tuple(players)
+    if not isinstance(players, str):
+        _check_one_for_each("players", names, scenario)
+    if system_prompts:
+        _check_one_for_each("system_prompts", system_prompts, scenario)
+    kind: Kind = "custom" if uses_language else "protocol"
+    try:
+        seats = tuple([Seat(player=name, kind=kind) for name in names])
+        described = Team(team_id=team, seats=seats)
+    except ValidationError as error:
+        raise ConfigError(f"team and players: {first_problem(error)}") from error
+    config = _game_config(described, channels, limits, reflection)
+    return play_outside(scenario, config, system_prompts=system_prompts)
+
+
+def _check_one_for_each(name: str, given: Sequence[object], scenario: Scenario) -> None:
+    if len(given) != scenario.num_agents:
+        raise ConfigError(
+            f"{name}: {len(given)} for {scenario.num_agents} agents: give one for each"
+        )
+
+
+def play_game(
+    scenario: Scenario,
+    team: str | Sequence[Player],
+    *,
+    channels: Sequence[Channel] = ("dm",),
+    limits: Limits | Mapping[str, Any] | None = None,
+    uses_language: bool = False,
+    reflection: bool = False,
+) -> Trace:
+    """Play one game and return its trace.
+
+    A team is the id of a file in ``conf/team`` without models, or a list with one player for
+    each agent, of any kinds mixed:
+
+    - a name: a protocol, a baseline, a scripted speaker or another team of one seat, such as
+      ``"imap"``, ``"silent"``, ``"candid"``;
+    - an object with ``act(observation)``, plain or ``async``, that returns a ``Turn``; one
+      object may sit in several places;
+    - a completion function, plain or ``async``: it takes the conversation so far, a list of
+      ``{"role": ..., "content": ...}``, and returns the text of the reply. It sits as a
+      language model does, with the released prompts and private labels.
+
+    Where an event loop is running already, as in a notebook, the game is played in a thread
+    beside it.
+
+    Args:
+        scenario: from :func:`load_suite`.
+        team: who plays.
+        channels: the open channels.
+        limits: turns, retries and caps; the paper's where they say nothing.
+        uses_language: whether your objects are shown private labels, as language models are.
+        reflection: whether players that use language are asked after every round what they
+            came to believe.
+
+    Raises:
+        ConfigError: if the team is unknown, seats a model, or has not one player for each
+            agent; if channels or limits do not fit.
+        AgentError: if code of yours raises, which is then the cause, or returns what is no
+            turn or no text.
+    """
+    players: Sequence[Player] = () if isinstance(team, str) else team
+    if isinstance(team, str):
+        described = compose_team(team)
+    else:
+        described = team_of_players(players, uses_language, scenario.num_agents)
+    config = _game_config(described, channels, limits, reflection)
+    if isinstance(team, str) and not described.uses_language:
+        return run(scenario, config, seat_policies(described, scenario.num_agents, config.limits))
+    agents = seat_agents(scenario, config, own=own_agents(players, scenario, config))
+    return _finished(run_async(scenario, config, agents))
+
+
+def _finished(game: Coroutine[Any, Any, Trace]) -> Trace:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(game)
+    with ThreadPoolExecutor(max_workers=1) as beside:  # a running loop takes no second one
+        return beside.submit(asyncio.run, game).result()
+
+
+def _game_config(
+    team: Team,
+    channels: Sequence[Channel],
+    limits: Limits | Mapping[str, Any] | None,
+    reflection: bool,
+) -> GameConfig:
+    return GameConfig(
+        team=team,
+        channels=_open_channels(channels),
+        limits=_limits(limits),
+        prompt_version=PROMPT_VERSION if team.uses_language else None,
+        label_bank=LABEL_BANK if team.uses_language else None,
+        reflection=reflection and team.uses_language,
+    )
+
+
+def _open_channels(channels: Sequence[Channel]) -> tuple[Channel, ...]:
+    """Return the channels in their fixed order."""
+    given: Sequence[str] = (channels,) if isinstance(channels, str) else channels
+    for name in given:
+        if name not in CHANNELS:
+            shown = printable(shorten(repr(name)))
+            raise ConfigError(f"there is no channel {shown}; known are {', '.join(CHANNELS)}")
+    return tuple([channel for channel in CHANNELS if channel in given])
+
+
+def _limits(limits: Limits | Mapping[str, Any] | None) -> Limits:
+    if isinstance(limits, Limits):
+        return limits
+    try:
+        return Limits.model_validate({} if limits is None else dict(limits))
+    except ValidationError as error:
+        raise ConfigError(f"limits: {first_problem(error)}") from error
+
+
+def score_game(trace: Trace, *, measure: MeasureSpec | None = None) -> GameScore:
+    """Measure one game: success, cost, talk, fairness and privacy of every agent."""
+    return scoring.score_game(trace, measure=measure or MeasureSpec())

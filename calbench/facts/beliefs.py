@@ -1,0 +1,152 @@
+"""Facts of what typed messages told: every update of a belief, and every pair in every round.
+
+Both are about typed agents and come from scored games: what a language agent gives away is not
+read off its words but measured by reflections, in facts of their own.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import permutations
+from typing import Any, NamedTuple
+
+from calbench.domain.ids import AgentId
+from calbench.facts.columns import (
+    EVENT,
+    OBSERVER,
+    ROUND,
+    SLOTS,
+    TARGET,
+    Column,
+    count,
+    fine,
+    text,
+    truth,
+)
+from calbench.facts.fact import Fact, MeasuredGame, Values
+from calbench.metrics.privacy.beliefs import Pair
+from calbench.metrics.privacy.loss import RoundBeliefs, pair_loss
+
+IDEAL = 0.5
+"""Belief of an observer that knows nothing about a slot [C]."""
+
+SOURCE = text("source", "kind of message", "P")
+TARGET_TAKES_PART = truth("target_is_participant", "of the round's meeting", "P")
+OBSERVER_TAKES_PART = truth("observer_is_participant", "of the round's meeting", "P")
+UPDATES = "updates"
+
+ALIKE = 7
+"""Columns of updates that are the same for all that one observer hears in one message."""
+
+
+def typed_agents(game: MeasuredGame) -> frozenset[AgentId]:
+    """Return the agents of a game that do not speak in words."""
+    return frozenset(
+        AgentId(agent) for agent, player in enumerate(game.players) if not player.uses_language
+    )
+
+
+def _updates(game: MeasuredGame) -> Values:
+    """Return the updates of a scored game, column by column."""
+    found: dict[str, list[Any]] = {column.name: [] for column in BELIEFS.columns}
+    of_all, of_each = list(found.values())[:ALIKE], list(found.values())[ALIKE:]
+    typed = typed_agents(game)
+    for each in game.rounds if game.is_scored else ():
+        for index, target, observer, source, channel, evidence, strength, steps in each.heard:
+            if target in typed:
+                alike = (index, each.round, target, observer, source, channel, strength)
+                for column, value in zip(of_all, alike, strict=True):
+                    column.extend((value,) * len(steps))
+                slots, told = zip(*evidence, strict=True)
+                before, after = zip(*steps, strict=True)
+                for column, values in zip(of_each, (slots, told, before, after), strict=True):
+                    column.extend(values)
+    return found
+
+
+BELIEFS = Fact(
+    "beliefs",
+    _updates,
+    (
+        EVENT,
+        ROUND,
+        TARGET,
+        OBSERVER,
+        SOURCE,
+        text("channel", "channel it was sent on", "P"),
+        fine("strength", "", "k, 1 replaces the belief", "", "P"),
+        Column("slot", "integer", "", "slot the message implicates", origin="P"),
+        fine("evidence", "", "e, 1 for feasible, 0 for infeasible", "", "P"),
+        fine("belief_before", "", "b", "", "P"),
+        fine("belief_after", "", "(1 - k) b + k e", "", "P"),
+    ),
+    is_large=True,
+)
+"""Every update of a belief about a typed agent."""
+
+
+class PairRound(NamedTuple):
+    """What one observer learnt about one typed target in one round, in slot-equivalents."""
+
+    round: int
+    target_agent: AgentId
+    observer_agent: AgentId
+    target_is_participant: bool
+    observer_is_participant: bool
+    observations: int
+    posterior_distance_to_ideal: float
+    vps_loss: float
+
+
+def _pair_rounds(game: MeasuredGame) -> Iterator[PairRound]:
+    if game.is_scored:
+        typed, agents = typed_agents(game), range(len(game.players))
+        pairs = [pair for pair in permutations(map(AgentId, agents), 2) if pair[0] in typed]
+        for each in game.rounds:
+            yield from _of_round(each, pairs, game)
+
+
+def _of_round(each: RoundBeliefs, pairs: list[Pair], game: MeasuredGame) -> Iterator[PairRound]:
+    prior = game.measure.belief_prior
+    observations: Counter[Pair] = Counter()
+    for heard in each.heard:
+        observations[heard.target, heard.observer] += len(heard.steps)
+    untouched = game.trace.scenario.num_slots * abs(prior - IDEAL)
+    members = frozenset(each.participants)
+    for pair in pairs:
+        target, observer = pair
+        vector = each.beliefs.get(pair)
+        yield PairRound(
+            each.round,
+            target,
+            observer,
+            target in members,
+            observer in members,
+            observations[pair],
+            untouched if vector is None else pair_loss(vector, IDEAL),
+            0.0 if vector is None else pair_loss(vector, prior),
+        )
+
+
+PAIRS = Fact(
+    "pairs",
+    _pair_rounds,
+    (
+        ROUND,
+        TARGET,
+        OBSERVER,
+        TARGET_TAKES_PART,
+        OBSERVER_TAKES_PART,
+        count("observations", UPDATES, "belief updates", "P"),
+        fine(
+            "posterior_distance_to_ideal",
+            SLOTS,
+            f"sum over slots of |b - {IDEAL}| at the end of the round",
+            "",
+            "P, definition C",
+        ),
+        fine("vps_loss", SLOTS, "sum over slots of |b - prior|", "", "P"),
+    ),
+    is_large=True,
+)
+"""Every ordered pair of a typed target and an observer in every round, those without a message
+too, so that means need nothing else."""

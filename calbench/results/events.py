@@ -1,0 +1,124 @@
+"""Games event by event, as frames: what was said, and all that happened.
+
+For reading, not for tables: one row holds the whole event as JSON. Traces are read strictly and
+nothing is measured.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pandas as pd
+
+from calbench.facts.columns import (
+    EVENT,
+    GAME_ID,
+    ROUND,
+    SCENARIO,
+    SETTING,
+    TEAM,
+    Column,
+    listed,
+    text,
+)
+from calbench.facts.frames import cast, empty
+from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
+from calbench.traces.models import Trace
+from calbench.traces.storage import TraceReader
+
+GAME_COLUMNS = (SETTING, SCENARIO, TEAM, GAME_ID)
+
+EVENTS: tuple[Column, ...] = (
+    *GAME_COLUMNS,
+    EVENT,
+    text("type", "kind of event (paper, Table 5)", "P"),
+    ROUND,
+    Column("agent_id", "integer", "", "agent that the event is about, from 0; empty: none"),
+    text("data", "the whole event as JSON", "P"),
+)
+
+SAID: tuple[Column, ...] = (
+    *GAME_COLUMNS,
+    EVENT,
+    ROUND,
+    Column("turn", "integer", "", "number of the sweep in its round, from 0", origin="P"),
+    Column("sender", "integer", "", "agent that sent it; empty: the mediator"),
+    listed("recipients", "agents it was delivered to, separated by spaces"),
+    text("channel", "channel it was sent on", "P"),
+    text("source", "kind of message; text is in words", "P"),
+    text("text", "its words; of a typed message its content as JSON", "P"),
+)
+
+CHANNELS = {event.__dataclass_fields__["type"].default: c for event, c in CHANNEL_BY_EVENT.items()}
+"""Channel of a message by the type of its event."""
+
+
+def event_frame(paths: Iterable[Path]) -> pd.DataFrame:
+    """Return every event of some traces, in the order of the files.
+
+    Raises:
+        FileError: naming the file and what does not fit.
+    """
+    return _frame(paths, _event_rows, EVENTS)
+
+
+def message_frame(paths: Iterable[Path]) -> pd.DataFrame:
+    """Return every message of some traces, with its text, in the order of the files.
+
+    Raises:
+        FileError: naming the file and what does not fit.
+    """
+    return _frame(paths, _message_rows, SAID)
+
+
+def _frame(paths: Iterable[Path], rows: Any, columns: tuple[Column, ...]) -> pd.DataFrame:
+    reader = TraceReader()
+    found = [row for path in paths for row in rows(reader.read(path))]
+    return cast(pd.DataFrame(found), columns) if found else empty(columns)
+
+
+def _game(trace: Trace) -> dict[str, Any]:
+    return {
+        "setting": trace.scenario.setting,
+        "scenario_id": trace.scenario.scenario_id,
+        "team": trace.config.team.team_id,
+        "game_id": trace.game_id,
+    }
+
+
+def _events(trace: Trace) -> Iterator[dict[str, Any]]:
+    for index, event in enumerate(trace.model_dump(mode="json", include={"events"})["events"]):
+        yield {**event, "event_index": index}
+
+
+def _event_rows(trace: Trace) -> Iterator[dict[str, Any]]:
+    game = _game(trace)
+    for event in _events(trace):
+        yield {
+            **game,
+            "event_index": event.pop("event_index"),
+            "type": event["type"],
+            "round": event.get("round"),
+            "agent_id": event.get("agent_id", event.get("from_agent")),
+            "data": orjson.dumps(event).decode(),
+        }
+
+
+def _message_rows(trace: Trace) -> Iterator[dict[str, Any]]:
+    game = _game(trace)
+    for event in _events(trace):
+        if event["type"] in CHANNELS:
+            content = event["content"]
+            words = content.get("text") if content["kind"] == "text" else None
+            yield {
+                **game,
+                "event_index": event["event_index"],
+                "round": event["round"],
+                "turn": event["turn"],
+                "sender": event.get("from_agent"),
+                "recipients": " ".join(map(str, event["to_agents"])) or None,
+                "channel": CHANNELS[event["type"]],
+                "source": content["kind"],
+                "text": orjson.dumps(content).decode() if words is None else words,
+            }

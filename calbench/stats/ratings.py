@@ -1,0 +1,223 @@
+"""Ratings of players along many orders of their games, and ranks with intervals (appendix E).
+
+A rating depends on the order in which games are taken, so it is averaged over random orders. How
+sure a rank is follows from resampled units (scenarios, for instance) with all their games.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import e
+
+import numpy as np
+
+from calbench.domain.randomness import derived_seed
+from calbench.stats.bootstrap import resample_weights
+from calbench.stats.plackett_luce import (
+    NO_EVENT,
+    Event,
+    Skills,
+    Update,
+    check_against_library,
+    rated_seats,
+)
+from calbench.stats.spec import RATING_DIGITS, AnalysisSpec, RatingSpec
+from calbench.stats.sums import Floats, Ints
+
+FACTOR_ONE = e - 1
+FACTOR_TWO = e**2 - 1
+"""Gaps, in margins, whose factor in the library is 1 and 2 (see
+:mod:`calbench.stats.plackett_luce`).
+
+The margin is the least at which a gap as wide as a game's median range counts as a rank alone
+does, and the widest gap seen not more than twice [C]: beyond 2 the library expects the more
+skilled of two to lose.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """Ratings, averaged over orders, and ranks by MMR; what is absent is not a number.
+
+    Attributes:
+        events: games that moved a rating, ``[rating, player]``.
+        mu: skill, likewise; absent without an event.
+        sigma: its uncertainty, likewise.
+        ordinal: ``mu - 3 sigma``, likewise.
+        spread: standard deviation of the ordinal over orders, likewise.
+        mmr: matchmaking rating, ``[player]``; absent, as all below, unless each rating of the MMR
+            had an event.
+        mmr_spread: standard deviation over orders.
+        rank: from 1; players with the same MMR share the better one.
+        low: best rank that the interval holds; absent below two units.
+        high: worst rank.
+        tie_group: from 1; the rank intervals of one group overlap.
+    """
+
+    events: Ints
+    mu: Floats
+    sigma: Floats
+    ordinal: Floats
+    spread: Floats
+    mmr: Floats
+    mmr_spread: Floats
+    rank: Floats
+    low: Floats
+    high: Floats
+    tie_group: Floats
+
+
+def rate(
+    events: Sequence[Event],
+    units: Ints,
+    num_players: int,
+    in_mmr: Sequence[bool],
+    spec: RatingSpec,
+    *names: str,
+) -> Ratings:
+    """Rate players along random orders of their games, and rank them.
+
+    Args:
+        events: the games; ratings depend on their order here in last digits alone, but orders are
+            drawn from it.
+        units: what resamples draw, numbered from 0 without gaps, for each event.
+        num_players: players are numbered below this.
+        in_mmr: of each rating, whether the MMR counts it.
+        spec: orders, resamples, seed, confidence and scale.
+        names: what the orders are for; equal names give equal orders.
+
+    Raises:
+        CalbenchError: the installed library computes otherwise.
+    """
+    update = Update(events, num_players, len(in_mmr))
+    counts = event_counts(events, num_players, len(in_mmr))
+    counted = np.flatnonzero(in_mmr)
+    skills = _over_orders(update, events, spec, *names)
+    mu, sigma, ordinal = map(_orders_last, (skills.mu, skills.sigma, skills.ordinal))
+    averages = (mu.mean(-1), sigma.mean(-1), ordinal.mean(-1), ordinal.std(-1))
+    found = Ratings(
+        counts,
+        *(np.where(counts > 0, each, np.nan) for each in averages),
+        *np.full((6, num_players), np.nan),
+    )
+    ranked = np.flatnonzero((counts[counted] > 0).all(axis=0))
+    if ranked.size:
+        mmr = mmr_of(skills, counted, spec)[:, ranked]
+        mean = np.round(mmr.mean(axis=0), RATING_DIGITS)
+        low, high = _rank_intervals(update, units, counted, ranked, spec, *names)
+        rank = ranks_of(mean[np.newaxis])[0][0]
+        found.mmr[ranked], found.mmr_spread[ranked] = mean, _orders_last(mmr).std(-1)
+        found.rank[ranked], found.low[ranked], found.high[ranked] = rank, low, high
+        found.tie_group[ranked] = tie_groups(rank, low, high)
+    return found
+
+
+def event_counts(events: Sequence[Event], num_players: int, num_ratings: int) -> Ints:
+    """Return how many events move each rating of each player, ``[rating, player]``."""
+    counts = np.zeros((num_ratings, num_players), dtype=np.int64)
+    for event in events:
+        for rating in range(num_ratings):
+            counts[rating, sorted({event.players[s] for s in rated_seats(event, rating)})] += 1
+    return counts
+
+
+def _over_orders(update: Update, events: Sequence[Event], spec: RatingSpec, *names: str) -> Skills:
+    bits = np.random.PCG64(derived_seed(spec.seed, "rating orders", *names))
+    every = np.arange(len(events))
+    orders = [_shuffled(every, bits) for _ in range(spec.orders)]
+    skills = update.along(np.array(orders, dtype=np.int64))
+    check_against_library(events, [int(i) for i in orders[0]], skills)
+    return skills
+
+
+def _orders_last(values: Floats) -> Floats:
+    """Return ``[order, ...]`` as ``[..., order]``, side by side: numpy then adds in pairs."""
+    return np.ascontiguousarray(np.moveaxis(values, 0, -1))
+
+
+def _rank_intervals(
+    update: Update, units: Ints, counted: Ints, ranked: Ints, spec: RatingSpec, *names: str
+) -> tuple[Floats, Floats]:
+    """Return the rank interval of each ranked player, over resampled units.
+
+    Resamples draw units with all their games; a player that one leaves out stands in it as a
+    newcomer.
+    """
+    num_units = int(units.max()) + 1
+    if num_units < 2:
+        low, high = np.full((2, len(ranked)), np.nan)
+        return low, high
+    drawing = AnalysisSpec(bootstrap_resamples=spec.resamples, bootstrap_seed=spec.seed)
+    bits = np.random.PCG64(derived_seed(spec.seed, "resample orders", *names))
+    orders: list[Ints] = []
+    for weights in resample_weights(num_units, drawing, "ratings", *names):
+        for row in weights.astype(np.int64):
+            drawn = np.repeat(np.arange(len(units)), row[units])
+            orders += [_shuffled(drawn, bits) for _ in range(spec.orders_per_resample)]
+    mmr = mmr_of(update.along(_padded(orders)), counted, spec)[:, ranked]
+    mean = mmr.reshape(spec.resamples, spec.orders_per_resample, len(ranked)).mean(axis=1)
+    best, worst = ranks_of(np.round(mean, RATING_DIGITS))
+    tail = (1 - spec.confidence) / 2
+    lows = np.quantile(best, tail, axis=0, method="inverted_cdf")
+    highs = np.quantile(worst, 1 - tail, axis=0, method="inverted_cdf")
+    return lows.astype(np.float64), highs.astype(np.float64)
+
+
+def _shuffled(events: Ints, bits: np.random.PCG64) -> Ints:
+    """Return the events in random order, from raw bits, whose sequence numpy guarantees."""
+    return events[np.argsort(bits.random_raw(len(events)), kind="stable")]
+
+
+def _padded(orders: Sequence[Ints]) -> Ints:
+    longest = max(len(order) for order in orders)
+    padded = np.full((len(orders), longest), NO_EVENT, dtype=np.int64)
+    for row, order in zip(padded, orders, strict=True):
+        row[: len(order)] = order
+    return padded
+
+
+def mmr_of(skills: Skills, counted: Ints | Sequence[int], spec: RatingSpec) -> Floats:
+    """Return the MMR ``[order, player]``: the mean of the counted ordinals, scaled [P; scale C]."""
+    mean: Floats = skills.ordinal[:, counted].mean(axis=1)
+    return spec.mmr_start + spec.mmr_scale * mean
+
+
+def ranks_of(values: Floats) -> tuple[Ints, Ints]:
+    """Return the best and the worst rank each value can claim in its row, ties shared."""
+    better = (values[:, np.newaxis, :] > values[:, :, np.newaxis]).sum(axis=-1)
+    as_good = (values[:, np.newaxis, :] >= values[:, :, np.newaxis]).sum(axis=-1)
+    return better + 1, as_good
+
+
+def tie_groups(ranks: Ints, low: Floats, high: Floats) -> Ints:
+    """Return a group for each player, from the best rank on [C].
+
+    A player joins the group while its rank interval reaches that of the group's first; without
+    intervals, which are then absent for all, everybody is in one.
+
+    Args:
+        ranks: from 1, ``[player]``.
+        low: best rank of the interval, likewise.
+        high: worst rank, likewise.
+    """
+    groups = np.ones(len(ranks), dtype=np.int64)
+    group, reach = 0, 0.0
+    for place in [] if np.isnan(low).any() else np.lexsort((low, ranks)):
+        if low[place] > reach:
+            group, reach = group + 1, high[place]
+        groups[place] = group
+    return groups
+
+
+def ranges_of(events: Sequence[Event], rating: int) -> Floats:
+    """Return how far apart the best and worst score are in each event that moves a rating."""
+    seated = [(event.scores[rating], rated_seats(event, rating)) for event in events]
+    known = [[scores[seat] for seat in seats] for scores, seats in seated if seats]
+    return np.array([np.ptp(np.array(scores, dtype=np.float64)) for scores in known])
+
+
+def margin_of(ranges: Floats) -> float:
+    """Return the margin for games with these ranges; 0, ranks alone, where nobody differed."""
+    wide = ranges[ranges > 0]
+    if not wide.size:
+        return 0.0
+    return max(float(np.median(wide)) / FACTOR_ONE, float(wide.max()) / FACTOR_TWO)

@@ -1,0 +1,158 @@
+"""The small Python interface of the README, against what a run makes of the same games."""
+
+import csv
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from calbench import load_suite, play_game, score_game
+from calbench.agents.example import Announcer
+from calbench.domain.actions import PASS, Turn
+from calbench.domain.observations import Observation
+from calbench.errors import ConfigError
+from calbench.metrics.game import GameScore
+from calbench.scenarios.storage import write_suite
+from calbench.traces.storage import read_trace, write_trace
+from calbench.verify import verify_file, verify_trace
+from tests.commands.runs import REPO, python
+from tests.factories import make_scenario
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_readme_shows_python_that_runs(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (REPO / "README.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    assert 'load_suite("varied")' in block
+    exec(block.replace('"varied"', repr(str(suite))), {})  # noqa: S102 - our own README
+    assert re.fullmatch(r"\[-?\d+(, -?\d+){2}\]\n", capsys.readouterr().out)
+
+
+def code_on_page(page: str, anchor: str, suite: Path) -> list[str]:
+    """Return the Python in one section of a page, with a suite that is there."""
+    section = (REPO / "site" / "docs" / page).read_text().split(f"{{#{anchor}}}\n", 1)[1]
+    text = section.split("\n## ", 1)[0]
+    blocks = re.findall(r"(?:^(?: {4}.*)?\n)+", text, re.MULTILINE)
+    sources = [re.sub("^ {4}", "", block, flags=re.MULTILINE) for block in blocks]
+    return [each.replace('"varied"', repr(str(suite))) for each in sources if "import" in each]
+
+
+def test_page_shows_an_agent_that_plays(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (source,) = code_on_page("extend.md", "try", suite)
+    exec(source, {})  # noqa: S102 - our own page
+    assert re.fullmatch(r"\d \[-?\d+(, -?\d+){2}\]\n", capsys.readouterr().out)
+
+
+def test_page_shows_a_mixed_team_and_a_loop_that_play(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = tmp_path / "suite.jsonl"
+    write_suite(suite, [make_scenario(["....", "E...", ".E..", "..E.", "...E"], [(0, 1), (2, 3)])])
+    team, loop = code_on_page("evaluate.md", "python", suite)
+    exec(team, {"my_client": SimpleNamespace(chat=str)})  # noqa: S102 - our own page
+    assert re.fullmatch(r"\[-?\d+(, -?\d+){4}\]\n", capsys.readouterr().out)
+    after: dict[str, Any] = {"my_turn": Announcer().act}
+    exec(loop, after)  # noqa: S102
+    verify_trace(after["trace"])
+    assert {seat.player for seat in after["trace"].config.team.seats} == {"my-framework"}
+
+
+def test_public_functions_measure_a_game_as_the_run_does(suite: Path, finished: Path) -> None:
+    scenario = load_suite(suite)[1]
+    trace = play_game(scenario, "imap")
+    assert trace == read_trace(finished / f"traces/imap/{scenario.scenario_id}.json")
+    score = score_game(trace)
+    assert isinstance(score, GameScore)
+    table = [
+        row
+        for row in rows(finished / "tables/agent_games.csv")
+        if (row["team"], row["scenario_id"]) == ("imap", scenario.scenario_id)
+    ]
+    assert [int(row["excess_cost"]) for row in table] == [a.excess_cost for a in score.agents]
+    assert [int(row["messages_sent"]) for row in table] == [a.messages_sent for a in score.agents]
+
+
+class Mute:
+    """A policy of one's own."""
+
+    def act(self, observation: Observation) -> Turn:
+        assert observation.calendar
+        return PASS
+
+
+def test_policies_of_ones_own_play_and_their_trace_verifies(suite: Path, tmp_path: Path) -> None:
+    scenario = load_suite(suite)[0]
+    trace = play_game(scenario, [Mute()] * scenario.num_agents)
+    assert [seat.player for seat in trace.config.team.seats] == ["Mute"] * 3
+    assert trace.metrics.rounds_scheduled == 0
+    write_trace(tmp_path / "mine.json", trace)
+    verify_file(tmp_path / "mine.json")
+    assert all(agent.scheduled == 0 for agent in score_game(trace).agents)
+
+
+@pytest.mark.parametrize("team", ["nobody", [Mute()], [], [Mute()] * 9])
+def test_play_game_refuses_a_team_that_does_not_fit(suite: Path, team: str | list[Mute]) -> None:
+    with pytest.raises(ConfigError):
+        play_game(load_suite(suite)[0], team)
+
+
+def test_public_names_are_those_of_the_package() -> None:
+    package = sys.modules["calbench"]
+    assert package.__all__ == ["__version__", "load_suite", "play", "play_game", "score_game"]
+    assert all(getattr(package, name) for name in package.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = package.nothing
+
+
+HEAVY = """
+import sys
+
+def heavy():
+    return sorted({"litellm", "pandas", "pyarrow"} & set(sys.modules))
+"""
+
+PLAYING = f"""{HEAVY}
+from calbench import load_suite, play, play_game, score_game
+from calbench.agents.example import Announcer
+from calbench.scenarios.parameters import ScenarioParameters
+from calbench.scenarios.sampling import sample_scenario
+from calbench.scenarios.suites import build_suite
+
+shape = dict(num_agents=3, num_slots=6, num_meetings=2, participants_per_meeting=2)
+parameters = ScenarioParameters(density=0.5, blocked=0, **shape)
+drawn = sample_scenario(parameters, seed=1, scenario_id="drawn-000", setting="drawn")
+(scenario, *_) = load_suite(sys.argv[1])
+for each in (drawn, scenario):
+    for team in ("imap", "candid", ["imap", Announcer(), lambda messages: "no"]):
+        play_game(each, team, reflection=True)
+    next(play(each))
+print(heavy())
+"""
+
+SOLVING = f"""{HEAVY}
+import ortools.sat.python.cp_model
+
+before = heavy()
+from calbench import load_suite, play_game, score_game
+
+(scenario, *_) = load_suite(sys.argv[1])
+score_game(play_game(scenario.updated(oracle=None), "imap"))
+print(before == heavy())
+"""
+
+
+def test_drawing_and_playing_load_neither_frames_nor_model_clients(suite: Path) -> None:
+    ended = python("-c", PLAYING, suite)
+    assert (ended.err, ended.out) == ("", "[]\n")
+
+
+def test_solving_and_scoring_load_no_more_than_the_solver_does(suite: Path) -> None:
+    ended = python("-c", SOLVING, suite)
+    assert (ended.err, ended.out) == ("", "True\n")
