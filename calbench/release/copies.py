@@ -27,7 +27,7 @@ COMPACT: Mapping[str, Any] = {
     "write_statistics": False,
     "store_schema": False,
 }
-"""How Parquet is written, named so that a new pyarrow does not choose: half of its usual size [C]."""
+"""How Parquet is written, all of it named: half of the usual size [C]."""
 
 READ_BY_PEOPLE = frozenset({"audit_sample.csv", "leaderboard.csv"})
 """Tables kept as CSV: few rows, the ones that say whether a result moved [C]."""

@@ -178,7 +178,7 @@ def _rows(file: str, old: pd.DataFrame, new: pd.DataFrame, key: list[str]) -> It
         _named(pairs[is_new & ~is_old], key), pairs.loc[is_new & ~is_old, NTH], strict=True
     ):
         yield Difference(file, "row twice" if nth else "row new", row)
-    both = pairs[is_old & is_new].sort_values(PUBLISHED)
+    both = pairs[is_old & is_new]
     yield from _cells(file, old, new, both, key)
     behind = both[NOW].diff() < 0
     if behind.any():
@@ -194,7 +194,8 @@ def _pairs(old: pd.DataFrame, new: pd.DataFrame, key: list[str]) -> pd.DataFrame
         places = pd.DataFrame({NTH: nth, column: np.arange(len(frame))}, frame.index)
         return pd.concat([frame[key], places], axis="columns")
 
-    return placed(old, PUBLISHED).merge(placed(new, NOW), "outer", [*key, NTH], sort=False)
+    pairs = placed(old, PUBLISHED).merge(placed(new, NOW), "outer", [*key, NTH])
+    return pairs.sort_values([PUBLISHED, NOW])
 
 
 def _named(rows: pd.DataFrame, key: list[str]) -> Iterator[dict[str, str]]:

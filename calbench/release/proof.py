@@ -5,6 +5,7 @@ Checksums of ``dvc.lock`` play no part: every file is read.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from os.path import normpath
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -114,10 +115,15 @@ def _filter(data: Path, paths: Sequence[Path]) -> IsWanted:
     wanted = []
     for path in paths:
         try:
-            wanted.append(path.resolve().relative_to(data.resolve()))
+            wanted.append(_normal(path).relative_to(_normal(data)))
         except ValueError as error:
             raise ConfigError(f"{path}: is not below {data}") from error
     return lambda name: not wanted or any(PurePosixPath(name).is_relative_to(w) for w in wanted)
+
+
+def _normal(path: Path) -> Path:
+    """Return a path without ``..``; links, which a folder of data may be, stay."""
+    return Path(normpath(path.absolute()))
 
 
 def _computed(folders: Folders, folder: str, is_wanted: IsWanted) -> Digests:

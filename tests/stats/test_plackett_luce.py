@@ -1,6 +1,11 @@
 import numpy as np
 import pytest
-from calbench.analysis.skill import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openskill.models import PlackettLuce
+
+from calbench.errors import CalbenchError
+from calbench.stats.plackett_luce import (
     NO_EVENT,
     Event,
     Skills,
@@ -8,11 +13,6 @@ from calbench.analysis.skill import (
     check_against_library,
     rate_by_library,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from openskill.models import PlackettLuce
-
-from calbench.errors import CalbenchError
 from tests.effort import examples
 
 NUM_PLAYERS = 4

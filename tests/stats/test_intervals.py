@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from calbench.analysis.intervals import ends_of, tail_share
 from hypothesis import given
 from hypothesis import strategies as st
+
+from calbench.stats.intervals import ends_of, tail_share
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,7 @@ def test_ends_are_those_of_numpy_column_by_column(
     rows: list[list[float]], num_scenarios: list[int]
 ) -> None:
     found = np.array(rows)
-    lows, highs = ends_of(found, num_scenarios, 0.95)
+    lows, highs = ends_of(found, np.array(num_scenarios), 0.95)
     for column, count in enumerate(num_scenarios):
         known = found[:, column][~np.isnan(found[:, column])]
         if count < 2 or not known.size:

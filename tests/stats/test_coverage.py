@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
-from calbench.analysis.comparisons import paired_differences
-from calbench.analysis.proportions import wilson
 
-from calbench.analysis.estimates import ScenarioSum, estimate_means
+from calbench.stats.bootstrap import bootstrap_means
+from calbench.stats.differences import paired_differences
+from calbench.stats.proportions import Proportion, wilson
 from calbench.stats.spec import AnalysisSpec
+from calbench.stats.sums import Floats, Sums
 
 SPEC = AnalysisSpec()
 FEW_SWAPS = AnalysisSpec(permutations=9)
@@ -50,19 +51,31 @@ def sparse(chance: np.random.Generator, scenarios: int) -> Values:
     return np.where(counts, values, np.nan)
 
 
-def column(values: Values) -> list[ScenarioSum | None]:
-    totals, counts = np.nansum(values, axis=1), (~np.isnan(values)).sum(axis=1)
-    return [
-        ScenarioSum(float(t), int(c)) if c else None for t, c in zip(totals, counts, strict=True)
-    ]
+def sums(values: Values) -> Sums:
+    """Return suites as columns over their scenarios."""
+    totals, counts = np.nansum(values, axis=2), (~np.isnan(values)).sum(axis=2)
+    return Sums(totals.T, counts.T.astype(np.float64))
+
+
+def side_by_side(first: Values, second: Values) -> tuple[Sums, list[tuple[int, int]]]:
+    """Return two teams' suites as columns, and which to compare."""
+    totals, counts = (np.hstack(parts) for parts in zip(sums(first), sums(second), strict=True))
+    return Sums(totals, counts), [(suite, SUITES + suite) for suite in range(SUITES)]
 
 
 # The mean of sparse is E[sum] / E[count]: 2 + 4 (1 - E[luck^2] / E[luck]) + 1 = 3 + 4 * 0.4.
 MEANS = [(normal, 12.0), (counted, 0.25), (sparse, 4.6), (lopsided, 0.25)]
 
 
-def coverage(ends: Sequence[tuple[float, float]], truth: float) -> float:
-    return sum(low <= truth <= high for low, high in ends) / len(ends)
+def coverage(low: Floats, high: Floats, truth: float) -> float:
+    """Return how many of the intervals that there are hold the truth."""
+    known = ~np.isnan(low)
+    return float(((low <= truth) & (truth <= high))[known].mean())
+
+
+def held_by(shares: Sequence[Proportion | None], truth: float) -> float:
+    low, high = np.array([(share.low, share.high) for share in shares if share]).T
+    return coverage(low, high, truth)
 
 
 @pytest.mark.slow
@@ -74,11 +87,8 @@ def test_intervals_of_means_hold_the_truth(
     scenarios: int,
 ) -> None:
     suites = population(np.random.default_rng(scenarios), scenarios)
-    estimates = estimate_means([column(suite) for suite in suites], SPEC, "coverage")
-    held = coverage(
-        [(e.low, e.high) for e in estimates if e and e.low is not None and e.high is not None],
-        truth,
-    )
+    found = bootstrap_means(sums(suites), SPEC, "coverage")
+    held = coverage(found.low, found.high, truth)
     print(f"mean, {population.__name__}, {scenarios} scenarios: {held:.1%}")
     assert 0.92 <= held <= 0.98
 
@@ -93,13 +103,9 @@ def test_intervals_of_paired_differences_hold_the_truth(
     chance = np.random.default_rng(100 + scenarios)
     shared = population(chance, scenarios)
     other = shared + chance.normal(1, 1, shared.shape)
-    columns = [column(suite) for pair in zip(other, shared, strict=True) for suite in pair]
-    pairs = [(2 * suite, 2 * suite + 1) for suite in range(SUITES)]
-    differences = paired_differences(columns, pairs, FEW_SWAPS, "coverage")
-    held = coverage(
-        [(d.low, d.high) for d in differences if d and d.low is not None and d.high is not None],
-        1.0,
-    )
+    columns, pairs = side_by_side(other, shared)
+    found = paired_differences(columns, pairs, FEW_SWAPS, "coverage")
+    held = coverage(found.low, found.high, 1.0)
     print(f"paired difference, {population.__name__}, {scenarios} scenarios: {held:.1%}")
     assert 0.92 <= held <= 0.98
 
@@ -108,13 +114,10 @@ def test_intervals_of_paired_differences_hold_the_truth(
 @pytest.mark.parametrize("scenarios", [45, 15])
 def test_tests_of_equal_teams_reject_no_more_than_they_may(scenarios: int) -> None:
     chance = np.random.default_rng(200 + scenarios)
-    both = [sparse(chance, scenarios) for _ in range(2)]
-    columns = [column(suite) for pair in zip(*both, strict=True) for suite in pair]
-    pairs = [(2 * suite, 2 * suite + 1) for suite in range(SUITES)]
-    found = paired_differences(
-        columns, pairs, AnalysisSpec(bootstrap_resamples=1, permutations=999)
-    )
-    rejected = sum(d.p_value <= 0.05 for d in found if d) / len(found)
+    columns, pairs = side_by_side(*(sparse(chance, scenarios) for _ in range(2)))
+    spec = AnalysisSpec(bootstrap_resamples=1, permutations=999)
+    p_values = paired_differences(columns, pairs, spec).p_value
+    rejected = float((p_values[~np.isnan(p_values)] <= 0.05).mean())
     print(f"rejected of equal teams, {scenarios} scenarios: {rejected:.1%}")
     assert 0.03 <= rejected <= 0.065
 
@@ -126,7 +129,7 @@ def test_wilson_intervals_hold_the_truth_of_independent_trials(truth: float, tri
     successes = np.random.default_rng(trials).binomial(trials, truth, 20000)
     by_count = {count: wilson(count, trials, SPEC) for count in set(successes.tolist())}
     shares = [by_count[count] for count in successes.tolist()]
-    held = coverage([(s.low, s.high) for s in shares if s], truth)
+    held = held_by(shares, truth)
     print(f"Wilson, {trials} independent trials, share {truth}: {held:.1%}")
     assert 0.92 <= held <= 0.98
 
@@ -138,6 +141,6 @@ def test_wilson_intervals_are_too_narrow_where_seats_of_a_game_go_together() -> 
     rates = chance.beta(1, 3, (SUITES, 45, 1))
     successes = (chance.random((SUITES, 45, AGENTS)) < rates).sum(axis=(1, 2))
     shares = [wilson(int(count), 45 * AGENTS, SPEC) for count in successes]
-    held = coverage([(s.low, s.high) for s in shares if s], 0.25)
+    held = held_by(shares, 0.25)
     print(f"Wilson, 45 games of {AGENTS} seats that go together: {held:.1%}")
     assert 0.7 <= held <= 0.92
