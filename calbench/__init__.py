@@ -8,7 +8,9 @@ turn instead, :func:`score_game` measures a trace. Everything else may change be
 import os
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from calbench.version import PACKAGE_VERSION
+
+__version__ = PACKAGE_VERSION
 
 # Libraries of the default path must neither call home nor chatter.
 for _name, _value in {

@@ -24,6 +24,7 @@ Without arguments: a taste of a few seconds. Results go to build/runs/<experimen
   python -m calbench.rescore TRACES... out=DIR
   python -m calbench.compare RUN_A RUN_B
   python -m calbench.judge RUN out=DIR [model=ID]
+  python -m calbench prove [PATH...]
 
 Choices:
   +experiment=  {experiments}
@@ -53,6 +54,8 @@ STOPPED = "Stopped before a game was played; the same command starts again"
 def main() -> None:
     """Answer quick questions, or hand over to Hydra."""
     arguments = sys.argv[1:]
+    if arguments[:1] == ["prove"]:
+        sys.exit(_prove(arguments[1:]))
     if {"-h", "--help"} & set(arguments):
         print(_help(), end="")
         return
@@ -71,6 +74,12 @@ def main() -> None:
         sys.exit(130)
     with ending_on_interrupt(lambda: STOPPED):
         launch()
+
+
+def _prove(arguments: list[str]) -> int:
+    from calbench.prove import main
+
+    return main(arguments)
 
 
 def _names(group: str) -> str:

@@ -14,13 +14,13 @@ from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
 from calbench.agents.models import ModelConfig
-from calbench.stats.spec import AnalysisSpec
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
 from calbench.metrics.measure import MeasureSpec
 from calbench.scenarios.models import ID_PATTERN
 from calbench.scenarios.parameters import SuiteSpec
+from calbench.stats.spec import AnalysisSpec
 from calbench.teams import CONF, compose_teams
 from calbench.traces.models import GameConfig, Limits, Team
 
@@ -73,6 +73,9 @@ class RunSpec(BaseModel):
         more_suites: what is played beside it; the keys are for overrides only.
         suite_seeds: draw each suite once for each of these seeds, as settings
             ``<setting>-seed<N>``; absent: once, with its own seed.
+        facts: how much is measured: ``scores`` are numbers of games, agents and meetings alone;
+            ``all`` adds messages, calls and beliefs, which grow with talk.
+        judge: who reads the messages as an outside reader would (paper, appendix I), if anybody.
         prompt_version: of the prompts, for seats that use language.
         label_bank: version of the bank from which their private labels come.
         reflection: whether they are asked after every round what they came to believe.
@@ -95,6 +98,8 @@ class RunSpec(BaseModel):
     channels: Channels
     limits: Limits
     measure: MeasureSpec
+    facts: Literal["all", "scores"]
+    judge: Literal["scripted"] | None
     analysis: AnalysisSpec
     prompt_version: Annotated[str, Field(pattern=ID_PATTERN)]
     label_bank: Annotated[str, Field(pattern=ID_PATTERN)]

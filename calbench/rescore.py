@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from calbench.analysis.scoring import chunks, mapped, write_all_tables
+from calbench.analysis.output import SCRATCH, write_all_tables
+from calbench.analysis.scoring import chunks, facts_of, mapped
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
 from calbench.config import RunSpec, compose
@@ -31,6 +32,8 @@ out as the run wrote them, if the options are those of the run:
   out=DIR                 an empty folder, a new one, or one that holds nothing but tables
   teams=[imap,silent]     order in which tables list teams; others follow by name
   jobs=N                  processes (1)
+  facts=scores            without what grows with talk
+  judge=scripted          with the tables of the scripted judge
   measure.KEY=VALUE       settings of the metrics, e.g. measure.vps_floor=5
   analysis.KEY=VALUE      settings of the estimates, e.g. analysis.bootstrap_resamples=2000"""
 
@@ -52,12 +55,11 @@ TEAM_ORDER = (
 )
 """Known teams come as in our experiments unless told otherwise, then others by name [C]."""
 
-SETTINGS = ("jobs=", "measure=", "measure.", "analysis=", "analysis.")
+SETTINGS = ("jobs=", "facts=", "judge=", "measure=", "measure.", "analysis=", "analysis.")
 """Keys that the configuration answers for."""
 
-KEPT = frozenset({*TABLES, "metrics.json", "metrics/*/*.json", ".facts-*/*"})
-"""Files that may stand in the folder already, as patterns: tables, which are written anew, and
-facts that a killed command left behind."""
+KEPT = frozenset({*TABLES, "datapackage.json", "metrics.json", "metrics/*/*.json", f"{SCRATCH}/*"})
+"""Files that may stand in the folder already, as patterns: they are written anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
         paths: trace files, folders of them, or folders of runs.
         out: where the tables go; those of privacy below ``privacy``.
         teams: order in which tables list teams; others follow by name.
-        spec: its settings of metrics and estimates, and its number of processes, count.
+        spec: its facts, judge, settings of metrics and estimates, and number of processes count.
 
     Raises:
         CalbenchError: one line about what does not fit; nothing was written.
@@ -134,7 +136,8 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
         )
         with progress("tables", len(games)) as tick:
             settings = Settings(spec.measure, spec.analysis, table_prices())
-            write_all_tables(games, out, settings, tick, executor)
+            facts = facts_of(spec.facts, spec.judge)
+            write_all_tables(games, out, settings, tick, executor, facts)
     return len(games)
 
 

@@ -12,7 +12,9 @@ from filelock import FileLock, Timeout
 from calbench.agents.litellm_transport import ask_litellm
 from calbench.agents.provider import Transport
 from calbench.agents.sources import Source, Tally
-from calbench.analysis.scoring import write_all_tables
+from calbench.analysis.output import write_all_tables
+from calbench.analysis.scoring import facts_of
+from calbench.analysis.settings import Settings
 from calbench.config import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say
 from calbench.engine.batch import Job, Played, plan_jobs, play_jobs, unfinished
@@ -96,7 +98,9 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             ending_on_interrupt(lambda: _standing(jobs, out)),
             progress("tables", len(jobs)) as tick,
         ):
-            write_all_tables(jobs, tables, spec.measure, spec.analysis, tick, prices=table_prices())
+            settings = Settings(spec.measure, spec.analysis, table_prices())
+            facts = facts_of(spec.facts, spec.judge)
+            write_all_tables(jobs, tables, settings, tick, facts=facts)
     return RunSummary(
         played=len(missing),
         kept=kept,

@@ -1,29 +1,21 @@
-"""Traces -> data/tables/<experiment>/*.csv."""
+"""Facts -> data/tables/<experiment>: every table that they allow."""
 
-from calbench.analysis.scoring import write_tables
+import shutil
+
+from calbench.analysis.output import write_tables
+from calbench.analysis.settings import Settings
 from calbench.config import RunSpec
-from calbench.console import progress
-from calbench.engine.batch import plan_jobs
-from calbench.engine.pool import workers
+from calbench.facts.storage import Facts
 from calbench.prices import table_prices
-from calbench.scenarios.storage import read_suite
 from stages import paths
 
 
 def main(spec: RunSpec) -> None:
-    """Score an experiment's traces and write its tables."""
-    scenarios = read_suite(paths.suite(spec.name))
-    jobs = plan_jobs(scenarios, spec.game_configs, paths.traces(spec.name))
-    with progress("games", len(jobs)) as tick, workers(spec.jobs) as executor:
-        write_tables(
-            jobs,
-            paths.tables(spec.name),
-            spec.measure,
-            spec.analysis,
-            tick,
-            executor,
-            table_prices(),
-        )
+    """Write the tables of an experiment; nothing else stays in their folder."""
+    folder = paths.tables(spec.name)
+    shutil.rmtree(folder, ignore_errors=True)
+    settings = Settings(spec.measure, spec.analysis, table_prices())
+    write_tables(Facts(paths.facts(spec.name)), folder, settings)
 
 
 if __name__ == "__main__":

@@ -1,29 +1,23 @@
-"""Traces -> VPS and reflections (paper, appendix F), audits of language (H), messages, calls."""
+"""Traces -> data/facts/<experiment>: every game measured, once."""
 
-from calbench.analysis.scoring import write_privacy_tables
+import shutil
+
+from calbench.analysis.scoring import facts_of, measure_games
 from calbench.config import RunSpec
 from calbench.console import progress
 from calbench.engine.batch import plan_jobs
 from calbench.engine.pool import workers
-from calbench.prices import table_prices
 from calbench.scenarios.storage import read_suite
 from stages import paths
 
 
 def main(spec: RunSpec) -> None:
-    """Measure what each message of an experiment gave away, and how its agents spoke."""
-    scenarios = read_suite(paths.suite(spec.name))
-    jobs = plan_jobs(scenarios, spec.game_configs, paths.traces(spec.name))
+    """Measure the games of an experiment: scores, messages, beliefs, and what a judge reads."""
+    jobs = plan_jobs(read_suite(paths.suite(spec.name)), spec.game_configs, paths.traces(spec.name))
+    folder, facts = paths.facts(spec.name), facts_of(spec.facts, spec.judge)
+    shutil.rmtree(folder, ignore_errors=True)
     with progress("games", len(jobs)) as tick, workers(spec.jobs) as executor:
-        write_privacy_tables(
-            jobs,
-            paths.tables(spec.name),
-            spec.measure,
-            tick,
-            spec.analysis,
-            executor,
-            table_prices(),
-        )
+        measure_games(jobs, folder, spec.measure, tick, executor, facts)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from calbench.errors import CalbenchError
 
 BUILD = Path("build")
 DATA = Path("data")
+RELEASE = DATA / "release"
 
 
 def params(experiment: str) -> Path:
@@ -25,6 +26,11 @@ def suite(experiment: str) -> Path:
 def traces(experiment: str) -> Path:
     """Return the folder of an experiment's traces."""
     return DATA / "traces" / experiment
+
+
+def facts(experiment: str) -> Path:
+    """Return the folder of what an experiment's games were measured into."""
+    return DATA / "facts" / experiment
 
 
 def tables(experiment: str) -> Path:

@@ -1,4 +1,4 @@
-"""From the traces of games to facts, and from facts to tables.
+"""From the traces of games to facts.
 
 Games on one scenario are measured together, so that they share oracle answers which are then
 forgotten. What several processes make is taken in the order of the games, with a bounded number of
@@ -11,23 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
-from calbench.analysis.audits.speech import AUDITS
-from calbench.analysis.audits.spoken import SPOKEN
-from calbench.analysis.datapackage import write_datapackage
-from calbench.analysis.judge.case_file import write_cases
-from calbench.analysis.judge.judging import JUDGE_FACTS
-from calbench.analysis.metric_files import write_metrics
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables import tables_of
 from calbench.facts.beliefs import BELIEFS, PAIRS
 from calbench.facts.calls import CALLS
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.games import SCORES
+from calbench.facts.judged import JUDGE_FACTS
 from calbench.facts.messages import MESSAGES
 from calbench.facts.reflections import REFLECTIONS
+from calbench.facts.speech import AUDITS
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
 from calbench.memory import no_collection
 from calbench.metrics.measure import MeasureSpec
@@ -40,7 +33,7 @@ GAMES_PER_TASK = 20
 TASKS_AHEAD = 4
 """Tasks for each processor that wait or whose results do: the bound on memory [C]."""
 
-TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, SPOKEN, CALLS, REFLECTIONS, *AUDITS)
+TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS)
 """What grows with talk."""
 
 ALL_FACTS: tuple[Fact, ...] = (*SCORES, *TALK)
@@ -48,6 +41,12 @@ ALL_FACTS: tuple[Fact, ...] = (*SCORES, *TALK)
 
 FACT_BY_NAME: Mapping[str, Fact] = {fact.name: fact for fact in (*ALL_FACTS, *JUDGE_FACTS)}
 """Facts that can be asked for; a worker is told their names."""
+
+Extent = Literal["all", "scores"]
+"""How much is measured: ``scores`` leaves out what grows with talk."""
+
+Judge = Literal["scripted"]
+"""Who may read messages where no model is asked."""
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -67,6 +66,17 @@ class Recorded(Protocol):
     @property
     def scenario_id(self) -> str:
         """On which scenario; games that share it are measured together."""
+
+
+def facts_of(extent: Extent = "all", judge: Judge | None = None) -> tuple[Fact, ...]:
+    """Return the facts of a run.
+
+    Args:
+        extent: how much is measured.
+        judge: who reads the messages, if anybody.
+    """
+    facts = ALL_FACTS if extent == "all" else SCORES
+    return facts if judge is None else (*facts, *JUDGE_FACTS)
 
 
 def measure_games(
@@ -112,43 +122,6 @@ def _measured(paths: Sequence[Path], measure: MeasureSpec, names: Sequence[str])
 
 def _key(game: MeasuredGame) -> GameKey:
     return GameKey(game.score.setting, game.score.team_id, game.score.scenario_id)
-
-
-def write_tables(facts: Facts, folder: Path, settings: Settings) -> None:
-    """Write every table that facts allow, the leaderboard as numbers alone, the judge's cases.
-
-    Args:
-        facts: of a run.
-        folder: where the tables go.
-        settings: of the metrics that made the facts, and of the estimates.
-
-    Raises:
-        OutputError: the folder cannot be written.
-    """
-    tables = tables_of(facts)
-    for each in tables:
-        each.write(facts, settings, folder)
-    if facts.has("judged_cases"):
-        write_cases(facts, folder / "judge")
-    write_metrics(facts, folder, settings)
-    write_datapackage(tables, folder, settings)
-
-
-def write_all_tables(
-    games: Sequence[Recorded],
-    folder: Path,
-    settings: Settings,
-    tick: Callable[[], None],
-    executor: Executor | None = None,
-) -> None:
-    """Measure games and write their tables; the facts are not kept.
-
-    Arguments as in :func:`measure_games` and :func:`write_tables`.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder, prefix=".facts-") as scratch:
-        facts = measure_games(games, Path(scratch), settings.measure, tick, executor)
-        write_tables(facts, folder, settings)
 
 
 def _by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:

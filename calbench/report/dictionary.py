@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from calbench.analysis.audits import sample
+from calbench.analysis import audit_sample
 from calbench.analysis.tables import TABLES
 from calbench.facts.columns import Column
 from calbench.report import numbers
@@ -23,7 +23,7 @@ def of_experiments() -> str:
 def of_site() -> str:
     """Return the columns of the tables over several runs, and of the labelled sample's."""
     columns = {name: table.columns for name, table in SUMMARY.items()}
-    return "\n\n".join(_entries({**columns, SAMPLE: sample.COLUMNS}, "site-"))
+    return "\n\n".join(_entries({**columns, SAMPLE: audit_sample.COLUMNS}, "site-"))
 
 
 def of_figures() -> str:

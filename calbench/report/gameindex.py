@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from calbench.analysis.audits.patterns import PATTERNS
 from calbench.errors import FileError
+from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.games import shown_note
 from calbench.report.packing import column
 from calbench.report.results import ExperimentResults, Row

@@ -9,8 +9,8 @@ from pathlib import Path
 from calbench.agents.completion import CallSite, Completer, Completion, Request
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.analysis.scoring import write_all_tables
-from calbench.analysis.usage import Price
+from calbench.analysis.output import write_all_tables
+from calbench.analysis.settings import Price, Settings
 from calbench.config import RunSpec, compose
 from calbench.domain.replies import Usage
 from calbench.engine.batch import Job, plan_jobs, play_jobs
@@ -111,7 +111,7 @@ def _played(folder: Path, spec: RunSpec, spoilt: Sequence[str] = ()) -> Experime
         for team in spec.teams:
             spoil(results.traces / team.team_id / f"{scenario_id}.json")
     prices = {MODEL: Price(input=1.0, cached=0.5, output=2.0)}
-    write_all_tables(jobs, results.tables, spec.measure, spec.analysis, _tick, prices=prices)
+    write_all_tables(jobs, results.tables, Settings(spec.measure, spec.analysis, prices), _tick)
     return results
 
 

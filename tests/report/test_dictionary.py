@@ -6,7 +6,9 @@ from pathlib import Path
 
 from calbench.analysis.columns import Column
 from calbench.analysis.dictionary import JUDGE_TABLES, SAMPLES, TABLES
+
 from calbench.analysis.measures import MEASURES
+from calbench.release.manifest import read_manifest
 from calbench.report import (
     audit_messages,
     board,
@@ -98,13 +100,13 @@ def test_numbers_of_others_are_described_column_by_column() -> None:
 
 
 def test_every_file_of_the_pipeline_is_named_on_the_data_page() -> None:
-    folder = ROOT / "data" / "tables"
+    published = read_manifest(ROOT / "data" / "release")
     page = (SOURCES / "docs" / "data.md").read_text()
     files = {
         re.sub(r"^metrics/[^/]+/[^/]+\.json$", "metrics/SETTING/TEAM.json", inner)
-        for path in folder.glob("*/**/*")
-        if path.is_file() and path.name != ".gitignore"
-        for inner in ["/".join(path.relative_to(folder).parts[1:])]
+        for name in published.tables | published.files
+        for inner in [name.partition("/")[2]]
+        if inner
     }
 
     assert files

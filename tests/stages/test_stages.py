@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.dictionary import JUDGE_TABLES
+from calbench.analysis.scoring import facts_of
 from calbench.config import RunSpec, compose, read_params, write_params
+from calbench.facts.games import SCORES
 from calbench.run import execute
 from calbench.scenarios.storage import read_suite
 from tests.commands.runs import REPO, SMALL, environment, files, python
@@ -56,20 +57,31 @@ def test_stages_write_the_same_bytes_when_they_are_run_twice(
     first = files(tmp_path)
     run_stage(*ORDER)
     assert files(tmp_path) == first
-    assert {name.split("/")[1] for name in first} == {"suites", "tables", "tiny", "traces"}
+    assert {name.split("/")[1] for name in first} == {"facts", "suites", "tables", "tiny", "traces"}
 
 
-def test_judge_stage_writes_the_tables_of_the_scripted_judge(
+def test_calibrate_stage_measures_what_the_configuration_says(
     run_stage: Stage, tmp_path: Path
 ) -> None:
-    run_stage("generate", "play", "judge")
-    tables = files(tmp_path / "data/tables/tiny/judge")
-    wanted = {"judge_cases.json", *(name.removeprefix("judge/") for name in JUDGE_TABLES)}
-    assert set(tables) == wanted
-    first = tables["metric_comparison.csv"].decode().splitlines()[1]
-    assert first.startswith("scripted,tiny,imap,protocol,3,3,")
-    run_stage("judge")
-    assert files(tmp_path / "data/tables/tiny/judge") == tables
+    run_stage("generate", "play")
+    for spec in (tiny(), tiny("facts=scores"), tiny("judge=scripted")):
+        write_params(Path("build/tiny/params.yaml"), spec)
+        run_stage("calibrate")
+        wanted = facts_of(spec.facts, spec.judge)
+        assert set(files(tmp_path / "data/facts/tiny")) == {f"{f.name}.parquet" for f in wanted}
+    assert set(SCORES) <= set(facts_of("scores")) <= set(facts_of())
+    assert set(facts_of("all")) <= set(facts_of("all", "scripted"))
+
+
+def test_stages_leave_nothing_of_an_earlier_run(run_stage: Stage, tmp_path: Path) -> None:
+    run_stage(*ORDER)
+    first = files(tmp_path)
+    for stale in ("facts/tiny/gone.parquet", "tables/tiny/gone.csv", "tables/tiny/privacy/x.csv"):
+        path = tmp_path / "data" / stale
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("gone\n")
+    run_stage("calibrate", "analyze")
+    assert files(tmp_path) == first
 
 
 def test_stages_and_command_write_the_same_tables_and_traces(

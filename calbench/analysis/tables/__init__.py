@@ -1,6 +1,7 @@
 """The published tables of a run, a function each, by subject."""
 
 from calbench.analysis.tables import (
+    appendix_g,
     audits,
     comparisons,
     difficulty,
@@ -14,7 +15,6 @@ from calbench.analysis.tables import (
     ratings,
     reflections,
     regret,
-    results,
     standings,
     talk,
 )
@@ -23,6 +23,7 @@ from calbench.analysis.tables.registry import TABLES, Table, tables_of
 __all__ = [
     "TABLES",
     "Table",
+    "appendix_g",
     "audits",
     "comparisons",
     "difficulty",
@@ -36,7 +37,6 @@ __all__ = [
     "ratings",
     "reflections",
     "regret",
-    "results",
     "standings",
     "tables_of",
     "talk",

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calbench.analysis.audits.own_slot import own_slot
-from calbench.analysis.audits.sample import (
+from calbench.analysis.audit_sample import (
     DETECTORS,
     PARTS,
     Quality,
@@ -16,6 +15,7 @@ from calbench.analysis.audits.sample import (
     write_sample_table,
 )
 from calbench.errors import FileError
+from calbench.metrics.speech.own_slot import own_slot
 from calbench.stats.spec import AnalysisSpec
 
 SAMPLE = Path(__file__).parents[3] / "data" / "audit_sample" / "messages.jsonl"
@@ -111,7 +111,7 @@ def test_table_of_the_sample_has_both_halves(tmp_path: Path) -> None:
 
 def test_published_table_is_that_of_the_sample(tmp_path: Path) -> None:
     write_sample_table(read_sample(SAMPLE), tmp_path / "audit_sample.csv")
-    published = SAMPLE.parents[1] / "tables" / "audit_sample.csv"
+    published = SAMPLE.parents[1] / "release" / "tables" / "audit_sample.csv"
     assert (tmp_path / "audit_sample.csv").read_bytes() == published.read_bytes()
 
 

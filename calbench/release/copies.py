@@ -1,0 +1,127 @@
+"""Copies of suites and tables in a release, from which the computed file comes out to the byte.
+
+A table is kept as Parquet, typed by the declaration of its columns: a tenth of the CSV file, and
+numbers when read. Those that people compare by eye stay as they are.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pyarrow import parquet
+
+from calbench.analysis.tables import TABLES, Table
+from calbench.errors import FileError
+from calbench.facts.columns import text
+from calbench.facts.frames import PARQUET_VERSION, arrow_table, csv_text, read_csv
+from calbench.facts.frames import read_parquet as read_frame
+from calbench.files import read_bytes
+from calbench.release import manifest
+from calbench.release.manifest import packed, unpacked
+
+COMPACT: Mapping[str, Any] = {
+    "version": PARQUET_VERSION,
+    "compression": "zstd",
+    "compression_level": 19,
+    "use_dictionary": False,
+    "write_statistics": False,
+    "store_schema": False,
+}
+"""How Parquet is written, all of it named: half of the usual size [C]."""
+
+READ_BY_PEOPLE = frozenset({"audit_sample.csv", "leaderboard.csv"})
+"""Tables kept as CSV: few rows, the ones that say whether a result moved [C]."""
+
+
+def declared(name: str) -> Table | None:
+    """Return the declaration of a table, if it has one.
+
+    Args:
+        name: path below the folder of tables, an experiment's first.
+    """
+    inner = PurePosixPath(*PurePosixPath(name).parts[1:]).as_posix()
+    return TABLES.get(inner)
+
+
+def is_copied(name: str) -> bool:
+    """Whether the release holds every cell of a table, or its digest alone.
+
+    Large tables, which grow with messages, would be most of the repository; what is no CSV file is
+    not compared cell by cell.
+    """
+    if PurePosixPath(name).name in READ_BY_PEOPLE:
+        return True
+    table = declared(name)
+    return table is not None and name.endswith(".csv") and not table.is_large
+
+
+def table_copy(release: Path, name: str) -> Path:
+    """Return where the copy of a table is."""
+    path = release / manifest.TABLES / name
+    return path if path.name in READ_BY_PEOPLE else path.with_suffix(".parquet")
+
+
+def suite_copy(release: Path, name: str) -> Path:
+    """Return where the copy of a suite is."""
+    return release / manifest.SUITES / f"{name}.gz"
+
+
+def write_suite_copy(release: Path, name: str, computed: Path) -> None:
+    """Keep a suite.
+
+    Raises:
+        FileError: it cannot be read.
+    """
+    path = suite_copy(release, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(packed(read_bytes(computed)))
+
+
+def write_table_copy(release: Path, name: str, computed: Path) -> None:
+    """Keep a table.
+
+    Raises:
+        FileError: it does not read as declared, or does not come out again to the byte.
+    """
+    path, data = table_copy(release, name), read_bytes(computed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = declared(name)
+    if path.suffix == ".csv" or table is None:
+        path.write_bytes(data)
+        return
+    rows = arrow_table(read_csv(computed, table.columns), table.columns)
+    parquet.write_table(rows.replace_schema_metadata(None), path, **COMPACT)
+    if read_table_copy(release, name) != data:
+        raise FileError(
+            f"{computed}: is not written as its columns are declared; make the table again"
+        )
+
+
+def read_suite_copy(release: Path, name: str) -> bytes:
+    """Return the published bytes of a suite.
+
+    Raises:
+        FileError: the copy is missing or broken.
+    """
+    return unpacked(suite_copy(release, name))
+
+
+def read_table_copy(release: Path, name: str) -> bytes:
+    """Return the published bytes of a table.
+
+    Raises:
+        FileError: the copy is missing or broken.
+    """
+    path = table_copy(release, name)
+    if path.suffix == ".csv":
+        return read_bytes(path)
+    frame, table = read_frame(path), declared(name)
+    known = {column.name: column for column in table.columns} if table else {}
+    columns = [known.get(column, text(column, "declared no more")) for column in frame.columns]
+    return "".join(csv_text([frame], columns)).encode()
+
+
+def row_key(name: str) -> tuple[str, ...]:
+    """Return the columns that name a row of a table; none if nobody declared them."""
+    table = declared(name)
+    return () if table is None else table.key

@@ -1,0 +1,193 @@
+"""What a release holds: a checksum for every file that the pipeline computes.
+
+``manifest.json`` has whole SHA-256 digests: of suites, of tables, of all other files below the
+folder of tables, and one for the games of each experiment. ``traces.json.gz`` has the first digits
+of every game's, so that a difference names the game. No clock, host, path or user enters.
+"""
+
+import gzip
+import hashlib
+import os
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from calbench.domain.rules import RULES_VERSION
+from calbench.errors import FileError
+from calbench.files import first_problem, read_bytes
+from calbench.metrics.measure import METRICS_VERSION
+from calbench.scenarios.models import SCHEMA_VERSION
+from calbench.traces.models import TRACE_SCHEMA_VERSION
+from calbench.version import PACKAGE_VERSION
+
+MANIFEST = "manifest.json"
+GAMES = "traces.json.gz"
+
+SHORT = 16
+"""Hexadecimal digits kept of each game's digest [C]."""
+
+SUITES, TRACES, TABLES = "suites", "traces", "tables"
+"""Folders of what is computed, below ``data``."""
+
+THREADS = 4
+"""Files read at the same time [C]; hashing does not hold up other threads."""
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Digests = dict[str, str]
+"""SHA-256 by file, in hexadecimal digits; files as paths below a folder, with ``/``."""
+
+
+class Games(BaseModel):
+    """The games of an experiment.
+
+    Attributes:
+        games: how many.
+        sha256: of a line for each, ``<digest>  <file>``, by file: what ``sha256sum`` prints.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    games: int
+    sha256: Digest
+
+
+class Manifest(BaseModel):
+    """What is published.
+
+    Attributes:
+        versions: of package, metrics, rules and file formats.
+        suites: digests by file name.
+        traces: of all games of an experiment, by its name.
+        tables: digests of tables of which the release holds every cell, by path below the folder
+            of tables.
+        files: of everything else there: of these the digest is all that is published.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    versions: dict[str, str | int]
+    suites: dict[str, Digest]
+    traces: dict[str, Games]
+    tables: dict[str, Digest]
+    files: dict[str, Digest]
+
+
+def versions() -> dict[str, str | int]:
+    """Return what the numbers depend on and what files look like."""
+    return {
+        "metrics": METRICS_VERSION,
+        "package": PACKAGE_VERSION,
+        "rules": RULES_VERSION,
+        "suite_schema": SCHEMA_VERSION,
+        "trace_schema": TRACE_SCHEMA_VERSION,
+    }
+
+
+def digest(data: bytes) -> str:
+    """Return the SHA-256 of some bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def digests(folder: Path, is_wanted: Callable[[str], bool] = lambda _: True) -> Digests:
+    """Return the digest of every file below a folder; hidden ones are nobody's result.
+
+    Args:
+        folder: need not exist.
+        is_wanted: says of a path whether it counts.
+
+    Raises:
+        FileError: naming the file that cannot be read.
+    """
+    names = sorted(filter(is_wanted, _files(folder)))
+    with ThreadPoolExecutor(THREADS) as threads:
+        found = threads.map(_file_digest, [folder / name for name in names])
+        return dict(zip(names, found, strict=True))
+
+
+def _files(folder: Path) -> Iterable[str]:
+    for place, folders, files in os.walk(folder, followlinks=True):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        below = Path(place).relative_to(folder)
+        yield from ((below / name).as_posix() for name in files if not name.startswith("."))
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+def by_experiment(files: Mapping[str, str]) -> dict[str, Digests]:
+    """Group files by the first folder of their path."""
+    grouped: dict[str, Digests] = {}
+    for name, found in files.items():
+        grouped.setdefault(name.partition("/")[0], {})[name] = found
+    return grouped
+
+
+def all_games(files: Digests) -> Games:
+    """Return one digest for the games of an experiment."""
+    listing = "".join(f"{files[name]}  {name}\n" for name in sorted(files))
+    return Games(games=len(files), sha256=digest(listing.encode()))
+
+
+def manifest_bytes(manifest: Manifest) -> bytes:
+    """Return the exact bytes of ``manifest.json``."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+    return orjson.dumps(manifest.model_dump(), option=options)
+
+
+def games_bytes(traces: Digests) -> bytes:
+    """Return the exact bytes of ``traces.json.gz``."""
+    short = {name: found[:SHORT] for name, found in traces.items()}
+    return packed(orjson.dumps(short, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE))
+
+
+def packed(data: bytes) -> bytes:
+    """Compress; the bytes depend on the data and on zlib alone."""
+    return gzip.compress(data, compresslevel=9, mtime=0)
+
+
+def unpacked(path: Path) -> bytes:
+    """Read a compressed file.
+
+    Raises:
+        FileError: it cannot be read.
+    """
+    try:
+        return gzip.decompress(read_bytes(path))
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileError(f"{path}: cannot be unpacked; get it again with git") from error
+
+
+def read_manifest(release: Path) -> Manifest:
+    """Read what is published.
+
+    Raises:
+        FileError: it is missing, or is no manifest.
+    """
+    path = release / MANIFEST
+    try:
+        return Manifest.model_validate_json(read_bytes(path))
+    except ValidationError as error:
+        raise FileError(f"{path}: {first_problem(error)}; get it again with git") from error
+
+
+def read_games(release: Path) -> Digests:
+    """Return the first digits of every published game's digest, by file.
+
+    Raises:
+        FileError: they are missing or broken.
+    """
+    path = release / GAMES
+    try:
+        return TypeAdapter(dict[str, str]).validate_json(unpacked(path))
+    except ValidationError as error:
+        raise FileError(f"{path}: {first_problem(error)}; get it again with git") from error

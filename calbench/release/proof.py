@@ -1,0 +1,263 @@
+"""Whether what was computed is what is published.
+
+Checksums of ``dvc.lock`` play no part: every file is read.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os.path import normpath
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from calbench.errors import ConfigError, FileError
+from calbench.files import read_bytes
+from calbench.release.copies import (
+    read_suite_copy,
+    read_table_copy,
+    row_key,
+)
+from calbench.release.differences import (
+    Difference,
+    file_differences,
+    suite_differences,
+    table_differences,
+)
+from calbench.release.manifest import (
+    SUITES,
+    TABLES,
+    TRACES,
+    Digests,
+    Manifest,
+    all_games,
+    by_experiment,
+    digest,
+    digests,
+    read_games,
+    read_manifest,
+    versions,
+)
+
+FIRST = "run `dvc repro` first"
+
+
+class Folders(NamedTuple):
+    """Where the two stand that are compared."""
+
+    data: Path
+    release: Path
+
+
+@dataclass(slots=True)
+class Proof:
+    """What came out.
+
+    Attributes:
+        tables: identical to the byte.
+        games: likewise.
+        suites: likewise.
+        files: likewise; all others below the folder of tables.
+        differences: all of them.
+        unchecked: what is published and was not computed at all.
+    """
+
+    tables: int = 0
+    games: int = 0
+    suites: int = 0
+    files: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether everything that is published was computed and is the same."""
+        return not self.differences and not self.unchecked
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "is_identical": self.is_identical,
+            "identical": {name: getattr(self, name) for name in (*COUNTED, "files")},
+            "differences": [each.as_data() for each in self.differences],
+            "unchecked": self.unchecked,
+        }
+
+
+NOT_COPIED = "of this file the checksum alone is published"
+
+COUNTED = ("tables", "games", "suites")
+
+IsWanted = Callable[[str], bool]
+"""Whether a path below ``data`` is compared."""
+
+
+def prove(folders: Folders, paths: Sequence[Path] = ()) -> Proof:
+    """Compare everything below ``data`` with the release, or what stands below some paths.
+
+    Raises:
+        ConfigError: nothing was computed, or a path names nothing.
+        FileError: the release is broken.
+    """
+    published = read_manifest(folders.release)
+    is_wanted = _filter(folders.data, paths)
+    proof = Proof()
+    _prove_suites(proof, folders, published, is_wanted)
+    _prove_traces(proof, folders, published, is_wanted)
+    _prove_tables(proof, folders, published, is_wanted)
+    if not (proof.tables or proof.games or proof.suites or proof.files or proof.differences):
+        if paths and not proof.unchecked:
+            raise ConfigError(f"{paths[0]}: nothing of this name was computed or published")
+        raise ConfigError(f"{folders.data}: nothing was computed yet; {FIRST}")
+    proof.differences += _version_differences(published)
+    return proof
+
+
+def _filter(data: Path, paths: Sequence[Path]) -> IsWanted:
+    wanted = []
+    for path in paths:
+        try:
+            wanted.append(_normal(path).relative_to(_normal(data)))
+        except ValueError as error:
+            raise ConfigError(f"{path}: is not below {data}") from error
+    return lambda name: not wanted or any(PurePosixPath(name).is_relative_to(w) for w in wanted)
+
+
+def _normal(path: Path) -> Path:
+    """Return a path without ``..``; links, which a folder of data may be, stay."""
+    return Path(normpath(path.absolute()))
+
+
+def _computed(folders: Folders, folder: str, is_wanted: IsWanted) -> Digests:
+    return digests(folders.data / folder, lambda name: is_wanted(f"{folder}/{name}"))
+
+
+def _of(folder: str, published: Mapping[str, str], is_wanted: IsWanted) -> Digests:
+    return {name: found for name, found in published.items() if is_wanted(f"{folder}/{name}")}
+
+
+def _prove_suites(proof: Proof, folders: Folders, manifest: Manifest, is_wanted: IsWanted) -> None:
+    published, now = _on_both_sides(
+        proof,
+        SUITES,
+        _of(SUITES, manifest.suites, is_wanted),
+        _computed(folders, SUITES, is_wanted),
+    )
+    proof.differences += _explained(
+        SUITES,
+        published,
+        now,
+        lambda name: read_suite_copy(folders.release, name),
+        lambda name, copy: suite_differences(
+            f"{SUITES}/{name}", copy, read_bytes(folders.data / SUITES / name)
+        ),
+    )
+    proof.suites = _same(published, now)
+
+
+def _prove_traces(proof: Proof, folders: Folders, manifest: Manifest, is_wanted: IsWanted) -> None:
+    games = read_games(folders.release)
+    published, now = _on_both_sides(
+        proof, TRACES, _of(TRACES, games, is_wanted), _computed(folders, TRACES, is_wanted)
+    )
+    alone, differing = file_differences(TRACES, published, now)
+    proof.differences += alone
+    proof.differences += [Difference(f"{TRACES}/{name}", "other bytes") for name in differing]
+    proof.games = _same(published, now)
+    proof.differences += _listing_differences(games, now, manifest)
+
+
+def _listing_differences(games: Digests, now: Digests, manifest: Manifest) -> Iterator[Difference]:
+    """Yield experiments whose games are as listed, and not as ``manifest.json`` says."""
+    listed, computed = by_experiment(games), by_experiment(now)
+    for experiment in sorted(listed.keys() | manifest.traces.keys()):
+        ours, theirs = computed.get(experiment, {}), listed.get(experiment, {})
+        is_same = _same(theirs, ours) == len(theirs) == len(ours)
+        if is_same and manifest.traces.get(experiment) != all_games(ours):
+            note = "the listing of its games is not what manifest.json says"
+            yield Difference(f"{TRACES}/{experiment}", "release", note=note)
+
+
+def _prove_tables(proof: Proof, folders: Folders, manifest: Manifest, is_wanted: IsWanted) -> None:
+    published, now = _on_both_sides(
+        proof,
+        TABLES,
+        _of(TABLES, manifest.tables | manifest.files, is_wanted),
+        _computed(folders, TABLES, is_wanted),
+    )
+    copied = {name: found for name, found in published.items() if name in manifest.tables}
+    others = {name: found for name, found in published.items() if name not in copied}
+    alone, differing = file_differences(TABLES, others, {n: now[n] for n in others if n in now})
+    proof.differences += _explained(
+        TABLES,
+        copied,
+        {name: found for name, found in now.items() if name not in others},
+        lambda name: read_table_copy(folders.release, name),
+        lambda name, copy: table_differences(
+            f"{TABLES}/{name}", copy, read_bytes(folders.data / TABLES / name), row_key(name)
+        ),
+    )
+    proof.differences += alone
+    proof.differences += [
+        Difference(f"{TABLES}/{name}", "other bytes", note=NOT_COPIED) for name in differing
+    ]
+    tables = {name: d for name, d in published.items() if not name.endswith(".json")}
+    proof.tables = _same(tables, now)
+    proof.files = _same(published, now) - proof.tables
+
+
+def _on_both_sides(
+    proof: Proof, folder: str, published: Digests, now: Digests
+) -> tuple[Digests, Digests]:
+    """Return the files of experiments that were published and computed; note the others whole.
+
+    An experiment of which a part was computed lacks the rest: these are differences.
+    """
+    known, computed = ({name.partition("/")[0] for name in files} for files in (published, now))
+    proof.unchecked += [f"{folder}/{name}" for name in sorted(known - computed)]
+    proof.differences += [
+        Difference(f"{folder}/{name}", "not published") for name in sorted(computed - known)
+    ]
+    both = known & computed
+    kept = [{n: d for n, d in f.items() if n.partition("/")[0] in both} for f in (published, now)]
+    return kept[0], kept[1]
+
+
+def _explained(
+    folder: str,
+    published: Mapping[str, str],
+    now: Mapping[str, str],
+    copy: Callable[[str], bytes],
+    explain: Callable[[str, bytes], Iterable[Difference]],
+) -> Iterator[Difference]:
+    """Yield the differences of files of which the release has copies, and of the copies."""
+    alone, differing = file_differences(folder, published, now)
+    yield from alone
+    for name, expected in published.items():
+        try:
+            kept = copy(name)
+        except FileError as error:
+            yield Difference(f"{folder}/{name}", "release", note=str(error))
+            continue
+        if name in differing:
+            yield from explain(name, kept)
+        elif digest(kept) != expected:
+            note = "its copy in the release is not what manifest.json says"
+            yield Difference(f"{folder}/{name}", "release", note=note)
+
+
+def _same(published: Mapping[str, str], now: Mapping[str, str]) -> int:
+    return sum(name in now and now[name].startswith(d) for name, d in published.items())
+
+
+def _version_differences(manifest: Manifest) -> list[Difference]:
+    now = versions()
+    return [
+        Difference(
+            "release/manifest.json",
+            "version",
+            column=name,
+            published=str(manifest.versions.get(name, "")),
+            now=str(now.get(name, "")),
+        )
+        for name in sorted(manifest.versions.keys() | now.keys())
+        if manifest.versions.get(name) != now.get(name)
+    ]

@@ -1,0 +1,85 @@
+"""Makes ``data/release`` of what the pipeline computed."""
+
+import shutil
+from pathlib import Path
+
+from calbench.errors import ConfigError, OutputError
+from calbench.files import write_atomically
+from calbench.release.copies import is_copied, write_suite_copy, write_table_copy
+from calbench.release.manifest import (
+    GAMES,
+    MANIFEST,
+    SUITES,
+    TABLES,
+    TRACES,
+    Manifest,
+    all_games,
+    by_experiment,
+    digests,
+    games_bytes,
+    manifest_bytes,
+    versions,
+)
+
+README = "README.md"
+"""Written by hand, kept from release to release."""
+
+
+def write_release(data: Path, release: Path) -> Manifest:
+    """Publish what was computed: whole, or not at all.
+
+    Args:
+        data: folder of suites, traces and tables.
+        release: folder that is replaced, but for its README.
+
+    Raises:
+        ConfigError: suites, traces or tables are missing.
+        FileError: a table does not read as declared.
+        OutputError: the folder cannot be written.
+    """
+    for name in (SUITES, TRACES, TABLES):
+        if not any((data / name).glob("[!.]*")):
+            raise ConfigError(f"{data / name}: nothing was computed; run `dvc repro` first")
+    beside = release.with_name(f".{release.name}.part")
+    try:
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir(parents=True)
+        manifest = _write(data, beside)
+        if (release / README).is_file():
+            shutil.copyfile(release / README, beside / README)
+        _replace(release, beside)
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"{release}: cannot be written ({reason})") from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return manifest
+
+
+def _write(data: Path, release: Path) -> Manifest:
+    suites, traces, tables = (digests(data / name) for name in (SUITES, TRACES, TABLES))
+    for name in suites:
+        write_suite_copy(release, name, data / SUITES / name)
+    copied = {name: found for name, found in tables.items() if is_copied(name)}
+    for name in copied:
+        write_table_copy(release, name, data / TABLES / name)
+    write_atomically(release / GAMES, games_bytes(traces))
+    manifest = Manifest(
+        versions=versions(),
+        suites=suites,
+        traces={name: all_games(games) for name, games in by_experiment(traces).items()},
+        tables=copied,
+        files={name: found for name, found in tables.items() if name not in copied},
+    )
+    write_atomically(release / MANIFEST, manifest_bytes(manifest))
+    return manifest
+
+
+def _replace(release: Path, beside: Path) -> None:
+    """Put the new folder where the old one was; what stops between the two moves loses neither."""
+    old = release.with_name(f".{release.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if release.exists():
+        release.rename(old)
+    beside.rename(release)
+    shutil.rmtree(old, ignore_errors=True)

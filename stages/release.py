@@ -1,0 +1,22 @@
+"""Suites, traces and tables -> data/release: what is published of them.
+
+No stage of the pipeline: a release is made on purpose, ``make release``, and then committed.
+"""
+
+from calbench.console import say
+from calbench.release.writer import write_release
+from stages import paths
+
+
+def main(_: list[str]) -> None:
+    """Publish what stands in ``data``."""
+    made = write_release(paths.DATA, paths.RELEASE)
+    games = sum(each.games for each in made.traces.values())
+    say(
+        f"{paths.RELEASE}: {len(made.tables)} tables, {games} games, {len(made.suites)} suites; "
+        f"of {len(made.files)} other files the checksum"
+    )
+
+
+if __name__ == "__main__":
+    paths.answer(main)

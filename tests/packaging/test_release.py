@@ -1,0 +1,89 @@
+"""What is published in ``data/release``: whole, small, and true to its own manifest."""
+
+import gzip
+import re
+
+import pytest
+
+from calbench.release.copies import (
+    is_copied,
+    read_suite_copy,
+    read_table_copy,
+    suite_copy,
+    table_copy,
+)
+from calbench.release.manifest import (
+    GAMES,
+    MANIFEST,
+    SHORT,
+    Manifest,
+    by_experiment,
+    digest,
+    manifest_bytes,
+    read_games,
+    read_manifest,
+    versions,
+)
+from calbench.release.writer import README
+from calbench.teams import known_names
+from tests.commands.runs import REPO, files
+
+RELEASE = REPO / "data" / "release"
+
+MOST_BYTES = 2_500_000
+"""What a clone should not have to carry more of."""
+
+
+@pytest.fixture(scope="module")
+def manifest() -> Manifest:
+    return read_manifest(RELEASE)
+
+
+def test_every_copy_is_what_the_manifest_says(manifest: Manifest) -> None:
+    suites = {name: digest(read_suite_copy(RELEASE, name)) for name in manifest.suites}
+    assert suites == manifest.suites
+    tables = {name: digest(read_table_copy(RELEASE, name)) for name in manifest.tables}
+    assert tables == manifest.tables
+    assert {name: len(games) for name, games in by_experiment(read_games(RELEASE)).items()} == {
+        name: traces.games for name, traces in manifest.traces.items()
+    }
+    assert all(re.fullmatch(rf"[0-9a-f]{{{SHORT}}}", d) for d in read_games(RELEASE).values())
+
+
+def test_release_holds_what_the_manifest_names_and_nothing_else(manifest: Manifest) -> None:
+    paths = [
+        *(RELEASE / name for name in (README, MANIFEST, GAMES)),
+        *(suite_copy(RELEASE, name) for name in manifest.suites),
+        *(table_copy(RELEASE, name) for name in manifest.tables),
+    ]
+    assert sorted(path.relative_to(RELEASE).as_posix() for path in paths) == sorted(files(RELEASE))
+    assert (RELEASE / MANIFEST).read_bytes() == manifest_bytes(manifest)
+
+
+def test_every_declared_table_is_published_cell_by_cell(manifest: Manifest) -> None:
+    assert {name for name in manifest.tables | manifest.files if is_copied(name)} == set(
+        manifest.tables
+    )
+
+
+def test_every_experiment_of_the_pipeline_is_published(manifest: Manifest) -> None:
+    assert {f"{name}.jsonl" for name in manifest.traces} == set(manifest.suites)
+    assert set(manifest.traces) <= set(known_names("experiment"))
+    assert manifest.traces.keys() <= by_experiment(manifest.tables).keys()
+
+
+def test_release_was_made_by_this_version(manifest: Manifest) -> None:
+    assert manifest.versions == versions()
+
+
+def test_release_is_small_and_names_no_place_or_clock() -> None:
+    held = files(RELEASE)
+    assert sum(map(len, held.values())) < MOST_BYTES
+    for name, data in held.items():
+        text = gzip.decompress(data) if name.endswith(".gz") else data
+        assert not re.search(rb"/(?:home|root|tmp|work)/|20\d\d-\d\d-\d\d", text), name
+        assert not name.endswith(".gz") or data[4:8] == bytes(4)  # when it was packed
+
+
+def test_release_says_under_which_licence() -> None:
+    assert "CC BY 4.0" in (RELEASE / README).read_text()
