@@ -10,7 +10,10 @@ from typing import Any
 
 from pyarrow import parquet
 
-from calbench.analysis.tables import TABLES, Table
+from calbench.analysis.audit_sample import SAMPLE
+from calbench.analysis.summary import SUMMARY
+from calbench.analysis.tables import TABLES
+from calbench.analysis.tables.registry import Declared
 from calbench.errors import FileError
 from calbench.facts.columns import text
 from calbench.facts.frames import PARQUET_VERSION, arrow_table, csv_text, read_csv
@@ -29,18 +32,23 @@ COMPACT: Mapping[str, Any] = {
 }
 """How Parquet is written, all of it named: half of the usual size [C]."""
 
+SUMMARY_FOLDER = "summary"
+"""Folder of the tables over several experiments."""
+
 READ_BY_PEOPLE = frozenset({"audit_sample.csv", "leaderboard.csv"})
 """Tables kept as CSV: few rows, the ones that say whether a result moved [C]."""
 
 
-def declared(name: str) -> Table | None:
+def declared(name: str) -> Declared | None:
     """Return the declaration of a table, if it has one.
 
     Args:
-        name: path below the folder of tables, an experiment's first.
+        name: path below the folder of tables, that of an experiment or of the summary first.
     """
-    inner = PurePosixPath(*PurePosixPath(name).parts[1:]).as_posix()
-    return TABLES.get(inner)
+    folder, _, inner = name.partition("/")
+    if name == SAMPLE.path:
+        return SAMPLE
+    return SUMMARY.get(inner) if folder == SUMMARY_FOLDER else TABLES.get(inner)
 
 
 def is_copied(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from inspect import isgeneratorfunction
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,31 +32,19 @@ Maker = TypeVar("Maker", bound=Make)
 VERSION = ROW_VERSION.name
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A published table.
+@dataclass(frozen=True)
+class Declared:
+    """What a table is, however it is made.
 
     Attributes:
         path: below the folder of tables; its suffix says how it is written.
         columns: in their order, keys marked.
-        make: from facts and settings to its rows; further columns that it brings are left out.
-        needs: facts without which there is no such table.
+        about: what it holds, in a sentence.
     """
 
     path: str
     columns: tuple[Column, ...]
-    make: Make
-    needs: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """Its file's name, without what comes before and behind."""
-        return Path(self.path).stem
-
-    @property
-    def about(self) -> str:
-        """What it holds, in a sentence."""
-        return (self.make.__doc__ or "").split("\n\n")[0]
+    about: str
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -64,8 +53,26 @@ class Table:
 
     @property
     def is_large(self) -> bool:
-        """Whether it grows with messages: its function then yields parts, and says so."""
-        return self.make.__annotations__.get("return") is not pd.DataFrame
+        """Whether it grows with messages."""
+        return False
+
+
+@dataclass(frozen=True)
+class Table(Declared):
+    """A published table of a run.
+
+    Attributes:
+        make: from facts and settings to its rows; further columns that it brings are left out.
+        needs: facts without which there is no such table.
+    """
+
+    make: Make
+    needs: tuple[str, ...]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it grows with messages: its function then yields parts."""
+        return isgeneratorfunction(self.make)
 
     def frames(self, facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
         """Yield its rows, with the declared columns and types."""
@@ -82,6 +89,11 @@ class Table:
             OutputError: the folder cannot be written.
         """
         write_frames(folder / self.path, self.frames(facts, settings), self.columns)
+
+
+def sentence(make: Callable[..., object]) -> str:
+    """Return what a function's table holds: the first paragraph of its description."""
+    return " ".join((make.__doc__ or "").split("\n\n")[0].split())
 
 
 TABLES: dict[str, Table] = {}
@@ -105,7 +117,8 @@ def table(
     def register(make: Maker) -> Maker:
         if path in TABLES:
             raise ValueError(f"two tables are called {path}")
-        TABLES[path] = Table(path, (*keyed(columns, key), *version), make, tuple(needs.split()))
+        declared = (*keyed(columns, key), *version)
+        TABLES[path] = Table(path, declared, sentence(make), make, tuple(needs.split()))
         return make
 
     return register
