@@ -69,6 +69,7 @@ NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
     ),
     key="",  # a message may tell of a slot more than once
     is_versioned=False,
+    is_large=True,
 )
 def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every update of a belief about a typed agent (paper, appendix F.5)."""
@@ -100,6 +101,7 @@ def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]
     ),
     key="trace_path round target_agent observer_agent",
     is_versioned=False,
+    is_large=True,
 )
 def pair_round_vps(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """What every observer learnt about every typed agent in every round (paper, appendix F.5)."""

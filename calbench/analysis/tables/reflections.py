@@ -44,6 +44,7 @@ SIZES = {"": MAGNITUDES, **{f"_{size}": (size,) for size in MAGNITUDES}}
         *(column for column in REFLECTIONS.columns if column.name not in MOVES),
     ),
     key="trace_path round target_agent observer_agent",
+    is_large=True,
 )
 def reflections(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every reflection of every scored game, a row a target."""

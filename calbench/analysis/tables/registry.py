@@ -41,12 +41,14 @@ class Table:
         columns: in their order, keys marked.
         make: from facts and settings to its rows; further columns that it brings are left out.
         needs: facts without which there is no such table.
+        is_large: whether it grows with messages: a release holds its checksum alone.
     """
 
     path: str
     columns: tuple[Column, ...]
     make: Make
-    needs: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    is_large: bool = False
 
     @property
     def name(self) -> str:
@@ -62,11 +64,6 @@ class Table:
     def key(self) -> tuple[str, ...]:
         """The columns that name a row."""
         return tuple(column.name for column in self.columns if column.is_key)
-
-    @property
-    def is_large(self) -> bool:
-        """Whether it grows with messages: its function then yields parts, and says so."""
-        return self.make.__annotations__.get("return") is not pd.DataFrame
 
     def frames(self, facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
         """Yield its rows, with the declared columns and types."""
@@ -90,7 +87,13 @@ TABLES: dict[str, Table] = {}
 
 
 def table(
-    path: str, columns: Sequence[Column], key: str, *, needs: str = "", is_versioned: bool = True
+    path: str,
+    columns: Sequence[Column],
+    key: str,
+    *,
+    needs: str = "",
+    is_versioned: bool = True,
+    is_large: bool = False,
 ) -> Callable[[Maker], Maker]:
     """Register a function as a table.
 
@@ -100,13 +103,15 @@ def table(
         key: names of the columns that name a row, separated by spaces.
         needs: facts that not every run has and without which there is no such table, likewise.
         is_versioned: whether its rows name the version of the metrics, in a last column.
+        is_large: whether it grows with messages.
     """
     version = (ROW_VERSION,) if is_versioned else ()
 
     def register(make: Maker) -> Maker:
         if path in TABLES:
             raise ValueError(f"two tables are called {path}")
-        TABLES[path] = Table(path, (*keyed(columns, key), *version), make, tuple(needs.split()))
+        own = (*keyed(columns, key), *version)
+        TABLES[path] = Table(path, own, make, tuple(needs.split()), is_large)
         return make
 
     return register

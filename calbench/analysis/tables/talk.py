@@ -26,6 +26,7 @@ FOUND = tuple(column for column in SPOKEN.columns if column.name != "event_index
     "privacy/messages.parquet",
     (*GAME_OF_ROW, *TOLD, *FOUND),
     key="setting scenario_id team event_index",
+    is_large=True,
 )
 def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every message of every scored game, and what its words gave away."""
@@ -49,6 +50,7 @@ def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
         truth("is_lost", "of a lost game: paid, but in no mean", "C"),
     ),
     key="setting scenario_id team event_index",
+    is_large=True,
 )
 def calls(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Every answer of a player in words, with what it took, in excluded games too."""
