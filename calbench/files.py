@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -11,7 +12,18 @@ from calbench.errors import FileError, OutputError
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file under a temporary name beside it, then rename.
+    """Write a file whole or not at all.
+
+    Raises:
+        OutputError: naming the place, if it cannot be written.
+    """
+    with written_atomically(path) as beside:
+        beside.write_bytes(data)
+
+
+@contextmanager
+def written_atomically(path: Path) -> Iterator[Path]:
+    """Provide a temporary name beside a file, which is renamed once it is written whole.
 
     The temporary name depends on the file alone, so a killed run leaves nothing behind that
     its successor does not replace.
@@ -22,9 +34,8 @@ def write_atomically(path: Path, data: bytes) -> None:
     beside = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("wb") as file:
-            file.write(data)
-            file.flush()
+        yield beside
+        with beside.open("rb") as file:
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:

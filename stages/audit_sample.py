@@ -1,6 +1,6 @@
 """Labelled messages -> data/tables/audit_sample.csv: how right the audits of language are."""
 
-from calbench.analysis.audits.sample import read_sample, write_sample_table
+from calbench.analysis.audit_sample import read_sample, write_sample_table
 from calbench.console import say
 from stages import paths
 

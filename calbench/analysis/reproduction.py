@@ -59,7 +59,8 @@ class _Ours(NamedTuple):
         low, high = ENDS if measure == TIES else (measure, measure)
         if not {low, high} <= set(self.ranges.index):
             return None
-        return _decimal(self.ranges.loc[low, "least"]), _decimal(self.ranges.loc[high, "greatest"])
+        least, greatest = self.ranges["least"], self.ranges["greatest"]
+        return _decimal(least[low]), _decimal(greatest[high])
 
     def intervals_of(self, measure: str) -> Iterator[tuple[Decimal, Decimal]]:
         """Yield the interval of each draw that has one."""

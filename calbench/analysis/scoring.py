@@ -13,15 +13,14 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
-from calbench.analysis.audits.speech import AUDITS
-from calbench.analysis.audits.spoken import SPOKEN
-from calbench.analysis.judge.judging import JUDGE_FACTS
 from calbench.facts.beliefs import BELIEFS, PAIRS
 from calbench.facts.calls import CALLS
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.games import SCORES
+from calbench.facts.judged import JUDGE_FACTS
 from calbench.facts.messages import MESSAGES
 from calbench.facts.reflections import REFLECTIONS
+from calbench.facts.speech import AUDITS
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
 from calbench.memory import no_collection
 from calbench.metrics.measure import MeasureSpec
@@ -34,7 +33,7 @@ GAMES_PER_TASK = 20
 TASKS_AHEAD = 4
 """Tasks for each processor that wait or whose results do: the bound on memory [C]."""
 
-TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, SPOKEN, CALLS, REFLECTIONS, *AUDITS)
+TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS)
 """What grows with talk."""
 
 ALL_FACTS: tuple[Fact, ...] = (*SCORES, *TALK)

@@ -74,12 +74,14 @@ class Fact:
             whatever else the fact is about.
         fields: columns of a row, each with where the row holds its value; a column alone is found
             under its own name. Beside them every frame has ``game``, the game's place among all.
+        within: attribute of a row, with a dot, that has what columns alone are called after.
         is_large: whether it grows with messages: read in batches, never whole.
     """
 
     name: str
     rows: Callable[[Any], Iterable[Any] | Values]
     fields: tuple[Column | tuple[Column, Find], ...]
+    within: str = ""
     is_large: bool = False
 
     @cached_property
@@ -97,7 +99,10 @@ class Fact:
 
     @cached_property
     def _getters(self) -> Sequence[tuple[str, Callable[[Any], Any]]]:
-        found = [(each, each.name) if isinstance(each, Column) else each for each in self.fields]
+        found = [
+            (each, f"{self.within}{each.name}") if isinstance(each, Column) else each
+            for each in self.fields
+        ]
         return [
             (column.name, attrgetter(place) if isinstance(place, str) else place)
             for column, place in found

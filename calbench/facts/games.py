@@ -79,45 +79,33 @@ GAMES = Fact(
     "games",
     lambda game: [game],
     (
-        (SETTING, "score.setting"),
-        (SCENARIO, "score.scenario_id"),
+        SETTING,
+        SCENARIO,
         (TEAM, "score.team_id"),
-        (GAME_ID, "score.game_id"),
-        (text("tertile", "difficulty by feasible fraction", "P"), "score.tertile"),
-        (
-            fine(
-                "feasible_fraction",
-                "",
-                "share of injective assignments that satisfy the calendars",
-                "S! / (S - M)! assignments",
-                "P",
-                FRACTION_DIGITS,
-            ),
-            "score.feasible_fraction",
+        GAME_ID,
+        text("tertile", "difficulty by feasible fraction", "P"),
+        fine(
+            "feasible_fraction",
+            "",
+            "share of injective assignments that satisfy the calendars",
+            "S! / (S - M)! assignments",
+            "P",
+            FRACTION_DIGITS,
         ),
-        (truth("is_lost", "lost games have no measures", "C"), "score.is_lost"),
+        truth("is_lost", "lost games have no measures", "C"),
         (count("meetings", "meetings", "meetings of the scenario", "P"), "score.num_meetings"),
         (count("scheduled", "meetings", "how many were scheduled", "P"), "score.num_scheduled"),
-        (count("cost", COST, "paid by all agents", "P"), "score.cost"),
-        (
-            count("oracle_cost", COST, "least cost of the scheduled meetings", "P"),
-            "score.oracle_cost",
-        ),
-        (
-            count("excess_cost", COST, "cost - oracle_cost; never negative", "F"),
-            "score.excess_cost",
-        ),
+        count("cost", COST, "paid by all agents", "P"),
+        count("oracle_cost", COST, "least cost of the scheduled meetings", "P"),
+        count("excess_cost", COST, "cost - oracle_cost; never negative", "F"),
         (
             count("messages", "messages", "sent by all agents", "P"),
             _over_agents(sum, "messages_sent"),
         ),
-        (
-            count(
-                "message_bytes",
-                "bytes",
-                "length of these messages' contents as JSON in UTF-8, without spaces or envelopes",
-            ),
-            "score.message_bytes",
+        count(
+            "message_bytes",
+            "bytes",
+            "length of these messages' contents as JSON in UTF-8, without spaces or envelopes",
         ),
         (
             number(
@@ -137,20 +125,11 @@ GAMES = Fact(
             number("excess_vps_participants", SLOTS, "the same over participant pairs", MEASURED),
             _over_agents(_mean_of_known, "excess_vps_participants"),
         ),
-        (number("fairness", COST, "mean of |E - mean E|", "agents", "F"), "score.fairness"),
-        (
-            number("fairness_least", COST, "least over optimal schedules", "agents"),
-            "score.fairness_least",
-        ),
-        (
-            number("fairness_greatest", COST, "greatest over optimal schedules", "agents"),
-            "score.fairness_greatest",
-        ),
-        (
-            truth("is_fairness_sampled", "the two rest on a sample of the schedules", "C"),
-            "score.is_fairness_sampled",
-        ),
-        (VPS_KIND, "score.vps_kind"),
+        number("fairness", COST, "mean of |E - mean E|", "agents", "F"),
+        number("fairness_least", COST, "least over optimal schedules", "agents"),
+        number("fairness_greatest", COST, "greatest over optimal schedules", "agents"),
+        truth("is_fairness_sampled", "the two rest on a sample of the schedules", "C"),
+        VPS_KIND,
         (
             text("scenario_digest", "SHA-256 of what defines a game on the scenario"),
             "trace.scenario.play_digest",
@@ -212,6 +191,7 @@ GAMES = Fact(
             _of_loss("least_cost_after"),
         ),
     ),
+    within="score.",
 )
 """Every game recorded; what is measured of excluded ones is in no table."""
 
@@ -252,7 +232,7 @@ AGENTS = Fact(
     "agents",
     _seats,
     (
-        (AGENT, "agent.agent_id"),
+        AGENT,
         (PLAYER, "agent.player.name"),
         (PLAYER_KIND, "agent.player.kind"),
         (DIGEST, "agent.player.settings_digest"),
@@ -262,46 +242,25 @@ AGENTS = Fact(
             truth("is_probing", "a variant told to probe for private facts", "P"),
             "agent.player.is_probing",
         ),
-        (
-            count("assigned", "meetings", "M, meetings the agent takes part in", "P"),
-            "agent.assigned",
+        count("assigned", "meetings", "M, meetings the agent takes part in", "P"),
+        count("scheduled", "meetings", "S, how many were scheduled", "P"),
+        count("cost", COST, "C, paid in the game, failed rounds included", "P"),
+        count(
+            "oracle_cost",
+            COST,
+            "C*, the agent's cost in the best schedule of exactly the scheduled meetings; of "
+            "several the lexicographically smallest",
+            "P, tie-break C",
         ),
-        (count("scheduled", "meetings", "S, how many were scheduled", "P"), "agent.scheduled"),
-        (count("cost", COST, "C, paid in the game, failed rounds included", "P"), "agent.cost"),
-        (
-            count(
-                "oracle_cost",
-                COST,
-                "C*, the agent's cost in the best schedule of exactly the scheduled meetings; of "
-                "several the lexicographically smallest",
-                "P, tie-break C",
-            ),
-            "agent.oracle_cost",
-        ),
-        (count("excess_cost", COST, "E = C - C*; may be negative", "F"), "agent.excess_cost"),
-        (
-            count("shown_excess_cost", "shown cost", "the same by the costs that agents are shown"),
-            "agent.shown_excess_cost",
-        ),
-        (
-            number("adjusted_excess_cost", f"{COST} per meeting", "with a price on failure"),
-            "agent.adjusted_excess_cost",
-        ),
-        (
-            number("burden_gap", COST, "|E - mean E| over the game's agents", "", "F"),
-            "agent.burden_gap",
-        ),
-        (
-            count("messages_sent", "messages", "a group message counts once", "P"),
-            "agent.messages_sent",
-        ),
-        (number("vps", SLOTS, "V, over all observers and rounds", "", "P"), "agent.vps"),
-        (number("excess_vps", SLOTS, "max(0, V - floor)", "", "P, F"), "agent.excess_vps"),
-        (
-            number("excess_vps_participants", SLOTS, "the same over participant pairs"),
-            "agent.excess_vps_participants",
-        ),
-        (VPS_KIND, "agent.vps_kind"),
+        count("excess_cost", COST, "E = C - C*; may be negative", "F"),
+        count("shown_excess_cost", "shown cost", "the same by the costs that agents are shown"),
+        number("adjusted_excess_cost", f"{COST} per meeting", "with a price on failure"),
+        number("burden_gap", COST, "|E - mean E| over the game's agents", "", "F"),
+        count("messages_sent", "messages", "a group message counts once", "P"),
+        number("vps", SLOTS, "V, over all observers and rounds", "", "P"),
+        number("excess_vps", SLOTS, "max(0, V - floor)", "", "P, F"),
+        number("excess_vps_participants", SLOTS, "the same over participant pairs"),
+        VPS_KIND,
         _tokens("calls", "calls", "model calls in these games, reflections included"),
         _tokens("input_tokens", "tokens", "sent, cached ones included"),
         _tokens(
@@ -335,6 +294,7 @@ AGENTS = Fact(
             lambda seat: len(seat.moved_copies),
         ),
     ),
+    within="agent.",
 )
 """Every agent of every game: the unit over which headline means run."""
 

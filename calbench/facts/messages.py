@@ -1,8 +1,8 @@
 """Facts of messages: who told whom in which way, and how far typed ones moved beliefs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import fsum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Text
@@ -20,7 +20,11 @@ from calbench.facts.columns import (
     text,
 )
 from calbench.facts.fact import Fact, MeasuredGame
+from calbench.facts.speech import audited
 from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
+from calbench.metrics.speech.conversation import AuditedMessage, audited_messages
+from calbench.metrics.speech.own_slot import NAMES as OWN_SLOT
+from calbench.scenarios.labels import TIERS
 from calbench.traces.events import (
     AllAgentGroupchatSent,
     AnnouncementSent,
@@ -52,18 +56,25 @@ class Message(NamedTuple):
     updates: int | None
     vps: float | None
     text: str | None
+    audited: AuditedMessage | None
 
 
 def _messages(game: MeasuredGame) -> Iterator[Message]:
     if game.is_scored:
-        steps = _steps_by_event(game)
+        steps, found = _steps_by_event(game), audited(game)
+        messages = audited_messages(game.trace) if found is None else found.messages
+        by_event = {message.said.event_index: message for message in messages}
         for index, event in enumerate(game.trace.events):
             if isinstance(event, SENT):
-                yield _message(index, event, game, steps.get(index, ()))
+                yield _message(index, event, game, steps.get(index, ()), by_event.get(index))
 
 
 def _message(
-    index: int, event: MessageSent | AnnouncementSent, game: MeasuredGame, steps: Sequence[float]
+    index: int,
+    event: MessageSent | AnnouncementSent,
+    game: MeasuredGame,
+    steps: Sequence[float],
+    message: AuditedMessage | None,
 ) -> Message:
     sender = None if isinstance(event, AnnouncementSent) else event.from_agent
     player = None if sender is None else game.players[sender]
@@ -82,6 +93,7 @@ def _message(
         updates=len(steps) if words is None else None,
         vps=fsum(steps) if words is None else None,
         text=words,
+        audited=message,
     )
 
 
@@ -96,6 +108,11 @@ def _steps_by_event(game: MeasuredGame) -> dict[int, list[float]]:
                     [abs(after - prior) - abs(before - prior) for before, after in heard.steps]
                 )
     return steps
+
+
+def _of_words(find: Callable[[AuditedMessage], Any]) -> Callable[[Message], Any]:
+    """Return what finds something in the words of a message, if it is in words."""
+    return lambda message: None if message.audited is None else find(message.audited)
 
 
 MESSAGES = Fact(
@@ -120,6 +137,22 @@ MESSAGES = Fact(
             "where it moved beliefs back; empty in words, which reflections measure",
         ),
         text("text", "the words themselves; empty for a typed one", "P"),
+        (
+            listed("patterns", f"behaviour patterns {IN_WORDS}, or none", "P"),
+            _of_words(lambda message: " ".join(message.patterns) or None),
+        ),
+        (
+            listed("own_slot", f"of {', '.join(OWN_SLOT)}: those {IN_WORDS}, or none", "P"),
+            _of_words(lambda message: " ".join(message.own_slot) or None),
+        ),
+        (
+            count("labels_told", "labels", f"private labels {IN_WORDS}", "P"),
+            _of_words(lambda each: None if each.labels is None else len(each.tier_by_item)),
+        ),
+        (
+            text("leak_tier", "most private tier of these labels", "P"),
+            _of_words(lambda m: max(m.tier_by_item.values(), key=TIERS.index, default=None)),
+        ),
     ),
     is_large=True,
 )

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from calbench.analysis.audits.said import said
-from calbench.analysis.audits.told import labels_of_game, told_leaks
 from calbench.metrics.outcomes import is_lost
 from calbench.metrics.seats import players_of
+from calbench.metrics.speech.said import said
+from calbench.metrics.speech.told import labels_of_game, told_leaks
 from calbench.report.results import Row
 from calbench.scenarios.labels import TIERS
 from calbench.traces.models import Trace

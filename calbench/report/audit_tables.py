@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from calbench.analysis.audits.own_slot import NAMES as LABELS
-from calbench.analysis.audits.patterns import PATTERNS
+from calbench.metrics.speech.own_slot import NAMES as LABELS
+from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report import numbers
 from calbench.report.escape import html_text
 from calbench.report.results import ExperimentResults, Row, read_table

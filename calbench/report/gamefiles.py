@@ -13,10 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from calbench.analysis.audits.games import GameAudit, audited_game
-from calbench.analysis.audits.said import said
 from calbench.analysis.scoring import mapped
 from calbench.memory import no_collection
+from calbench.metrics.speech.conversation import GameAudit, audited_game
+from calbench.metrics.speech.said import said
 from calbench.report import audit_messages
 from calbench.report.escape import plain_script
 from calbench.report.gameindex import ExperimentIndex, GameIndex

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from calbench.analysis.audits.games import GameAudit
-from calbench.analysis.audits.patterns import PATTERNS
 from calbench.errors import FileError
 from calbench.metrics.measure import METRICS_VERSION
+from calbench.metrics.speech.conversation import GameAudit
+from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.games import shown_note
 from calbench.report.packing import column
 from calbench.report.results import ExperimentResults, Row

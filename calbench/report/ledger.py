@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from calbench.analysis.audits.own_slot import own_slot
-from calbench.analysis.audits.patterns import message_patterns
-from calbench.analysis.audits.said import Said, said
-from calbench.analysis.audits.told import labels_of_game, told_by
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.privacy.beliefs import Pair
 from calbench.metrics.privacy.loss import round_beliefs
 from calbench.metrics.seats import players_of
+from calbench.metrics.speech.own_slot import own_slot
+from calbench.metrics.speech.patterns import message_patterns
+from calbench.metrics.speech.said import Said, said
+from calbench.metrics.speech.told import labels_of_game, told_by
 from calbench.report.results import Row
 from calbench.scenarios.labels import LABEL_BANKS, Labels
 from calbench.traces.events import AnnouncementSent

@@ -8,10 +8,10 @@ from functools import cached_property
 from calbench.analysis.cells import cell
 from calbench.analysis.estimates import Estimate, ScenarioSum, estimate_means
 from calbench.analysis.proportions import Proportion, wilson
-from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 from calbench.errors import FileError
 from calbench.report.numbers import decimal
 from calbench.report.results import ExperimentResults, Row
+from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 
 SPLIT = ("excess", "slot_choice", "avoidable_moves", "failed_rounds")
 """Excess cost and the three parts that sum to it."""

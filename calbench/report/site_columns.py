@@ -5,8 +5,6 @@ Tables of experiments have theirs in :mod:`calbench.analysis.dictionary`.
 
 from collections.abc import Mapping, Sequence
 
-from calbench.analysis.audits.columns import AUDIT_SAMPLE
-from calbench.analysis.audits.patterns import PATTERNS
 from calbench.analysis.columns import (
     COST,
     PLAYER,
@@ -21,6 +19,8 @@ from calbench.analysis.columns import (
     Column,
 )
 from calbench.analysis.regret_columns import OPTIMUM_LOST, REGRET
+from calbench.metrics.speech.columns import AUDIT_SAMPLE
+from calbench.metrics.speech.patterns import PATTERNS
 from calbench.scenarios.labels import TIERS
 
 MEASURE = "MEASURE"

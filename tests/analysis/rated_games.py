@@ -1,14 +1,25 @@
-"""Scores of games as ratings read them, made by hand."""
+"""Scores of games as ratings read them, made by hand, and their facts."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
+import pandas as pd
+
+from calbench.analysis.ratings.pools import pool_seats
+from calbench.analysis.ratings.scopes import Scope, rated_scope
 from calbench.domain.ids import AgentId
 from calbench.domain.randomness import Stream, stream
+from calbench.facts.fact import MeasuredGame
+from calbench.facts.games import AGENTS, GAMES
+from calbench.facts.storage import Facts, FactsWriter, GameKey, batch_of
 from calbench.metrics.game import AgentGame, GameScore
+from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.optimum import OptimumReach
 from calbench.metrics.seats import Player
 from calbench.metrics.usage import Tokens
+from calbench.stats.spec import RatingSpec
 from calbench.traces.models import Kind
 
 
@@ -79,6 +90,60 @@ def _agent(number: int, took: Took) -> AgentGame:
         tokens=Tokens(),
         replies=None,
     )
+
+
+def measured_game(score: GameScore) -> MeasuredGame:
+    """Return a score as facts take it; of its trace there is no more than they ask for."""
+    size = SimpleNamespace(scenario=SimpleNamespace(num_agents=len(score.agents), num_slots=10))
+    trace: Any = size
+    players = tuple(agent.player for agent in score.agents)
+    return MeasuredGame(trace, score, (), players, DEFAULT_MEASURE)
+
+
+def facts_of(folder: Path, games: Iterable[GameScore]) -> Facts:
+    """Write the facts of games and their agents, in the order in which games come."""
+    kept = (GAMES, AGENTS)
+    batch = batch_of(
+        kept,
+        (
+            (
+                GameKey(score.setting, score.team_id, score.scenario_id),
+                {fact.name: fact.of(measured_game(score)) for fact in kept},
+            )
+            for score in games
+        ),
+    )
+    with FactsWriter(folder, kept, sorted({key.team for key in batch.keys})) as writer:
+        writer.add(batch)
+        return writer.write()
+
+
+def agents_of(games: Iterable[GameScore]) -> pd.DataFrame:
+    """Return the seats of games, with the columns of their games."""
+    return pd.concat(
+        [
+            pd.DataFrame(AGENTS.of(measured_game(score))).assign(
+                setting=score.setting,
+                scenario_id=score.scenario_id,
+                team=score.team_id,
+                game_id=score.game_id,
+                is_lost=score.is_lost,
+            )
+            for score in games
+        ],
+        ignore_index=True,
+    )
+
+
+def scope_of(
+    games: Iterable[GameScore],
+    spec: RatingSpec,
+    setting: str = "uniform",
+    pool: str = "models",
+    entrants: Sequence[Player] = (),
+) -> Scope:
+    """Rate games in one scope."""
+    return rated_scope(pool_seats(agents_of(games), pool), pool, setting, spec, entrants)
 
 
 def chance_seat(name: str, chance: Stream, luck: float = 0.0) -> Took:

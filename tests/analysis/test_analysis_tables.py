@@ -5,15 +5,15 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
 from calbench.analysis.dictionary import JUDGE_TABLES, SAMPLES, TABLES, header
-from calbench.stats.spec import AnalysisSpec
+
 from calbench.analysis.tables import Collector, LeaderboardRow
 from calbench.domain.messages import Text
 from calbench.domain.randomness import stream
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.oracle.cache import OracleCache
+from calbench.stats.spec import AnalysisSpec
 from tests.factories import make_scenario
 from tests.metrics.games import (
     book,

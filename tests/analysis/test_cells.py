@@ -1,5 +1,4 @@
 import pytest
-
 from calbench.analysis.cells import Cell, cell, row, trimmed
 
 

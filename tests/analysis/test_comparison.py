@@ -1,106 +1,181 @@
-"""Paired differences: by hand, and against a bootstrap written out."""
+"""Paired differences of two runs: by hand, and against a bootstrap written out."""
 
+from collections.abc import Mapping, Sequence
 from math import fsum
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.analysis.comparison import compare_teams, comparison_csv, paired_difference
-from calbench.analysis.estimates import ScenarioSum, resample_weights
-from calbench.analysis.intervals import tail_share
+from calbench.analysis.comparison import COMPARISON_TABLES, Comparison, compare_teams
 from calbench.analysis.measures import MEASURES
+from calbench.facts.frames import cast, csv_text
+from calbench.stats.bootstrap import resample_weights
+from calbench.stats.intervals import tail_share
 from calbench.stats.spec import AnalysisSpec
 
 SPEC = AnalysisSpec(bootstrap_resamples=200)
 
-sums = st.builds(ScenarioSum, st.integers(-20, 20).map(float), st.integers(1, 5))
-paired = st.lists(st.tuples(sums, sums), min_size=2, max_size=8)
+Costs = Mapping[str, Sequence[int]]
+"""By scenario the excess cost of every seat."""
+
+games = st.lists(st.integers(-20, 20), min_size=1, max_size=4)
+paired = st.lists(st.tuples(games, games), min_size=2, max_size=8)
 
 
-def everywhere(entry: ScenarioSum) -> tuple[ScenarioSum, ...]:
-    return (entry,) * len(MEASURES)
+def seats(costs: Costs, team: str = "x", setting: str = "test", **columns: float) -> pd.DataFrame:
+    """Return seats that differ in their excess cost alone; none has a loss that was measured."""
+    rows = [
+        {
+            "setting": setting,
+            "team": team,
+            "scenario_id": scenario,
+            "assigned": 4,
+            "scheduled": 2,
+            "excess_cost": cost,
+            "adjusted_excess_cost": 1.0,
+            "messages_sent": 3,
+            "burden_gap": 0.0,
+            "excess_vps": np.nan,
+            "excess_vps_participants": np.nan,
+        }
+        for scenario, own in costs.items()
+        for cost in own
+    ]
+    return pd.DataFrame(rows).assign(**columns)
+
+
+def compared(a: Costs, b: Costs) -> Comparison:
+    return compare_teams(seats(a), seats(b, "y"), [("x", "y")], SPEC)
+
+
+def cost_row(found: Comparison, measure: str = "excess_cost") -> dict[str, float]:
+    rows = found.differences[found.differences["measure"] == measure]
+    ((row),) = rows.drop(columns=["setting", "team_a", "team_b", "measure"]).to_dict("records")
+    return {str(name): value for name, value in row.items()}
+
+
+def parts(found: Comparison, measure: str = "excess_cost") -> pd.DataFrame:
+    return found.contributions[found.contributions["measure"] == measure]
+
+
+def text(found: Comparison, name: str) -> list[str]:
+    columns = COMPARISON_TABLES[name]
+    return "".join(csv_text([cast(found.tables[name], columns)], columns)).splitlines()
 
 
 def test_a_constant_difference_is_certain_however_scenarios_vary() -> None:
-    a = [ScenarioSum(float(5 * s), 5) for s in range(9)]
-    b = [ScenarioSum(entry.total + 10, 5) for entry in a]
-    found = paired_difference(a, b, SPEC, "test")
-    assert found is not None
-    assert (found.value_a, found.value_b, found.value) == (4, 6, 2)
-    assert (found.low, found.high) == pytest.approx((2, 2))
-    assert found.is_clear
-    assert (found.num_scenarios, found.agent_games_a) == (9, 45)
+    a = {f"s-{n}": [n] * 5 for n in range(9)}
+    b = {name: [cost + 2 for cost in own] for name, own in a.items()}
+    found = cost_row(compared(a, b))
+    assert (found["value_a"], found["value_b"], found["difference"]) == (4, 6, 2)
+    assert (found["difference_low"], found["difference_high"]) == pytest.approx((2, 2))
+    assert (found["scenarios"], found["agent_games_a"], found["agent_games_b"]) == (9, 45, 45)
 
 
 def test_ends_are_those_of_a_bootstrap_written_out() -> None:
     chance = np.random.default_rng(0)
-    a = [ScenarioSum(float(chance.integers(9)), int(chance.integers(1, 4))) for _ in range(7)]
-    b = [ScenarioSum(float(chance.integers(9)), int(chance.integers(1, 4))) for _ in range(7)]
+    a, b = (
+        {f"s-{n}": chance.integers(9, size=chance.integers(1, 4)).tolist() for n in range(7)}
+        for _ in range(2)
+    )
     drawn = []
     for weights in resample_weights(7, SPEC, "test"):
         for row in weights.tolist():
             mean_a, mean_b = (
-                sum(w * e.total for w, e in zip(row, side, strict=True))
-                / sum(w * e.count for w, e in zip(row, side, strict=True))
+                sum(w * sum(own) for w, own in zip(row, side.values(), strict=True))
+                / sum(w * len(own) for w, own in zip(row, side.values(), strict=True))
                 for side in (a, b)
             )
             drawn.append(mean_b - mean_a)
-    found = paired_difference(a, b, SPEC, "test")
-    assert found is not None
+    found = cost_row(compared(a, b))
     tail = tail_share(7, 0.95)
-    assert (found.low, found.high) == pytest.approx(np.quantile(drawn, [tail, 1 - tail]).tolist())
+    assert (found["difference_low"], found["difference_high"]) == pytest.approx(
+        np.quantile(drawn, [tail, 1 - tail]).tolist()
+    )
 
 
 @given(paired)
-def test_swapping_the_two_turns_the_sign(pairs: list[tuple[ScenarioSum, ScenarioSum]]) -> None:
-    a, b = zip(*pairs, strict=True)
-    one, other = paired_difference(a, b, SPEC), paired_difference(b, a, SPEC)
-    assert one is not None
-    assert other is not None
-    assert one.value == -other.value
-    assert one.low is not None
-    assert other.high is not None
-    assert one.low == pytest.approx(-other.high, abs=1e-12)
+def test_swapping_the_two_turns_the_sign(pairs: list[tuple[list[int], list[int]]]) -> None:
+    a, b = ({f"s-{n}": pair[side] for n, pair in enumerate(pairs)} for side in (0, 1))
+    one, other = cost_row(compared(a, b)), cost_row(compared(b, a))
+    assert one["difference"] == -other["difference"]
+    assert one["difference_low"] == pytest.approx(-other["difference_high"], abs=1e-12)
+    assert (one["agent_games_a"], one["value_a"]) == (other["agent_games_b"], other["value_b"])
 
 
 @given(paired)
-def test_contributions_sum_to_the_difference(
-    pairs: list[tuple[ScenarioSum, ScenarioSum]],
-) -> None:
-    a = {f"s-{i}": everywhere(x) for i, (x, _) in enumerate(pairs)}
-    b = {f"s-{i}": everywhere(y) for i, (_, y) in enumerate(pairs)}
-    entry = next(compare_teams("test", "x", "y", a, b, SPEC))
-    assert entry.difference is not None
-    total = fsum(part.value for part in entry.contributions)
-    assert total == pytest.approx(entry.difference.value, abs=1e-9)
-    sizes = [abs(part.value) for part in entry.drivers]
-    assert sizes == sorted(sizes, reverse=True)
+def test_contributions_sum_to_the_difference(pairs: list[tuple[list[int], list[int]]]) -> None:
+    a, b = ({f"s-{n}": pair[side] for n, pair in enumerate(pairs)} for side in (0, 1))
+    found = compared(a, b)
+    own = parts(found)
+    assert own["scenario_id"].tolist() == sorted(a)
+    total = fsum(own["contribution"])
+    assert total == pytest.approx(cost_row(found)["difference"], abs=1e-9)
+
+
+def test_contributions_by_hand() -> None:
+    # The means are 2 and 5, and 3.5 is midway.
+    own = parts(compared({"s": [1, 2], "t": [3]}, {"s": [8], "t": [2]}))
+    assert own["mean_a"].tolist() == [1.5, 3]
+    assert own["mean_b"].tolist() == [8, 2]
+    assert own["contribution"].tolist() == pytest.approx(
+        [(8 - 3.5) / 2 - (3 - 2 * 3.5) / 3, (2 - 3.5) / 2 - (3 - 3.5) / 3]
+    )
 
 
 def test_only_common_scenarios_count() -> None:
-    one, two = everywhere(ScenarioSum(1, 1)), everywhere(ScenarioSum(3, 1))
-    entries = list(compare_teams("t", "x", "y", {"s": one, "a": two}, {"s": two, "b": one}, SPEC))
-    difference = entries[0].difference
-    assert difference is not None
-    assert (difference.value, difference.low, difference.num_scenarios) == (2, None, 1)
-    tables = comparison_csv(entries)
-    assert tables["differences.csv"].decode().splitlines()[1] == (
-        "t,x,y,coordination,1.0000,3.0000,2.0000,,,1,1,1"
+    found = compared({"s": [1], "a": [3]}, {"s": [3], "b": [1]})
+    assert text(found, "differences.csv")[2] == (
+        "test,x,y,excess_cost,1.0000,3.0000,2.0000,,,1,1,1"
     )
-    assert tables["contributions.csv"].decode().splitlines()[1] == (
-        "t,x,y,coordination,s,1.0000,3.0000,2.0000"
-    )
+    assert text(found, "contributions.csv")[2] == "test,x,y,excess_cost,s,1.0000,3.0000,2.0000"
 
 
 def test_what_nobody_counts_for_has_no_difference() -> None:
-    nothing = [ScenarioSum(0, 0)] * 3
-    assert paired_difference(nothing, [ScenarioSum(1, 1)] * 3, SPEC) is None
-    entry = next(
-        compare_teams(
-            "t", "x", "y", {"s": everywhere(nothing[0])}, {"s": everywhere(nothing[0])}, SPEC
-        )
+    found = compared({"s": [1], "t": [2]}, {"s": [1], "t": [2]})
+    assert text(found, "differences.csv")[7:] == [
+        "test,x,y,excess_vps,,,,,,,,",
+        "test,x,y,excess_vps_participants,,,,,,,,",
+    ]
+    assert set(found.contributions["measure"]) == {m.name for m in MEASURES[:6]}
+    # The same where only one of the two has nothing.
+    a, b = {"s": [1]}, {"s": [1]}
+    for values in ((np.nan, 1.0), (1.0, np.nan)):
+        sides = (seats(a, excess_vps=values[0]), seats(b, "y", excess_vps=values[1]))
+        one = compare_teams(*sides, [("x", "y")], SPEC)
+        assert np.isnan(cost_row(one, "excess_vps")["difference"])
+        assert parts(one, "excess_vps").empty
+
+
+def test_a_scenario_that_counts_for_one_alone_is_in_its_mean_and_in_no_interval() -> None:
+    a, b = seats({"s": [2], "t": [4]}), seats({"s": [2], "t": [4]}, "y")
+    b.loc[1, "scheduled"] = 0
+    found = compare_teams(a, b, [("x", "y")], SPEC)
+    row = cost_row(found, "excess_cost_per_meeting")
+    assert (row["value_a"], row["value_b"], row["scenarios"]) == (1.5, 1, 1)
+    assert (row["agent_games_a"], row["agent_games_b"]) == (2, 1)
+    assert np.isnan([row["difference_low"], row["difference_high"]]).all()
+    own = parts(found, "excess_cost_per_meeting")
+    assert own["mean_b"].tolist() == pytest.approx([1, np.nan], nan_ok=True)
+    assert own["contribution"].sum() == pytest.approx(-0.5)
+
+
+def test_pairs_stand_by_setting_then_as_they_are_named() -> None:
+    a = pd.concat([seats({"s": [1]}, team, setting) for setting in "nmk" for team in "xy"])
+    b = pd.concat([seats({"s": [2]}, team, setting) for setting in "mnl" for team in "yx"])
+    found = compare_teams(
+        a.reset_index(drop=True), b.reset_index(drop=True), [("y", "y"), ("x", "y")], SPEC
     )
-    assert entry.contributions == ()
-    assert "t,x,y,coordination,,,,,,,,\n" in comparison_csv([entry])["differences.csv"].decode()
+    keys = found.differences[["setting", "team_a", "team_b"]].drop_duplicates().to_numpy().tolist()
+    assert keys == [["m", "y", "y"], ["m", "x", "y"], ["n", "y", "y"], ["n", "x", "y"]]
+    assert found.differences["measure"].tolist() == 4 * [measure.name for measure in MEASURES]
+
+
+def test_runs_without_a_common_scenario_have_empty_tables() -> None:
+    found = compared({"s": [1]}, {"t": [1]})
+    for name, columns in COMPARISON_TABLES.items():
+        assert found.tables[name].empty
+        assert text(found, name) == [",".join(column.name for column in columns)]

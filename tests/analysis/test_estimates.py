@@ -1,118 +1,142 @@
-from math import fsum
+"""From rows to estimates: sums by scenario by hand, and what is resampled together."""
+
+from math import fsum, nan
+from random import Random
 
 import numpy as np
+import pandas as pd
 import pytest
-from pydantic import ValidationError
-from scipy import stats
+from hypothesis import given
+from hypothesis import strategies as st
 
-from calbench.analysis.estimates import ScenarioSum, estimate_means, resample_weights
+from calbench.analysis.estimates import estimated_means, scenario_sums
+from calbench.stats.bootstrap import bootstrap_means
 from calbench.stats.spec import AnalysisSpec
-from calbench.domain.randomness import stream
+from calbench.stats.sums import Sums
 
-SPEC = AnalysisSpec()
-TAIL = 0.020767926
-"""Beyond each end with 45 scenarios: normal, sqrt(45 / 44) * 2.0153676 from its centre."""
+SPEC = AnalysisSpec(bootstrap_resamples=200)
 
 
-def column(seed: int, num_scenarios: int = 45) -> list[ScenarioSum | None]:
-    chance = stream(seed, "column")
-    return [ScenarioSum(chance.below(1000) / 7, 1 + chance.below(5)) for _ in range(num_scenarios)]
+def frame(
+    *rows: tuple[str, str, str | None, float], columns: str = "setting scenario_id team x"
+) -> pd.DataFrame:
+    return pd.DataFrame(list(rows), columns=columns.split())
 
 
-def test_intervals_equal_a_loop_over_the_resamples() -> None:
-    entries = [entry for entry in column(1) if entry]
-    (estimate,) = estimate_means([entries], SPEC, "uniform")
-    assert estimate is not None
-    means = []
-    for weights in np.concatenate(list(resample_weights(len(entries), SPEC, "uniform"))):
-        drawn = [e for e, w in zip(entries, weights, strict=True) for _ in range(int(w))]
-        assert len(drawn) == len(entries)
-        means.append(fsum(e.total for e in drawn) / sum(e.count for e in drawn))
-    assert estimate.value == fsum(e.total for e in entries) / sum(e.count for e in entries)
-    assert (estimate.low, estimate.high) == pytest.approx(
-        tuple(np.quantile(means, [TAIL, 1 - TAIL])), abs=1e-7
+ROWS = frame(
+    ("v", "s1", "red", 7.0),
+    ("u", "s2", "red", 1.5),
+    ("u", "s1", "blue", 2.0),
+    ("u", "s1", "red", 4.0),
+    ("u", "s2", "red", 2.5),
+    ("u", "s2", "blue", nan),
+    ("u", "s3", "blue", nan),
+)
+
+
+def test_sums_by_scenario_by_hand() -> None:
+    values = ROWS[["x"]].assign(y=[1.0] * 7)
+    u, v = scenario_sums(ROWS, ["team"], values)
+    assert (u.setting, v.setting) == ("u", "v")
+    assert u.groups["team"].tolist() == ["red", "blue"]
+    assert u.quantities == ("x", "y")
+    # Of red and blue, in s1, s2 and s3.
+    assert u.of("x").totals.tolist() == [[4, 2], [4, 0], [0, 0]]
+    assert u.of("x").counts.tolist() == [[1, 1], [2, 0], [0, 0]]
+    assert u.of("y").totals.tolist() == [[1, 1], [2, 1], [0, 1]]
+    assert v.totals.tolist() == [[[7, 1]]]
+
+
+def test_means_carry_their_interval_and_n() -> None:
+    found = estimated_means(ROWS, ["team"], ROWS[["x"]], SPEC)
+    assert found[["setting", "team"]].to_numpy().tolist() == [
+        ["u", "red"], ["u", "blue"], ["v", "red"]
+    ]  # fmt: skip
+    assert found["x"].tolist() == pytest.approx([8 / 3, 2, 7])
+    assert found["x_n"].tolist() == [3, 1, 1]
+    assert found["x_scenarios"].tolist() == [2, 1, 1]
+    assert found["x_low"].tolist() == pytest.approx([2, nan, nan], nan_ok=True)
+    assert found["x_high"].tolist() == pytest.approx([4, nan, nan], nan_ok=True)
+
+
+def test_resamples_are_named_by_the_setting_behind_other_names() -> None:
+    chance = np.random.default_rng(0)
+    rows = frame(*(("u", f"s{n:02d}", "red", float(chance.integers(9))) for n in range(20)))
+    sums = Sums(rows[["x"]].to_numpy(), np.ones((20, 1)))
+    for names in ((), ("talk",), ("talk", 3)):
+        expected = bootstrap_means(sums, SPEC, *names, "u")
+        found = estimated_means(rows, ["team"], rows[["x"]], SPEC, *names)
+        assert found["x_low"].tolist() == expected.low.tolist()
+        assert found["x_high"].tolist() == expected.high.tolist()
+    (alone,) = scenario_sums(rows, ["team"], rows[["x"]])
+    assert alone.means(SPEC)["x_low"].tolist() == bootstrap_means(sums, SPEC, "u").low.tolist()
+    named = alone.means(SPEC, "else")["x_low"].tolist()
+    assert named == bootstrap_means(sums, SPEC, "else").low.tolist()
+
+
+def test_groups_are_resampled_together() -> None:
+    chance = np.random.default_rng(1)
+    draws = [float(chance.integers(9)) for _ in range(15)]
+    rows = frame(
+        *(("u", f"s{n:02d}", "red", x) for n, x in enumerate(draws)),
+        *(("u", f"s{n:02d}", "blue", x + 2) for n, x in enumerate(draws)),
     )
-    assert estimate.num_scenarios == 45
-    assert estimate.num_agent_games == sum(e.count for e in entries)
+    red, blue = estimated_means(rows, ["team"], rows[["x"]], SPEC).to_dict("records")
+    assert blue["x_low"] == pytest.approx(red["x_low"] + 2)
+    assert blue["x_high"] == pytest.approx(red["x_high"] + 2)
 
 
-def test_intervals_agree_with_scipy() -> None:
-    entries = [entry for entry in column(2) if entry]
-    (estimate,) = estimate_means([entries], AnalysisSpec(bootstrap_resamples=20000), "uniform")
-    assert estimate is not None
-    theirs = stats.bootstrap(
-        ([e.total for e in entries], [e.count for e in entries]),
-        lambda totals, counts, axis: totals.sum(axis=axis) / counts.sum(axis=axis),
-        paired=True,
-        method="percentile",
-        confidence_level=1 - 2 * TAIL,
-        n_resamples=20000,
-        rng=np.random.default_rng(0),
-    ).confidence_interval
-    width = theirs.high - theirs.low
-    assert estimate.low == pytest.approx(theirs.low, abs=width / 20)
-    assert estimate.high == pytest.approx(theirs.high, abs=width / 20)
+def test_groups_without_a_name_are_kept() -> None:
+    rows = frame(("u", "s1", None, 1.0), ("u", "s1", "red", 5.0), ("u", "s2", None, 2.0))
+    found = estimated_means(rows, ["team"], rows[["x"]], SPEC)
+    assert found["team"].isna().tolist() == [True, False]
+    assert found["x"].tolist() == [1.5, 5]
+    assert found["x_n"].tolist() == [2, 1]
 
 
-def test_resamples_draw_every_scenario_equally_often() -> None:
-    weights = np.concatenate(list(resample_weights(7, SPEC, "uniform")))
-    assert weights.shape == (2000, 7)
-    assert (weights.sum(axis=1) == 7).all()
-    assert weights.mean(axis=0) == pytest.approx(np.ones(7), abs=0.1)
+def test_groups_may_be_named_by_several_columns_or_by_one_value() -> None:
+    rows = ROWS.assign(kind=["a", "a", "b", "b", "a", "b", "b"])
+    found = estimated_means(rows, ["team", "kind"], rows[["x"]], SPEC)
+    assert found[found["setting"] == "u"][["team", "kind", "x"]].to_numpy().tolist() == [
+        ["red", "a", 2], ["blue", "b", 2], ["red", "b", 4]
+    ]  # fmt: skip
+    everything = estimated_means(rows.assign(one=1), ["one"], rows[["x"]], SPEC)
+    assert everything["x"].tolist() == [2.5, 7]
 
 
-def test_resamples_are_those_of_their_seed_and_name() -> None:
-    def first(spec: AnalysisSpec, name: str) -> list[float]:
-        weights: list[float] = next(resample_weights(5, spec, name))[0].tolist()
-        return weights
-
-    assert first(SPEC, "uniform") == first(SPEC, "uniform") == [0, 0, 0, 3, 2]
-    assert first(SPEC, "varied") != first(SPEC, "uniform")
-    assert first(AnalysisSpec(bootstrap_seed=1), "uniform") != first(SPEC, "uniform")
-
-
-def test_teams_are_resampled_together() -> None:
-    one = [entry for entry in column(3) if entry]
-    shifted = [ScenarioSum(entry.total + 2 * entry.count, entry.count) for entry in one]
-    mine, theirs = estimate_means([one, shifted], SPEC, "uniform")
-    assert mine is not None
-    assert theirs is not None
-    assert mine.low is not None
-    assert mine.high is not None
-    assert (theirs.low, theirs.high) == pytest.approx((mine.low + 2, mine.high + 2), abs=1e-6)
+def test_without_rows_there_are_columns_and_no_estimate() -> None:
+    none = ROWS.iloc[:0]
+    found = estimated_means(none, ["team"], none[["x"]], SPEC)
+    assert found.empty
+    assert list(found.columns) == [
+        "setting", "team", "x", "x_low", "x_high", "x_n", "x_scenarios"
+    ]  # fmt: skip
 
 
-def test_resamples_do_not_depend_on_the_size_of_blocks() -> None:
-    few = AnalysisSpec(bootstrap_resamples=7)
-    blocks = list(resample_weights(45, few, "uniform", draws_at_once=100))
-    assert [len(block) for block in blocks] == [2, 2, 2, 1]
-    (whole,) = resample_weights(45, few, "uniform")
-    assert np.array_equal(np.concatenate(blocks), whole)
+rows_drawn = st.lists(
+    st.tuples(
+        st.sampled_from(["u", "v"]),
+        st.sampled_from(["s1", "s2", "s3"]),
+        st.sampled_from(["red", "blue"]),
+        st.floats(-1e6, 1e6) | st.just(nan),
+    ),
+    min_size=1,
+)
 
 
-def test_estimates_without_denominator_are_absent() -> None:
-    nothing: list[ScenarioSum | None] = [ScenarioSum(0.0, 0), None]
-    assert estimate_means([nothing], SPEC, "uniform") == [None]
-    assert estimate_means([], SPEC, "uniform") == []
-    assert estimate_means([[]], SPEC, "uniform") == [None]
-
-
-def test_scenarios_that_do_not_count_leave_the_mean_alone() -> None:
-    entries: list[ScenarioSum | None] = [ScenarioSum(6.0, 2), None, ScenarioSum(1.0, 1)]
-    (estimate,) = estimate_means([entries], SPEC, "uniform")
-    assert estimate is not None
-    assert estimate.value == pytest.approx(7 / 3)
-    assert (estimate.low, estimate.high) == (1, 3)
-    assert (estimate.num_scenarios, estimate.num_agent_games) == (2, 3)
-
-
-def test_one_scenario_gives_no_interval() -> None:
-    (estimate,) = estimate_means([[ScenarioSum(6.0, 2)]], SPEC, "uniform")
-    assert estimate is not None
-    assert (estimate.value, estimate.low, estimate.high) == (3, None, None)
-
-
-@pytest.mark.parametrize("settings", [{"seed": 1}, {"confidence": 1.0}, {"bootstrap_resamples": 0}])
-def test_analysis_refuses_what_it_does_not_know(settings: dict[str, float]) -> None:
-    with pytest.raises(ValidationError):
-        AnalysisSpec.model_validate(settings)
+@given(rows_drawn, st.randoms(use_true_random=False))
+def test_sums_are_exact_and_the_order_of_rows_does_not_show(
+    drawn: list[tuple[str, str, str, float]], chance: Random
+) -> None:
+    for rows in (frame(*drawn), frame(*chance.sample(drawn, len(drawn)))):
+        for sums in scenario_sums(rows, ["team"], rows[["x"]]):
+            scenarios = sorted({row[1] for row in drawn if row[0] == sums.setting})
+            for unit, scenario in enumerate(scenarios):
+                for group, team in enumerate(sums.groups["team"]):
+                    own = [
+                        row[3]
+                        for row in drawn
+                        if row[:3] == (sums.setting, scenario, team) and not np.isnan(row[3])
+                    ]
+                    assert sums.of("x").totals[unit, group] == fsum(own)
+                    assert sums.of("x").counts[unit, group] == len(own)

@@ -6,12 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.analysis.matchmaking import Proposal, propose
-from calbench.analysis.rated import Scenario
-from calbench.analysis.ratings import RatingBook
-from calbench.stats.spec import RatingSpec
+from calbench.analysis.ratings.pools import Scenario
 from calbench.errors import CalbenchError
 from calbench.metrics.game import GameScore
-from tests.analysis.rated_games import Took, chance_games, player, rated_score
+from calbench.stats.spec import RatingSpec
+from tests.analysis.rated_games import Took, chance_games, player, rated_score, scope_of
 
 SPEC = RatingSpec(orders=5, resamples=10, orders_per_resample=1)
 SUITE = [Scenario("uniform", f"s-{number:04d}") for number in range(10)]
@@ -20,11 +19,10 @@ SUITE = [Scenario("uniform", f"s-{number:04d}") for number in range(10)]
 def proposed(
     games: list[GameScore], entrants: str = "", *, num_seats: int = 5, num_teams: int = 1
 ) -> list[Proposal]:
-    book = RatingBook()
-    for game in games:
-        book.add(game)
-    scope = book.scope("models", "uniform", SPEC, [player(name) for name in entrants])
-    return propose(scope, book.games("models"), SUITE, num_seats=num_seats, num_teams=num_teams)
+    # A game without seats of the pool, so that there are seats at all.
+    others = [*games, rated_score("s-none", Took("p", kind="protocol"))]
+    scope = scope_of(others, SPEC, entrants=[player(name) for name in entrants])
+    return propose(scope, SUITE, num_seats=num_seats, num_teams=num_teams)
 
 
 def names(proposal: Proposal) -> set[str]:
@@ -91,6 +89,22 @@ def test_seats_and_calendars_are_balanced(seed: int, num_players: int, num_teams
 def test_a_team_played_again_gets_other_calendars() -> None:
     first, second = proposed([], "ab", num_seats=2, num_teams=2)
     assert first.players == second.players[::-1]
+
+
+def test_who_got_a_calendar_before_gets_another() -> None:
+    # a sat first in every scenario, so it starts second now; of seats alone, the same.
+    games = [
+        rated_score(scenario.scenario_id, Took("a"), Took("b"), team=f"t-{number}")
+        for number, scenario in enumerate(SUITE[::2])
+    ]
+    (proposal,) = proposed(games, num_seats=2)
+    assert [member.name for member in proposal.players] == ["b", "a"]
+
+
+def test_few_players_repeat_in_the_order_of_their_choice() -> None:
+    (proposal,) = proposed([], "ab", num_seats=5)
+    assert [member.name for member in proposal.players] == ["a", "b", "a", "b", "a"]
+    assert [(a.name, b.name) for a, b in proposal.first_meetings] == [("a", "b")]
 
 
 def test_one_player_cannot_be_matched() -> None:

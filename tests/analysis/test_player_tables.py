@@ -4,11 +4,12 @@ from pathlib import Path
 
 from calbench.analysis.dictionary import header
 from calbench.analysis.players import PlayerBook, PlayerRow
-from calbench.stats.spec import AnalysisSpec
+
 from calbench.analysis.tables import Collector
 from calbench.domain.messages import Text
 from calbench.domain.randomness import stream
 from calbench.metrics.game import GameScore, score_game
+from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Seat, Trace
 from tests.factories import make_scenario
 from tests.metrics.games import (

@@ -1,18 +1,22 @@
+"""The tables of appendix F.5: by hand, against the score, and whatever the order of games."""
+
 import csv
 from collections.abc import Sequence
+from math import fsum
 from pathlib import Path
 
 import pytest
 
-from calbench.analysis.privacy import NAMES, PrivacyTables
-from calbench.domain.actions import BroadcastMessage
-from calbench.domain.ids import Slot
-from calbench.domain.messages import CostReport, Decision
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables import TABLES
 from calbench.metrics.game import score_game
 from calbench.metrics.measure import MeasureSpec
+from calbench.metrics.privacy.loss import round_beliefs
 from calbench.traces.models import Trace
-from tests.factories import make_scenario
-from tests.metrics.games import canonical_scenario, dm, play_scripts, play_team, talk
+from tests.facts.measured import facts_of, lines_of, play_preset, written
+from tests.facts.played import told_game
+from tests.metrics.games import canonical_scenario, play_team, with_outcome
+from tests.metrics.language_games import halted, seat, seated, small_game
 
 COLUMNS = {
     "belief_evidence": "trace_path,game_id,event_index,round,target_agent,observer_agent,slot,"
@@ -26,47 +30,41 @@ COLUMNS = {
     "excess_vps_loss_total,participant_pair_vps_loss_total,"
     "participant_pair_excess_vps_loss_total,vps_floor",
 }
+TEAMS = ("imap", "tell-all")
 
 
-def write(folder: Path, traces: Sequence[Trace], measure: MeasureSpec | None = None) -> None:
-    teams = ("imap", "tell-all")
-    with PrivacyTables(folder, teams, measure or MeasureSpec()) as tables:
-        for trace in traces:
-            tables.add(trace)
-        tables.write()
+def lines(
+    folder: Path, name: str, traces: Sequence[Trace], measure: MeasureSpec | None = None
+) -> list[str]:
+    settings = Settings() if measure is None else Settings(measure)
+    facts = facts_of(folder, traces, TEAMS, settings.measure)
+    return lines_of(facts, f"privacy/{name}.csv", settings)
 
 
-def rows(folder: Path, name: str) -> list[dict[str, str]]:
-    with (folder / f"{name}.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
+def rows(
+    folder: Path, name: str, traces: Sequence[Trace], measure: MeasureSpec | None = None
+) -> list[dict[str, str]]:
+    return list(csv.DictReader([COLUMNS[name], *lines(folder, name, traces, measure)]))
 
 
-def small_game() -> Trace:
-    report = CostReport(slots=(Slot(0), Slot(1)), costs=(0, None))
-    return play_scripts(
-        make_scenario(["..", "..", ".."], [(0, 1)]),
-        {0: talk(BroadcastMessage(content=report), dm(1, Decision(slot=Slot(0))))},
-    )
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COLUMNS)
 def test_columns_are_the_papers(tmp_path: Path, name: str) -> None:
-    write(tmp_path, [])
-    assert (tmp_path / f"{name}.csv").read_text() == COLUMNS[name] + "\n"
+    path = written(facts_of(tmp_path / "facts", []), f"privacy/{name}.csv", tmp_path)
+    assert path.read_text() == COLUMNS[name] + "\n"
 
 
 def test_tables_of_a_small_game_by_hand(tmp_path: Path) -> None:
-    trace = small_game()
-    write(tmp_path, [trace])
+    trace = told_game()
     game = f"test/test-000.json,{trace.game_id}"
-    assert (tmp_path / "belief_evidence.csv").read_text().splitlines()[1:] == [
+    facts = facts_of(tmp_path, [trace], TEAMS)
+    assert lines_of(facts, "privacy/belief_evidence.csv") == [
         f"{game},7,0,0,1,0,costs,1,1,0.5,1",
         f"{game},7,0,0,1,1,costs,0,1,0.5,0",
         f"{game},7,0,0,2,0,costs,1,1,0.5,1",
         f"{game},7,0,0,2,1,costs,0,1,0.5,0",
         f"{game},8,0,0,1,0,decision,1,1,1,1",
     ]
-    assert (tmp_path / "pair_round_vps.csv").read_text().splitlines()[1:] == [
+    assert lines_of(facts, "privacy/pair_round_vps.csv") == [
         f"{game},0,0,1,true,true,3,2,3,0,1,1,0.5,0.5",
         f"{game},0,0,2,true,false,3,2,2,0,1,1,0.5,0.5",
         f"{game},0,1,0,true,true,3,2,0,0,0,0,0,0.5",
@@ -74,10 +72,8 @@ def test_tables_of_a_small_game_by_hand(tmp_path: Path) -> None:
         f"{game},0,2,0,false,true,3,2,0,0,0,0,0,0.5",
         f"{game},0,2,1,false,true,3,2,0,0,0,0,0,0.5",
     ]
-    assert (tmp_path / "game_summary.csv").read_text().splitlines()[1:] == [
-        f"{game},2,0.333333,1,0.5,5"
-    ]
-    assert (tmp_path / "game_target_summary.csv").read_text().splitlines()[1:] == [
+    assert lines_of(facts, "privacy/game_summary.csv") == [f"{game},2,0.333333,1,0.5,5"]
+    assert lines_of(facts, "privacy/game_target_summary.csv") == [
         f"{game},0,2,0,1,0,5",
         f"{game},1,0,0,0,0,5",
         f"{game},2,0,0,0,0,5",
@@ -85,19 +81,21 @@ def test_tables_of_a_small_game_by_hand(tmp_path: Path) -> None:
 
 
 def test_distances_are_to_one_half_and_the_loss_to_the_prior(tmp_path: Path) -> None:
-    write(tmp_path, [small_game()], MeasureSpec(belief_prior=0.3, vps_floor=0.5))
-    first = rows(tmp_path, "pair_round_vps")[0]
+    measure = MeasureSpec(belief_prior=0.3, vps_floor=0.5)
+    first = rows(tmp_path / "a", "pair_round_vps", [told_game()], measure)[0]
     assert first["prior_distance_to_ideal"] == "0.4"
     assert first["posterior_distance_to_ideal"] == "1"
     assert first["vps_loss"] == "1"  # 0.7 for the feasible slot, 0.3 for the other
     assert first["prior"] == "0.3"
-    assert rows(tmp_path, "game_target_summary")[0]["excess_vps_loss_total"] == "1.5"
+    target = rows(tmp_path / "b", "game_target_summary", [told_game()], measure)[0]
+    assert target["excess_vps_loss_total"] == "1.5"
+    assert target["participant_pair_excess_vps_loss_total"] == "0.5"
+    assert target["vps_floor"] == "0.5"
 
 
 def test_tables_agree_with_the_score(tmp_path: Path) -> None:
     trace = play_team(canonical_scenario(4), "tell-all")
-    write(tmp_path, [trace])
-    targets = rows(tmp_path, "game_target_summary")
+    targets = rows(tmp_path / "a", "game_target_summary", [trace])
     assert [
         (
             float(row["vps_loss_total"]),
@@ -109,26 +107,134 @@ def test_tables_agree_with_the_score(tmp_path: Path) -> None:
         (agent.vps, agent.excess_vps, agent.excess_vps_participants)
         for agent in score_game(trace).agents
     ]
-    (summary,) = rows(tmp_path, "game_summary")
+    (summary,) = rows(tmp_path / "b", "game_summary", [trace])
     assert float(summary["vps_loss_total"]) == 480
     assert float(summary["vps_loss_mean"]) == 4.8
-    assert int(summary["observation_count"]) == len(rows(tmp_path, "belief_evidence")) == 960
-    assert len(rows(tmp_path, "pair_round_vps")) == 100
+    evidence = rows(tmp_path / "c", "belief_evidence", [trace])
+    assert int(summary["observation_count"]) == len(evidence) == 960
+    assert len(rows(tmp_path / "d", "pair_round_vps", [trace])) == 100
+
+
+def test_summaries_are_those_of_the_pairs(tmp_path: Path) -> None:
+    """Add up the rows of pairs in plain Python, for several games at once."""
+    traces = [play_team(canonical_scenario(seed, f"u-{seed}"), "imap") for seed in range(3)]
+    pairs = rows(tmp_path / "a", "pair_round_vps", traces)
+    summaries = rows(tmp_path / "b", "game_summary", traces)
+    targets = rows(tmp_path / "c", "game_target_summary", traces)
+    assert len(summaries) == 3
+    assert len(targets) == 15
+    for summary in summaries:
+        own = [row for row in pairs if row["trace_path"] == summary["trace_path"]]
+        both = ("target_is_participant", "observer_is_participant")
+        inner = [row for row in own if all(row[name] == "true" for name in both)]
+        assert 0 < len(inner) < len(own) == 100
+        for name, found in (("vps_loss", own), ("participant_pair_vps_loss", inner)):
+            total = fsum(float(row["vps_loss"]) for row in found)
+            assert float(summary[f"{name}_total"]) == pytest.approx(total, abs=1e-4)
+            mean = total / len(found)
+            assert float(summary[f"{name}_mean"]) == pytest.approx(mean, abs=1e-5)
+        updates = sum(int(row["observations"]) for row in own)
+        assert int(summary["observation_count"]) == updates
+        for target in targets:
+            if target["trace_path"] == summary["trace_path"]:
+                told = [row for row in own if row["target_agent"] == target["target_agent"]]
+                total = fsum(float(row["vps_loss"]) for row in told)
+                assert float(target["vps_loss_total"]) == pytest.approx(total, abs=1e-4)
 
 
 def test_bytes_do_not_depend_on_the_order_of_games(tmp_path: Path) -> None:
     traces = [
         play_team(canonical_scenario(seed, f"uniform-{seed:03d}"), team)
-        for team in ("imap", "tell-all")
+        for team in TEAMS
         for seed in range(3)
     ]
-    write(tmp_path / "a", traces)
-    write(tmp_path / "b", traces[::-1])
-    for name in NAMES:
-        one = (tmp_path / "a" / f"{name}.csv").read_bytes()
-        assert one == (tmp_path / "b" / f"{name}.csv").read_bytes()
-        assert one.count(b"\n") > 1
-    paths = [row["trace_path"] for row in rows(tmp_path / "a", "game_summary")]
-    assert paths == [
-        f"{team}/uniform-{seed:03d}.json" for team in ("imap", "tell-all") for seed in range(3)
+    for name in COLUMNS:
+        one = lines(tmp_path / "a", name, traces)
+        assert one == lines(tmp_path / "b", name, traces[::-1])
+        assert one
+    paths = [line.split(",")[0] for line in lines(tmp_path / "c", "game_summary", traces)]
+    assert paths == [f"{team}/uniform-{seed:03d}.json" for team in TEAMS for seed in range(3)]
+
+
+def test_typed_evidence_says_nothing_about_language(tmp_path: Path) -> None:
+    played = play_team(canonical_scenario(3), "imap")
+    seats = [seat("imap", "protocol") if agent == 0 else seat("talker") for agent in range(5)]
+    mixed = seated(played, *seats)
+    for name in ("belief_evidence", "pair_round_vps", "game_target_summary"):
+        found = rows(tmp_path / name, name, [mixed])
+        assert {row["target_agent"] for row in found} == {"0"}
+    (summary,) = rows(tmp_path / "m", "game_summary", [mixed])
+    (target,) = rows(tmp_path / "t", "game_target_summary", [mixed])
+    assert summary["vps_loss_total"] == target["vps_loss_total"] != "0"
+
+
+def test_a_game_of_speakers_has_a_row_without_numbers(tmp_path: Path) -> None:
+    talkers = small_game()
+    game = f"words/test-000.json,{talkers.game_id}"
+    assert lines(tmp_path / "a", "game_summary", [talkers]) == [f"{game},,,,,0"]
+    for name in ("belief_evidence", "pair_round_vps", "game_target_summary"):
+        assert lines(tmp_path / name, name, [talkers]) == []
+    both = lines(tmp_path / "b", "game_summary", [talkers, told_game()])
+    assert [line.split(",", 2)[2] for line in both] == ["2,0.333333,1,0.5,5", ",,,,0"]
+
+
+def test_excluded_games_have_no_rows(tmp_path: Path) -> None:
+    for number, trace in enumerate((halted(told_game()), with_outcome(told_game(), "budget_stop"))):
+        for name in COLUMNS:
+            assert lines(tmp_path / f"{number}{name}", name, [trace]) == [], name
+    excluded = with_outcome(play_team(canonical_scenario(1), "imap"), "provider_fault")
+    (line,) = lines(tmp_path / "beside", "game_summary", [excluded, told_game()])
+    assert line.startswith("test/test-000.json")
+
+
+def test_none_of_them_names_the_version_of_the_metrics() -> None:
+    for name, columns in COLUMNS.items():
+        table = TABLES[f"privacy/{name}.csv"]
+        assert ",".join(column.name for column in table.columns) == columns
+
+
+def test_the_most_telling_message_of_a_game(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path, [told_game()])
+    assert lines_of(facts, "telling_messages.csv") == ["test,test,test-000,7,0,costs,2.0000"]
+
+
+def most_telling(trace: Trace) -> list[str]:
+    """Return event, target, kind and size of a game's most telling message, by plain addition."""
+    steps: dict[tuple[int, int, str], float] = {}
+    for each in round_beliefs(trace):
+        for change in each.changes:
+            key = change.event_index, change.target, change.source
+            step = abs(change.after - 0.5) - abs(change.before - 0.5)
+            steps[key] = steps.get(key, 0.0) + step
+    largest = max(round(step, 4) for step in steps.values())
+    first = next(key for key, step in steps.items() if round(step, 4) == largest)
+    return [*map(str, first), f"{largest:.4f}"]
+
+
+def test_three_games_of_a_team_and_the_largest_first(tmp_path: Path) -> None:
+    traces = [
+        play_preset(team, canonical_scenario(seed, f"uniform-{seed:03d}"))
+        for team in ("sd-map", "dsm-private")
+        for seed in range(5)
+    ]
+    facts = facts_of(tmp_path, traces, ("sd-map", "dsm-private"))
+    found = [line.split(",") for line in lines_of(facts, "telling_messages.csv")]
+    for place, team in enumerate(("sd-map", "dsm-private")):
+        told = [
+            [trace.scenario.scenario_id, *most_telling(trace)]
+            for trace in traces
+            if trace.config.team.team_id == team
+        ]
+        told.sort(key=lambda row: (-float(row[-1]), row[0]))
+        own = found[3 * place : 3 * place + 3]
+        assert own == [["uniform", team, *row] for row in told[:3]]
+
+
+def test_messages_that_told_nothing_are_not_named(tmp_path: Path) -> None:
+    for number, trace in enumerate((small_game(), halted(told_game()))):
+        assert lines_of(facts_of(tmp_path / str(number), [trace]), "telling_messages.csv") == []
+    settings = Settings(MeasureSpec(belief_prior=0.0))
+    facts = facts_of(tmp_path / "prior", [told_game()], measure=settings.measure)
+    assert lines_of(facts, "telling_messages.csv", settings) == [
+        "test,test,test-000,7,0,costs,2.0000"
     ]

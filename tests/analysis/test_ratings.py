@@ -2,48 +2,64 @@ import csv
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.analysis.dictionary import TABLES, header
-from calbench.analysis.ranking import tie_groups
-from calbench.analysis.rated import ALL, RATINGS, margin_of
-from calbench.analysis.rating_tables import write_ratings
-from calbench.analysis.ratings import RatingBook, Scope
-from calbench.stats.spec import AnalysisSpec, RatingSpec
+from calbench.analysis.ratings.meetings import meetings_of
+from calbench.analysis.ratings.pools import ALL, RATINGS
+from calbench.analysis.ratings.scopes import Scope
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables import TABLES
 from calbench.config import compose
 from calbench.metrics.game import GameScore
-from tests.analysis.rated_games import Took, chance_games, player, rated_score
+from calbench.stats.spec import AnalysisSpec, RatingSpec
+from tests.analysis.rated_games import (
+    Took,
+    chance_games,
+    facts_of,
+    player,
+    rated_score,
+    scope_of,
+)
 
-HERE = ("models", "uniform")
 SPEC = RatingSpec(orders=20, resamples=40, orders_per_resample=2)
 
 
-def book_of(games: list[GameScore]) -> RatingBook:
-    book = RatingBook()
-    for game in games:
-        book.add(game)
-    return book
-
-
 def rated(games: list[GameScore], setting: str = "uniform", pool: str = "models") -> Scope:
-    return book_of(games).scope(pool, setting, SPEC)
+    return scope_of(games, SPEC, setting, pool)
+
+
+def by_name(scope: Scope) -> pd.DataFrame:
+    """Return the standings by player, in their order by rank."""
+    names = [scope.players[number].name for number in scope.standings["number"]]
+    return scope.standings.set_axis(names, axis="index")
+
+
+def value(standings: pd.DataFrame, name: str, column: str) -> float:
+    """Return a player's number."""
+    return float(standings[column].to_dict()[name])
+
+
+def values(standings: pd.DataFrame, name: str, *columns: str) -> list[float]:
+    return [value(standings, name, column) for column in columns]
 
 
 def tables(folder: Path, games: list[GameScore]) -> dict[str, bytes]:
-    write_ratings(book_of(games), folder, SPEC)
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    """Write the tables of ratings."""
+    facts = facts_of(folder / "facts", games)
+    for name, table in TABLES.items():
+        if name.startswith("ratings"):
+            table.write(facts, Settings(analysis=AnalysisSpec(ratings=SPEC)), folder)
+    return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
 
 
 def rows(path: Path) -> list[dict[str, str]]:
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
-
-
-def names(scope: Scope) -> list[str]:
-    return [standing.player.name for standing in scope.standings]
 
 
 GAMES = [
@@ -54,12 +70,18 @@ GAMES = [
 
 
 @given(st.permutations(GAMES))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_tables_do_not_depend_on_the_order_of_games(
     tmp_path_factory: pytest.TempPathFactory, games: list[GameScore]
 ) -> None:
     folder = tmp_path_factory.mktemp("ratings")
     assert tables(folder / "b", games) == tables(folder / "a", GAMES)
+
+
+def test_tables_are_those_they_always_were(tmp_path: Path) -> None:
+    found = tables(tmp_path, GAMES)
+    folder = Path(__file__).parent / "ratings"
+    assert found == {path.name: path.read_bytes() for path in folder.glob("*.csv")}
 
 
 def test_who_always_wins_is_first_and_told_apart() -> None:
@@ -73,20 +95,18 @@ def test_who_always_wins_is_first_and_told_apart() -> None:
         )
         for n, seats in enumerate(["wab", "awb", "abw", "bwa", "baw", "wba"] * 4)
     ]
-    first, *others = rated(games).standings
-    assert first.player.name == "w"
-    assert first.rank is not None
-    assert (first.rank.rank, first.rank.low, first.rank.high) == (1, 1, 1)
-    for other in others:
-        assert other.rank is not None
-        assert (other.rank.rank, other.rank.tie_group) == (2, 2)  # to the last digit the same
+    found = by_name(rated(games))
+    assert found.index[0] == "w"
+    assert values(found, "w", "rank", "rank_low", "rank_high") == [1, 1, 1]
+    # The others are the same to the last digit.
+    assert found.loc[["a", "b"], "rank"].tolist() == [2, 2]
+    assert found.loc[["a", "b"], "tie_group"].tolist() == [2, 2]
 
 
 def test_players_of_one_skill_end_in_one_tie_group() -> None:
-    games = chance_games(dict.fromkeys("abcde", 0.4), 40, seed=3)
-    ranks = [standing.rank for standing in rated(games).standings]
-    assert {rank.tie_group for rank in ranks if rank is not None} == {1}
-    assert sorted(rank.rank for rank in ranks if rank is not None) == [1, 2, 3, 4, 5]
+    found = rated(chance_games(dict.fromkeys("abcde", 0.4), 40, seed=3)).standings
+    assert set(found["tie_group"]) == {1}
+    assert found["rank"].tolist() == [1, 2, 3, 4, 5]
 
 
 def test_players_that_never_met_are_named() -> None:
@@ -103,27 +123,41 @@ def test_players_that_never_met_are_named() -> None:
         ),
         "models, uniform: a and c never met, only through others",
     ]
-    by_name = {standing.player.name: standing for standing in scope.standings}
-    assert by_name["c"].component.name == "a"
-    assert by_name["e"].component.name == "d"
-    assert [other.name for other in by_name["b"].never_met] == ["d", "e"]
+    assert [each.name for each in scope.players] == list("abcde")
+    assert scope.meetings.first.tolist() == [0, 0, 0, 3, 3]
+    assert scope.meetings.never_met(1).tolist() == [3, 4]
     assert not list(rated(games[:1]).warnings())
 
 
+def test_meetings_are_counted_once_a_game() -> None:
+    # Two games: 0, 0 and 2 sit in the first, 2, 1 and 0 in the second; 3 and 4 in none.
+    games, players = [0, 0, 0, 1, 1, 1], [0, 0, 2, 2, 1, 0]
+    found = meetings_of(pd.array(games).to_numpy(int), pd.array(players).to_numpy(int), 5)
+    assert found.games.tolist() == [
+        [2, 1, 2, 0, 0],
+        [1, 1, 1, 0, 0],
+        [2, 1, 2, 0, 0],
+        [0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0],
+    ]
+    assert found.first.tolist() == [0, 0, 0, 3, 4]
+    assert found.never_met(3).tolist() == [0, 1, 2, 4]
+    assert found.never_met(0).tolist() == [3, 4]
+    assert found.is_linked(1, 2)
+    assert not found.is_linked(3, 4)
+    assert list(found.pairs())[:5] == [(0, 1), (0, 2), (0, 3), (0, 4), (1, 2)]
+
+
 def test_mmr_is_the_scaled_mean_of_three_ordinals() -> None:
-    for standing in rated(chance_games({"a": 0.0, "b": 0.8}, 5, seed=2)).standings:
-        ordinals = [
-            skill.ordinal
-            for name, skill in standing.skills.items()
-            if skill is not None and name != "excess_cost"
-        ]
-        assert len(ordinals) == 3
-        assert standing.rank is not None
-        expected = SPEC.mmr_start + SPEC.mmr_scale * sum(ordinals) / 3
-        assert standing.rank.mmr == pytest.approx(expected, abs=1e-3)
-        skill = standing.skills["coordination"]
-        assert skill is not None
-        assert skill.ordinal == pytest.approx(skill.mu - 3 * skill.sigma)
+    counted = ["coordination", "shown_excess_cost", "excess_vps"]
+    found = rated(chance_games({"a": 0.0, "b": 0.8}, 5, seed=2)).standings
+    ordinals = found[[f"{name}_ordinal" for name in counted]]
+    expected = SPEC.mmr_start + SPEC.mmr_scale * ordinals.mean(axis="columns")
+    assert found["mmr"].tolist() == pytest.approx(expected.tolist(), abs=1e-3)
+    assert found["coordination_ordinal"].tolist() == pytest.approx(
+        (found["coordination_mu"] - 3 * found["coordination_sigma"]).tolist()
+    )
+    assert [rating.name for rating in RATINGS if rating.in_mmr] == counted
 
 
 def test_seats_without_a_value_are_left_out_of_that_rating_alone() -> None:
@@ -131,42 +165,70 @@ def test_seats_without_a_value_are_left_out_of_that_rating_alone() -> None:
         rated_score("s-0", Took("a", vps=None), Took("b", vps=1.0), Took("c", vps=2.0)),
         rated_score("s-1", Took("a", vps=None), Took("b", assigned=0), Took("c")),
     ]
-    a, b, c = sorted(rated(games).standings, key=lambda standing: standing.player.name)
-    counts = [
-        [0 if skill is None else skill.events for skill in standing.skills.values()]
-        for standing in (a, b, c)
-    ]
+    found = by_name(rated(games)).sort_index()
+    counts = found[[f"{rating.name}_events" for rating in RATINGS]].to_numpy().tolist()
     assert counts == [[2, 2, 2, 0], [1, 2, 2, 2], [2, 2, 2, 2]]
-    assert a.rank is None
-    assert b.rank is not None
+    assert math.isnan(value(found, "a", "rank"))
+    assert not math.isnan(value(found, "b", "rank"))
 
 
-def test_lost_games_are_counted_and_move_nothing() -> None:
+def test_scores_are_better_where_less_is_lost() -> None:
+    # One game a rating: b is better in exactly that.
+    same: dict[str, Any] = {"scheduled": 2, "excess": 2, "vps": 2.0}
+    for better, names in (
+        ({"scheduled": 3}, ["coordination"]),
+        ({"excess": 1}, ["shown_excess_cost", "excess_cost"]),
+        ({"vps": 1.0}, ["excess_vps"]),
+    ):
+        found = by_name(rated([rated_score("s", Took("a", **same), Took("b", **same | better))]))
+        for rating in RATINGS:
+            gap = value(found, "b", f"{rating.name}_mu") - value(found, "a", f"{rating.name}_mu")
+            assert (gap > 1) if rating.name in names else gap == 0
+
+
+def test_excluded_games_are_counted_and_move_nothing() -> None:
     games = chance_games({"a": 0.0, "b": 0.8}, 4, seed=5)
-    lost = rated_score("s-9", Took("a"), Took("z"), is_lost=True)
-    plain = {s.player.name: s for s in rated(games).standings}
-    found = {s.player.name: s for s in rated([*games, lost]).standings}
-    assert found["b"] == plain["b"].__class__(
-        **{
-            name: getattr(plain["b"], name)
-            for name in plain["b"].__dataclass_fields__
-            if name != "never_met"
-        },
-        never_met=(player("z"),),
-    )
-    assert (found["a"].games, found["a"].games_lost) == (4, 1)
-    assert (found["z"].games, found["z"].games_lost, found["z"].rank) == (0, 1, None)
+    excluded = rated_score("s-9", Took("a"), Took("z"), Took("z"), is_lost=True)
+    plain, found = by_name(rated(games)), rated([*games, excluded])
+    standings = by_name(found)
+    assert standings.loc[["b"]].equals(plain.loc[["b"]])
+    assert [found.players[other].name for other in found.meetings.never_met(1)] == ["z"]
+    assert values(standings, "a", "games", "games_lost") == [4, 1]
+    assert values(standings, "z", "games", "games_lost") == [0, 1]
+    assert math.isnan(value(standings, "z", "rank"))
+    assert standings.index.tolist()[-1] == "z"
 
 
 def test_games_among_oneself_move_nothing() -> None:
     games = chance_games({"a": 0.0, "b": 0.8}, 4, seed=5)
     alone = rated_score("s-9", Took("a", 3), Took("a", 0), team="only-a")
-    with_alone = rated([*games, alone]).standings
-    assert [s.rank for s in with_alone] == [s.rank for s in rated(games).standings]
-    assert sorted(s.games for s in with_alone) == [4, 5]
+    plain, found = by_name(rated(games)), by_name(rated([*games, alone]))
+    assert found.drop(columns="games").equals(plain.drop(columns="games"))
+    assert (value(found, "a", "games"), value(found, "b", "games")) == (5, 4)
 
 
-def test_pools_never_mix_and_protocols_are_listed_apart(tmp_path: Path) -> None:
+def test_settings_of_one_name_are_other_players() -> None:
+    other = rated_score("s-1", Took("a"), Took("b"))
+    agents = tuple(
+        replace(agent, player=agent.player._replace(settings_digest="1" * 64))
+        for agent in other.agents
+    )
+    scope = rated([rated_score("s-0", Took("a"), Took("b")), replace(other, agents=agents)])
+    found = [(each.name, each.settings_digest[0]) for each in scope.players]
+    assert found == [("a", "0"), ("a", "1"), ("b", "0"), ("b", "1")]
+    assert scope.meetings.games.diagonal().tolist() == [1, 1, 1, 1]
+
+
+def test_players_with_and_without_a_model_are_told_apart() -> None:
+    score = rated_score("s-0", Took("a"), Took("b", kind="custom"))
+    first, second = score.agents
+    named = replace(first, player=first.player._replace(model="openai/a"))
+    scope = rated([replace(score, agents=(named, second))])
+    assert scope.players == (named.player, second.player)
+    assert scope.standings["games"].tolist() == [1, 1]
+
+
+def test_pools_never_mix_and_protocols_stand_beside(tmp_path: Path) -> None:
     tables(tmp_path, GAMES)
     ratings = rows(tmp_path / "ratings.csv")
     assert {(row["pool"], row["setting"], row["player"]) for row in ratings} == {
@@ -179,11 +241,11 @@ def test_pools_never_mix_and_protocols_are_listed_apart(tmp_path: Path) -> None:
     events = {(r["setting"], r["player"]): r["excess_cost_events"] for r in ratings}
     assert events["uniform", "a"] == "6"
     assert events["uniform", "x"] == "0"
-    apart = [(row["player"], row["place"]) for row in rows(tmp_path / "ratings_apart.csv")]
-    assert apart == [("imap", "1"), ("x", "1")]
+    unrated = [(row["player"], row["place"]) for row in rows(tmp_path / "ratings_apart.csv")]
+    assert unrated == [("imap", "1"), ("x", "1")]
 
 
-def test_apart_are_ordered_by_coordination_then_excess_then_vps(tmp_path: Path) -> None:
+def test_unrated_are_ordered_by_coordination_then_excess_then_vps(tmp_path: Path) -> None:
     seats = [
         Took("late", 2, -5, 0.0, "protocol"),
         Took("leaky", 3, 1, 9.0, "degenerate"),
@@ -198,51 +260,104 @@ def test_apart_are_ordered_by_coordination_then_excess_then_vps(tmp_path: Path) 
     ]  # fmt: skip
 
 
-def test_margins_follow_the_ranges_of_games() -> None:
-    assert margin_of([]) == margin_of([0.0, 0.0]) == 0
-    assert math.log1p(4 / margin_of([0.0, 2.0, 4.0, 6.0])) == pytest.approx(1)
-    assert math.log1p(900 / margin_of([1.0, 1.0, 900.0])) == pytest.approx(2)
+def test_unrated_have_raw_means_over_what_counts(tmp_path: Path) -> None:
+    games = [
+        rated_score("s-0", Took("p", 1, 3, 1.0, "protocol"), Took("p", 2, 0, None, "protocol")),
+        rated_score("s-1", Took("p", 0, 1, 0.5, "protocol", assigned=0), Took("a")),
+        rated_score("s-2", Took("p", 0, 99, 9.0, "protocol"), is_lost=True),
+    ]
+    tables(tmp_path, games)
+    (found,) = rows(tmp_path / "ratings_apart.csv")
+    assert (found["games"], found["agent_games"]) == ("2", "3")
+    assert found["coordination"] == "50.0000"  # of two seats with a meeting
+    assert found["excess_cost"] == "1.3333"
+    assert found["excess_vps"] == "0.7500"
+    assert (found["kind"], found["settings_digest"], found["is_probing"]) == (
+        "protocol", "0" * 8, "false"
+    )  # fmt: skip
+
+
+def test_equal_raw_means_share_a_place_in_their_setting(tmp_path: Path) -> None:
+    seats = [Took(name, 3, 1, 2.0, "protocol") for name in ("q", "p")]
+    worse = Took("o", 2, 1, 2.0, "protocol")
+    nothing = Took("n", 0, 0, None, "protocol", assigned=0)
+    games = [
+        rated_score("s-0", worse, *seats, nothing),
+        rated_score("s-0", seats[0], setting="varied"),
+    ]
+    tables(tmp_path, games)
+    found = rows(tmp_path / "ratings_apart.csv")
+    assert [(row["setting"], row["player"], row["place"]) for row in found] == [
+        ("uniform", "p", "1"),
+        ("uniform", "q", "1"),
+        ("uniform", "o", "3"),
+        ("uniform", "n", "4"),
+        ("varied", "q", "1"),
+    ]
+    assert found[3]["coordination"] == found[3]["excess_vps"] == ""
 
 
 def test_margins_stand_by_setting_and_are_not_pooled(tmp_path: Path) -> None:
     tables(tmp_path, GAMES)
     found = {
-        (row["pool"], row["setting"], row["rating"]): row["margin"]
+        (row["pool"], row["setting"], row["rating"]): row
         for row in rows(tmp_path / "ratings_margins.csv")
     }
-    assert found["models", "varied", "excess_cost"] == f"{2 / (math.e - 1):.4f}"
-    assert found["models", "varied", "shown_excess_cost"] == f"{20 / (math.e - 1):.4f}"
+    cost = found["models", "varied", "excess_cost"]
+    assert cost["margin"] == f"{2 / (math.e - 1):.4f}"
+    assert (cost["events"], cost["median_range"], cost["greatest_range"]) == (
+        "1",
+        "2.0000",
+        "2.0000",
+    )
+    assert found["models", "varied", "shown_excess_cost"]["margin"] == f"{20 / (math.e - 1):.4f}"
+    assert found["models", "varied", "coordination"]["margin"] == "0.0000"
     assert ("models", ALL, "excess_cost") not in found
 
 
-def test_tie_groups_reach_as_far_as_the_interval_of_their_first() -> None:
-    assert tie_groups([1, 2, 3, 4], [(1, 2), (1, 3), (3, 4), (3, 4)]) == [1, 1, 2, 2]
-    assert tie_groups([2, 1], [(1, 2), (1, 2)]) == [1, 1]
-    assert tie_groups([1, 2], [(None, None), (None, None)]) == [1, 1]
+def test_a_rating_without_an_event_has_no_range(tmp_path: Path) -> None:
+    tables(tmp_path, [rated_score("s-0", Took("a", vps=None), Took("b", vps=None))])
+    found = {row["rating"]: row for row in rows(tmp_path / "ratings_margins.csv")}
+    assert list(found) == [rating.name for rating in RATINGS]
+    vps = found["excess_vps"]
+    assert (vps["events"], vps["median_range"], vps["greatest_range"], vps["margin"]) == (
+        "0", "", "", "0.0000"
+    )  # fmt: skip
+
+
+def test_margins_move_ratings() -> None:
+    # a wins by little as often as b wins by much: margins tell them apart, ranks would not.
+    games = [
+        *(rated_score(f"s-{n}", Took("a", excess=0), Took("b", excess=1)) for n in range(4)),
+        *(rated_score(f"t-{n}", Took("a", excess=9), Took("b", excess=0)) for n in range(4)),
+    ]
+    found = by_name(rated(games))
+    assert value(found, "b", "excess_cost_mu") != pytest.approx(value(found, "a", "excess_cost_mu"))
 
 
 def test_one_scenario_gives_no_interval() -> None:
-    (standing, _) = rated(chance_games({"a": 0.0, "b": 0.8}, 1, seed=5)).standings
-    assert standing.rank is not None
-    assert (standing.rank.low, standing.rank.high) == (None, None)
+    found = rated(chance_games({"a": 0.0, "b": 0.8}, 1, seed=5)).standings
+    assert not found["rank"].isna().any()
+    assert found[["rank_low", "rank_high"]].isna().all(axis=None)
 
 
-def test_the_same_game_is_refused_twice() -> None:
-    with pytest.raises(ValueError, match="two games are called"):
-        book_of([GAMES[0], GAMES[0]])
+def test_of_no_games_the_tables_are_empty(tmp_path: Path) -> None:
+    only = [rated_score("s-0", Took("p", kind="protocol"))]
+    for name, data in tables(tmp_path, only).items():
+        assert data.decode().startswith(",".join(c.name for c in TABLES[name].columns) + "\n")
+        assert len(data.splitlines()) == (2 if name == "ratings_apart.csv" else 1)
 
 
-def test_dictionary_describes_the_tables_of_ratings(tmp_path: Path) -> None:
+def test_tables_of_ratings_say_what_they_hold(tmp_path: Path) -> None:
     written = set(tables(tmp_path, GAMES))
     assert written == {name for name in TABLES if name.startswith("ratings")}
+    assert len(written) == 4
     for name in sorted(written):
-        columns = TABLES[name]
-        assert len(set(header(name))) == len(columns)
-        assert all(column.meaning for column in columns)
-        assert all(len(row) == len(columns) for row in rows(tmp_path / name))
-    assert [rating.name for rating in RATINGS if rating.in_mmr] == [
-        "coordination", "shown_excess_cost", "excess_vps"
-    ]  # fmt: skip
+        table = TABLES[name]
+        assert all(column.meaning for column in table.columns)
+        assert table.about
+        keys = [tuple(row[key] for key in table.key) for row in rows(tmp_path / name)]
+        assert len(set(keys)) == len(keys)
 
 
 def probing(score: GameScore, name: str) -> GameScore:
@@ -256,33 +371,37 @@ def probing(score: GameScore, name: str) -> GameScore:
     return replace(score, agents=agents)
 
 
-def test_probing_variants_stand_apart_and_move_no_rating(tmp_path: Path) -> None:
+def test_probing_variants_stand_beside_and_move_no_rating(tmp_path: Path) -> None:
     seats = [Took("a"), Took("b", scheduled=1), Took("a.nosy", scheduled=0)]
-    score = rated_score("s0", *seats)
-    alone = book_of([rated_score("s0", *seats[:2])]).scope(*HERE, SPEC)
-    beside = book_of([probing(score, "a.nosy")]).scope(*HERE, SPEC)
-    assert [s.player.name for s in beside.standings] == ["a", "b"]
-    assert [s.skills for s in beside.standings] == [s.skills for s in alone.standings]
-    tables(tmp_path, [probing(score, "a.nosy")])
-    (apart,) = rows(tmp_path / "ratings_apart.csv")
-    assert (apart["player"], apart["kind"], apart["is_probing"]) == ("a.nosy", "model", "true")
+    score = probing(rated_score("s0", *seats), "a.nosy")
+    alone, beside = rated([rated_score("s0", *seats[:2])]), rated([score])
+    assert by_name(beside).index.tolist() == ["a", "b"]
+    assert beside.standings.equals(alone.standings)
+    tables(tmp_path, [score])
+    (unrated,) = rows(tmp_path / "ratings_apart.csv")
+    assert (unrated["player"], unrated["kind"], unrated["is_probing"]) == (
+        "a.nosy",
+        "model",
+        "true",
+    )
 
 
-def test_lost_games_of_a_probing_variant_leave_no_standing() -> None:
-    lost = rated_score("s0", Took("a"), Took("a.nosy"), is_lost=True)
-    scope = book_of([probing(lost, "a.nosy")]).scope(*HERE, SPEC)
-    assert [s.player.name for s in scope.standings] == ["a"]
+def test_excluded_games_of_a_probing_variant_leave_no_standing() -> None:
+    excluded = rated_score("s0", Took("a"), Took("a.nosy"), is_lost=True)
+    assert rated([probing(excluded, "a.nosy")]).players == (player("a"),)
+
+
+def test_entrants_are_listed_without_games() -> None:
+    scope = scope_of(GAMES, SPEC, entrants=[player("z"), player("a")])
+    assert [each.name for each in scope.players] == ["a", "b", "c", "z"]
+    assert by_name(scope).loc["z", "games"] == 0
 
 
 def test_start_and_scale_of_mmr_can_be_set() -> None:
     spec = SPEC.model_copy(update={"mmr_start": 0.0, "mmr_scale": 1.0})
-    plain, scaled = (book_of(GAMES).scope(*HERE, each).standings for each in (SPEC, spec))
-    ranks = [(one.rank, other.rank) for one, other in zip(plain, scaled, strict=True)]
-    assert [(one is None, other is None) for one, other in ranks].count((False, False)) == 3
-    for one, other in ranks:
-        if one is None or other is None:
-            continue
-        assert one.mmr == pytest.approx(1000 + 40 * other.mmr, abs=0.01)
+    plain, scaled = (by_name(scope_of(GAMES, each)) for each in (SPEC, spec))
+    assert len(plain) == 3
+    assert plain["mmr"].tolist() == pytest.approx((1000 + 40 * scaled["mmr"]).tolist(), abs=0.01)
     assert compose(["analysis.ratings.orders=7"]).analysis.ratings.orders == 7
     assert compose([]).analysis == AnalysisSpec()
 
@@ -293,11 +412,10 @@ def test_ties_are_admitted_and_a_better_player_is_not_tied_in_simulation() -> No
     same, better = dict.fromkeys("abcde", 0.4), {"w": 0.9, **dict.fromkeys("abcd", 0.3)}
     one_group = 0
     for seed in range(40):
-        ranks = [s.rank for s in book_of(chance_games(same, 45, seed)).scope(*HERE, spec).standings]
-        one_group += {rank.tie_group for rank in ranks if rank is not None} == {1}
-        first, second, *_ = book_of(chance_games(better, 45, seed)).scope(*HERE, spec).standings
-        assert first.player.name == "w"
-        assert second.rank is not None
-        assert second.rank.tie_group == 2
+        found = scope_of(chance_games(same, 45, seed), spec).standings
+        one_group += set(found["tie_group"]) == {1}
+        found = by_name(scope_of(chance_games(better, 45, seed), spec))
+        assert found.index[0] == "w"
+        assert found["tie_group"].iloc[1] == 2
     print(f"\none tie group in {one_group} of 40 simulations of five equal players")
     assert one_group >= 36

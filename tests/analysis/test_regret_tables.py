@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from calbench.analysis.dictionary import header
+
 from calbench.analysis.tables import Collector
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import METRICS_VERSION

@@ -6,15 +6,15 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-
 from calbench.analysis.first_speaker import FirstSpeakerBook
 from calbench.analysis.proportions import wilson
 from calbench.analysis.significance import adjusted_p_values, sign_flip_p_value
-from calbench.stats.spec import AnalysisSpec
+
 from calbench.analysis.tables import Collector
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.outcomes import LOST
 from calbench.oracle.cache import OracleCache
+from calbench.stats.spec import AnalysisSpec
 from tests.metrics.games import canonical_scenario, play_random, play_team, with_outcome
 from tests.metrics.language_games import small_reflected_game
 

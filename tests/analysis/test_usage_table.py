@@ -2,13 +2,13 @@ import csv
 from pathlib import Path
 
 import pytest
-
-from calbench.stats.spec import AnalysisSpec
-from calbench.analysis.tables import Collector
 from calbench.analysis.usage import Price, Prices
+
+from calbench.analysis.tables import Collector
 from calbench.domain.replies import Usage
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.usage import Tokens
+from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Seat
 from tests.factories import make_scenario
 from tests.metrics.games import play_team, with_outcome

@@ -9,9 +9,10 @@ import time
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from calbench.analysis.ratings import RatingBook
+from calbench.analysis.ratings.pools import pool_seats
+from calbench.analysis.ratings.scopes import rated_scope
 from calbench.stats.spec import RatingSpec
-from tests.analysis.rated_games import chance_games
+from tests.analysis.rated_games import agents_of, chance_games
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
@@ -27,8 +28,7 @@ def test_a_thousand_games_are_rated_over_two_hundred_orders(
     benchmark: BenchmarkFixture, spec: RatingSpec
 ) -> None:
     assert spec.orders == 200
-    book = RatingBook()
-    for game in chance_games({name: 0.1 * place for place, name in enumerate("abcdefgh")}, 1000, 0):
-        book.add(game)
-    scope = benchmark(book.scope, "models", "uniform", spec)
+    luck_by_player = {name: 0.1 * place for place, name in enumerate("abcdefgh")}
+    seats = pool_seats(agents_of(chance_games(luck_by_player, 1000, 0)), "models")
+    scope = benchmark(rated_scope, seats, "models", "uniform", spec)
     assert len(scope.standings) == 8

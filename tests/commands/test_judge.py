@@ -12,12 +12,12 @@ import pytest
 from calbench.agents.completion import Completion, Request
 from calbench.agents.models import Endpoint
 from calbench.agents.provider import AttemptError, Transport
-from calbench.analysis.judge.case_file import CASE_FILE
-from calbench.analysis.judge.cases import cases_of
-from calbench.analysis.judge.judging import JUDGE_TABLES
+from calbench.metrics.judge_output import CASE_FILE
+from calbench.metrics.judge_output import JUDGE_TABLES
 from calbench.config import compose
 from calbench.domain.replies import Usage
 from calbench.judge import main
+from calbench.metrics.judge.cases import cases_of
 from calbench.run import execute
 from calbench.traces.storage import read_trace, trace_paths
 from tests.commands.runs import SMALL, files

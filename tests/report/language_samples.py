@@ -9,7 +9,7 @@ from pathlib import Path
 from calbench.agents.completion import CallSite, Completer, Completion, Request
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.analysis.results import write_all_tables
+from calbench.analysis.output import write_all_tables
 from calbench.analysis.settings import Price, Settings
 from calbench.config import RunSpec, compose
 from calbench.domain.replies import Usage

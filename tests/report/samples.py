@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from calbench.stats.spec import AnalysisSpec
 from calbench.analysis.tables import Collector
 from calbench.domain.actions import DirectMessage, Reschedule, Schedule, Turn
 from calbench.domain.ids import ErrandId, Slot
@@ -19,6 +18,7 @@ from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioShape, SuiteSpec
 from calbench.scenarios.storage import write_suite
 from calbench.scenarios.suites import build_suite
+from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import GameConfig, Limits, Trace
 from calbench.traces.storage import write_trace
 

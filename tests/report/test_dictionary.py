@@ -6,6 +6,7 @@ from pathlib import Path
 
 from calbench.analysis.columns import Column
 from calbench.analysis.dictionary import JUDGE_TABLES, SAMPLES, TABLES
+
 from calbench.analysis.measures import MEASURES
 from calbench.release.manifest import read_manifest
 from calbench.report import (

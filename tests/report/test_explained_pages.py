@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from scipy.stats import binomtest
 
-from calbench.stats.spec import AnalysisSpec
 from calbench.domain.messages import Text
 from calbench.errors import FileError
 from calbench.report import audits, judge, numbers, paper, paper_ours, telling
@@ -26,6 +25,7 @@ from calbench.report.setting_page import WARNING, lost_games
 from calbench.report.special import NONE_SPECIAL, SpecialResults
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
+from calbench.stats.spec import AnalysisSpec
 from calbench.traces.events import DmSent
 from tests.report.language_samples import make_language
 from tests.report.samples import make_results, suite_of

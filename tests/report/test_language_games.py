@@ -4,8 +4,9 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from calbench.analysis.audits.patterns import PATTERNS
-from calbench.analysis.audits.tables import AuditTables
+from calbench.metrics.speech.tables import AuditTables
+
+from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.games import game_data, prompt_data, shown_note
 from calbench.report.results import ExperimentResults, read_table
 from calbench.report.search import bucket_of, words_of

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from calbench.analysis.audits.said import said
-from calbench.analysis.audits.told import labels_of_game, told_by
 from calbench.analysis.privacy import PrivacyTables
+
 from calbench.domain.actions import BroadcastMessage
 from calbench.domain.ids import Slot
 from calbench.domain.messages import CostReport, Decision
 from calbench.metrics.privacy.measured import game_loss
 from calbench.metrics.seats import players_of
+from calbench.metrics.speech.said import said
+from calbench.metrics.speech.told import labels_of_game, told_by
 from calbench.report.escape import data_script
 from calbench.report.games import game_data
 from calbench.report.ledger import DIGITS, ledger_data, vector_of

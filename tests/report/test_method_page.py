@@ -6,6 +6,10 @@ from inspect import signature
 from typing import get_args
 
 import pytest
+from calbench.analysis.lost import LOST_LIMIT_PERCENT
+from calbench.analysis.power import FEWEST_SCENARIOS
+from calbench.analysis.skill import constants
+from calbench.metrics.judge.agreement import MOST_SHUFFLED
 
 from calbench.agents.budget import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST
 from calbench.agents.litellm_transport import TOP_LOGPROBS
@@ -19,11 +23,6 @@ from calbench.agents.reflection import MOST_CHANGE
 from calbench.agents.schemas import MOST_MESSAGES
 from calbench.agents.scripted import STYLES
 from calbench.agents.sources import GRACE_S
-from calbench.analysis.judge.agreement import MOST_SHUFFLED
-from calbench.analysis.lost import LOST_LIMIT_PERCENT
-from calbench.analysis.power import FEWEST_SCENARIOS
-from calbench.analysis.skill import constants
-from calbench.stats.spec import AnalysisSpec, RatingSpec
 from calbench.domain.replies import Problem
 from calbench.domain.sharing import MODULUS
 from calbench.metrics.measure import MeasureSpec
@@ -35,6 +34,7 @@ from calbench.scenarios.labels import KINDS, MAX_CHARS, TIERS, read_label_bank
 from calbench.scenarios.models import GREATEST_COST
 from calbench.scenarios.parameters import ScenarioParameters, ScenarioShape, SuiteSpec
 from calbench.scenarios.sampling import FIRST_ERRAND_ID, MAX_PLACEMENTS
+from calbench.stats.spec import AnalysisSpec, RatingSpec
 from calbench.traces.events import Event
 from calbench.traces.models import Limits
 from tests.report.samples import SOURCES

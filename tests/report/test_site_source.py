@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.audits.patterns import PATTERNS
 from calbench.analysis.measures import MEASURES
 from calbench.errors import CalbenchError, FileError, OutputError
+from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report import numbers
 from calbench.report.gamefiles import write_games
 from calbench.report.gameindex import NUMBERS

@@ -6,10 +6,6 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.audits.honesty import KINDS
-from calbench.analysis.audits.own_slot import NAMES as LABELS
-from calbench.analysis.audits.patterns import PATTERNS
-from calbench.analysis.audits.speech import LEAKS
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
@@ -22,7 +18,11 @@ from calbench.facts.columns import (
     number,
     text,
 )
+from calbench.facts.speech import LEAKS
 from calbench.facts.storage import Facts
+from calbench.metrics.speech.honesty import KINDS
+from calbench.metrics.speech.own_slot import NAMES as LABELS
+from calbench.metrics.speech.patterns import PATTERNS
 from calbench.scenarios.labels import TIERS
 from calbench.stats.multiplicity import adjusted_p_values
 from calbench.stats.proportions import fisher_p_value, wilson

@@ -6,15 +6,6 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import ScenarioSums, scenario_sums
-from calbench.analysis.judge.facts import (
-    JUDGE_DELTA,
-    JUDGE_ROWS,
-    JUDGED,
-    REFLECTION_DELTA,
-    REFLECTION_ROWS,
-    SLOT,
-    STEPS,
-)
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.tables.registry import table
@@ -35,6 +26,16 @@ from calbench.facts.columns import (
     fine,
     number,
     text,
+)
+from calbench.facts.frames import empty
+from calbench.facts.judged import (
+    JUDGE_DELTA,
+    JUDGE_ROWS,
+    JUDGED,
+    REFLECTION_DELTA,
+    REFLECTION_ROWS,
+    SLOT,
+    STEPS,
 )
 from calbench.facts.storage import Facts
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
@@ -222,50 +223,46 @@ QUANTITIES = {
 """What is added up over game-targets, and the column of its mean."""
 
 
-@table(
-    "judge/metric_comparison.csv",
-    (
-        JUDGE,
-        SETTING,
-        TEAM,
-        VPS_KIND,
-        count("games", "games", "games judged; lost games are left out", "P"),
-        count("scenarios", "scenarios", "distinct scenarios of these games"),
-        count("cases", "cases", "recipients with a message, by round", "P"),
-        count("unread", "cases", "of these, with an answer not readable"),
-        count("beliefs", "movements", "judged movements other than 0", "P"),
-        count("game_targets", _TARGETS, "agents of these games", "P"),
-        number("judge_vps", SLOTS, "sum of |delta| / 3", "", "P"),
-        number("judge_vps_calibrated", SLOTS, "of this, toward the truth alone", "", "P"),
-        number(
-            "judge_excess_vps",
-            SLOTS,
-            "sum over game-targets of max(0, calibrated - vps_floor)",
-            "",
-            "P",
-        ),
-        count("measured_targets", _TARGETS, "with a primary measure"),
-        number("primary_vps", SLOTS, "sum of V by the primary measure, see vps_kind", "", "P"),
-        number(
-            "primary_excess_vps", SLOTS, "sum over game-targets of max(0, V - vps_floor)", "", "P"
-        ),
-        *estimated("mean_judge_vps", SLOTS, "mean of judge_vps", _TARGETS, "C"),
-        *estimated(
-            "mean_judge_vps_calibrated", SLOTS, "mean of judge_vps_calibrated", _TARGETS, "C"
-        ),
-        *estimated("mean_judge_excess_vps", SLOTS, "mean of judge_excess_vps", _TARGETS, "C"),
-        *estimated("mean_primary_vps", SLOTS, "mean of primary_vps", _MEASURED, "C"),
-        *estimated("mean_primary_excess_vps", SLOTS, "mean of primary_excess_vps", _MEASURED, "C"),
-        *estimated("gap", SLOTS, "mean of judge_vps_calibrated - primary_vps", _MEASURED, "C"),
-        number("gap_p", "", "of no gap: two-sided sign-flip test over scenarios"),
+COMPARISON = (
+    JUDGE,
+    SETTING,
+    TEAM,
+    VPS_KIND,
+    count("games", "games", "games judged; lost games are left out", "P"),
+    count("scenarios", "scenarios", "distinct scenarios of these games"),
+    count("cases", "cases", "recipients with a message, by round", "P"),
+    count("unread", "cases", "of these, with an answer not readable"),
+    count("beliefs", "movements", "judged movements other than 0", "P"),
+    count("game_targets", _TARGETS, "agents of these games", "P"),
+    number("judge_vps", SLOTS, "sum of |delta| / 3", "", "P"),
+    number("judge_vps_calibrated", SLOTS, "of this, toward the truth alone", "", "P"),
+    number(
+        "judge_excess_vps",
+        SLOTS,
+        "sum over game-targets of max(0, calibrated - vps_floor)",
+        "",
+        "P",
     ),
-    key="setting team",
-    needs="judged",
+    count("measured_targets", _TARGETS, "with a primary measure"),
+    number("primary_vps", SLOTS, "sum of V by the primary measure, see vps_kind", "", "P"),
+    number("primary_excess_vps", SLOTS, "sum over game-targets of max(0, V - vps_floor)", "", "P"),
+    *estimated("mean_judge_vps", SLOTS, "mean of judge_vps", _TARGETS, "C"),
+    *estimated("mean_judge_vps_calibrated", SLOTS, "mean of judge_vps_calibrated", _TARGETS, "C"),
+    *estimated("mean_judge_excess_vps", SLOTS, "mean of judge_excess_vps", _TARGETS, "C"),
+    *estimated("mean_primary_vps", SLOTS, "mean of primary_vps", _MEASURED, "C"),
+    *estimated("mean_primary_excess_vps", SLOTS, "mean of primary_excess_vps", _MEASURED, "C"),
+    *estimated("gap", SLOTS, "mean of judge_vps_calibrated - primary_vps", _MEASURED, "C"),
+    number("gap_p", "", "of no gap: two-sided sign-flip test over scenarios"),
 )
+
+
+@table("judge/metric_comparison.csv", COMPARISON, key="setting team", needs="judged")
 def metric_comparison(facts: Facts, settings: Settings) -> pd.DataFrame:
     """What the judge finds in all, beside the primary measure, by team."""
     by = ["setting", "team"]
     targets = facts.of_games("judged_targets")
+    if targets.empty:
+        return empty(COMPARISON)
     values = _losses(targets, settings.measure.vps_floor)
     found = [_compared(sums, settings) for sums in scenario_sums(targets, ["team"], values)]
     games = judged_games(facts).groupby(by, sort=False)
@@ -282,14 +279,7 @@ def metric_comparison(facts: Facts, settings: Settings) -> pd.DataFrame:
             "vps_kind": agents["vps_kind"].agg(joint_kind),
         }
     ).reset_index()
-    return rows.merge(pd.concat(found, ignore_index=True), "left", by) if found else _none(rows)
-
-
-def _none(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return no rows, with every column of the table."""
-    ends = ("", "_low", "_high")
-    means = [f"{mean}{end}" for mean in QUANTITIES.values() for end in ends]
-    return rows.reindex(columns=[*rows, *QUANTITIES, "measured_targets", *means, "gap_p"])
+    return rows.merge(pd.concat(found, ignore_index=True), "left", by)
 
 
 def _losses(targets: pd.DataFrame, floor: float) -> pd.DataFrame:

@@ -1,6 +1,5 @@
 """Every published table of a run: declared once, written, described and tested from here."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import TypeVar
 import pandas as pd
 
 from calbench.analysis.settings import Settings
-from calbench.errors import OutputError
 from calbench.facts.columns import ROW_VERSION, Column, keyed
 from calbench.facts.frames import (
     arrow_schema,
@@ -20,6 +18,7 @@ from calbench.facts.frames import (
     parquet_writer,
 )
 from calbench.facts.storage import Facts
+from calbench.files import written_atomically
 from calbench.metrics.measure import METRICS_VERSION
 
 Made = pd.DataFrame | Iterable[pd.DataFrame]
@@ -128,17 +127,9 @@ def write_frames(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[C
     Raises:
         OutputError: naming the place, if it cannot be written.
     """
-    beside = path.with_name(f".{path.name}.part")
     save = _save_parquet if path.suffix == ".parquet" else _save_csv
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with written_atomically(path) as beside:
         save(beside, frames, columns)
-        with beside.open("rb") as file:
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError as error:
-        reason = error.strerror or error
-        raise OutputError(f"{path}: cannot be written ({reason}); choose another folder") from error
 
 
 def _save_csv(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> None:

@@ -190,10 +190,10 @@ def _used(facts: Facts, settings: Settings) -> pd.DataFrame:
     rows = usage(facts, settings)
     names = [column.name for column in USAGE_COLUMNS[:-1]]
     totals = group_totals(rows[[*TEAMS, *names]], TEAMS)
-    is_known = rows.groupby(TEAMS, sort=False)["price_usd"].agg(lambda price: price.notna().all())
+    is_unknown = rows.assign(unknown=rows["price_usd"].isna()).groupby(TEAMS)["unknown"].any()
     games = rows.groupby(TEAMS, sort=False)["games"].max()
     totals = totals.set_index(TEAMS)
-    price = totals["price_usd"].where(is_known)
+    price = totals["price_usd"].mask(is_unknown)
     per_game = price / games.where(games > 0)
     return totals.assign(price_usd=price, price_usd_per_game=per_game).reset_index()
 

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.audits.spoken import SPOKEN
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.calls import CALLS
 from calbench.facts.columns import GAME_ID, SCENARIO, SETTING, TEAM, chosen, fine, truth
 from calbench.facts.messages import MESSAGES
-from calbench.facts.storage import GAME, Facts
+from calbench.facts.storage import Facts
 
 GAME_OF_ROW = (SETTING, SCENARIO, TEAM, GAME_ID)
 NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
@@ -19,22 +18,17 @@ NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
 TOLD = tuple(column for column in MESSAGES.columns if column.name != "text")
 """What the table of messages says of each; its words stand in the facts."""
 
-FOUND = tuple(column for column in SPOKEN.columns if column.name != "event_index")
-
 
 @table(
     "privacy/messages.parquet",
-    (*GAME_OF_ROW, *TOLD, *FOUND),
+    (*GAME_OF_ROW, *TOLD),
     key="setting scenario_id team event_index",
     is_large=True,
 )
 def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every message of every scored game, and what its words gave away."""
     for rows in facts.batches("messages", [column.name for column in TOLD]):
-        if len(rows):
-            spoken = facts.of_same_games("spoken", rows)
-            named = facts.named(rows, NAMES_OF_GAME)
-            yield named.merge(spoken, "left", [GAME, "event_index"])
+        yield facts.named(rows, NAMES_OF_GAME)
 
 
 @table(

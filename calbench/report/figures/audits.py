@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from calbench.analysis.audits.patterns import PATTERNS
+from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.estimated import share

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from calbench.analysis.estimates import ScenarioSum, estimate_means
 from calbench.analysis.proportions import wilson
-from calbench.stats.spec import DEFAULT_ANALYSIS
 from calbench.report import numbers
 from calbench.report.figures.style import Value
 from calbench.report.results import Row
+from calbench.stats.spec import DEFAULT_ANALYSIS
 
 DIGITS = 4
 """Of the numbers that figures work out, as of the tables."""

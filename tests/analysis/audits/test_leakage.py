@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.analysis.audits.leakage import Leak, PrivateLabel, leaks_in
-from calbench.analysis.audits.words import stem, words_of
+from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in
+from calbench.metrics.speech.words import stem, words_of
 from calbench.scenarios.labels import _folded, read_label_bank
 
 

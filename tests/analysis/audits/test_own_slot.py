@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.analysis.audits.clauses import clauses_of
-from calbench.analysis.audits.honesty import claims_in
-from calbench.analysis.audits.own_slot import NOTHING, own_slot
+from calbench.metrics.speech.clauses import clauses_of
+from calbench.metrics.speech.honesty import claims_in
+from calbench.metrics.speech.own_slot import NOTHING, own_slot
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,7 @@
 import pytest
-from scipy import stats
 
-from calbench.analysis.audits.honesty import Claim, claims_in, is_true, standings
-from calbench.analysis.audits.patterns import PATTERNS, message_patterns
-from calbench.analysis.audits.rates import Share, corrected, difference, wilson
+from calbench.metrics.speech.honesty import Claim, claims_in, is_true, standings
+from calbench.metrics.speech.patterns import PATTERNS, message_patterns
 from calbench.domain.ids import ErrandId, MeetingId
 from tests.factories import make_scenario
 
@@ -76,28 +74,3 @@ def test_claims_are_held_against_the_calendar() -> None:
         "impossible": [False, False, True, True, None],
         "busy": [False, True, True, True, None],
     }
-
-
-def test_wilson_interval_by_formula() -> None:
-    found, total, z = 8, 10, stats.norm.ppf(0.975)
-    share = found / total
-    middle = (share + z**2 / (2 * total)) / (1 + z**2 / total)
-    half = z / (1 + z**2 / total) * (share * (1 - share) / total + z**2 / (4 * total**2)) ** 0.5
-    assert wilson(Share(found, total)) == pytest.approx((middle - half, middle + half))
-    assert wilson(Share(0, 0)) == (None, None)
-
-
-def test_difference_by_hand() -> None:
-    # Lady tasting tea: 4 of 4 against 0 of 4; 2 of the 70 tables are as extreme.
-    assert difference(Share(4, 4), Share(0, 4)) == pytest.approx(2 / 70)
-    assert difference(Share(4, 4), Share(0, 0)) is None
-
-
-def test_correction_by_hand() -> None:
-    assert corrected([0.01, None, 0.04, 0.03]) == [
-        pytest.approx(0.03),
-        None,
-        pytest.approx(0.04),
-        pytest.approx(0.04),
-    ]
-    assert corrected([None]) == [None]

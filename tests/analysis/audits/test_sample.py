@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calbench.analysis.audits.own_slot import own_slot
-from calbench.analysis.audits.sample import (
+from calbench.analysis.audit_sample import (
     DETECTORS,
     PARTS,
     Quality,
@@ -16,6 +15,7 @@ from calbench.analysis.audits.sample import (
     write_sample_table,
 )
 from calbench.errors import FileError
+from calbench.metrics.speech.own_slot import own_slot
 from calbench.stats.spec import AnalysisSpec
 
 SAMPLE = Path(__file__).parents[3] / "data" / "audit_sample" / "messages.jsonl"

@@ -5,40 +5,67 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
 from calbench.agents.completion import Completion
-from calbench.analysis.dictionary import JUDGE_TABLES, header
-from calbench.analysis.judge.cases import cases_of
-from calbench.analysis.judge.judging import scripted_verdicts
-from calbench.analysis.judge.tables import CASES, JudgeTables
-from calbench.analysis.judge.verdicts import verdict_of
-from calbench.stats.spec import AnalysisSpec
-from calbench.api import play_game
+from calbench.metrics.judge_output import CASE_FILE
+from calbench.metrics.judge.cases import cases_of
+from calbench.metrics.judge_output import (
+    JUDGE_FACTS,
+    JUDGE_TABLES,
+    VERDICT_FACTS,
+    judged_batch,
+    scripted_verdicts,
+    write_judge_tables,
+)
+from calbench.metrics.judge.verdicts import verdict_of
+from calbench.analysis.scoring import ALL_FACTS, write_tables
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables import tables_of
+from calbench.facts.games import SCORES
+from calbench.facts.storage import Facts, FactsWriter
+from calbench.interface import play_game
 from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
+from calbench.stats.agreement import percentile_intervals, ratio
+from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Trace
 from tests.analysis.judge.games import reflected_game, spoken_game
+from tests.analysis.measuring import facts_of
 from tests.metrics.games import canonical_scenario, with_outcome
-from tests.metrics.language_games import SMALL_REFLECTIONS, UNREADABLE, reflecting, reflection
+from tests.metrics.language_games import (
+    SMALL_REFLECTIONS,
+    UNREADABLE,
+    reflecting,
+    reflection,
+)
 
 SPEC = AnalysisSpec(bootstrap_resamples=50, permutations=99)
 
 Row = dict[str, str]
 
 
-def write(folder: Path, traces: Sequence[Trace], floor: float = 5.0) -> None:
-    measure = MeasureSpec(vps_floor=floor)
-    with JudgeTables(folder, ["words"], measure=measure, spec=SPEC) as tables:
+def judged(folder: Path, traces: Sequence[Trace], judge: str = "scripted") -> Facts:
+    with FactsWriter(folder, VERDICT_FACTS, ["words"]) as facts:
         for trace in traces:
-            tables.add(trace, scripted_verdicts(trace))
-        tables.write()
+            facts.add(judged_batch(trace, scripted_verdicts(trace), judge))
+        return facts.write()
+
+
+def write(
+    folder: Path, traces: Sequence[Trace], floor: float = 5.0, spec: AnalysisSpec = SPEC
+) -> None:
+    settings = Settings(MeasureSpec(vps_floor=floor), spec)
+    facts = judged(folder.with_name(f"{folder.name}-facts"), traces)
+    write_judge_tables(facts, folder, settings)
 
 
 def rows(folder: Path, name: str) -> list[Row]:
     with (folder / f"{name}.csv").open(newline="") as file:
         reader = csv.DictReader(file)
-        assert list(reader.fieldnames or ()) == header(f"judge/{name}.csv")
+        columns = [column.name for column in JUDGE_TABLES[f"{name}.csv"].columns]
+        assert list(reader.fieldnames or ()) == columns
         found = list(reader)
     assert all(row["judge"] == "scripted" for row in found)
     assert all(row["metrics_version"] == str(METRICS_VERSION) for row in found)
@@ -56,18 +83,68 @@ def renamed(trace: Trace, number: int) -> Trace:
 
 
 def test_every_table_is_written(tmp_path: Path) -> None:
-    write(tmp_path, [reflected_game()])
-    assert {path.name for path in tmp_path.iterdir()} == {
-        CASES,
-        *(name.removeprefix("judge/") for name in JUDGE_TABLES),
+    write(tmp_path / "out", [reflected_game()])
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {CASE_FILE, *JUDGE_TABLES}
+    assert sorted(JUDGE_TABLES) == [
+        "judge_agreement.csv",
+        "judge_beliefs.csv",
+        "judge_beliefs_calibrated.csv",
+        "judge_more_precise_than_reflection.csv",
+        "judge_reflection_cell_agreement.csv",
+        "judge_vs_reflection_precision.csv",
+        "metric_comparison.csv",
+    ]
+    assert all(table.columns[-1].name == "metrics_version" for table in JUDGE_TABLES.values())
+
+
+def test_runs_without_a_judge_have_none_of_its_tables(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path / "facts", [reflected_game()], SCORES)
+    assert not [table.path for table in tables_of(facts) if table.path.startswith("judge/")]
+
+
+def test_a_run_that_asks_for_the_scripted_judge_gets_what_the_command_writes(
+    tmp_path: Path,
+) -> None:
+    games = [renamed(reflected_game(), number) for number in range(2)]
+    lost = renamed(with_outcome(reflected_game(), "provider_fault"), 2)
+    facts = facts_of(tmp_path / "facts", [*games, lost], (*ALL_FACTS, *JUDGE_FACTS), ["words"])
+    settings = Settings(analysis=SPEC)
+    write_judge_tables(judged(tmp_path / "alone", [*games, lost]), tmp_path / "out", settings)
+    write_tables(facts, tmp_path / "whole", settings)
+    assert files(tmp_path / "whole" / "judge") == files(tmp_path / "out")
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_without_a_game_that_counts_tables_are_headers_and_name_the_judge(tmp_path: Path) -> None:
+    lost = with_outcome(reflected_game(), "provider_fault")
+    facts = judged(tmp_path / "facts", [lost], "some-model")
+    write_judge_tables(facts, tmp_path / "out", Settings(analysis=SPEC))
+    for name, table in JUDGE_TABLES.items():
+        columns = ",".join(column.name for column in table.columns)
+        assert (tmp_path / "out" / name).read_text() == f"{columns}\n"
+    assert json.loads((tmp_path / "out" / CASE_FILE).read_text()) == {
+        "judge": "some-model",
+        "metrics_version": METRICS_VERSION,
+        "prompt": "v1",
+        "cases": [],
     }
-    assert all(columns[-1].name == "metrics_version" for columns in JUDGE_TABLES.values())
+
+
+def test_the_judge_is_named_in_every_row(tmp_path: Path) -> None:
+    facts = judged(tmp_path / "facts", [reflected_game()], "some-model")
+    write_judge_tables(facts, tmp_path / "out", Settings(analysis=SPEC))
+    for name in JUDGE_TABLES:
+        with (tmp_path / "out" / name).open(newline="") as file:
+            assert {row["judge"] for row in csv.DictReader(file)} == {"some-model"}
 
 
 def test_beliefs_of_a_small_game_by_hand(tmp_path: Path) -> None:
-    write(tmp_path, [reflected_game()])
+    write(tmp_path / "out", [reflected_game()])
     names = ("round", "observer_agent", "target_agent", "slot", "delta")
-    calibrated = rows(tmp_path, "judge_beliefs_calibrated")
+    calibrated = rows(tmp_path / "out", "judge_beliefs_calibrated")
     assert [
         (*(int(row[name]) for name in names), row["is_occupied"], row["is_toward_truth"])
         for row in calibrated
@@ -83,13 +160,13 @@ def test_beliefs_of_a_small_game_by_hand(tmp_path: Path) -> None:
     sizes = [(row["slot_equivalents"], row["calibrated"]) for row in calibrated]
     third, one = "0.333333", ("1", "1")
     assert sizes == [one, one, (third, "0"), one, (third, third), one, ("0.666667", "0.666667")]
-    raw = rows(tmp_path, "judge_beliefs")
+    raw = rows(tmp_path / "out", "judge_beliefs")
     assert raw == [{name: row[name] for name in raw[0]} for row in calibrated]
 
 
 def test_comparison_of_a_small_game_by_hand(tmp_path: Path) -> None:
-    write(tmp_path, [reflected_game()], floor=1.0)
-    (row,) = rows(tmp_path, "metric_comparison")
+    write(tmp_path / "out", [reflected_game()], floor=1.0)
+    (row,) = rows(tmp_path / "out", "metric_comparison")
     # Judge: 5 steps about agent 0 (4 toward), 11 about 1 (11); reflections: 8, 5 and 5 toward.
     expected = {
         "vps_kind": "reflection",
@@ -115,12 +192,12 @@ def test_comparison_of_a_small_game_by_hand(tmp_path: Path) -> None:
 
 
 def test_agreement_of_a_small_game_by_hand(tmp_path: Path) -> None:
-    write(tmp_path, [reflected_game()])
+    write(tmp_path / "out", [reflected_game()])
     judge = [-3, 3, 0, 0, *[0] * 4, 0, -1, 3, -1, *[0] * 4, *[0] * 4, -3, 2, 0, 0]
     reflection = [0, -3, 3, 0, 0, 2, 0, 0, 3, -1, 2, -2, 3, 1, 0, 0, 0, 1, 0, 3, 2, 0, 0, -3]
     both = [(j, r) for j, r in zip(judge, reflection, strict=True) if j and r]
     expected = (4 * 4 + 3 * 9 + 17 * 11) / 24**2
-    assert statistics(tmp_path, "cell") == pytest.approx(
+    assert statistics(tmp_path / "out", "cell") == pytest.approx(
         {
             "union_cells": 24,
             "judge_nonzero": 7,
@@ -137,14 +214,14 @@ def test_agreement_of_a_small_game_by_hand(tmp_path: Path) -> None:
         },
         abs=5e-5,
     )
-    by_round = statistics(tmp_path, "round_cell")
+    by_round = statistics(tmp_path / "out", "round_cell")
     counts = ("union_cells", "judge_nonzero", "reflection_nonzero", "both_nonzero")
     assert [by_round[name] for name in counts] == [48, 7, 13, 3]
 
 
 def test_cells_of_a_small_game_by_hand(tmp_path: Path) -> None:
-    write(tmp_path, [reflected_game()])
-    found = rows(tmp_path, "judge_reflection_cell_agreement")
+    write(tmp_path / "out", [reflected_game()])
+    found = rows(tmp_path / "out", "judge_reflection_cell_agreement")
     names = ("observer_agent", "target_agent", "slot", "judge_rows", "judge_delta", "judge_mean")
     more = ("reflection_rows", "reflection_delta", "reflection_mean", "agreement")
     of_one = [[row[name] for name in (*names, *more)] for row in found]
@@ -163,8 +240,8 @@ def test_cells_of_a_small_game_by_hand(tmp_path: Path) -> None:
 
 
 def test_precision_of_a_small_game_by_hand(tmp_path: Path) -> None:
-    write(tmp_path, [reflected_game()])
-    found = rows(tmp_path, "judge_vs_reflection_precision")
+    write(tmp_path / "out", [reflected_game()])
+    found = rows(tmp_path / "out", "judge_vs_reflection_precision")
     numbers = [(r["target_agent"], r["judge_toward"], r["judge_movements"]) for r in found]
     assert numbers == [("0", "2", "3"), ("1", "4", "4")]
     others = [(r["reflection_toward"], r["reflection_movements"]) for r in found]
@@ -173,8 +250,8 @@ def test_precision_of_a_small_game_by_hand(tmp_path: Path) -> None:
         ("0.000000", "tied"),
         ("0.500000", "judge"),
     ]
-    assert rows(tmp_path, "judge_more_precise_than_reflection") == found[1:]
-    assert statistics(tmp_path, "movement") == pytest.approx(
+    assert rows(tmp_path / "out", "judge_more_precise_than_reflection") == found[1:]
+    assert statistics(tmp_path / "out", "movement") == pytest.approx(
         {
             "judge_movements": 7,
             "judge_toward": 6,
@@ -185,7 +262,7 @@ def test_precision_of_a_small_game_by_hand(tmp_path: Path) -> None:
         },
         abs=5e-5,
     )
-    assert statistics(tmp_path, "game_target") == {
+    assert statistics(tmp_path / "out", "game_target") == {
         "joined_targets": 2,
         "judge_more_precise": 1,
         "reflection_more_precise": 0,
@@ -198,8 +275,8 @@ def test_precision_of_a_small_game_by_hand(tmp_path: Path) -> None:
 
 def test_cases_are_what_the_judge_was_shown(tmp_path: Path) -> None:
     trace = reflected_game()
-    write(tmp_path, [trace])
-    whole = json.loads((tmp_path / CASES).read_text())
+    write(tmp_path / "out", [trace])
+    whole = json.loads((tmp_path / "out" / CASE_FILE).read_text())
     assert (whole["judge"], whole["metrics_version"]) == ("scripted", METRICS_VERSION)
     shown = [
         (case["round"], case["recipient"], [m["content"]["text"] for m in case["messages"]])
@@ -215,17 +292,20 @@ def test_cases_are_what_the_judge_was_shown(tmp_path: Path) -> None:
 def test_unreadable_answers_are_counted_and_move_nothing(tmp_path: Path) -> None:
     trace = reflected_game()
     nonsense = Completion(text="Occupied, all of them!", finish_reason="stop")
-    with JudgeTables(tmp_path, ["words"], spec=SPEC) as tables:
-        tables.add(trace, [verdict_of(case, nonsense) for case in cases_of(trace)])
-        tables.write()
-    (row,) = rows(tmp_path, "metric_comparison")
+    with FactsWriter(tmp_path / "facts", VERDICT_FACTS, ["words"]) as writer:
+        verdicts = [verdict_of(case, nonsense) for case in cases_of(trace)]
+        writer.add(judged_batch(trace, verdicts))
+        write_judge_tables(writer.write(), tmp_path / "out", Settings(analysis=SPEC))
+    (row,) = rows(tmp_path / "out", "metric_comparison")
     assert (row["cases"], row["unread"], row["beliefs"]) == ("4", "4", "0")
     assert float(row["judge_vps"]) == 0
     # What is unknown is not 0: only observers to whom nothing was delivered are left.
-    found = statistics(tmp_path, "round_cell")
+    found = statistics(tmp_path / "out", "round_cell")
     names = ("union_cells", "judge_nonzero", "reflection_nonzero")
     assert [found[name] for name in names] == [16, 0, 3]
-    problems = {case["problem"] for case in json.loads((tmp_path / CASES).read_text())["cases"]}
+    problems = {
+        case["problem"] for case in json.loads((tmp_path / "out" / CASE_FILE).read_text())["cases"]
+    }
     assert problems == {"not_json"}
 
 
@@ -250,6 +330,44 @@ def test_order_of_games_does_not_matter_and_lost_ones_add_nothing(tmp_path: Path
         assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes()
     (row,) = rows(tmp_path / "one", "metric_comparison")
     assert (row["games"], row["gap_low"], row["gap_high"]) == ("3", "-0.3333", "-0.3333")
+
+
+def of_team(trace: Trace, team: str) -> Trace:
+    named = trace.config.team.model_copy(update={"team_id": team})
+    return trace.model_copy(update={"config": trace.config.model_copy(update={"team": named})})
+
+
+def test_teams_of_a_setting_are_resampled_together(tmp_path: Path) -> None:
+    one, other = reflected_game(), reflecting(spoken_game(), SMALL_REFLECTIONS[1:])
+    games = [renamed(one, 0), renamed(other, 1), renamed(one, 2)]
+    games += [of_team(renamed(one, 0), "late"), of_team(renamed(other, 3), "late")]
+    spec = AnalysisSpec(bootstrap_resamples=200, permutations=999, confidence=0.8)
+    write(tmp_path / "out", games, spec=spec)
+    found = rows(tmp_path / "out", "judge_agreement")
+    assert list(dict.fromkeys((row["team"], row["unit"]) for row in found)) == [
+        (team, unit)
+        for team in ("words", "late")
+        for unit in ("cell", "round_cell", "movement", "game_target")
+    ]
+    shown = [row for row in found if row["statistic"] == "judge_precision"]
+    # The other game has the same movements by the judge: 6 of 7 in every resample.
+    assert [(row["team"], row["scenarios"]) for row in shown] == [("words", "3"), ("late", "2")]
+    assert [(row["value"], row["low"], row["high"]) for row in shown] == [("0.8571",) * 3] * 2
+    # Reflected movements, and those toward the truth, on each of four scenarios.
+    small, smaller, nothing = (13.0, 8.0), (11.0, 7.0), (0.0, 0.0)
+    sums = {
+        "words": [small, smaller, small, nothing],
+        "late": [small, nothing, nothing, smaller],
+    }
+    for row in (row for row in found if row["statistic"] == "reflection_precision"):
+        expected = percentile_intervals(
+            np.array(sums[row["team"]]),
+            [lambda sums: ratio(sums[..., 1], sums[..., 0])],
+            spec,
+            "test",
+        )
+        ends = (float(row["value"]), float(row["low"]), float(row["high"]))
+        assert ends == pytest.approx([each[0] for each in expected], abs=5e-5)
 
 
 def test_games_without_reflections_are_compared_with_the_semantics(tmp_path: Path) -> None:

@@ -7,8 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.agents.judging import JudgeCase, read_verdict
-from calbench.analysis.judge.scripted import READINGS, scripted_verdict
-from calbench.analysis.judge.sentences import readings
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import (
     Announcement,
@@ -26,6 +24,8 @@ from calbench.domain.messages import (
     Text,
 )
 from calbench.domain.replies import Unreadable
+from calbench.metrics.judge.scripted import READINGS, scripted_verdict
+from calbench.metrics.judge.sentences import readings
 
 
 def read(text: str) -> dict[int, int]:

@@ -1,0 +1,138 @@
+"""The scripted judge: a deterministic stand-in for a language model, so that all runs offline [C].
+
+It is no language model and is never shown as one. It knows a case and nothing else, and judges
+senders only: what an agent says of a third one is hearsay.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from calbench.agents.completion import CallSite, Completion
+from calbench.agents.judging import JudgeCase
+from calbench.domain.ids import AgentId
+from calbench.domain.messages import (
+    Announcement,
+    Confirm,
+    ConfirmReschedule,
+    CostReport,
+    CostRequest,
+    Decision,
+    Fail,
+    FailReschedule,
+    Message,
+    PartialSum,
+    PlanDecision,
+    Proposals,
+    Propose,
+    ProposeReply,
+    ProposeReschedule,
+    RescheduleReply,
+    RescheduleRequest,
+    Scores,
+    Share,
+    Text,
+)
+from calbench.metrics.judge.sentences import AGREE, CLAIMED, OFFER, OFFERED, SETTLED, Reading
+from calbench.metrics.judge.sentences import readings as readings_of
+
+SCRIPTED_JUDGE: Final = "scripted"
+"""Its name in tables."""
+
+FREE: Final = -3
+"""A slot in which nothing stands in the way."""
+
+FEASIBLE: Final = -1
+"""A slot that can be had, perhaps after a move."""
+
+HELD: Final = 2
+"""A slot in which something stands that could move."""
+
+REFUSED: Final = 3
+"""A slot that cannot be had."""
+
+
+class ScriptedJudge:
+    """Judges by fixed rules: sentences by their words, speech acts by what they mean."""
+
+    async def judge(self, case: JudgeCase, site: CallSite) -> Completion:
+        """Answer at once; ``site`` plays no part."""
+        del site
+        return scripted_verdict(case)
+
+
+def scripted_verdict(case: JudgeCase) -> Completion:
+    """Return the answer to a case, in the form in which a model answers."""
+    firmest: dict[AgentId, dict[int, Reading]] = {agent: {} for agent in case.others}
+    for message in case.messages:
+        told = tuple(_told(message.content))
+        for target in _targets(message, case):
+            known = firmest.get(target, {})
+            for reading in told:
+                before = known.get(reading.slot)
+                if before is None or reading.weight >= before.weight:
+                    known[reading.slot] = reading
+    beliefs = {
+        str(agent): [known[slot].delta if slot in known else 0 for slot in range(case.num_slots)]
+        for agent, known in firmest.items()
+    }
+    return Completion(text=json.dumps({"beliefs": beliefs}), finish_reason="stop")
+
+
+def _targets(message: Message, case: JudgeCase) -> Iterable[AgentId]:
+    """Return whose slots a message is about: its sender's, or all participants' if announced."""
+    if isinstance(message.content, Announcement):
+        return case.participants or ()
+    return () if message.sender is None else (message.sender,)
+
+
+def _told(content: object) -> Iterable[Reading]:
+    return READINGS[type(content)](content)
+
+
+def _nothing(_content: Any) -> Iterator[Reading]:
+    return iter(())
+
+
+def _settled(content: Decision | PlanDecision | Announcement | Confirm) -> Iterator[Reading]:
+    yield Reading(content.slot, AGREE, SETTLED)
+
+
+def _costs(content: CostReport) -> Iterator[Reading]:
+    for slot, cost in zip(content.slots, content.costs, strict=False):
+        delta = REFUSED if cost is None else FREE if cost == 0 else HELD
+        yield Reading(slot, delta, CLAIMED)
+
+
+def _offers(content: Proposals) -> Iterator[Reading]:
+    for plan in content.plans:
+        yield Reading(plan.slot, OFFER, OFFERED)
+
+
+def _reply(slot: int, status: str) -> Reading:
+    return Reading(slot, REFUSED if status == "IMPOSSIBLE" else FEASIBLE, CLAIMED)
+
+
+READINGS: Final[Mapping[type, Callable[[Any], Iterable[Reading]]]] = {
+    Text: lambda text: readings_of(text.text),
+    CostRequest: _nothing,
+    CostReport: _costs,
+    Decision: _settled,
+    Share: _nothing,
+    PartialSum: _nothing,
+    Announcement: _settled,
+    Propose: lambda act: [Reading(act.slot, OFFER, OFFERED)],
+    ProposeReply: lambda act: [_reply(act.slot, act.status)],
+    Confirm: _settled,
+    Fail: _nothing,
+    RescheduleRequest: lambda act: [Reading(act.slot, HELD, CLAIMED)],
+    ProposeReschedule: lambda act: [Reading(act.target, OFFER, OFFERED)],
+    RescheduleReply: lambda act: [_reply(act.target, act.status)],
+    ConfirmReschedule: lambda act: [Reading(act.target, AGREE, SETTLED)],
+    FailReschedule: _nothing,
+    Proposals: _offers,
+    Scores: _nothing,
+    PlanDecision: _settled,
+}
+"""What each speech act says of its sender's slots. Scores name plans whose slots stand in the
+recipient's own messages, which a judge is not shown: they say nothing to it."""

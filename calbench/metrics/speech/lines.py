@@ -1,0 +1,109 @@
+"""The lines that the audit command takes and gives: anyone's messages, one JSON object each."""
+
+import json
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from calbench.errors import FileError
+from calbench.files import first_problem, printable, shorten
+from calbench.metrics.speech.leakage import PrivateLabel, leaks_in
+from calbench.metrics.speech.own_slot import own_slot
+from calbench.metrics.speech.patterns import message_patterns
+
+MAX_LINE = 4_000_000
+"""Bytes of one line that are read at most; a longer one is refused [C]."""
+
+MAX_LABELS = 1000
+"""Labels of one message [C]."""
+
+Text = Annotated[str, Field(max_length=100_000)]
+
+
+class LabelLine(BaseModel):
+    """One label of a message's sender.
+
+    Without terms its own words serve. The tier is handed on as it is: others name theirs
+    otherwise.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    label_id: Annotated[str, Field(max_length=1000)]
+    private_label: Annotated[str, Field(max_length=1000)]
+    terms: Annotated[tuple[Annotated[str, Field(max_length=1000)], ...], Field(max_length=200)] = ()
+    tier: Annotated[str, Field(max_length=100)]
+
+    def private_label_of(self) -> PrivateLabel:
+        """Return the label as detectors take it."""
+        return PrivateLabel(self.label_id, self.private_label, self.terms, self.tier)
+
+
+class MessageLine(BaseModel):
+    """One message. ``known`` may hold labels that everybody addressed knows anyway."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    text: Text
+    labels: Annotated[tuple[LabelLine, ...], Field(max_length=MAX_LABELS)] = ()
+    known: Annotated[tuple[Text, ...], Field(max_length=MAX_LABELS)] = ()
+
+
+def audited_line(line: bytes, place: str) -> bytes:
+    """Audit one line.
+
+    Args:
+        line: of the file, without its end.
+        place: of the line, for messages.
+
+    Returns:
+        The same object with ``patterns``, ``own_slot`` and ``leaks``, as one line of ASCII.
+
+    Raises:
+        FileError: with the place, the field and what is wrong.
+    """
+    if len(line) > MAX_LINE:
+        raise FileError(f"{place}: longer than {MAX_LINE} bytes; write one message a line")
+    try:
+        given: Any = json.loads(line, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        reason = shorten(printable(str(error)), 120)
+        raise FileError(f"{place}: not JSON: {reason}; write one object a line") from error
+    if not isinstance(given, dict):
+        raise FileError(f"{place}: not a JSON object; write one object a line")
+    try:
+        message = MessageLine.model_validate(given)
+    except ValidationError as error:
+        raise FileError(f"{place}, field {first_problem(error)}") from error
+    return json.dumps(given | audit(message)).encode() + b"\n"
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+def audit(message: MessageLine) -> dict[str, Any]:
+    """Return what the audits of one message find."""
+    labels = [label.private_label_of() for label in message.labels]
+    leaks = leaks_in(message.text, labels, message.known)
+    patterns = list(message_patterns(message.text))
+    own = own_slot(message.text)
+    return {
+        "patterns": patterns + ["semantic_label_leakage"] * bool(leaks),
+        "own_slot": {
+            "proposal": own.proposal,
+            "availability": own.availability,
+            "cost_or_constraint": own.cost_or_constraint,
+            "exact_cost": own.exact_cost,
+        },
+        "leaks": [
+            {
+                "label_id": leak.label_id,
+                "span": leak.span,
+                "tier": leak.tier,
+                "start": leak.start,
+                "end": leak.end,
+            }
+            for leak in leaks
+        ],
+    }

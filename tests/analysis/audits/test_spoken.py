@@ -1,0 +1,60 @@
+"""Facts of what the detectors find in each message."""
+
+from calbench.facts.spoken import SPOKEN
+from calbench.domain.messages import Text
+from calbench.scenarios.labels import assign_labels, read_label_bank
+from calbench.traces.models import Trace
+from tests.factories import make_scenario
+from tests.facts.measured import rows_of, values_of
+from tests.facts.played import spoken_game, told_game
+from tests.metrics.games import dm, play_scripts, talk
+from tests.metrics.language_games import halted, seat, seated
+
+NAMES = ("patterns", "own_slot", "labels_told", "leak_tier")
+
+
+def telling_game() -> Trace:
+    """Agent 0 tells a private errand and a shared meeting; agent 1 that meeting to agent 2."""
+    scenario = make_scenario(["EB..", "....", "...."], [(0, 1), (1, 2)])
+    labels = assign_labels(scenario, read_label_bank("v1"))
+    errand = labels.text_by_item[labels.items_by_agent[0][1]]  # type: ignore[index]
+    meeting = labels.text_by_item[1]  # type: ignore[index]
+    scripts = {
+        0: talk(
+            dm(1, Text(text=f"Slots 0 and 2 are free for me. I have {errand} at slot 0.")),
+            dm(1, Text(text=f"For {meeting}, how about slot 3?")),
+        ),
+        1: talk(dm(2, Text(text=f"Then we do {meeting}, Agent 0 is free.")), round_index=1),
+    }
+    played = seated(play_scripts(scenario, scripts), seat("a"), seat("b"), seat("b"))
+    return played.model_copy(update={"config": played.config.updated(label_bank="v1")})
+
+
+def test_words_by_hand() -> None:
+    assert rows_of(SPOKEN, telling_game(), *NAMES) == [
+        (None, "availability cost_or_constraint", 1, "public"),
+        (None, "proposal", 0, None),  # its recipient takes part in the meeting
+        ("availability_gossip", None, 1, "public"),
+    ]
+
+
+def test_a_game_without_labels_tells_none() -> None:
+    trace = telling_game()
+    plain = trace.model_copy(update={"config": trace.config.updated(label_bank=None)})
+    assert [row[2:] for row in rows_of(SPOKEN, plain, *NAMES)] == [(None, None)] * 3
+    assert rows_of(SPOKEN, spoken_game(), *NAMES) == [
+        (None, "proposal cost_or_constraint", None, None)
+    ]
+
+
+def test_events_are_those_of_the_messages() -> None:
+    trace = telling_game()
+    events = [trace.events[index] for index in values_of(SPOKEN, trace)["event_index"]]
+    assert [type(event).__name__ for event in events] == ["DmSent"] * 3
+
+
+def test_typed_messages_and_excluded_games_have_none() -> None:
+    for trace in (told_game(), halted(telling_game())):
+        values = values_of(SPOKEN, trace)
+        assert list(values) == ["event_index", *NAMES]
+        assert set(map(len, values.values())) == {0}

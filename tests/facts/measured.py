@@ -1,0 +1,79 @@
+"""Facts and tables of a few games, as a run makes them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pyarrow import parquet
+
+from calbench.analysis.scoring import ALL_FACTS
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables import TABLES
+from calbench.config import compose_team
+from calbench.domain.messages import CHANNELS
+from calbench.engine.drivers import run
+from calbench.engine.seating import seat_policies
+from calbench.facts.fact import Fact, MeasuredGame, measured
+from calbench.facts.frames import csv_text
+from calbench.facts.storage import Facts, FactsWriter, GameKey, batch_of
+from calbench.metrics.measure import DEFAULT_MEASURE, METRICS_VERSION, MeasureSpec
+from calbench.scenarios.models import Scenario
+from calbench.traces.models import GameConfig, Limits, Trace
+
+
+def play_preset(name: str, scenario: Scenario) -> Trace:
+    """Play a game of a published team, mediators too."""
+    config = GameConfig(team=compose_team(name), channels=CHANNELS, limits=Limits())
+    return run(scenario, config, seat_policies(config.team, scenario.num_agents))
+
+
+def key_of(game: MeasuredGame) -> GameKey:
+    return GameKey(game.score.setting, game.score.team_id, game.score.scenario_id)
+
+
+def facts_of(
+    folder: Path,
+    traces: Sequence[Trace],
+    teams: Sequence[str] = (),
+    measure: MeasureSpec = DEFAULT_MEASURE,
+    facts: Sequence[Fact] = ALL_FACTS,
+) -> Facts:
+    """Return the facts of some games, one batch a game."""
+    with FactsWriter(folder, facts, teams) as writer:
+        for trace in traces:
+            game = measured(trace, measure)
+            writer.add(batch_of(facts, [(key_of(game), {f.name: f.of(game) for f in facts})]))
+        return writer.write()
+
+
+def values_of(fact: Fact, trace: Trace, measure: MeasureSpec = DEFAULT_MEASURE) -> dict[str, Any]:
+    """Return a fact's rows of one game, column by column."""
+    return fact.of(measured(trace, measure))
+
+
+def rows_of(fact: Fact, trace: Trace, *names: str) -> list[tuple[Any, ...]]:
+    """Return some columns of a fact's rows of one game."""
+    values = values_of(fact, trace)
+    return list(zip(*(values[name] for name in names), strict=True))
+
+
+def lines_of(facts: Facts, path: str, settings: Settings | None = None) -> list[str]:
+    """Return the lines of a table behind its header, without the version of the metrics."""
+    table = TABLES[path]
+    frames = table.frames(facts, settings or Settings())
+    header, *lines = "".join(csv_text(frames, table.columns)).splitlines()
+    if not header.endswith(",metrics_version"):
+        return lines
+    assert all(line.endswith(f",{METRICS_VERSION}") for line in lines)
+    return [line.removesuffix(f",{METRICS_VERSION}") for line in lines]
+
+
+def written(facts: Facts, path: str, folder: Path, settings: Settings | None = None) -> Path:
+    """Write a table and return its file."""
+    TABLES[path].write(facts, settings or Settings(), folder)
+    return folder / path
+
+
+def parquet_rows(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
+    return found

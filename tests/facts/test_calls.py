@@ -1,0 +1,82 @@
+"""Facts of calls: what was asked, taken and read, by hand and against the score."""
+
+from dataclasses import replace
+
+import pytest
+
+from calbench.domain.replies import Usage
+from calbench.facts.calls import CALLS
+from calbench.metrics.game import score_game
+from calbench.traces.events import TurnEnd
+from tests.facts.measured import rows_of, values_of
+from tests.facts.played import paid_game, told_game
+from tests.metrics.language_games import (
+    halted,
+    noted,
+    small_game,
+)
+
+NAMES = tuple(column.name for column in CALLS.columns)
+
+
+def test_calls_by_hand() -> None:
+    gpt, paid = ("gpt", "model", "vendor/gpt"), (2, 1000, 400, 50, False, "recovered")
+    free = (0, None, None, None, None, "read")
+    assert rows_of(CALLS, paid_game(), *NAMES) == [
+        (6, 0, "CHEAP_TALK", 0, *gpt, 0, *paid),
+        (12, 0, "CHEAP_TALK", 0, *gpt, 1, *paid),
+        (17, 0, "DECISION", 0, *gpt, 0, *free),
+        (24, 0, "REFLECTION", 0, *gpt, None, *free),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "agent", "reading"),
+    [
+        ("recovered", 0, "recovered"),
+        ("truncated", 0, "truncated"),
+        ("prose_ignored", 0, "read"),
+        ("recovered", 1, "read"),
+    ],
+)
+def test_a_note_is_about_the_answer_before_it(kind: str, agent: int, reading: str) -> None:
+    assert values_of(CALLS, paid_game(kind, agent))["reading"][0] == reading
+
+
+def test_estimates_and_recorded_replies() -> None:
+    trace = paid_game()
+    usage = Usage(input_tokens=7, cached_tokens=0, output_tokens=5, is_estimated=True)
+    events = tuple(
+        replace(event, usage=usage, reply_keys=()) if isinstance(event, TurnEnd) else event
+        for event in trace.events
+    )
+    values = values_of(CALLS, trace.model_copy(update={"events": events}))
+    assert (values["calls"][0], values["is_estimated"][0]) == (1, True)
+    assert (values["input_tokens"][0], values["cached_tokens"][0]) == (7, 0)
+
+
+def test_calls_add_up_to_the_tokens_of_the_score() -> None:
+    tokens = [agent.tokens for agent in score_game(paid_game()).agents]
+    values = values_of(CALLS, paid_game())
+    assert sum(values["calls"]) == sum(each.calls for each in tokens) == 4
+    for name in ("input_tokens", "cached_tokens", "output_tokens"):
+        assert sum(n or 0 for n in values[name]) == sum(getattr(each, name) for each in tokens) > 0
+
+
+def test_only_players_in_words_are_asked() -> None:
+    assert set(values_of(CALLS, paid_game())["player"]) == {"gpt"}
+    assert values_of(CALLS, told_game())["calls"] == []
+
+
+def test_excluded_games_have_theirs_too() -> None:
+    scored, excluded = (values_of(CALLS, trace) for trace in (paid_game(), halted(paid_game())))
+    assert score_game(halted(paid_game())).is_lost
+    assert excluded["event_index"] == [6, 12, 17, 25]  # the halt stands before the reflection
+    assert {name for name in NAMES if excluded[name] != scored[name]} == {"event_index"}
+
+
+def test_decisions_name_their_phase_and_attempt() -> None:
+    rows = rows_of(CALLS, noted(small_game(), 0, ["truncated"]), "phase", "attempt", "reading")
+    assert rows[0] == ("CHEAP_TALK", 0, "truncated")
+    assert {phase for phase, *_ in rows} >= {"CHEAP_TALK", "DECISION"}
+    assert {reading for _, _, reading in rows[1:]} == {"read"}

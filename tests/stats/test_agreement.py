@@ -1,0 +1,319 @@
+"""Agreement of two raters: by hand, by scipy, and by laws."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import pearsonr
+
+from calbench.stats import agreement
+from calbench.stats.agreement import (
+    NUM_SUMS,
+    Statistic,
+    cell_sums,
+    chance_agreement,
+    percentile_intervals,
+    ratio,
+    spread_evenly,
+    with_zeros,
+)
+from calbench.stats.bootstrap import resample_weights
+from calbench.stats.spec import AnalysisSpec
+from calbench.stats.sums import Floats, Ints
+
+SPEC = AnalysisSpec(bootstrap_resamples=200, permutations=999)
+
+SHARES: dict[str, Statistic] = {
+    "jaccard": agreement.jaccard,
+    "first_coverage": agreement.first_coverage,
+    "second_coverage": agreement.second_coverage,
+    "directional_agreement": agreement.directional_agreement,
+    "kappa": agreement.kappa,
+    "pearson": agreement.pearson,
+    "pearson_both": agreement.pearson_both,
+}
+
+ALL: dict[str, Statistic] = {
+    "cells": agreement.cells,
+    "first_nonzero": agreement.first_nonzero,
+    "second_nonzero": agreement.second_nonzero,
+    "both_nonzero": agreement.both_nonzero,
+    "same_direction": agreement.same_direction,
+    **SHARES,
+}
+
+FIRST = (3, 2, -1, 0, 0, -3, 1, 0, 2, 0)
+SECOND = (1, -2, -3, 2, 0, 0, 3, 0, 1, -1)
+"""Ten cells: 6 and 7 nonzero, 5 both, 4 of these the same way; 2 are 0 for both."""
+
+
+def integers(values: Sequence[int]) -> Ints:
+    return np.array(values, dtype=np.int64)
+
+
+def sums_of(first: Sequence[int], second: Sequence[int]) -> Floats:
+    """Return the sums of one group of cells."""
+    (sums,) = cell_sums(integers(first), integers(second), np.zeros(len(first), np.int64), 1)
+    return np.asarray(sums)
+
+
+def of(first: Sequence[int], second: Sequence[int]) -> dict[str, float]:
+    sums = sums_of(first, second)
+    return {name: float(statistic(sums)) for name, statistic in ALL.items()}
+
+
+def kappa_by_hand(judge: Sequence[int], reflection: Sequence[int]) -> float:
+    pairs = list(zip(np.sign(judge).tolist(), np.sign(reflection).tolist(), strict=True))
+    ours, theirs = (Counter(side) for side in zip(*pairs, strict=True))
+    agreed = sum(j == r for j, r in pairs) / len(pairs)
+    expected = sum(ours[sign] * theirs[sign] for sign in (-1, 0, 1)) / len(pairs) ** 2
+    return float((agreed - expected) / (1 - expected))
+
+
+def test_ten_cells_by_hand() -> None:
+    both = [(x, y) for x, y in zip(FIRST, SECOND, strict=True) if x and y]
+    # Signs: the first has -2, +4, 0 four times; the second -3, +4, 0 three times.
+    expected = (2 * 3 + 4 * 3 + 4 * 4) / 100
+    assert of(FIRST, SECOND) == pytest.approx(
+        {
+            "cells": 10,
+            "first_nonzero": 6,
+            "second_nonzero": 7,
+            "both_nonzero": 5,
+            "same_direction": 4,
+            "jaccard": 5 / 8,
+            "first_coverage": 5 / 7,
+            "second_coverage": 5 / 6,
+            "directional_agreement": 4 / 5,
+            "kappa": (6 / 10 - expected) / (1 - expected),
+            "pearson": pearsonr(FIRST, SECOND).statistic,
+            "pearson_both": pearsonr(*zip(*both, strict=True)).statistic,
+        }
+    )
+
+
+def test_sums_of_ten_cells_by_hand() -> None:
+    assert sums_of(FIRST, SECOND).tolist() == [
+        *(1, 1, 0),  # the first says -: the second -, 0, +
+        *(1, 2, 1),
+        *(1, 0, 3),
+        *(4, 1, 28, 29, 7),  # x, y, x^2, y^2, x y of all cells
+        *(7, 0, 19, 24, 7),  # of those of which both say something
+    ]
+
+
+def test_sums_are_those_of_each_group() -> None:
+    groups = integers([2, 0, 2, 0, 2, 0, 2, 0, 2, 0])
+    found = cell_sums(integers(FIRST), integers(SECOND), groups, 4)
+    assert found.shape == (4, NUM_SUMS)
+    assert found[0].tolist() == sums_of(FIRST[1::2], SECOND[1::2]).tolist()
+    assert found[2].tolist() == sums_of(FIRST[::2], SECOND[::2]).tolist()
+    assert not found[[1, 3]].any()
+    nothing = integers([])
+    assert cell_sums(nothing, nothing, nothing, 2).tolist() == [[0] * NUM_SUMS] * 2
+
+
+def test_cells_of_which_both_say_nothing_can_be_added_later() -> None:
+    moved = [(x, y) for x, y in zip(FIRST, SECOND, strict=True) if x or y]
+    sums = np.array([sums_of(*zip(*moved, strict=True)), np.zeros(NUM_SUMS)])
+    whole = with_zeros(sums, integers([10, 3]))
+    assert whole[0].tolist() == sums_of(FIRST, SECOND).tolist()
+    assert whole[1].tolist() == sums_of([0] * 3, [0] * 3).tolist()
+    assert sums[1].tolist() == [0] * NUM_SUMS
+
+
+def test_ratios_of_nothing_are_no_numbers() -> None:
+    found = ratio(np.array([1.0, 0.0, 3.0]), np.array([0.0, 0.0, 2.0]))
+    assert found.tolist() == [np.inf, pytest.approx(np.nan, nan_ok=True), 1.5]
+    assert all(np.isnan(value) for value in list(of([], []).values())[5:])
+
+
+CELLS = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=40)
+
+
+@given(CELLS)
+def test_laws(cells: list[tuple[int, int]]) -> None:
+    judge, reflection = (list(side) for side in zip(*cells, strict=True))
+    found, swapped = of(judge, reflection), of(reflection, judge)
+    for name in ("jaccard", "directional_agreement", "kappa", "pearson", "pearson_both"):
+        assert found[name] == pytest.approx(swapped[name], nan_ok=True)
+    assert found["first_coverage"] == pytest.approx(swapped["second_coverage"], nan_ok=True)
+    assert not found["kappa"] < -1
+    assert not found["kappa"] > 1
+    if len(set(np.sign(judge)) | set(np.sign(reflection))) > 1:
+        assert found["kappa"] == pytest.approx(kappa_by_hand(judge, reflection))
+    if len(set(judge)) > 1 and len(set(reflection)) > 1:
+        assert found["pearson"] == pytest.approx(pearsonr(judge, reflection).statistic)
+
+
+@given(st.lists(st.integers(-9, 9), min_size=2, max_size=40))
+def test_whoever_agrees_with_itself_agrees_wholly(cells: list[int]) -> None:
+    found = of(cells, cells)
+    is_moved, signs = any(cells), set(np.sign(cells))
+    assert found["directional_agreement"] == pytest.approx(1 if is_moved else np.nan, nan_ok=True)
+    assert found["kappa"] == pytest.approx(1 if len(signs) > 1 else np.nan, nan_ok=True)
+    opposite = of(cells, [-cell for cell in cells])
+    assert opposite["directional_agreement"] == pytest.approx(
+        0 if is_moved else np.nan, nan_ok=True
+    )
+
+
+def drawn(units: int, seed: int, echo: float) -> tuple[list[Ints], list[Ints]]:
+    """Return units of 30 cells of which the second rater repeats the first with some chance."""
+    chance = np.random.default_rng(seed)
+    first = [chance.integers(-3, 4, 30) for _ in range(units)]
+    own = [chance.integers(-3, 4, 30) for _ in range(units)]
+    return first, [
+        np.where(chance.random(30) < echo, x, y) for x, y in zip(first, own, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("confidence", [0.95, 0.5])
+def test_intervals_are_those_of_resampled_cells(confidence: float) -> None:
+    first, second = drawn(8, seed=1, echo=0.5)
+    sums = np.array([sums_of(*each) for each in zip(first, second, strict=True)])  # type: ignore[arg-type]
+    spec = AnalysisSpec(bootstrap_resamples=200, confidence=confidence)
+    found = percentile_intervals(sums, list(SHARES.values()), spec, "here")
+    resampled = []
+    for weights in np.concatenate(list(resample_weights(8, spec, "here"))):
+        chosen = [unit for unit, times in enumerate(weights) for _ in range(int(times))]
+        cells = [np.concatenate([side[unit] for unit in chosen]) for side in (first, second)]
+        resampled.append([of(cells[0].tolist(), cells[1].tolist())[name] for name in SHARES])
+    tail = (1 - confidence) / 2
+    ends = np.quantile(np.array(resampled), [tail, 1 - tail], axis=0)
+    assert found.low == pytest.approx(ends[0])
+    assert found.high == pytest.approx(ends[1])
+    whole = of(np.concatenate(first).tolist(), np.concatenate(second).tolist())
+    assert found.value == pytest.approx([whole[name] for name in SHARES])
+
+
+def test_one_unit_has_no_interval_and_two_have() -> None:
+    sums = sums_of(FIRST, SECOND)
+    found = percentile_intervals(np.array([sums, np.zeros_like(sums)]), [SHARES["jaccard"]], SPEC)
+    assert found.value.tolist() == [5 / 8]
+    assert np.isnan([*found.low, *found.high]).all()
+    found = percentile_intervals(np.array([sums, sums]), [SHARES["jaccard"]], SPEC)
+    assert [*found.value, *found.low, *found.high] == [5 / 8] * 3
+
+
+def test_statistics_and_resamples_without_a_value_are_left_out() -> None:
+    nowhere = sums_of([0, 0], [0, 1])
+    some = sums_of([1, 1, 0, -1], [1, -1, 2, -1])
+    statistics = [SHARES["directional_agreement"], SHARES["jaccard"]]
+    found = percentile_intervals(np.array([nowhere, nowhere]), statistics, SPEC)
+    assert np.isnan([found.value[0], found.low[0], found.high[0]]).all()
+    assert [found.value[1], found.low[1], found.high[1]] == [0, 0, 0]
+    # A resample of the first unit alone has no cells of which both say something.
+    found = percentile_intervals(np.array([nowhere, some]), statistics, SPEC)
+    assert [found.value[0], found.low[0], found.high[0]] == [2 / 3] * 3
+    assert [found.low[1], found.high[1]] == [0, 3 / 4]
+
+
+def test_an_interval_of_resamples_without_a_value_is_absent() -> None:
+    sums = np.array([sums_of([0, 0], [0, 1])] * 30 + [sums_of([1], [1])])
+    spec = AnalysisSpec(bootstrap_resamples=1)
+    name = next(n for n in range(99) if not next(resample_weights(31, spec, n))[0, -1])
+    found = percentile_intervals(sums, [SHARES["directional_agreement"]], spec, name)
+    assert found.value.tolist() == [1]
+    assert np.isnan([*found.low, *found.high]).all()
+
+
+def signs(cells: Sequence[Ints]) -> Floats:
+    return np.sign(np.array(cells)).astype(np.float64)
+
+
+def shares(first: Sequence[Ints], second: Sequence[Ints]) -> list[float]:
+    """Return directional agreement for each way to deal units out, the real one first."""
+    found = []
+    for deal in permutations(range(len(first))):
+        pairs = [(np.sign(first[i]), np.sign(second[j])) for i, j in enumerate(deal)]
+        same = sum(int(((x * y) > 0).sum()) for x, y in pairs)
+        found.append(same / sum(int(((x * y) != 0).sum()) for x, y in pairs))
+    return found
+
+
+@pytest.mark.parametrize("echo", [0.0, 0.2])
+def test_chance_is_what_all_deals_say(echo: float) -> None:
+    first, second = drawn(5, seed=3, echo=echo)
+    every = shares(first, second)
+    exact = sum(share >= every[0] for share in every) / len(every)
+    found = chance_agreement(signs(first), signs(second), AnalysisSpec(permutations=9999))
+    assert found is not None
+    assert found.p_value == pytest.approx(exact, abs=0.015)
+    assert found.agreement == pytest.approx(np.mean(every), abs=0.005)
+
+
+def test_equal_names_and_seeds_give_equal_deals() -> None:
+    first, second = drawn(5, seed=3, echo=0.2)
+    one = chance_agreement(signs(first), signs(second), SPEC, "judge", "here")
+    assert one == chance_agreement(signs(first), signs(second), SPEC, "judge", "here")
+    assert one != chance_agreement(signs(first), signs(second), SPEC, "judge", "there")
+    other = AnalysisSpec(permutations=999, bootstrap_seed=1)
+    assert one != chance_agreement(signs(first), signs(second), other, "judge", "here")
+
+
+def test_habits_alone_are_no_agreement() -> None:
+    # Both call all but a few cells positive, each its own: the share is high, and so is chance's.
+    rows = [1] * 9 + [-1]
+    first = signs([integers(rows[k:] + rows[:k]) for k in range(6)])
+    second = signs([integers(rows[k + 3 :] + rows[: k + 3]) for k in range(6)])
+    found = chance_agreement(first, second, SPEC)
+    assert found is not None
+    assert found.agreement > 0.75
+    assert found.p_value > 0.05
+    echoed = chance_agreement(first, first, SPEC)
+    assert echoed is not None
+    assert echoed.p_value < 0.02
+
+
+def test_chance_by_hand() -> None:
+    # Dealt as they are, both cells agree; the other way none does. Half of all deals are each.
+    first = np.array([[1.0], [-1.0]])
+    found = chance_agreement(first, first, SPEC)
+    assert found is not None
+    hits = round(found.p_value * 1000) - 1
+    assert 430 < hits < 570
+    assert found.agreement == pytest.approx(hits / 999)
+    opposed = chance_agreement(first, -first, SPEC)
+    assert opposed is not None
+    assert opposed.p_value == 1
+    assert opposed.agreement == pytest.approx(1 - hits / 999)
+
+
+def test_cells_that_a_unit_lacks_are_not_compared() -> None:
+    cells = np.array([[1.0, 1, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1]])
+    assert chance_agreement(cells, cells, SPEC) == (1.0, 1.0)
+
+
+def test_a_deal_without_a_cell_to_compare_counts_against() -> None:
+    # Each unit has a cell of its own: dealt otherwise there is nothing to compare.
+    cells = np.eye(2)
+    found = chance_agreement(cells, cells, SPEC)
+    assert found == (1.0, 1.0)
+
+
+def test_nothing_to_compare_is_no_chance() -> None:
+    nothing = np.zeros((1, 4))
+    assert chance_agreement(nothing, nothing, SPEC) is None
+    assert chance_agreement(np.ones((1, 4)), np.ones((1, 4)), SPEC) is None
+    assert chance_agreement(np.zeros((3, 4)), np.zeros((3, 4)), SPEC) is None
+
+
+def test_units_of_the_test_are_spread_over_all() -> None:
+    assert spread_evenly(0).tolist() == []
+    assert spread_evenly(5).tolist() == [0, 1, 2, 3, 4]
+    assert spread_evenly(5, 2).tolist() == [0, 2]
+    assert spread_evenly(7, 3).tolist() == [0, 2, 4]
+    assert len(spread_evenly(1001)) == 1000
+    assert spread_evenly(2500)[-1] == 2497
+
+
+def test_sums_hold_every_pair_of_signs_once() -> None:
+    pairs = list(product((-2, 0, 5), repeat=2))
+    first, second = zip(*pairs, strict=True)
+    assert sums_of(first, second)[:9].tolist() == [1] * 9
+    assert of(first, second)["kappa"] == 0

@@ -1,0 +1,143 @@
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calbench.stats.bootstrap import bootstrap_means, resample_weights
+from calbench.stats.differences import Differences, paired_differences, paired_ends
+from calbench.stats.intervals import tail_share
+from calbench.stats.permutation import swap_p_values
+from calbench.stats.spec import AnalysisSpec
+from tests.stats.samples import UNITS, Unit, beside, column, random_units
+
+SPEC = AnalysisSpec(bootstrap_resamples=200)
+QUICK = AnalysisSpec(bootstrap_resamples=20, permutations=255)
+
+suites = st.integers(1, 12).flatmap(
+    lambda n: st.tuples(*[st.lists(UNITS, min_size=n, max_size=n) for _ in range(2)])
+)
+
+
+def compare(
+    first: Sequence[Unit], second: Sequence[Unit], spec: AnalysisSpec = QUICK
+) -> Differences:
+    return paired_differences(beside(first, second), [(0, 1)], spec, "uniform")
+
+
+def values(found: Differences) -> list[float]:
+    parts = (found.value, found.low, found.high, found.p_value, found.spread)
+    return [float(part[0]) for part in parts]
+
+
+def test_difference_is_that_of_a_loop_over_the_resamples() -> None:
+    first, second = random_units(3, 20), random_units(4, 20)
+    found = compare(first, second, SPEC)
+    drawn = []
+    for weights in np.concatenate(list(resample_weights(20, SPEC, "uniform"))):
+        means = [
+            sum(w * e[0] for w, e in zip(weights, side, strict=True) if e)
+            / sum(w * e[1] for w, e in zip(weights, side, strict=True) if e)
+            for side in (first, second)
+        ]
+        drawn.append(means[0] - means[1])
+    tail = tail_share(20, SPEC.confidence)
+    ends = np.quantile(drawn, [tail, 1 - tail])
+    assert (found.low[0], found.high[0]) == pytest.approx(tuple(ends), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("num_units", "expected"),
+    [
+        (20, [0.17127766599597, -1.33389668536686, 2.14419667986373, 0.8189, 3.41375753385633]),
+        (8, [-0.77530364372470, -3.61548098926697, 3.82211145490157, 0.5625, 3.84603608282228]),
+    ],
+)
+def test_differences_are_those_they_always_were(num_units: int, expected: list[float]) -> None:
+    found = compare(random_units(3, num_units), random_units(4, num_units), SPEC)
+    assert values(found) == pytest.approx(expected, abs=1e-12)
+    assert found.num_units.tolist() == [num_units]
+
+
+def test_difference_over_common_units_is_that_of_the_means() -> None:
+    columns = beside(random_units(5, 12), random_units(6, 12))
+    means = bootstrap_means(columns, QUICK, "uniform").value
+    found = paired_differences(columns, [(0, 1), (1, 0), (0, 0)], QUICK, "uniform")
+    gap = means[0] - means[1]
+    assert found.value.tolist() == pytest.approx([gap, -gap, 0])
+
+
+def test_only_units_that_count_for_both_are_compared() -> None:
+    first: list[Unit] = [(4.0, 2), (100.0, 1), None, (1.0, 1)]
+    second: list[Unit] = [(1.0, 1), (0.0, 0), (7.0, 1), (3.0, 1)]
+    found = compare(first, second)
+    assert found.num_units.tolist() == [2]
+    assert found.value[0] == pytest.approx(5 / 3 - 2)
+    alone = compare([first[0], first[3]], [second[0], second[3]])
+    assert found.p_value.tolist() == alone.p_value.tolist()
+    assert found.spread.tolist() == alone.spread.tolist()
+
+
+def test_pairs_without_a_common_unit_are_absent_and_disturb_nobody() -> None:
+    columns = beside([None, (1.0, 1), (2.0, 1)], [(1.0, 1), None, None], [None, (3.0, 1), (5.0, 1)])
+    found = paired_differences(columns, [(0, 1), (0, 2)], QUICK)
+    assert np.isnan([part[0] for part in (found.value, found.low, found.p_value)]).all()
+    assert found.num_units.tolist() == [0, 2]
+    assert found.value[1] == -2.5
+    assert paired_differences(beside([], []), [(0, 1)], QUICK).num_units.tolist() == [0]
+    assert paired_differences(columns, [], QUICK).value.shape == (0,)
+
+
+def test_one_common_unit_gives_neither_interval_nor_spread() -> None:
+    found = compare([(4.0, 2)], [(1.0, 1)])
+    assert values(found) == pytest.approx([1.0, np.nan, np.nan, 1.0, np.nan], nan_ok=True)
+    assert found.num_units.tolist() == [1]
+
+
+def test_spread_of_equal_counts_is_that_of_the_differences() -> None:
+    found = compare([(2.0, 2), (8.0, 2), (5.0, 2)], [(4.0, 2), (2.0, 2), (1.0, 2)])
+    assert found.spread[0] == pytest.approx(np.std([-1, 3, 2], ddof=1))
+
+
+def test_spread_of_a_ratio_is_that_of_its_resamples() -> None:
+    first, second = random_units(7, 60), random_units(8, 60)
+    many = AnalysisSpec(bootstrap_resamples=4000)
+    found = compare(first, second, many)
+    resampled = []
+    for weights in np.concatenate(list(resample_weights(60, many, "uniform"))):
+        means = [
+            (weights @ [e[0] for e in side if e]) / (weights @ [e[1] for e in side if e])
+            for side in (first, second)
+        ]
+        resampled.append(means[0] - means[1])
+    assert found.spread[0] / np.sqrt(60) == pytest.approx(np.std(resampled), rel=0.06)
+
+
+@given(suites)
+def test_differences_are_antisymmetric(suite: tuple[list[Unit], list[Unit]]) -> None:
+    one, other = compare(suite[0], suite[1]), compare(suite[1], suite[0])
+    assert one.num_units.tolist() == other.num_units.tolist()
+    value, low, high, p_value, spread = values(one)
+    assert values(other) == pytest.approx([-value, -high, -low, p_value, spread], nan_ok=True)
+    if one.num_units[0]:
+        assert value == -other.value[0]
+        assert 0 < p_value <= 1
+        assert p_value == other.p_value[0]
+    if one.num_units[0] > 1:
+        assert low <= high
+    else:
+        assert np.isnan([low, high, spread]).all()
+
+
+def test_p_values_are_those_of_the_swap_test_alone() -> None:
+    first, second = random_units(1, 9), random_units(2, 9)
+    found = compare(first, second)
+    expected = swap_p_values(column(first), column(second), QUICK)
+    assert found.p_value.tolist() == expected.tolist()
+
+
+def test_ends_leave_out_resamples_in_which_nothing_counts() -> None:
+    first, second = column([(4.0, 1), None, (6.0, 2)]), column([(1.0, 1), None, (1.0, 2)])
+    low, high = paired_ends(first, second, np.array([2]), SPEC, "x")
+    assert (low[0], high[0]) == (2.5, 3.0)

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from calbench.stats.proportions import fisher_p_value, wilson
+from calbench.stats.spec import AnalysisSpec
+
+SPEC = AnalysisSpec()
+
+
+@given(
+    st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
+    st.sampled_from([0.95, 0.8]),
+)
+def test_wilson_intervals_are_those_of_the_formula(
+    outcome: tuple[int, int], confidence: float
+) -> None:
+    successes, trials = outcome
+    found = wilson(successes, trials, AnalysisSpec(confidence=confidence))
+    assert found is not None
+    z, share = stats.norm.ppf((1 + confidence) / 2), successes / trials
+    centre = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
+    half = z / (1 + z**2 / trials) * np.sqrt(share * (1 - share) / trials + (z / 2 / trials) ** 2)
+    assert found.value == share
+    assert (found.low, found.high) == pytest.approx((centre - half, centre + half), abs=1e-9)
+    assert found.low <= share <= found.high
+
+
+def test_wilson_intervals_of_none_and_half() -> None:
+    assert wilson(0, 10, SPEC) == pytest.approx((0, 0, 0.27753), abs=1e-5)
+    assert wilson(5, 10, SPEC) == pytest.approx((0.5, 0.23659, 0.76341), abs=1e-5)
+
+
+def test_shares_without_trials_are_absent() -> None:
+    assert wilson(0, 0, SPEC) is None
+    assert fisher_p_value((0, 0), (1, 2)) is None
+    assert fisher_p_value((1, 2), (0, 0)) is None
+
+
+def test_fisher_is_that_of_the_tea_tasting() -> None:
+    # Three cups of four and one of four: 34 of the 70 ways are as extreme.
+    assert fisher_p_value((3, 4), (1, 4)) == pytest.approx(34 / 70)
+    assert fisher_p_value((4, 4), (0, 4)) == pytest.approx(2 / 70)
+    assert fisher_p_value((2, 4), (2, 4)) == pytest.approx(1)
