@@ -103,6 +103,7 @@ UNLISTED = {
             "calbench/metrics",
             "calbench/oracle",
             "calbench/protocols",
+            "calbench/report/escape.py",
             "calbench/scenarios",
             "calbench/traces",
         ),

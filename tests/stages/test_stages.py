@@ -9,7 +9,6 @@ import pytest
 
 from calbench.analysis.scoring import facts_of
 from calbench.config import RunSpec, compose, read_params, write_params
-from calbench.errors import ConfigError
 from calbench.facts.games import SCORES
 from calbench.run import execute
 from calbench.scenarios.storage import read_suite
@@ -91,17 +90,12 @@ def test_summarize_stage_brings_experiments_together(run_stage: Stage, tmp_path:
     folder = tmp_path / "data/tables/summary"
     folder.mkdir()
     (folder / "gone.csv").write_text("gone\n")
-    stage.main(["compared=tiny", "browsed=tiny"])
+    stage.main(["tiny"])
     made = files(folder)
     assert set(made) >= {"leaderboard.csv", "difficulty.csv", "regret_by_team.csv"}
     assert "gone.csv" not in made
-    assert "scale_bytes.csv" not in made
     board = made["leaderboard.csv"].decode().splitlines()
     assert board[1].startswith("tiny,tiny,private messages,imap,protocol,3,0,3,")
-    with pytest.raises(
-        ConfigError, match=r"^shown: is no role of experiments; known are compared,"
-    ):
-        stage.main(["shown=tiny"])
 
 
 def test_stages_and_command_write_the_same_tables_and_traces(

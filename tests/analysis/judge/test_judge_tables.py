@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from calbench.interface import play_game
 from scipy.stats import pearsonr
 
 from calbench.agents.completion import Completion
+from calbench.analysis.judge_output import CASE_FILE
+from calbench.metrics.judge.cases import cases_of
 from calbench.analysis.judge_output import (
-    CASE_FILE,
     JUDGE_FACTS,
     JUDGE_TABLES,
     VERDICT_FACTS,
@@ -20,13 +20,13 @@ from calbench.analysis.judge_output import (
     scripted_verdicts,
     write_judge_tables,
 )
+from calbench.metrics.judge.verdicts import verdict_of
 from calbench.analysis.scoring import ALL_FACTS, write_tables
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts, FactsWriter
-from calbench.metrics.judge.cases import cases_of
-from calbench.metrics.judge.verdicts import verdict_of
+from calbench.api import play_game
 from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
 from calbench.stats.agreement import percentile_intervals, ratio
 from calbench.stats.spec import AnalysisSpec
