@@ -80,13 +80,14 @@ def test_announcement_of_a_mediator_has_no_sender_and_a_group_all_recipients(
 ) -> None:
     folder(tmp_path, mediator="mediator")
     found = read_run(tmp_path).messages()
-    told = found[found["channel"] == "announcement"]
-    assert len(told) > 0
+    told = found[found["source"] == "announcement"]
+    assert len(told) == 2
     assert told["sender"].isna().all()
-    assert told["recipients"].iloc[0] == "0 1 2"
-    sealed = found[found["channel"] == "sealed"]
+    assert told["recipients"].tolist() == ["0 1 2", "1 2"]
+    sealed = found[found["source"] == "costs"]
+    assert set(found["channel"]) == {"sealed"}
     assert sealed["recipients"].isna().all()
-    assert sealed["sender"].tolist()[:3] == [0, 1, 2]
+    assert sealed["sender"].tolist() == [0, 1, 2, 1, 2]
 
 
 def test_games_stand_in_the_order_of_their_files_and_silence_is_a_frame(tmp_path: Path) -> None:
