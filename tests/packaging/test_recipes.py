@@ -103,7 +103,8 @@ def items_moved_by_agent(events: Iterable[Event], num_agents: int) -> tuple[int,
         "site/docs/method.md",
         "### Fairness {#fairness}\n",
         (
-            "### Moves {#moves}\n\n    mean of items moved / S\n\nOver agent-games with S > 0. [C]\n\n"
+            "### Moves {#moves}\n\n    mean of items moved / S\n\n"
+            "Runs over agent-games with S > 0. [C]\n\n"
             "### Fairness {#fairness}\n"
         ),
     ),
