@@ -77,7 +77,7 @@ def resource(table: Table) -> dict[str, Any]:
     return {
         "name": table.path.rpartition(".")[0].replace("/", "-").replace("_", "-"),
         "path": table.path,
-        "description": " ".join(table.about.split()),
+        "description": table.about,
         "format": table.path.rpartition(".")[2],
         "schema": {
             "fields": [field(column) for column in table.columns],

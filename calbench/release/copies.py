@@ -10,9 +10,10 @@ from typing import Any
 
 from pyarrow import parquet
 
-from calbench.analysis import reproduction  # noqa: F401 - declares its tables
+from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
+from calbench.analysis.tables.registry import Declared
 from calbench.errors import FileError
 from calbench.facts.columns import Column, text
 from calbench.facts.frames import PARQUET_VERSION, arrow_table, csv_text, read_csv
@@ -38,31 +39,36 @@ READ_BY_PEOPLE = frozenset({"audit_sample.csv", "leaderboard.csv"})
 """Tables kept as CSV: few rows, the ones that say whether a result moved [C]."""
 
 
-def declared(name: str) -> tuple[Column, ...]:
+def declared(name: str) -> Declared | None:
+    """Return the declaration of a table, if it has one.
+
+    Args:
+        name: path below the folder of tables, that of an experiment or of the summary first.
+    """
+    folder, _, inner = name.partition("/")
+    if name == SAMPLE.path:
+        return SAMPLE
+    return SUMMARY.get(inner) if folder == SUMMARY_FOLDER else TABLES.get(inner)
+
+
+def kept_columns(name: str) -> tuple[Column, ...]:
     """Return the columns of a table that is kept cell by cell; none of any other file.
 
     Large tables, which grow with messages, would be most of the repository.
-
-    Args:
-        name: path below the folder of tables, an experiment's first.
     """
-    experiment, _, inner = name.partition("/")
-    if experiment == SUMMARY_FOLDER:
-        over_runs = SUMMARY.get(inner)
-        return over_runs.columns if over_runs else ()
-    table = TABLES.get(inner)
+    table = declared(name)
     return () if table is None or table.is_large else table.columns
 
 
 def is_copied(name: str) -> bool:
     """Whether the release holds every cell of a table, or its digest alone."""
     path = PurePosixPath(name)
-    return path.name in READ_BY_PEOPLE or (path.suffix == ".csv" and declared(name) != ())
+    return path.name in READ_BY_PEOPLE or (path.suffix == ".csv" and kept_columns(name) != ())
 
 
 def row_key(name: str) -> tuple[str, ...]:
     """Return the columns that name a row of a table; none if nobody declared them."""
-    return tuple(column.name for column in declared(name) if column.is_key)
+    return tuple(column.name for column in kept_columns(name) if column.is_key)
 
 
 def table_copy(release: Path, name: str) -> Path:
@@ -98,7 +104,7 @@ def write_table_copy(release: Path, name: str, computed: Path) -> None:
     if path.suffix == ".csv":
         path.write_bytes(data)
         return
-    columns = declared(name)
+    columns = kept_columns(name)
     rows = arrow_table(read_csv(computed, columns), columns)
     parquet.write_table(rows.replace_schema_metadata(None), path, **COMPACT)
     if read_table_copy(release, name) != data:
@@ -125,6 +131,6 @@ def read_table_copy(release: Path, name: str) -> bytes:
     path = table_copy(release, name)
     if path.suffix == ".csv":
         return read_bytes(path)
-    frame, known = read_frame(path), {column.name: column for column in declared(name)}
+    frame, known = read_frame(path), {column.name: column for column in kept_columns(name)}
     columns = [known.get(column, text(column, "declared no more")) for column in frame.columns]
     return "".join(csv_text([frame], columns)).encode()

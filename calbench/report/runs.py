@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import calbench.analysis.reproduction  # noqa: F401 - its tables are two of SUMMARY
 from calbench.analysis.summary import SUMMARY, Runs, RunTables
 from calbench.report.links import playing
 from calbench.report.results import ExperimentResults

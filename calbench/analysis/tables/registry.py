@@ -31,38 +31,39 @@ Maker = TypeVar("Maker", bound=Make)
 VERSION = ROW_VERSION.name
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A published table.
+@dataclass(frozen=True)
+class Declared:
+    """What a table is, however it is made.
 
     Attributes:
         path: below the folder of tables; its suffix says how it is written.
         columns: in their order, keys marked.
-        make: from facts and settings to its rows; further columns that it brings are left out.
-        needs: facts without which there is no such table.
+        about: what it holds, in a sentence.
         is_large: whether it grows with messages: a release holds its checksum alone.
     """
 
     path: str
     columns: tuple[Column, ...]
-    make: Make
-    needs: tuple[str, ...] = ()
-    is_large: bool = False
-
-    @property
-    def name(self) -> str:
-        """Its file's name, without what comes before and behind."""
-        return Path(self.path).stem
-
-    @property
-    def about(self) -> str:
-        """What it holds, in a sentence."""
-        return (self.make.__doc__ or "").split("\n\n")[0]
+    about: str
+    is_large: bool
 
     @property
     def key(self) -> tuple[str, ...]:
         """The columns that name a row."""
         return tuple(column.name for column in self.columns if column.is_key)
+
+
+@dataclass(frozen=True)
+class Table(Declared):
+    """A published table of a run.
+
+    Attributes:
+        make: from facts and settings to its rows; further columns that it brings are left out.
+        needs: facts without which there is no such table.
+    """
+
+    make: Make
+    needs: tuple[str, ...]
 
     def frames(self, facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
         """Yield its rows, with the declared columns and types."""
@@ -79,6 +80,11 @@ class Table:
             OutputError: the folder cannot be written.
         """
         write_frames(folder / self.path, self.frames(facts, settings), self.columns)
+
+
+def sentence(make: Callable[..., object]) -> str:
+    """Return what a function's table holds: the first paragraph of its description."""
+    return " ".join((make.__doc__ or "").split("\n\n")[0].split())
 
 
 TABLES: dict[str, Table] = {}
@@ -109,8 +115,8 @@ def table(
     def register(make: Maker) -> Maker:
         if path in TABLES:
             raise ValueError(f"two tables are called {path}")
-        own = (*keyed(columns, key), *version)
-        TABLES[path] = Table(path, own, make, tuple(needs.split()), is_large)
+        declared = (*keyed(columns, key), *version)
+        TABLES[path] = Table(path, declared, sentence(make), is_large, make, tuple(needs.split()))
         return make
 
     return register

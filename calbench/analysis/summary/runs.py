@@ -6,13 +6,18 @@ what others published.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
 from calbench.analysis.measures import MEASURES
-from calbench.analysis.tables.registry import TABLES, VERSION, write_frames
+from calbench.analysis.tables.registry import (
+    TABLES,
+    VERSION,
+    Declared,
+    sentence,
+    write_frames,
+)
 from calbench.analysis.tables.standings import DEGENERATE, MEASURE_COLUMNS, ORACLE, USAGE_COLUMNS
 from calbench.facts.columns import (
     SETTING,
@@ -97,17 +102,10 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class SummaryTable:
-    """A table over several runs: its path, its columns, how it is made and what it holds."""
+class SummaryTable(Declared):
+    """A table over several runs, and how it is made."""
 
-    path: str
-    columns: tuple[Column, ...]
     make: Callable[[Runs], pd.DataFrame]
-
-    @cached_property
-    def about(self) -> str:
-        """What it holds, in a sentence."""
-        return (self.make.__doc__ or "").split("\n\n")[0]
 
 
 SUMMARY: dict[str, SummaryTable] = {}
@@ -120,7 +118,9 @@ def summary(
     """Register a function as a table over several runs."""
 
     def register(make: Callable[[Runs], pd.DataFrame]) -> Callable[[Runs], pd.DataFrame]:
-        SUMMARY[path] = SummaryTable(path, keyed(columns, key), make)
+        SUMMARY[path] = SummaryTable(
+            path, keyed(columns, key), sentence(make), is_large=False, make=make
+        )
         return make
 
     return register

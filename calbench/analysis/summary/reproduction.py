@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from calbench.analysis.summary import EXPERIMENT, Runs, RunTables, summary, together
+from calbench.analysis.summary.runs import EXPERIMENT, Runs, RunTables, summary, together
 from calbench.analysis.tables.draws import DRAW, ENDS, HEADLINE
 from calbench.analysis.tables.registry import TABLES, VERSION
 from calbench.errors import FileError
