@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from calbench.errors import CalbenchError, OutputError
+from calbench.errors import CalbenchError, FileError, OutputError
 from calbench.report import (
     audit_tables,
     boards,
@@ -35,6 +35,7 @@ from calbench.report import (
 )
 from calbench.report.gamefiles import write_games
 from calbench.report.language_tables import CALIBRATION
+from calbench.report.links import playing
 from calbench.report.navigation import grouped
 from calbench.report.results import ExperimentResults, Summary
 from calbench.report.setting import SettingResults
@@ -97,9 +98,11 @@ def write_site(
 
     Raises:
         CalbenchError: two results would share a page, or a page holds an unknown marker.
-        FileError: a table, suite or trace does not fit.
+        FileError: a table, suite or trace does not fit, or there are no tables over several runs.
         OutputError: the folder cannot be written, or holds something else.
     """
+    if playing(experiments, special) and not summary.is_dir():
+        raise FileError(f"{summary}: there is no such folder; write the tables over several runs")
     try:
         _clear(out)
         docs = out / "docs"
@@ -169,8 +172,8 @@ def _write_results(
     """Write every page that holds numbers; return the navigation below Results."""
     shown = setting_page.settings(experiments, kind_by_team)
     explaining = list(explained.pages(experiments, special, summary, docs / "tables"))
-    playing = [*experiments, *filter(None, [special.named(SCALE)])]
-    teams = list(dict.fromkeys(team for results in playing for team in results.teams))
+    shown_alone = [*experiments, *filter(None, [special.named(SCALE)])]
+    teams = list(dict.fromkeys(team for results in shown_alone for team in results.teams))
     speakers = language.Language(special, experiments, kind_by_team)
     views = figures.views(experiments, special)
     names = [*teams, *frontier.SIGNS, *speakers.teams, *figures.names_of(views)]
