@@ -118,7 +118,9 @@ def summary(
     """Register a function as a table over several runs."""
 
     def register(make: Callable[[Runs], pd.DataFrame]) -> Callable[[Runs], pd.DataFrame]:
-        SUMMARY[path] = SummaryTable(path, keyed(columns, key), sentence(make), make)
+        SUMMARY[path] = SummaryTable(
+            path, keyed(columns, key), sentence(make), is_large=False, make=make
+        )
         return make
 
     return register

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from inspect import isgeneratorfunction
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,21 +39,18 @@ class Declared:
         path: below the folder of tables; its suffix says how it is written.
         columns: in their order, keys marked.
         about: what it holds, in a sentence.
+        is_large: whether it grows with messages: a release holds its checksum alone.
     """
 
     path: str
     columns: tuple[Column, ...]
     about: str
+    is_large: bool
 
     @property
     def key(self) -> tuple[str, ...]:
         """The columns that name a row."""
         return tuple(column.name for column in self.columns if column.is_key)
-
-    @property
-    def is_large(self) -> bool:
-        """Whether it grows with messages."""
-        return False
 
 
 @dataclass(frozen=True)
@@ -68,11 +64,6 @@ class Table(Declared):
 
     make: Make
     needs: tuple[str, ...]
-
-    @property
-    def is_large(self) -> bool:
-        """Whether it grows with messages: its function then yields parts."""
-        return isgeneratorfunction(self.make)
 
     def frames(self, facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
         """Yield its rows, with the declared columns and types."""
@@ -101,7 +92,13 @@ TABLES: dict[str, Table] = {}
 
 
 def table(
-    path: str, columns: Sequence[Column], key: str, *, needs: str = "", is_versioned: bool = True
+    path: str,
+    columns: Sequence[Column],
+    key: str,
+    *,
+    needs: str = "",
+    is_versioned: bool = True,
+    is_large: bool = False,
 ) -> Callable[[Maker], Maker]:
     """Register a function as a table.
 
@@ -111,6 +108,7 @@ def table(
         key: names of the columns that name a row, separated by spaces.
         needs: facts that not every run has and without which there is no such table, likewise.
         is_versioned: whether its rows name the version of the metrics, in a last column.
+        is_large: whether it grows with messages.
     """
     version = (ROW_VERSION,) if is_versioned else ()
 
@@ -118,7 +116,7 @@ def table(
         if path in TABLES:
             raise ValueError(f"two tables are called {path}")
         declared = (*keyed(columns, key), *version)
-        TABLES[path] = Table(path, declared, sentence(make), make, tuple(needs.split()))
+        TABLES[path] = Table(path, declared, sentence(make), is_large, make, tuple(needs.split()))
         return make
 
     return register
