@@ -172,12 +172,9 @@ def _write_results(
     """Write every page that holds numbers; return the navigation below Results."""
     shown = setting_page.settings(experiments, kind_by_team)
     explaining = list(explained.pages(experiments, special, summary, docs / "tables"))
-    shown_alone = [*experiments, *filter(None, [special.named(SCALE)])]
-    teams = list(dict.fromkeys(team for results in shown_alone for team in results.teams))
     speakers = language.Language(special, experiments, kind_by_team)
     views = figures.views(experiments, special)
-    names = [*teams, *frontier.SIGNS, *speakers.teams, *figures.names_of(views)]
-    style_by_team = figures.styles(list(dict.fromkeys(names)))
+    style_by_team = _styles(experiments, special, speakers, views)
     lines = _frontier_lines(shown, special)
     planes = {each.slug: _plane(each, style_by_team, lines[each.slug]) for each in shown}
     navigation = _write_settings(sources, docs, shown, planes, explaining, summary)
@@ -207,6 +204,19 @@ def _write_results(
     navigation += _write_language(sources, speakers, style_by_team, docs, explaining)
     navigation += _write_explained(sources, docs, gallery, explaining)
     return navigation
+
+
+def _styles(
+    experiments: Sequence[ExperimentResults],
+    special: SpecialResults,
+    speakers: language.Language,
+    views: Sequence[figures.View],
+) -> Mapping[str, figures.Style]:
+    """Return how everybody looks who stands in a figure."""
+    protocols = [*experiments, *filter(None, [special.named(SCALE)])]
+    teams = [team for results in protocols for team in results.teams]
+    names = [*teams, *frontier.SIGNS, *speakers.teams, *figures.names_of(views)]
+    return figures.styles(list(dict.fromkeys(names)))
 
 
 DICTIONARY: Mapping[str, Callable[[], str]] = {
