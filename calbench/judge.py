@@ -35,7 +35,7 @@ from calbench.facts.storage import SPOOL, FactsWriter
 from calbench.metrics.judge.judging import verdicts_of
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, ScriptedJudge
 from calbench.metrics.judge.verdicts import Verdict
-from calbench.metrics.judge_output import CASE_FILE, JUDGE_TABLES, write_judge_tables
+from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.rescore import TEAM_ORDER, RecordedGame, check_folder, recorded_games
 from calbench.run import locked
 from calbench.source import reply_source

@@ -12,7 +12,7 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
 from calbench.facts.fact import Fact
 from calbench.facts.storage import Facts
-from calbench.metrics.judge_output import write_cases
+from calbench.analysis.judge_output import write_cases
 
 SCRATCH = ".facts"
 """Folder of facts that are not kept. What a killed run leaves there, the next one replaces."""
