@@ -2,7 +2,9 @@
 
 The public Python interface is small: :func:`load_suite` reads scenarios,
 :func:`play_game` plays one of them and returns its trace, :func:`play` asks you for every
-turn instead, :func:`score_game` measures a trace. Everything else may change between versions.
+turn instead, :func:`score_game` measures a trace. :func:`read_results` and :func:`read_run` give
+published numbers, and those of a run, as pandas frames. Everything else may change between
+versions.
 """
 
 import os
@@ -24,9 +26,17 @@ for _name, _value in {
     os.environ.setdefault(_name, _value)
 
 if TYPE_CHECKING:
-    from calbench.api import load_suite, play, play_game, score_game
+    from calbench.api import load_suite, play, play_game, read_results, read_run, score_game
 
-__all__ = ["__version__", "load_suite", "play", "play_game", "score_game"]
+__all__ = [
+    "__version__",
+    "load_suite",
+    "play",
+    "play_game",
+    "read_results",
+    "read_run",
+    "score_game",
+]
 
 
 def __getattr__(name: str) -> Any:

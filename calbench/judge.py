@@ -24,6 +24,7 @@ from calbench.agents.litellm_transport import ask_litellm
 from calbench.agents.models import ModelConfig
 from calbench.agents.provider import Transport
 from calbench.agents.sources import Source, Tally, open_completer
+from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.settings import Settings
 from calbench.config import RunSpec, compose
 from calbench.console import INTERRUPTED, noting_interrupt, progress, say
@@ -35,7 +36,6 @@ from calbench.facts.storage import SPOOL, FactsWriter
 from calbench.metrics.judge.judging import verdicts_of
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, ScriptedJudge
 from calbench.metrics.judge.verdicts import Verdict
-from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.rescore import TEAM_ORDER, RecordedGame, check_folder, recorded_games
 from calbench.run import locked
 from calbench.source import reply_source

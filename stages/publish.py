@@ -3,15 +3,13 @@
 import os
 from pathlib import Path
 
-from calbench.config import read_params
 from calbench.engine.pool import workers
 from calbench.report.build import build_site
-from calbench.report.pages import ExperimentResults, SpecialResults, write_site
-from calbench.report.special import SPECIAL
+from calbench.report.pages import write_site
+from calbench.report.runs import results_in
 from stages import paths
 
 SOURCES = Path("site")
-PUBLISHED = paths.DATA / "published"
 
 
 def main(experiments: list[str]) -> None:
@@ -20,21 +18,10 @@ def main(experiments: list[str]) -> None:
     Experiments that have a special page bring their tables to it, and some of them games; of all
     others the site shows every setting and every game.
     """
-    results = []
-    for experiment in experiments:
-        spec = read_params(paths.params(experiment))
-        results.append(
-            ExperimentResults(
-                name=spec.name,
-                suite=paths.suite(spec.name),
-                tables=paths.tables(spec.name),
-                traces=paths.traces(spec.name),
-            )
-        )
-    special = SpecialResults([each for each in results if each.name in SPECIAL], PUBLISHED)
-    browsable = [each for each in results if each.name not in SPECIAL]
+    browsable, special = results_in(paths.DATA, experiments)
+    summary = paths.tables("summary")
     with workers(os.cpu_count() or 1) as executor:
-        write_site(SOURCES, browsable, paths.BUILD / "site_src", special, executor)
+        write_site(SOURCES, browsable, summary, paths.BUILD / "site_src", special, executor)
     build_site(paths.BUILD / "site_src", paths.BUILD / "site")
 
 

@@ -17,8 +17,9 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from calbench.analysis.tables.registry import Declared
 from calbench.errors import FileError
-from calbench.facts.columns import Column, count, number, text
+from calbench.facts.columns import Column, count, keyed, number, text
 from calbench.facts.frames import cast, csv_text
 from calbench.files import first_problem, printable, read_bytes, write_atomically
 from calbench.metrics.speech.leakage import leaks_in
@@ -65,6 +66,13 @@ COLUMNS: Final[tuple[Column, ...]] = (
     number("recall_high", "share", f"upper {_END}", "there", "P"),
 )
 """Of ``audit_sample.csv``."""
+
+SAMPLE: Final = Declared(
+    "audit_sample.csv",
+    keyed(COLUMNS, "part label"),
+    "Precision and recall of the detectors of language on messages labelled by reading.",
+    is_large=False,
+)
 
 
 class LabelledMessage(BaseModel):

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from pydantic import ValidationError
 
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import Table
+from calbench.errors import FileError
 from calbench.facts.columns import Column, Kind
-from calbench.files import write_atomically
-from calbench.metrics.measure import METRICS_VERSION
+from calbench.files import read_bytes, write_atomically
+from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
+from calbench.stats.spec import AnalysisSpec
 
 NAME = "datapackage.json"
 
@@ -48,12 +51,33 @@ def write_datapackage(tables: Iterable[Table], folder: Path, settings: Settings)
     write_atomically(folder / NAME, data)
 
 
+def read_settings(folder: Path) -> Settings:
+    """Return the settings that made the tables of a folder, prices left out.
+
+    Those of published tables where nothing describes the folder.
+
+    Raises:
+        FileError: the description cannot be read, or holds no such settings.
+    """
+    path = folder / NAME
+    if not path.is_file():
+        return Settings()
+    try:
+        found = orjson.loads(read_bytes(path))["calbench"]
+        return Settings(
+            MeasureSpec.model_validate_json(orjson.dumps(found["measure"])),
+            AnalysisSpec.model_validate_json(orjson.dumps(found["analysis"])),
+        )
+    except (ValidationError, ValueError, KeyError, TypeError) as error:
+        raise FileError(f"{path}: does not say which settings made the tables") from error
+
+
 def resource(table: Table) -> dict[str, Any]:
     """Return a table as a resource."""
     return {
         "name": table.path.rpartition(".")[0].replace("/", "-").replace("_", "-"),
         "path": table.path,
-        "description": " ".join(table.about.split()),
+        "description": table.about,
         "format": table.path.rpartition(".")[2],
         "schema": {
             "fields": [field(column) for column in table.columns],

@@ -48,8 +48,11 @@ def write_cases(facts: Facts, folder: Path) -> None:
     Raises:
         OutputError: naming the place, if it cannot be written.
     """
-    with written_atomically(folder / CASE_FILE) as beside:
-        beside.write_text("".join(_parts(facts)), encoding="utf-8")
+    with (
+        written_atomically(folder / CASE_FILE) as beside,
+        beside.open("w", encoding="utf-8", newline="") as file,
+    ):
+        file.writelines(_parts(facts))
 
 
 def _parts(facts: Facts) -> Iterator[str]:

@@ -6,13 +6,13 @@ from concurrent.futures import Executor
 from pathlib import Path
 
 from calbench.analysis.datapackage import write_datapackage
+from calbench.analysis.judge_output import write_cases
 from calbench.analysis.metric_files import write_metrics
 from calbench.analysis.scoring import ALL_FACTS, Recorded, measure_games
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
 from calbench.facts.fact import Fact
 from calbench.facts.storage import Facts
-from calbench.analysis.judge_output import write_cases
 
 SCRATCH = ".facts"
 """Folder of facts that are not kept. What a killed run leaves there, the next one replaces."""

@@ -44,9 +44,14 @@ PARQUET_VERSION = "2.6"
 COMPRESSION, COMPRESSION_LEVEL = "zstd", 3
 
 
+def _kind(column: Column) -> Kind:
+    """Return how values are held: numbers whose decimals differ by row as text."""
+    return "text" if column.digits is None else column.kind
+
+
 def _dtype(column: Column) -> Any:
     """Return the type of a column in pandas."""
-    return DTYPES["text" if column.digits is None else column.kind]
+    return DTYPES[_kind(column)]
 
 
 def cast(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
@@ -170,7 +175,7 @@ def arrow_schema(columns: Sequence[Column]) -> "pa.Schema":
     """Return the types of the columns as Arrow has them."""
     import pyarrow as pa
 
-    return pa.schema([(c.name, pa.type_for_alias(ARROW_TYPES[c.kind])) for c in columns])
+    return pa.schema([(c.name, pa.type_for_alias(ARROW_TYPES[_kind(c)])) for c in columns])
 
 
 def arrow_table(frame: pd.DataFrame, columns: Sequence[Column]) -> "pa.Table":

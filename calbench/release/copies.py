@@ -10,9 +10,12 @@ from typing import Any
 
 from pyarrow import parquet
 
-from calbench.analysis.tables import TABLES, Table
+from calbench.analysis.audit_sample import SAMPLE
+from calbench.analysis.summary import SUMMARY
+from calbench.analysis.tables import TABLES
+from calbench.analysis.tables.registry import Declared
 from calbench.errors import FileError
-from calbench.facts.columns import text
+from calbench.facts.columns import Column, text
 from calbench.facts.frames import PARQUET_VERSION, arrow_table, csv_text, read_csv
 from calbench.facts.frames import read_parquet as read_frame
 from calbench.files import read_bytes
@@ -29,30 +32,43 @@ COMPACT: Mapping[str, Any] = {
 }
 """How Parquet is written, all of it named: half of the usual size [C]."""
 
+SUMMARY_FOLDER = "summary"
+"""Folder of tables over several experiments, below that of tables."""
+
 READ_BY_PEOPLE = frozenset({"audit_sample.csv", "leaderboard.csv"})
 """Tables kept as CSV: few rows, the ones that say whether a result moved [C]."""
 
 
-def declared(name: str) -> Table | None:
+def declared(name: str) -> Declared | None:
     """Return the declaration of a table, if it has one.
 
     Args:
-        name: path below the folder of tables, an experiment's first.
+        name: path below the folder of tables, that of an experiment or of the summary first.
     """
-    inner = PurePosixPath(*PurePosixPath(name).parts[1:]).as_posix()
-    return TABLES.get(inner)
+    folder, _, inner = name.partition("/")
+    if name == SAMPLE.path:
+        return SAMPLE
+    return SUMMARY.get(inner) if folder == SUMMARY_FOLDER else TABLES.get(inner)
+
+
+def kept_columns(name: str) -> tuple[Column, ...]:
+    """Return the columns of a table that is kept cell by cell; none of any other file.
+
+    Large tables, which grow with messages, would be most of the repository.
+    """
+    table = declared(name)
+    return () if table is None or table.is_large else table.columns
 
 
 def is_copied(name: str) -> bool:
-    """Whether the release holds every cell of a table, or its digest alone.
+    """Whether the release holds every cell of a table, or its digest alone."""
+    path = PurePosixPath(name)
+    return path.name in READ_BY_PEOPLE or (path.suffix == ".csv" and kept_columns(name) != ())
 
-    Large tables, which grow with messages, would be most of the repository; what is no CSV file is
-    not compared cell by cell.
-    """
-    if PurePosixPath(name).name in READ_BY_PEOPLE:
-        return True
-    table = declared(name)
-    return table is not None and name.endswith(".csv") and not table.is_large
+
+def row_key(name: str) -> tuple[str, ...]:
+    """Return the columns that name a row of a table; none if nobody declared them."""
+    return tuple(column.name for column in kept_columns(name) if column.is_key)
 
 
 def table_copy(release: Path, name: str) -> Path:
@@ -85,11 +101,11 @@ def write_table_copy(release: Path, name: str, computed: Path) -> None:
     """
     path, data = table_copy(release, name), read_bytes(computed)
     path.parent.mkdir(parents=True, exist_ok=True)
-    table = declared(name)
-    if path.suffix == ".csv" or table is None:
+    if path.suffix == ".csv":
         path.write_bytes(data)
         return
-    rows = arrow_table(read_csv(computed, table.columns), table.columns)
+    columns = kept_columns(name)
+    rows = arrow_table(read_csv(computed, columns), columns)
     parquet.write_table(rows.replace_schema_metadata(None), path, **COMPACT)
     if read_table_copy(release, name) != data:
         raise FileError(
@@ -115,13 +131,6 @@ def read_table_copy(release: Path, name: str) -> bytes:
     path = table_copy(release, name)
     if path.suffix == ".csv":
         return read_bytes(path)
-    frame, table = read_frame(path), declared(name)
-    known = {column.name: column for column in table.columns} if table else {}
+    frame, known = read_frame(path), {column.name: column for column in kept_columns(name)}
     columns = [known.get(column, text(column, "declared no more")) for column in frame.columns]
     return "".join(csv_text([frame], columns)).encode()
-
-
-def row_key(name: str) -> tuple[str, ...]:
-    """Return the columns that name a row of a table; none if nobody declared them."""
-    table = declared(name)
-    return () if table is None else table.key

@@ -140,8 +140,8 @@ def _tiers(results: ExperimentResults) -> str:
     rows = results.table("audit_leaks.csv")
     by_tier = {(r["setting"], r["team"], r["player"], r["tier"]): r for r in rows}
     return numbers.table(
-        f"{titled(results)}: messages that tell a label of each tier, share of 1 with its 95% "
-        "interval; labels told of labels held",
+        f"{titled(results)}: messages that tell a label of each tier, share of 1 with its "
+        f"{results.confidence} interval; labels told of labels held",
         [
             *HEADERS,
             numbers.plain_header("Messages"),
@@ -222,7 +222,8 @@ def _own_slot(results: ExperimentResults) -> str:
     players = [row for row in results.table("audit_own_slot.csv") if row["player"]]
     return own_slot_table(
         players,
-        f"{titled(results)}: messages with each label, share of 1 with its 95% interval",
+        f"{titled(results)}: messages with each label, share of 1 with its "
+        f"{results.confidence} interval",
     )
 
 

@@ -36,7 +36,10 @@ def parts(cohort: Cohort) -> dict[str, Callable[[], str]]:
     return {
         "verdict": lambda: _verdict(cohort),
         "measures": lambda: "\n\n".join(
-            tables.team_measures(each, f"{each.setting}: mean and 95% interval over scenarios")
+            tables.team_measures(
+                each,
+                f"{each.setting}: mean and {cohort.results.confidence} interval over scenarios",
+            )
             for each in cohort.settings
         ),
         "outcomes": lambda: "\n\n".join(sections.outcomes(each) for each in cohort.settings),

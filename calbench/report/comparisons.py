@@ -7,8 +7,7 @@ from calbench.analysis.measures import MEASURES
 from calbench.report import numbers
 from calbench.report.escape import html_text
 from calbench.report.leaderboard import FIRST_MEASURE
-from calbench.report.results import ExperimentResults, Row
-from calbench.report.ties import LEVEL
+from calbench.report.results import ExperimentResults, Row, percent
 
 COLUMNS = (
     "team_a", "team_b", "measure", "scenarios", "difference", "difference_low", "difference_high",
@@ -33,6 +32,9 @@ def page_data(experiments: Sequence[ExperimentResults]) -> dict[str, Any]:
             {
                 "experiment": results.name,
                 "setting": setting,
+                "confidence": results.confidence,
+                "level": results.level,
+                "power": percent(results.made_with.analysis.power),
                 "rows": [
                     [row[name] for name in COLUMNS] for row in rows if row["setting"] == setting
                 ],
@@ -42,7 +44,6 @@ def page_data(experiments: Sequence[ExperimentResults]) -> dict[str, Any]:
     return {
         "columns": list(COLUMNS),
         "first": FIRST_MEASURE,
-        "level": LEVEL,
         "measures": [
             {
                 "name": measure.name,
@@ -70,12 +71,12 @@ def table(experiments: Sequence[ExperimentResults]) -> str:
                     numbers.word_header("Teams"),
                     *(numbers.plain_header(text) for text in HEADERS),
                 ],
-                [_cells(row) for row in rows if row["setting"] == setting],
+                [_cells(row, results.level) for row in rows if row["setting"] == setting],
             )
     return "<p>No two teams were compared.</p>"
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: Row, level: str) -> list[str]:
     pair = f"{row['team_a']} {numbers.MINUS} {row['team_b']}"
     return [
         f'<th scope="row">{html_text(pair)}</th>',
@@ -83,7 +84,7 @@ def _cells(row: Row) -> list[str]:
         _difference(row),
         numbers.number_cell(row["p"], 4),
         numbers.number_cell(row["p_adjusted"], 4),
-        numbers.word_cell(verdict(row)),
+        numbers.word_cell(verdict(row, level)),
         numbers.number_cell(row["resolvable_gap"], DIGITS),
         numbers.number_cell(row["scenarios_needed"]),
     ]
@@ -96,11 +97,11 @@ def _difference(row: Row) -> str:
     return numbers.range_cell(row["difference"], *ends, DIGITS)
 
 
-def verdict(row: Row) -> str:
+def verdict(row: Row, level: str) -> str:
     """Return which team is shown to be better, or that neither is."""
     if not row["p_adjusted"]:
         return ""
-    if numbers.decimal(row["p_adjusted"]) >= numbers.decimal(LEVEL):
+    if numbers.decimal(row["p_adjusted"]) >= numbers.decimal(level):
         return "tie"
     is_higher = numbers.decimal(row["difference"]) > 0
     is_first = is_higher == (numbers.MEASURE_BY_NAME[row["measure"]].better == "higher")

@@ -3,23 +3,27 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from calbench.analysis.columns import Column
-from calbench.analysis.dictionary import JUDGE_TABLES, TABLES
+from calbench.analysis import audit_sample
+from calbench.analysis.tables import TABLES
+from calbench.facts.columns import Column
 from calbench.report import numbers
+from calbench.report.audits import SAMPLE
 from calbench.report.escape import html_text
-from calbench.report.site_columns import DRAWN, MADE, PUBLISHED
+from calbench.report.runs import SUMMARY
+from calbench.report.site_columns import DRAWN, PUBLISHED
 
 HEADERS = ("Column", "Kind", "Unit", "Meaning", "Runs over", "Origin")
 
 
 def of_experiments() -> str:
     """Return the columns of the tables that every run writes."""
-    return "\n\n".join(_entries({**TABLES, **JUDGE_TABLES}))
+    return "\n\n".join(_entries({name: table.columns for name, table in TABLES.items()}))
 
 
 def of_site() -> str:
-    """Return the columns of the tables that are made with the site."""
-    return "\n\n".join(_entries(MADE, "site-"))
+    """Return the columns of the tables over several runs, and of the labelled sample's."""
+    columns = {name: table.columns for name, table in SUMMARY.items()}
+    return "\n\n".join(_entries({**columns, SAMPLE: audit_sample.COLUMNS}, "site-"))
 
 
 def of_figures() -> str:

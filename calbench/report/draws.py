@@ -2,18 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 
-from calbench.report import numbers
-from calbench.report.results import Row
+from calbench.analysis.tables.draws import DRAW
+from calbench.report.results import ExperimentResults, Row, Summary
 from calbench.report.special import CAP4, REPRODUCTION, SpecialResults
-
-COLUMNS = ("experiment", "setting", "team", "suites", "measure", "mean", "least", "greatest")
-"""Of ``tables/table2.csv``, our side of the comparison."""
-
-DRAW = re.compile(r"(.+)-seed([0-9]+)")
-"""A setting that is one of several draws of a suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,56 +37,39 @@ class Reproduction:
     """The paper's protocols on several draws of each suite, and what others measured."""
 
     special: SpecialResults
+    summary: Summary
 
     @cached_property
     def published(self) -> list[Row]:
         """What others measured."""
         return self.special.published_rows("table2.csv")
 
+    @property
+    def experiments(self) -> list[ExperimentResults]:
+        """The experiments on several draws that there are."""
+        return [each for each in map(self.special.named, (REPRODUCTION, CAP4)) if each is not None]
+
     def draws(self, table: str, variant: Variant, setting: str) -> list[tuple[str, Row]]:
         """Return a variant's rows of a table, with the seed of each draw, by seed."""
         results = self.special.named(variant.experiment)
         found = []
         for row in [] if results is None else results.table(table):
-            draw = DRAW.fullmatch(row["setting"])
+            draw = re.fullmatch(DRAW, row["setting"])
             if draw is not None and draw[1] == setting and row["team"] == variant.team:
                 found.append((draw[2], row))
         return sorted(found, key=lambda each: int(each[0]))
 
     @cached_property
-    def settings(self) -> tuple[str, ...]:
-        """The settings that were drawn, in the order of the leaderboard."""
-        results = self.special.named(REPRODUCTION)
-        rows = [] if results is None else results.table("leaderboard.csv")
-        draws = [DRAW.fullmatch(row["setting"]) for row in rows]
-        return tuple(dict.fromkeys(draw[1] for draw in draws if draw is not None))
+    def rows(self) -> list[Row]:
+        """Mean, least and greatest of every measure over the draws (table2.csv)."""
+        return self.summary.table("table2.csv")
 
     @cached_property
-    def rows(self) -> list[Row]:
-        """Mean, least and greatest of every measure over the draws."""
-        return [
-            row
-            for setting in self.settings
-            for variant in VARIANTS
-            for table, measures in (
-                ("leaderboard.csv", numbers.HEADLINE),
-                ("sensitivity.csv", ("fairness_least", "fairness_greatest")),
-            )
-            for measure in measures
-            for row in self._summary(variant, setting, table, measure)
-        ]
+    def settings(self) -> tuple[str, ...]:
+        """The settings that were drawn."""
+        return tuple(dict.fromkeys(row["setting"] for row in self.rows))
 
-    def _summary(self, variant: Variant, setting: str, table: str, measure: str) -> list[Row]:
-        cells = [row[measure] for _, row in self.draws(table, variant, setting) if row[measure]]
-        if not cells:
-            return []
-        values = [numbers.decimal(cell) for cell in cells]
-        mean = (sum(values, Decimal(0)) / len(values)).quantize(Decimal("0.0001"))
-        place = (variant.experiment, setting, variant.team, str(len(cells)), measure)
-        found = (str(mean), str(min(values)), str(max(values)))
-        return [dict(zip(COLUMNS, (*place, *found), strict=True))]
-
-    def summary(self, variant: Variant, setting: str, measure: str) -> Row | None:
+    def summed_up(self, variant: Variant, setting: str, measure: str) -> Row | None:
         """Return one row of :attr:`rows`, or ``None`` if nothing was measured."""
         place = (variant.experiment, setting, variant.team, measure)
         names = ("experiment", "setting", "team", "measure")

@@ -4,12 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from calbench.report import audit_messages, audits, paper, regret, telling
+from calbench.report import audit_messages, audits, paper, regret
 from calbench.report.links import GameLinks, playing
 from calbench.report.paper_ours import Ours
-from calbench.report.regret_rows import RegretRows
-from calbench.report.results import ExperimentResults, Row, read_table
-from calbench.report.setting import SettingResults
+from calbench.report.results import ExperimentResults, Summary
 from calbench.report.special import SpecialResults, write_table
 
 
@@ -54,50 +52,32 @@ def drawn_in_words() -> str:
     return '<p>The same is drawn under <a href="words.html">Messages in words</a>.</p>'
 
 
-def _telling(experiments: Sequence[ExperimentResults]) -> Iterator[Row]:
-    for results in experiments:
-        for setting in results.settings:
-            yield from telling.rows(SettingResults(results, setting, {}))
-
-
-COUNT_COLUMNS = ("experiment", "setting", "team", "measure", "agent_games")
-"""Of ``tables/agent_game_counts.csv``: the n beside every estimate."""
-
-
-def _counts(played: Sequence[ExperimentResults]) -> Iterator[dict[str, str]]:
-    for results in played:
-        for setting in results.settings:
-            counts = SettingResults(results, setting, {}).agent_games
-            for (team, measure), count in counts.items():
-                place = (results.name, setting, team, measure, str(count))
-                yield dict(zip(COUNT_COLUMNS, place, strict=True))
-
-
 def pages(
-    experiments: Sequence[ExperimentResults], special: SpecialResults, tables: Path
+    experiments: Sequence[ExperimentResults],
+    special: SpecialResults,
+    summary: Summary,
+    tables: Path,
 ) -> Iterator[Page]:
-    """Write the tables that the pages work out, and yield those pages that there are.
+    """Bring the tables that not every site has, and yield those pages that there are.
 
     Args:
         experiments: browsed whole.
         special: the others, and what others published.
+        summary: tables over several runs.
         tables: folder of the site's tables.
     """
     played = playing(experiments, special)
-    write_table(tables / "agent_game_counts.csv", _counts(played), COUNT_COLUMNS)
-    write_table(tables / "telling_messages.csv", _telling(experiments), telling.COLUMNS)
     links = GameLinks(experiments, special)
-    leaking = read_table(tables / audit_messages.NAME)
+    leaking = audit_messages.browsable(summary, links)
+    write_table(tables / audit_messages.NAME, leaking, audit_messages.COLUMNS)
     heard = audits.Audits.of(played, leaking, links)
     if special.experiments and (special.published / "table1.csv").is_file():
-        found = paper.Paper(special, Ours(played), heard)
+        found = paper.Paper(special, Ours(played, summary), heard)
         found.write(tables)
         yield Page("paper", "The paper's tables", ANSWERS["paper"], paper.parts(found))
     if heard.experiments:
         heard.write(tables)
         yield Page("audits", "Audits of language", ANSWERS["audits"], audits.parts(heard))
-    explained = [RegretRows(each) for each in played if each.optional("regret.csv")]
-    if explained:
-        shown = regret.Regret(explained, links)
-        shown.write(tables)
+    shown = regret.Regret(played, summary, links)
+    if shown.experiments:
         yield Page("regret", "Regret explained", ANSWERS["regret"], regret.parts(shown))

@@ -8,23 +8,22 @@ processes there are.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from calbench.analysis.scoring import mapped
 from calbench.memory import no_collection
-from calbench.metrics.speech.conversation import GameAudit, audited_game
+from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.said import said
-from calbench.report import audit_messages
 from calbench.report.escape import plain_script
 from calbench.report.gameindex import ExperimentIndex, GameIndex
 from calbench.report.games import packed_game, prompt_data, scenario_data, team_kind
 from calbench.report.ledger import LOST_COLUMNS, ledger_data
 from calbench.report.results import ExperimentResults, Row, ScenarioTraces
 from calbench.report.search import WordIndex, words_of
-from calbench.report.special import GAMES_SHOWN, write_table
+from calbench.report.special import GAMES_SHOWN
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Trace
 
@@ -47,6 +46,7 @@ class GameTask:
         teams: whose games.
         scenarios: each as JSON, which processes hand over faster than the object.
         lost: where games lost their optimum, by team and scenario.
+        measure: settings of the metrics.
     """
 
     folder: Path
@@ -56,6 +56,7 @@ class GameTask:
     teams: tuple[str, ...]
     scenarios: tuple[str, ...]
     lost: Mapping[tuple[str, str], Row]
+    measure: MeasureSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +68,18 @@ class WrittenGame:
         team: its id.
         kind: of the team, in words.
         messages: the different words of each message that is text, in the order sent.
-        audit: of a game in words.
-        leaking: its rows of ``leaking_messages.csv``.
     """
 
     scenario_id: str
     team: str
     kind: str
     messages: tuple[frozenset[str], ...] = ()
-    audit: GameAudit | None = field(default=None, repr=False)
-    leaking: tuple[Row, ...] = ()
 
 
 @no_collection()
 def write_games(
     experiments: Sequence[ExperimentResults],
     folder: Path,
-    tables: Path,
     executor: Executor | None = None,
 ) -> dict[str, str]:
     """Write page data of all games; return the kind of every team that played, in words.
@@ -94,8 +90,6 @@ def write_games(
     Args:
         experiments: whose games, in the order of the index.
         folder: where page data goes.
-        tables: folder of the tables that readers can download; gets ``audit_games.csv`` of every
-            experiment in words, and ``leaking_messages.csv``.
         executor: where to read and write games; ``None`` does it here.
 
     Raises:
@@ -103,20 +97,13 @@ def write_games(
     """
     index, words = GameIndex(), WordIndex()
     kind_by_team: dict[str, str] = {}
-    leaking: list[Row] = []
     for results in experiments:
         with index.experiment(results, GAMES_SHOWN.get(results.name)) as entry:
-            found: list[Row] = []
             for game in _games(entry, folder, executor):
-                entry.add(game.team, game.scenario_id, words.add(game.messages), game.audit)
+                entry.add(game.team, game.scenario_id, words.add(game.messages))
                 entry.kind_by_team.setdefault(game.team, game.kind)
-                found += game.leaking
-        for team in results.teams:
-            leaking += [row for row in found if row["team"] == team]
         for team, kind in entry.kind_by_team.items():
             kind_by_team.setdefault(team, kind)
-        entry.write_audits(tables / results.name / "audit_games.csv")
-    write_table(tables / audit_messages.NAME, leaking, audit_messages.COLUMNS)
     buckets = []
     for bucket, content in words.files():
         write_data(folder, f"search/{bucket}", content)
@@ -167,6 +154,7 @@ def _tasks(
                 for team in results.teams
                 if (row := results.lost_by_game.get((team, each.scenario_id))) is not None
             },
+            measure=results.made_with.measure,
         )
 
 
@@ -190,10 +178,16 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
                 write_data(task.folder, key, scenario_data(trace.scenario, present))
                 is_told = True
             lost = task.lost.get((team, scenario_id))
-            yield write_game(task.folder, trace, task.experiment, lost)
+            yield write_game(task.folder, trace, task.experiment, lost, task.measure)
 
 
-def write_game(folder: Path, trace: Trace, experiment: str, lost: Row | None = None) -> WrittenGame:
+def write_game(
+    folder: Path,
+    trace: Trace,
+    experiment: str,
+    lost: Row | None = None,
+    measure: MeasureSpec = DEFAULT_MEASURE,
+) -> WrittenGame:
     """Write a game with its ledger, and its prompts if it has any.
 
     Args:
@@ -201,10 +195,11 @@ def write_game(folder: Path, trace: Trace, experiment: str, lost: Row | None = N
         trace: the game.
         experiment: its name.
         lost: its row of ``optimum_lost.csv``, if there is one.
+        measure: settings of the metrics.
     """
     team, scenario_id = trace.config.team, trace.scenario.scenario_id
     name = f"{experiment}/{team.team_id}/{scenario_id}"
-    game = {**packed_game(trace, experiment), "ledger": ledger_data(trace, lost)}
+    game = {**packed_game(trace, experiment), "ledger": ledger_data(trace, lost, measure)}
     write_data(folder, f"games/{name}", game, PACKED)
     if "has_prompts" in game:
         write_data(folder, f"prompts/{name}", prompt_data(trace), PACKED)
@@ -213,8 +208,6 @@ def write_game(folder: Path, trace: Trace, experiment: str, lost: Row | None = N
         team=team.team_id,
         kind=team_kind(team.seats),
         messages=_words(trace) if team.uses_language else (),
-        audit=audited_game(trace),
-        leaking=tuple(audit_messages.leaking_messages(trace, experiment)),
     )
 
 

@@ -1,24 +1,21 @@
 """The index of the trace browser: what the finder shows and sorts by, in columns.
 
 Numbers of a game are those of its row in ``games.csv``; labels told and patterns are those of
-``audit_games.csv``, which is written here. Games stand scenario by scenario, and for each
+``audit_games.csv``. Games stand scenario by scenario, and for each
 scenario team by team.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 from calbench.errors import FileError
-from calbench.metrics.measure import METRICS_VERSION
-from calbench.metrics.speech.conversation import GameAudit
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.games import shown_note
 from calbench.report.packing import column
 from calbench.report.results import ExperimentResults, Row
-from calbench.report.special import write_table
 from calbench.scenarios.labels import TIERS
 from calbench.scenarios.models import Scenario
 
@@ -36,18 +33,6 @@ GAME_COLUMNS = (*NUMBERS, "halted", "texts", "told", "tier", "patterns")
 that were told, ``tier`` is the place of the highest one, from 1, ``patterns`` has a bit for each
 pattern that occurs, in the paper's order."""
 
-AUDIT_COLUMNS = (
-    "setting",
-    "team",
-    "scenario_id",
-    "labels_told",
-    *(f"told_{tier}" for tier in TIERS),
-    *(pattern.name for pattern in PATTERNS),
-    "metrics_version",
-)
-"""Columns of ``audit_games.csv``: counts of each game, as ``audit_leaks.csv`` and
-``audit_patterns.csv`` add them up."""
-
 
 @dataclass
 class ExperimentIndex:
@@ -62,18 +47,23 @@ class ExperimentIndex:
     per_setting: int | None
     kind_by_team: dict[str, str] = field(default_factory=dict)
     _games: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
-    _audits: list[dict[str, str]] = field(default_factory=list)
-    _rows: Mapping[tuple[str, str], Row] | None = None
 
-    def add(self, team: str, scenario_id: str, texts: int, audit: GameAudit | None) -> None:
+    @cached_property
+    def _rows(self) -> Mapping[tuple[str, str], Row]:
+        rows = self.results.table("games.csv")
+        return {(row["team"], row["scenario_id"]): row for row in rows}
+
+    @cached_property
+    def _audits(self) -> Mapping[tuple[str, str], Row]:
+        rows = self.results.optional("audit_games.csv")
+        return {(row["team"], row["scenario_id"]): row for row in rows}
+
+    def add(self, team: str, scenario_id: str, texts: int) -> None:
         """Take one game.
 
         Raises:
             FileError: no row of ``games.csv`` tells of it.
         """
-        if self._rows is None:
-            rows = self.results.table("games.csv")
-            self._rows = {(row["team"], row["scenario_id"]): row for row in rows}
         row = self._rows.get((team, scenario_id))
         if row is None:
             table = self.results.tables / "games.csv"
@@ -83,15 +73,8 @@ class ExperimentIndex:
             *numbers,
             row["is_lost"] == "true" or None,
             texts,
-            *_found(audit),
+            *_found(self._audits.get((team, scenario_id))),
         ]
-        if audit is not None:
-            self._audits.append(_audit_row(row, audit))
-
-    def write_audits(self, path: Path) -> None:
-        """Write the audits of all games, if there are any."""
-        if self._audits:
-            write_table(path, self._audits, AUDIT_COLUMNS)
 
     def data(self) -> dict[str, Any]:
         """Return the entry of the index."""
@@ -159,20 +142,10 @@ def _number(text: str) -> float | int | None:
     return int(value) if value.is_integer() else value
 
 
-def _found(audit: GameAudit | None) -> tuple[int | None, int | None, int | None]:
+def _found(audit: Row | None) -> tuple[int | None, int | None, int | None]:
     """Return labels told, the place of the highest tier from 1, and a bit for each pattern."""
     if audit is None:
         return None, None, None
-    tiers = [place for place, tier in enumerate(TIERS, 1) if audit.told.get(tier)]
-    bits = sum(1 << n for n, pattern in enumerate(PATTERNS) if pattern.name in audit.patterns)
-    return sum(audit.told.values()), max(tiers, default=0), bits
-
-
-def _audit_row(row: Row, audit: GameAudit) -> dict[str, str]:
-    return {
-        **{name: row[name] for name in ("setting", "team", "scenario_id")},
-        "labels_told": str(sum(audit.told.values())),
-        **{f"told_{tier}": str(audit.told.get(tier, 0)) for tier in TIERS},
-        **{pattern.name: str(audit.patterns.get(pattern.name, 0)) for pattern in PATTERNS},
-        "metrics_version": str(METRICS_VERSION),
-    }
+    tiers = [place for place, tier in enumerate(TIERS, 1) if audit[f"told_{tier}"] != "0"]
+    bits = sum(1 << place for place, each in enumerate(PATTERNS) if audit[each.name] != "0")
+    return int(audit["labels_told"]), max(tiers, default=0), bits

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from calbench.analysis.summary import KIND_WORDS, in_words
 from calbench.report.packing import packed_events
 from calbench.report.results import ExperimentResults
 from calbench.scenarios.models import Scenario
@@ -58,15 +59,6 @@ LEFT_OUT: Mapping[str, frozenset[str]] = {
 LINE = re.compile(r"[^\n]*\n+|[^\n]+")
 """A line of a prompt with all line ends behind it; nothing of a prompt is lost."""
 
-KIND_NAMES: Mapping[str, str] = {
-    "protocol": "protocol",
-    "degenerate": "degenerate baseline",
-    "scripted": "scripted agents",
-    "model": "language models",
-    "custom": "agents of one's own",
-}
-"""Kinds of players as pages call them."""
-
 
 def team_kind(seats: Sequence[Seat]) -> str:
     """Return the kind of a team in words; seats of several kinds are named together."""
@@ -75,7 +67,7 @@ def team_kind(seats: Sequence[Seat]) -> str:
 
 def kind_words(kinds: Iterable[str]) -> str:
     """Return kinds of players in words."""
-    return " and ".join(KIND_NAMES.get(kind, kind) for kind in kinds)
+    return in_words(kinds, KIND_WORDS)
 
 
 def scenario_data(scenario: Scenario, teams: Sequence[str] = ()) -> dict[str, Any]:

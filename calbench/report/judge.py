@@ -109,7 +109,8 @@ def _sums(results: ExperimentResults, rows: Sequence[Row]) -> str:
 def _means(results: ExperimentResults, rows: Sequence[Row]) -> str:
     names = ("mean_judge_vps", "mean_judge_vps_calibrated", "mean_primary_vps", "gap")
     return numbers.table(
-        f"Ours: {titled(results)}, judged by {_who(rows)}; means over agent-games, 95% interval",
+        f"Ours: {titled(results)}, judged by {_who(rows)}; means over agent-games, "
+        f"{results.confidence} interval",
         [
             *HEADERS,
             *(numbers.plain_header(text) for text in (*MEASURED, "Gap", "p of the gap")),

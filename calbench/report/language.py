@@ -9,7 +9,7 @@ from calbench.report import language_tables as tables
 from calbench.report.escape import html_text
 from calbench.report.games import shown_note
 from calbench.report.language_tables import METHOD, Named
-from calbench.report.results import ExperimentResults, Row
+from calbench.report.results import ExperimentResults, Row, confidence_of
 from calbench.report.setting import SettingResults
 from calbench.report.special import CHANNELS, GAMES_SHOWN, LANGUAGE, SMOLLM2, SpecialResults
 
@@ -85,6 +85,7 @@ def planes(language: Language, styles: Mapping[str, figures.Style]) -> dict[str,
             [row for _, row in shown],
             styles,
             list(dict.fromkeys(f"{each.results.name}/leaderboard.csv" for each, _ in shown)),
+            confidence=confidence_of(each.results for each, _ in shown),
         )
         for setting, shown in language.on_planes.items()
     }
@@ -98,6 +99,7 @@ def parts(language: Language, drawn: Mapping[str, figures.Figure]) -> dict[str, 
             _channel(language, named) for named in language.channels
         ),
         "planes": lambda: _planes(language, drawn),
+        "confidence": lambda: confidence_of(each for _, each in language.channels),
         "calibration": lambda: tables.calibration(language.channels),
         "replies": lambda: tables.replies(language.channels),
         "tokens": lambda: tables.tokens(language.channels),
@@ -168,7 +170,8 @@ def _channel(language: Language, named: Named) -> str:
         *(
             tables.team_measures(
                 each,
-                f"{named.title.capitalize()}, {each.setting}: mean and 95% interval over scenarios",
+                f"{named.title.capitalize()}, {each.setting}: "
+                f"mean and {named.results.confidence} interval over scenarios",
             )
             for each in language.settings
             if each.results is named.results

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from calbench.analysis.language_columns import MAGNITUDES
+from calbench.facts.reflections import MAGNITUDES
 from calbench.metrics.usage import PROBLEMS
 from calbench.report import figures, numbers
 from calbench.report.escape import html_text
@@ -66,7 +66,7 @@ def player_measures(named: Named) -> str:
     """Return the measures of every player over all seats it took (players.csv)."""
     title = named.title.capitalize() or "All games"
     return numbers.table(
-        f"{title}, by player: mean and 95% interval over scenarios",
+        f"{title}, by player: mean and {named.results.confidence} interval over scenarios",
         [
             numbers.plain_header("Player"),
             numbers.word_header("Setting"),

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calbench.analysis.columns import Column
-from calbench.analysis.dictionary import TABLES
 from calbench.analysis.measures import MEASURES, Measure
+from calbench.analysis.tables import TABLES
+from calbench.facts.columns import Column
 from calbench.report import numbers
 from calbench.report.board import COLUMNS, PRICE_PER_GAME, USAGE, View
 from calbench.report.escape import html_text
@@ -111,7 +111,7 @@ def _measure(measure: Measure, kind: str = "") -> Field:
         table="leaderboard.csv",
         link=f"method.html#{VPS_LINKS[kind] if kind == 'reflection' else anchor}",
         better=measure.better,
-        digits=numbers.DIGITS.get(measure.name, 2),
+        digits=measure.digits,
         vps_kind=kind,
         has_interval=True,
     )
@@ -134,7 +134,7 @@ def _counted(name: str, title: str, table: str) -> Field:
 
 
 def _dictionary(table: str, name: str) -> Column:
-    return next(column for column in TABLES[table] if column.name == name)
+    return next(column for column in TABLES[table].columns if column.name == name)
 
 
 def page_data(views: Sequence[View]) -> dict[str, Any]:
@@ -174,6 +174,8 @@ def page_data(views: Sequence[View]) -> dict[str, Any]:
                 "setting": view.setting,
                 "channel": view.channel,
                 "experiments": list(view.experiments),
+                "confidence": view.confidence,
+                "level": view.level,
                 "rows": [[row[name] or 0 for name in columns] for row in view.rows],
             }
             for view in views
@@ -192,7 +194,7 @@ def table(views: Sequence[View]) -> str:
         key=lambda row: (not row[FIRST_MEASURE], numbers.decimal(row[FIRST_MEASURE] or "0")),
     )
     return numbers.table(
-        f"{view.setting}, {view.channel}: mean and 95% interval over scenarios",
+        f"{view.setting}, {view.channel}: mean and {view.confidence} interval over scenarios",
         [
             numbers.plain_header("Team"),
             numbers.plain_header("Rank"),

@@ -18,8 +18,8 @@ ABSENT = f'<span title="no agent-game counts">{DASH}</span>'
 
 MINUS = "\N{MINUS SIGN}"
 
-DIGITS: Mapping[str, int] = {"coordination": 1, "fairness": 3}
-"""Decimals shown, where they are not two."""
+DIGITS = 2
+"""Decimals shown of what is no measure."""
 
 DASHED = ("degenerate", "scripted")
 """Kinds that do not compete, by the first word of their name: their mark has a broken line."""
@@ -33,6 +33,11 @@ MEASURE_BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in M
 def anchor(measure: str) -> str:
     """Return where the method page defines a measure."""
     return measure.replace("_", "-")
+
+
+def digits_of(name: str) -> int:
+    """Return how many decimals are shown of a measure, or of another estimate."""
+    return MEASURE_BY_NAME[name].digits if name in MEASURE_BY_NAME else DIGITS
 
 
 def decimal(cell: str) -> Decimal:
@@ -72,7 +77,7 @@ def estimate_cell(row: Row, measure: str, num_agent_games: int | None = None) ->
     """Return a cell with an estimate, its interval, and over how many agent-games it runs."""
     if not row[measure]:
         return f"<td>{ABSENT}</td>"
-    digits = DIGITS.get(measure, 2)
+    digits = digits_of(measure)
     low, high = row[f"{measure}_low"], row[f"{measure}_high"]
     text = shown_number(row[measure], digits)
     if low and high:

@@ -27,7 +27,6 @@ from calbench.report import (
     figures,
     frontier,
     language,
-    places,
     reproduction,
     scale,
     sections,
@@ -37,7 +36,7 @@ from calbench.report import (
 from calbench.report.gamefiles import write_games
 from calbench.report.language_tables import CALIBRATION
 from calbench.report.navigation import grouped
-from calbench.report.results import ExperimentResults, read_table
+from calbench.report.results import ExperimentResults, Summary
 from calbench.report.setting import SettingResults
 from calbench.report.special import (
     CHANNELS,
@@ -48,7 +47,6 @@ from calbench.report.special import (
     SCALE,
     SMOLLM2,
     SpecialResults,
-    write_table,
 )
 from calbench.scenarios.storage import scenario_schema
 from calbench.traces.storage import trace_schema
@@ -79,6 +77,7 @@ OWN_MARK = ".calbench-site"
 def write_site(
     sources: Path,
     experiments: Sequence[ExperimentResults],
+    summary: Path,
     out: Path,
     special: SpecialResults = NONE_SPECIAL,
     executor: Executor | None = None,
@@ -91,6 +90,7 @@ def write_site(
     Args:
         sources: the repository's ``site`` folder.
         experiments: what to show, in the order of the pages.
+        summary: folder of the tables over several runs (:mod:`calbench.analysis.summary`).
         out: the folder to write; pages go to ``docs`` in it.
         special: what has pages of its own; few of them have games to step through.
         executor: where to write games; ``None`` writes them here. The folder does not depend on it.
@@ -107,10 +107,11 @@ def write_site(
         shutil.copytree(sources / "assets", docs / "assets")
         _write_plotly(docs / "assets")
         played = [*experiments, *filter(None, map(special.named, GAMES_SHOWN))]
-        kind_by_team = write_games(played, docs / "pagedata", docs / "tables", executor)
+        kind_by_team = write_games(played, docs / "pagedata", executor)
         _copy_tables([*experiments, *special.experiments], docs / "tables")
         _write_schemas(docs / "schemas")
-        pages = _write_results(sources, experiments, kind_by_team, docs, special)
+        _copy_csvs(summary, docs / "tables")
+        pages = _write_results(sources, experiments, kind_by_team, docs, special, Summary(summary))
         slugs = [each.slug for each in setting_page.settings(experiments, kind_by_team)]
         settings = [f"results/{slug}.md" for slug in slugs]
         _write_config(sources / "mkdocs.yml", pages, settings, out / "mkdocs.yml")
@@ -163,10 +164,11 @@ def _write_results(
     kind_by_team: Mapping[str, str],
     docs: Path,
     special: SpecialResults,
+    summary: Summary,
 ) -> list[dict[str, str]]:
     """Write every page that holds numbers; return the navigation below Results."""
     shown = setting_page.settings(experiments, kind_by_team)
-    explaining = list(explained.pages(experiments, special, docs / "tables"))
+    explaining = list(explained.pages(experiments, special, summary, docs / "tables"))
     playing = [*experiments, *filter(None, [special.named(SCALE)])]
     teams = list(dict.fromkeys(team for results in playing for team in results.teams))
     speakers = language.Language(special, experiments, kind_by_team)
@@ -175,7 +177,7 @@ def _write_results(
     style_by_team = figures.styles(list(dict.fromkeys(names)))
     lines = _frontier_lines(shown, special)
     planes = {each.slug: _plane(each, style_by_team, lines[each.slug]) for each in shown}
-    navigation = _write_settings(sources, docs, shown, planes, explaining)
+    navigation = _write_settings(sources, docs, shown, planes, explaining, summary)
     gallery = figures.Gallery(
         views, style_by_team, special.published_rows if special.experiments else None
     )
@@ -185,9 +187,9 @@ def _write_results(
         {
             **documents.parts(sources.parent),
             **timings.parts(special.published),
-            **boards.write(experiments, special, docs),
+            **boards.write(experiments, special, summary, docs),
             **gallery.parts(),
-            **_write_difficulty(experiments, docs),
+            **_write_difficulty(experiments, summary, docs),
             **DICTIONARY,
             "headline": lambda: sections.headline(shown),
             "language": lambda: language.home_line(speakers),
@@ -198,7 +200,7 @@ def _write_results(
             "figure-scripts": lambda: sections.figure_scripts("../"),
         },
     )
-    navigation += _write_special(sources, special, kind_by_team, style_by_team, docs)
+    navigation += _write_special(sources, special, summary, kind_by_team, style_by_team, docs)
     navigation += _write_language(sources, speakers, style_by_team, docs, explaining)
     navigation += _write_explained(sources, docs, gallery, explaining)
     return navigation
@@ -214,17 +216,16 @@ DICTIONARY: Mapping[str, Callable[[], str]] = {
 
 
 def _write_difficulty(
-    experiments: Sequence[ExperimentResults], docs: Path
+    experiments: Sequence[ExperimentResults], summary: Summary, docs: Path
 ) -> dict[str, Callable[[], str]]:
-    """Write the figure and the table of difficulty; return what stands for their markers."""
+    """Write the figure of difficulty; return what stands for their markers."""
     fractions = difficulty.fractions_by_setting(experiments)
     figure = figures.difficulties(fractions, [f"{each.name}/games.csv" for each in experiments])
     figure.write(docs)
-    rows = difficulty.rows(fractions)
-    write_table(docs / "tables" / "difficulty.csv", rows, difficulty.COLUMNS)
+    rows = summary.table("difficulty.csv")
     return {
         "difficulty-figure": lambda: figures.place(figure, "../", has_table=False),
-        "difficulty-table": lambda: difficulty.table(fractions),
+        "difficulty-table": lambda: difficulty.table(rows),
     }
 
 
@@ -234,9 +235,10 @@ def _write_settings(
     shown: Sequence[SettingResults],
     planes: Mapping[str, figures.Figure],
     explaining: Sequence[explained.Page],
+    summary: Summary,
 ) -> list[dict[str, str]]:
     """Write the page of each setting; return their navigation."""
-    told = read_table(docs / "tables" / "telling_messages.csv")
+    told = summary.table("telling_messages.csv")
     text = (sources / "templates" / "setting.md").read_text(encoding="utf-8")
     navigation: list[dict[str, str]] = []
     for each in shown:
@@ -265,7 +267,9 @@ def _plane(
     tables = [f"{each.results.name}/leaderboard.csv"]
     tables += [f"{FRONTIER}/leaderboard.csv"] if lines else []
     key = f"plane-{each.slug}"
-    return figures.plane(key, each.title, each.leaderboard, style_by_team, tables, lines)
+    return figures.plane(
+        key, each.title, each.leaderboard, style_by_team, tables, lines, each.results.confidence
+    )
 
 
 def _frontier_lines(
@@ -285,25 +289,22 @@ def _frontier_lines(
 def _write_special(
     sources: Path,
     special: SpecialResults,
+    summary: Summary,
     kind_by_team: Mapping[str, str],
     style_by_team: Mapping[str, figures.Style],
     docs: Path,
 ) -> list[dict[str, str]]:
     """Write the pages of special experiments that there are; return their navigation."""
     navigation = []
-    tables = docs / "tables"
     if special.experiments:
-        _copy_csvs(special.published, tables / "published")
+        _copy_csvs(special.published, docs / "tables" / "published")
     if special.named(REPRODUCTION) is not None:
-        found = draws.Reproduction(special)
-        write_table(tables / "table2.csv", found.rows, draws.COLUMNS)
-        write_table(tables / "table2_places.csv", places.rows(found), places.COLUMNS)
+        found = draws.Reproduction(special, summary)
         _write_page(sources, docs, "reproduction", reproduction.parts(found))
         navigation.append({"Table 2": "results/reproduction.md"})
     results = special.named(SCALE)
     if results is not None:
-        sizes = scale.Scale(special, results, kind_by_team)
-        write_table(tables / "scale_bytes.csv", sizes.bytes_rows, scale.COLUMNS)
+        sizes = scale.Scale(special, results, summary, kind_by_team)
         curves = scale.curves(sizes, style_by_team)
         for figure in curves.values():
             figure.write(docs)

@@ -8,7 +8,7 @@ from calbench.report import judge, numbers, paper_ours, sections
 from calbench.report.audit_tables import patterns_table, sample_table
 from calbench.report.audits import Audits
 from calbench.report.escape import html_text
-from calbench.report.paper_ours import SCHEDULED_COLUMNS, Ours
+from calbench.report.paper_ours import Ours
 from calbench.report.results import Row
 from calbench.report.special import (
     CHANNELS,
@@ -16,7 +16,6 @@ from calbench.report.special import (
     REPRODUCTION,
     SpecialResults,
     titled,
-    write_table,
 )
 
 Columns = Mapping[str, str]
@@ -110,8 +109,7 @@ class Paper:
     audits: Audits
 
     def write(self, tables: Path) -> None:
-        """Write the table that the page works out, and bring the judge's and the published."""
-        write_table(tables / "scheduled_by_player.csv", self.ours.scheduled, SCHEDULED_COLUMNS)
+        """Bring the judge's tables."""
         judge.write(self.ours.experiments, tables)
 
 

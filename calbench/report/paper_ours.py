@@ -4,22 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from calbench.analysis.cells import cell
 from calbench.report import numbers
 from calbench.report.escape import html_text
 from calbench.report.language_tables import vps_words
-from calbench.report.results import ExperimentResults, Row
+from calbench.report.results import ExperimentResults, Row, Summary, confidence_of
 from calbench.report.special import titled
 
 METHOD = "../method.html"
-
-SCHEDULED_COLUMNS = (
-    "experiment", "setting", "player", "kind", "teams", "agent_games", "scheduled",
-)  # fmt: skip
-"""Of ``tables/scheduled_by_player.csv``."""
-
-DIGITS = 4
-"""Decimals of a mean [C]."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +18,7 @@ class Ours:
     """The experiments whose players stand beside the paper's models."""
 
     experiments: Sequence[ExperimentResults]
+    summary: Summary
 
     def rows(self, table: str) -> Iterator[tuple[ExperimentResults, Row]]:
         """Yield the rows of a table of every experiment that has it."""
@@ -42,31 +34,12 @@ class Ours:
     @cached_property
     def scheduled(self) -> list[Row]:
         """Mean number of an agent's meetings that were scheduled, by player."""
-        return [
-            row
-            for results in self.experiments
-            for row in _scheduled(results, results.optional("players.csv"))
-        ]
+        return self.summary.table("scheduled_by_player.csv")
 
-
-def _scheduled(results: ExperimentResults, players: Sequence[Row]) -> Iterator[Row]:
-    by_seat: dict[tuple[str, str, str], list[int]] = {}
-    for row in results.optional("agent_games.csv") if players else ():
-        key = row["setting"], row["team"], row["player"]
-        by_seat.setdefault(key, []).append(int(row["scheduled"]))
-    for player in players:
-        counts = [
-            count
-            for team in player["teams"].split()
-            for count in by_seat.get((player["setting"], team, player["player"]), ())
-        ]
-        mean = sum(counts) / len(counts) if counts else None
-        yield {
-            "experiment": results.name,
-            **{name: player[name] for name in ("setting", "player", "kind", "teams")},
-            "agent_games": str(len(counts)),
-            "scheduled": cell(mean, DIGITS),
-        }
+    @property
+    def confidence(self) -> str:
+        """Of their intervals, as pages say it."""
+        return confidence_of(self.experiments)
 
 
 def _heads(results: ExperimentResults, row: Row) -> list[str]:
@@ -99,7 +72,7 @@ def table1(ours: Ours, setting: str) -> str:
         if row["setting"] == setting
     }
     return numbers.table(
-        f"Ours, {setting}: mean and 95% interval over scenarios",
+        f"Ours, {setting}: mean and {ours.confidence} interval over scenarios",
         [
             *HEADERS,
             *(numbers.plain_header(text) for text in ("Agent-games", "Scheduled meetings")),
@@ -124,7 +97,8 @@ def table1(ours: Ours, setting: str) -> str:
 def table11(ours: Ours) -> str:
     """Return regret where all meetings came about (completion_regret.csv)."""
     return numbers.table(
-        "Ours: regret of seats that got all their meetings, mean or share of 1 with 95% interval",
+        "Ours: regret of seats that got all their meetings, mean or share of 1 with "
+        f"{ours.confidence} interval",
         [
             *HEADERS,
             numbers.word_header("Setting"),
@@ -150,7 +124,7 @@ QUANTITIES: Mapping[str, str] = {"vps": "VPS of the round", "excess_cost": "exce
 def table12(ours: Ours) -> str:
     """Return what speaking first goes with (first_speaker.csv)."""
     return numbers.table(
-        "Ours: agent-meetings as first speaker and otherwise, mean and 95% interval",
+        f"Ours: agent-meetings as first speaker and otherwise, mean and {ours.confidence} interval",
         [
             *HEADERS,
             *(numbers.word_header(text) for text in ("Setting", "Quantity")),
@@ -200,7 +174,8 @@ def table14(ours: Ours) -> str:
 def figure9(ours: Ours) -> str:
     """Return how often earlier meetings were moved (prior_moves.csv)."""
     return numbers.table(
-        "Ours: earlier meetings that an agent moved in a game, mean and 95% interval",
+        "Ours: earlier meetings that an agent moved in a game, mean and "
+        f"{ours.confidence} interval",
         [
             *HEADERS,
             numbers.word_header("Setting"),
@@ -229,7 +204,8 @@ def talk(ours: Ours) -> str:
         entry = lines.setdefault((results.name, *key), (results, row, {}))
         entry[2][row["meeting_index"]] = row
     return numbers.table(
-        "Ours: messages that an agent sent in a meeting's round, mean and 95% interval",
+        "Ours: messages that an agent sent in a meeting's round, mean and "
+        f"{ours.confidence} interval",
         [
             *HEADERS,
             *(numbers.word_header(text) for text in ("Setting", "Role")),

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from calbench.analysis.rated import RATINGS
+from calbench.analysis.ratings.pools import RATINGS
 from calbench.report import numbers
 from calbench.report.escape import html_text
 from calbench.report.games import kind_words
-from calbench.report.results import ExperimentResults, Row
+from calbench.report.results import ExperimentResults, Row, percent
 
 METHOD = "../method.html#ratings"
 
@@ -26,6 +26,7 @@ def ratings(experiments: Sequence[ExperimentResults]) -> str:
     parts = []
     for results in experiments:
         rows = results.table("ratings.csv")
+        confidence = percent(results.made_with.analysis.ratings.confidence)
         for pool in dict.fromkeys(row["pool"] for row in rows):
             own = [row for row in rows if row["pool"] == pool]
             title = f"{POOLS.get(pool, pool)}: {results.name}"
@@ -35,7 +36,7 @@ def ratings(experiments: Sequence[ExperimentResults]) -> str:
                 continue
             for setting in dict.fromkeys(row["setting"] for row in own):
                 ranked = [row for row in own if row["setting"] == setting]
-                parts += [*_warnings(setting, ranked), _standings(setting, ranked)]
+                parts += [*_warnings(setting, ranked), _standings(setting, ranked, confidence)]
             parts += [_met(results, pool), _margins(results, pool), _links(results)]
     return "\n\n".join(part for part in parts if part) or "<p>No player was rated.</p>"
 
@@ -55,14 +56,14 @@ def _nobody(rows: Sequence[Row]) -> str:
     )
 
 
-def _standings(setting: str, rows: Sequence[Row]) -> str:
+def _standings(setting: str, rows: Sequence[Row], confidence: str) -> str:
     name = "all settings together" if setting == "all" else setting
     return _wide(
         numbers.table(
             f"{name}: skill, uncertainty and spread over orders of games",
             [
                 numbers.plain_header("Player"),
-                _header("Rank", "95% interval over scenarios"),
+                _header("Rank", f"{confidence} interval over scenarios"),
                 _header("MMR", "and spread over orders"),
                 *(_header(TITLES[r.name], "ordinal, mu and sigma") for r in RATINGS),
                 numbers.plain_header("Games"),

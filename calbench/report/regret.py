@@ -2,21 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cached_property
 
+from calbench.analysis.tables.regret import SPLIT
 from calbench.report import numbers, sections
 from calbench.report.escape import html_text
 from calbench.report.links import GameLinks
-from calbench.report.regret_rows import (
-    GAME_COLUMNS,
-    ROUND_COLUMNS,
-    SPLIT,
-    TEAM_COLUMNS,
-    RegretRows,
-    all_games,
-)
-from calbench.report.results import Row
-from calbench.report.special import titled, write_table
+from calbench.report.results import ExperimentResults, Row, Summary
+from calbench.report.special import titled
+
+MADE = ("regret_by_team.csv", "optimum_lost_by_round.csv", "regret_by_game.csv")
+"""The tables that the page shows."""
 
 WORST = 3
 """Games of a team that the page names [C]."""
@@ -33,30 +29,39 @@ TITLES = {
 class Regret:
     """The excess of the experiments that are compared, and how to reach their games."""
 
-    rows: Sequence[RegretRows]
+    played: Sequence[ExperimentResults]
+    summary: Summary
     links: GameLinks
 
-    def write(self, tables: Path) -> None:
-        """Write the tables that the page works out."""
-        write_table(
-            tables / "regret_by_team.csv", (r for e in self.rows for r in e.teams), TEAM_COLUMNS
-        )
-        write_table(
-            tables / "optimum_lost_by_round.csv",
-            (row for each in self.rows for row in each.rounds),
-            ROUND_COLUMNS,
-        )
-        write_table(tables / "regret_by_game.csv", all_games(self.rows), GAME_COLUMNS)
+    @cached_property
+    def teams(self) -> dict[str, list[Row]]:
+        """Means of teams, by experiment (regret_by_team.csv)."""
+        return self.summary.rows_by_experiment("regret_by_team.csv")
+
+    @cached_property
+    def rounds(self) -> dict[str, list[Row]]:
+        """When the optimum was lost, by experiment (optimum_lost_by_round.csv)."""
+        return self.summary.rows_by_experiment("optimum_lost_by_round.csv")
+
+    @cached_property
+    def games(self) -> dict[str, list[Row]]:
+        """Every game, by experiment (regret_by_game.csv)."""
+        return self.summary.rows_by_experiment("regret_by_game.csv")
+
+    @property
+    def experiments(self) -> list[ExperimentResults]:
+        """Those that have games to explain."""
+        return [each for each in self.played if each.name in self.teams]
 
 
 def parts(regret: Regret) -> dict[str, Callable[[], str]]:
     """Return what stands for the markers of the page."""
     sources = [
-        f"{each.results.name}/{name}.csv"
-        for each in regret.rows
+        f"{each.name}/{name}.csv"
+        for each in regret.experiments
         for name in ("regret", "optimum_lost")
     ]
-    made = ("regret_by_team.csv", "optimum_lost_by_round.csv", "regret_by_game.csv")
+    made = [name for name in MADE if regret.summary.has(name)]
     return {
         "split": lambda: _by_experiment(regret, _split),
         "lost": lambda: _by_experiment(regret, _lost),
@@ -65,8 +70,8 @@ def parts(regret: Regret) -> dict[str, Callable[[], str]]:
     }
 
 
-def _by_experiment(regret: Regret, shown: Callable[[Regret, RegretRows], str]) -> str:
-    return "\n\n".join(text for each in regret.rows if (text := shown(regret, each)))
+def _by_experiment(regret: Regret, shown: Callable[[Regret, ExperimentResults], str]) -> str:
+    return "\n\n".join(text for each in regret.experiments if (text := shown(regret, each)))
 
 
 def _place(row: Row) -> list[str]:
@@ -83,12 +88,11 @@ def _interval_cell(row: Row, name: str, digits: int) -> str:
     return numbers.range_cell(row[name], low, high, digits)
 
 
-def _split(regret: Regret, each: RegretRows) -> str:
+def _split(regret: Regret, results: ExperimentResults) -> str:
     """Return the parts of every team's excess (regret_by_team.csv)."""
-    del regret
     return numbers.table(
-        f"{titled(each.results)}: excess cost and its parts, accounting cost, "
-        "mean over agent-games with 95% interval",
+        f"{titled(results)}: excess cost and its parts, accounting cost, "
+        f"mean over agent-games with {results.confidence} interval",
         [
             *PLACE_HEADERS,
             numbers.plain_header("Agent-games"),
@@ -100,21 +104,21 @@ def _split(regret: Regret, each: RegretRows) -> str:
                 numbers.number_cell(row["agent_games"]),
                 *(_interval_cell(row, part, 3) for part in SPLIT),
             ]
-            for row in each.teams
+            for row in regret.teams[results.name]
         ],
     )
 
 
-def _lost(regret: Regret, each: RegretRows) -> str:
+def _lost(regret: Regret, results: ExperimentResults) -> str:
     """Return how often the optimum was lost, and in which round (the two smaller tables)."""
-    del regret
-    rounds = sorted({row["round"] for row in each.rounds}, key=int)
+    lost = regret.rounds.get(results.name, [])
+    rounds = sorted({row["round"] for row in lost}, key=int)
     counts = {
         (row["setting"], row["team"], row["round"], row["phase"]): row["optimum_lost"]
-        for row in each.rounds
+        for row in lost
     }
     return numbers.table(
-        f"{titled(each.results)}: games in which the optimum went out of reach, and when",
+        f"{titled(results)}: games in which the optimum went out of reach, and when",
         [
             *PLACE_HEADERS,
             *(numbers.plain_header(text) for text in ("Games searched", "Lost", "Share of 1")),
@@ -127,7 +131,7 @@ def _lost(regret: Regret, each: RegretRows) -> str:
                 _interval_cell(row, "lost_share", 3),
                 *(_round_cell(counts, (row["setting"], row["team"], each)) for each in rounds),
             ]
-            for row in each.teams
+            for row in regret.teams[results.name]
         ],
     )
 
@@ -150,8 +154,11 @@ def _phase(phase: str) -> str:
     return phase.lower()
 
 
-def _worst(regret: Regret, each: RegretRows) -> str:
+def _worst(regret: Regret, results: ExperimentResults) -> str:
     """Return the games of every team that paid most above the optimum (regret_by_game.csv)."""
+    by_team: dict[tuple[str, str], list[Row]] = {}
+    for game in regret.games[results.name]:
+        by_team.setdefault((game["setting"], game["team"]), []).append(game)
     rows = [
         [
             *_place(game),
@@ -159,13 +166,13 @@ def _worst(regret: Regret, each: RegretRows) -> str:
             *(numbers.number_cell(game[name]) for name in (*SPLIT, "cost", "optimum")),
             f'<td class="cb-word">{_loss(regret.links, game)}</td>',
         ]
-        for games in each.games.values()
+        for games in by_team.values()
         for game in _most(regret.links, games)
     ]
     if not rows:
         return ""
     return numbers.table(
-        f"{titled(each.results)}: games of the trace browser with the greatest excess, by team; "
+        f"{titled(results)}: games of the trace browser with the greatest excess, by team; "
         "accounting cost, summed over agents",
         [
             *PLACE_HEADERS,

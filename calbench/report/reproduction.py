@@ -5,8 +5,7 @@ from collections.abc import Callable
 from calbench.report import numbers, places, sections
 from calbench.report.draws import VARIANTS, Reproduction
 from calbench.report.escape import html_text
-from calbench.report.results import Row
-from calbench.report.special import CAP4, REPRODUCTION
+from calbench.report.results import Row, confidence_of
 
 METHOD = "../method.html"
 
@@ -45,7 +44,7 @@ def _block_rows(results: Reproduction, setting: str) -> list[list[str]]:
                 if (row["source"], row["setting"], row["team"]) == (source, setting, team)
             ]
         for variant in variants:
-            found = [results.summary(variant, setting, name) for name in numbers.HEADLINE]
+            found = [results.summed_up(variant, setting, name) for name in numbers.HEADLINE]
             if any(found):
                 cells = [_spread_cell(row) for row in found]
                 rows.append([*_heads(protocol, variant.label), *cells, numbers.word_cell("")])
@@ -71,15 +70,16 @@ def _published_row(row: Row, protocol: str) -> list[str]:
 def _spread_cell(row: Row | None) -> str:
     if row is None:
         return numbers.number_cell("")
-    digits = numbers.DIGITS.get(row["measure"], 2)
+    digits = numbers.digits_of(row["measure"])
     return numbers.range_cell(row["mean"], row["least"], row["greatest"], digits)
 
 
 def seeds(results: Reproduction) -> str:
     """Return every draw by itself, with its intervals (leaderboard.csv of the experiments)."""
+    confidence = confidence_of(results.experiments)
     return "\n\n".join(
         numbers.table(
-            f"{setting}, suite by suite: mean and 95% interval over its scenarios",
+            f"{setting}, suite by suite: mean and {confidence} interval over its scenarios",
             [
                 numbers.word_header("Protocol"),
                 numbers.word_header("Variant"),
@@ -113,27 +113,30 @@ def ties(results: Reproduction) -> str:
                 f'<th scope="row">{html_text(setting)}</th>',
                 numbers.word_cell(variant.protocol),
                 numbers.word_cell(variant.label),
-                *(_mean_cell(results.summary(variant, setting, name)) for name in FAIRNESS_RANGE),
+                *(_mean_cell(results.summed_up(variant, setting, name)) for name in FAIRNESS_RANGE),
             ]
             for setting in results.settings
             for variant in VARIANTS
-            if results.summary(variant, setting, "fairness") is not None
+            if results.summed_up(variant, setting, "fairness") is not None
         ],
     )
 
 
 def _mean_cell(row: Row | None) -> str:
-    return numbers.number_cell("" if row is None else row["mean"], numbers.DIGITS["fairness"])
+    return numbers.number_cell("" if row is None else row["mean"], numbers.digits_of("fairness"))
 
 
 def parts(results: Reproduction) -> dict[str, Callable[[], str]]:
     """Return what stands for the markers of the page."""
-    special = results.special
-    names = [name for name in (REPRODUCTION, CAP4) if special.named(name) is not None]
-    tables = [f"{name}/{table}.csv" for name in names for table in ("leaderboard", "sensitivity")]
+    tables = [
+        f"{each.name}/{table}.csv"
+        for each in results.experiments
+        for table in ("leaderboard", "sensitivity")
+    ]
     return {
         "comparison": lambda: comparison(results),
-        "verdicts": lambda: places.shown(places.rows(results)),
+        "verdicts": lambda: places.shown(results.summary.table("table2_places.csv")),
+        "confidence": lambda: confidence_of(results.experiments),
         "seeds": lambda: seeds(results),
         "ties": lambda: ties(results),
         "downloads": lambda: sections.table_links(

@@ -1,13 +1,15 @@
-"""What the site shows: the tables, the suite and the traces of one or more experiments."""
+"""What the site shows: tables, suites and traces of experiments, and tables over several runs."""
 
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from calbench.analysis.datapackage import read_settings
+from calbench.analysis.settings import Settings
 from calbench.errors import CalbenchError, FileError
 from calbench.files import printable, read_bytes
 from calbench.scenarios.models import ID_PATTERN, Scenario
@@ -54,6 +56,25 @@ class ExperimentResults:
             FileError: it cannot be read, or a row does not fit its header.
         """
         return self.table(name) if (self.tables / name).is_file() else []
+
+    @cached_property
+    def made_with(self) -> Settings:
+        """The settings that made its tables.
+
+        Raises:
+            FileError: what describes the tables cannot be read.
+        """
+        return read_settings(self.tables)
+
+    @property
+    def confidence(self) -> str:
+        """Of its intervals, as pages say it."""
+        return percent(self.made_with.analysis.confidence)
+
+    @property
+    def level(self) -> str:
+        """Corrected p-values below it tell two teams apart."""
+        return f"{round(1 - self.made_with.analysis.confidence, 10):g}"
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
@@ -119,6 +140,55 @@ class ExperimentResults:
             path = self.traces / team / f"{scenario.scenario_id}.json"
             if path.is_file():
                 yield ScenarioTraces(self.suite, scenario).read(path, team)
+
+
+def percent(share: float) -> str:
+    """Return a share as pages say it."""
+    return f"{round(100 * share, 8):g}%"
+
+
+def confidence_of(experiments: Iterable[ExperimentResults]) -> str:
+    """Return the confidence of the intervals of some experiments, as pages say it."""
+    return " or ".join(dict.fromkeys(results.confidence for results in experiments))
+
+
+def level_of(experiments: Iterable[ExperimentResults]) -> str:
+    """Return below which level p-values tell teams of some experiments apart, likewise."""
+    return " or ".join(dict.fromkeys(results.level for results in experiments))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Tables over several runs, which :mod:`calbench.analysis.summary` makes.
+
+    Attributes:
+        folder: where they are.
+    """
+
+    folder: Path
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a table."""
+        return (self.folder / name).is_file()
+
+    def table(self, name: str) -> list[Row]:
+        """Read a table, e.g. ``leaderboard.csv``; no rows if there was nothing to bring together.
+
+        Raises:
+            FileError: it cannot be read, or a row does not fit its header.
+        """
+        return read_table(self.folder / name) if self.has(name) else []
+
+    def rows_by_experiment(self, name: str) -> dict[str, list[Row]]:
+        """Read a table whose rows name their experiment.
+
+        Raises:
+            FileError: it cannot be read, or a row does not fit its header.
+        """
+        found: dict[str, list[Row]] = {}
+        for row in self.table(name):
+            found.setdefault(row["experiment"], []).append(row)
+        return found
 
 
 class ScenarioTraces:

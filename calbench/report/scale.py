@@ -1,14 +1,12 @@
 """The page that shows what becomes of each protocol as agents, meetings and slots grow alike."""
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property, partial
 
 from calbench.report import figures, numbers, sections
 from calbench.report.escape import html_text
-from calbench.report.results import ExperimentResults, Row
+from calbench.report.results import ExperimentResults, Row, Summary
 from calbench.report.special import SCALE, SpecialResults
 
 METHOD = "../method.html"
@@ -20,12 +18,6 @@ MEASURES = ("coordination", "excess_cost", "messages", "excess_vps")
 
 BYTES = "bytes"
 
-COLUMNS = (
-    "setting", "team", "agents", "games", "meetings", "message_bytes", "bytes_per_meeting",
-    "least", "greatest",
-)  # fmt: skip
-"""Of ``tables/scale_bytes.csv``."""
-
 
 @dataclass(frozen=True)
 class Scale:
@@ -33,22 +25,18 @@ class Scale:
 
     special: SpecialResults
     results: ExperimentResults
+    summary: Summary
     kind_by_team: Mapping[str, str]
 
     @cached_property
-    def games(self) -> list[Row]:
-        """The games that were not lost."""
-        return [row for row in self.results.table("games.csv") if row["is_lost"] != "true"]
+    def bytes_rows(self) -> list[Row]:
+        """Bytes per meeting of every team and setting, with the least and greatest game."""
+        return self.summary.table("scale_bytes.csv")
 
     @cached_property
     def agents(self) -> dict[str, int]:
-        """How many agents play in each setting, in the order of the leaderboard."""
-        setting = {row["scenario_id"]: row["setting"] for row in self.games}
-        found: dict[str, int] = dict.fromkeys(self.results.settings, 0)
-        for row in self.results.table("agent_games.csv"):
-            name = setting.get(row["scenario_id"])
-            if name is not None:
-                found[name] = max(found[name], int(row["agent_id"]) + 1)
+        """How many agents play in each setting, the fewest first."""
+        found = {row["setting"]: int(row["agents"]) for row in self.bytes_rows}
         return dict(sorted(found.items(), key=lambda each: each[1]))
 
     @cached_property
@@ -56,30 +44,6 @@ class Scale:
         """Rows of the leaderboard by team and setting."""
         rows = self.results.table("leaderboard.csv")
         return {(row["team"], row["setting"]): row for row in rows}
-
-    @cached_property
-    def bytes_rows(self) -> list[Row]:
-        """Bytes per meeting of every team and setting, with the least and greatest game."""
-        games = defaultdict(list)
-        for row in self.games:
-            games[row["team"], row["setting"]].append(row)
-        return [
-            _bytes_row(setting, team, agents, games[team, setting])
-            for team in self.results.teams
-            for setting, agents in self.agents.items()
-            if games[team, setting]
-        ]
-
-
-def _bytes_row(setting: str, team: str, agents: int, games: list[Row]) -> Row:
-    sizes = [numbers.decimal(game["message_bytes"]) for game in games]
-    meetings = [numbers.decimal(game["meetings"]) for game in games]
-    each = [size / count for size, count in zip(sizes, meetings, strict=True)]
-    total, count = sum(sizes, Decimal(0)), sum(meetings, Decimal(0))
-    places = Decimal("0.01")
-    found = [str(value.quantize(places)) for value in (total / count, min(each), max(each))]
-    cells = (setting, team, str(agents), str(len(games)), str(count), str(total), *found)
-    return dict(zip(COLUMNS, cells, strict=True))
 
 
 def curves(scale: Scale, styles: Mapping[str, figures.Style]) -> dict[str, figures.Figure]:
@@ -124,6 +88,7 @@ def parts(scale: Scale, drawn: Mapping[str, figures.Figure]) -> dict[str, Callab
         "speed": lambda: _speed(scale),
         "scripts": lambda: sections.figure_scripts("../"),
         "sizes": lambda: _sizes(scale),
+        "confidence": lambda: scale.results.confidence,
         "downloads": lambda: sections.table_links(
             [
                 LEADERBOARD,
@@ -150,7 +115,7 @@ def _team(scale: Scale, team: str) -> str:
 def _measure(scale: Scale, measure: str, drawn: figures.Figure) -> str:
     about = numbers.MEASURE_BY_NAME[measure]
     table = numbers.table(
-        f"{about.title}, {about.unit}: mean and 95% interval over scenarios",
+        f"{about.title}, {about.unit}: mean and {scale.results.confidence} interval over scenarios",
         _headers(scale),
         [
             [
@@ -215,10 +180,9 @@ def _speed(scale: Scale) -> str:
 
 
 def _sizes(scale: Scale) -> str:
-    """Return how many scenarios each size rests on (games.csv)."""
-    by_setting: dict[str, dict[str, str]] = {}
-    for row in scale.games:
-        by_setting.setdefault(row["setting"], {})[row["scenario_id"]] = row["meetings"]
+    """Return how many scenarios each size rests on (games.csv, leaderboard.csv)."""
+    games = [row for row in scale.results.table("games.csv") if row["is_lost"] != "true"]
+    teams = scale.leaderboard.values()
     return numbers.table(
         "The suites",
         [
@@ -229,10 +193,15 @@ def _sizes(scale: Scale) -> str:
             [
                 f'<th scope="row">{html_text(setting)}</th>',
                 f"<td>{agents}</td>",
-                f"<td>{html_text(' or '.join(sorted(set(by_setting[setting].values()))))}</td>",
-                f"<td>{len(by_setting[setting])}</td>",
+                _different(games, setting, "meetings"),
+                _different(teams, setting, "scenarios"),
             ]
             for setting, agents in scale.agents.items()
-            if setting in by_setting
         ],
     )
+
+
+def _different(rows: Iterable[Row], setting: str, name: str) -> str:
+    """Return the different cells of a setting."""
+    found = sorted({row[name] for row in rows if row["setting"] == setting}, key=int)
+    return f"<td>{html_text(' or '.join(found))}</td>"

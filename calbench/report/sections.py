@@ -19,7 +19,7 @@ def headline(shown: Sequence[SettingResults]) -> str:
     """Return the home page's tables: the paper's five measures, by setting (leaderboard.csv)."""
     return "\n\n".join(
         numbers.table(
-            f"{each.title}: mean and 95% interval over scenarios",
+            f"{each.title}: mean and {each.results.confidence} interval over scenarios",
             [
                 numbers.plain_header("Team"),
                 numbers.plain_header("Games"),
@@ -51,7 +51,8 @@ def counts(each: SettingResults) -> str:
     ]
     return (
         f"<p>{parts[0]} scenarios and {parts[1]} scored games a team. "
-        'Intervals are of 95%, by <a href="../method.html#bootstrap">bootstrap over scenarios</a>; '
+        f"Intervals are of {each.results.confidence}, by "
+        '<a href="../method.html#bootstrap">bootstrap over scenarios</a>; '
         "n is how many agent-games count, one for each agent of each game.</p>"
     )
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from calbench.facts.columns import Column
 
-TABLES_FOLDER, TRACES_FOLDER = "tables", "traces"
+TABLES_FOLDER, TRACES_FOLDER, SUMMARY_FOLDER = "tables", "traces", "summary"
+"""Folders of a run, and of the tables over several experiments."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,62 @@ def read_run(path: Path) -> Results:
     if not found and next(traces.rglob("*.json"), None) is None:
         raise FileError(f"{path}: holds neither tables nor games; name the folder of a run")
     return Results(found, [traces])
+
+
+def read_results(data: Path) -> Results:
+    """Read the published numbers.
+
+    A table of experiments has the rows of all of them, with ``experiment`` in front; one over
+    several experiments is called ``summary/...``. Tables that grow with messages are published by
+    checksum only: read them from ``data/tables/<experiment>`` once they are computed.
+
+    Args:
+        data: folder with ``release``, and with ``traces`` once the games are played.
+
+    Raises:
+        FileError: what is published cannot be read.
+    """
+    from calbench.release.manifest import read_manifest
+
+    manifest = read_manifest(data / "release")
+    by_name: dict[str, list[str]] = {}
+    for path in manifest.tables:
+        experiment, _, inner = path.partition("/")
+        name = _name(path if experiment == SUMMARY_FOLDER or not inner else inner)
+        by_name.setdefault(name, []).append(path)
+    readers = {
+        name: partial(_published, data / "release", tuple(paths))
+        for name, paths in sorted(by_name.items())
+    }
+    return Results(readers, [data / TRACES_FOLDER / name for name in manifest.traces])
+
+
+def _published(release: Path, paths: Sequence[str]) -> "pd.DataFrame":
+    """Return a published table, of several experiments one after the other."""
+    import pandas as pd
+
+    from calbench.analysis.summary import EXPERIMENT
+    from calbench.facts.frames import cast, read_csv, read_parquet
+    from calbench.release.copies import declared, table_copy
+
+    frames = []
+    for path in paths:
+        table, copy = declared(path), table_copy(release, path)
+        if table is None:
+            raise FileError(f"{copy}: no table of this version is called {path}")
+        if copy.suffix == ".csv":
+            frame = read_csv(copy, table.columns)
+        else:
+            frame = cast(read_parquet(copy), table.columns)
+        frames.append((path.partition("/")[0], frame, table))
+    first, frame, table = frames[0]
+    if first == SUMMARY_FOLDER or "/" not in paths[0]:
+        return _described(frame, table.columns, table.about, table.key)
+    rows = [each.assign(experiment=name) for name, each, _ in frames]
+    columns = (EXPERIMENT, *table.columns)
+    together = pd.concat(rows, ignore_index=True)[[column.name for column in columns]]
+    key = (EXPERIMENT.name, *table.key)
+    return _described(cast(together, columns), columns, table.about, key)
 
 
 def _name(path: str) -> str:

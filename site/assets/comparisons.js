@@ -26,7 +26,7 @@
   }
 
   function isTie(row) {
-    return at(row, "p_adjusted") !== "" && Number(at(row, "p_adjusted")) >= Number(data.level);
+    return at(row, "p_adjusted") !== "" && Number(at(row, "p_adjusted")) >= Number(group().level);
   }
 
   function groupName(each) {
@@ -107,9 +107,9 @@
     var rows = shownRows();
     var head = element("tr", {});
     [["Teams", "first less second"], ["Scenarios", "that count for both"],
-     ["Difference", measure().unit + ", 95% interval"], ["p", "permutation test"],
-     ["p corrected", "Benjamini\u2013Hochberg"], ["Told apart", "below " + data.level],
-     ["Resolvable gap", "80% power"], ["Scenarios needed", "to split a gap of this size"]
+     ["Difference", measure().unit + ", " + group().confidence + " interval"], ["p", "permutation test"],
+     ["p corrected", "Benjamini\u2013Hochberg"], ["Told apart", "below " + group().level],
+     ["Resolvable gap", group().power + " power"], ["Scenarios needed", "to split a gap of this size"]
     ].forEach(function (title) {
       head.appendChild(element("th", { scope: "col" }, title[0],
         element("span", { "class": "cb-unit" }, title[1])));

@@ -171,7 +171,7 @@
     fields.forEach(function (field) { head.appendChild(fieldHeader(field)); });
     var body = element("tbody", {});
     rows.forEach(function (row) { body.appendChild(tableRow(row, fields)); });
-    var caption = view().setting + ", " + view().channel + ": mean and 95% interval over scenarios; " +
+    var caption = view().setting + ", " + view().channel + ": mean and " + view().confidence + " interval over scenarios; " +
       "n is agent-games in scenarios; \u2191 higher, \u2193 lower is better";
     var style = "cb-numbers lb-table" + (state.compact ? " lb-compact" : "");
     calbench.fill(parts.scroll, element("table", { "class": style },
@@ -344,7 +344,7 @@
       ["Unit", field.unit],
       ["Better", field.better],
       ["Origin", originWords(field.origin)],
-      ["Interval", field.interval ? "95% percentile bootstrap over scenarios" : ""],
+      ["Interval", field.interval ? view().confidence + " percentile bootstrap over scenarios" : ""],
       ["Not comparable", field.vps ? "with VPS that was measured in another way" : ""]
     ], [[field.link, "The whole definition"]].concat(tableLinks(field.table)));
   }
@@ -352,8 +352,8 @@
   function aboutRanks() {
     explain("Rank in " + ranker().title.toLowerCase(), [
       ["A range", "A team's rank runs from 1 + the number of teams shown to be better, to the number " +
-        "ranked less those shown to be worse. Shown means: p below 0.05 after correction, in a paired " +
-        "permutation test over the same scenarios."],
+        "ranked less those shown to be worse. Shown means: p below " + view().level +
+        " after correction, in a paired permutation test over the same scenarios."],
       ["Ties", "Teams that share a letter are not told apart from one another."],
       ["Among", "teams of one experiment. Degenerate baselines and the oracle have no rank."]
     ], [["method.html#ties", "Method"], ["results/comparisons.html", "All comparisons"]]
@@ -377,7 +377,7 @@
       ["Shown to be better", low - 1 + " of the others"],
       ["Shown to be worse", ranked - high + " of the others"],
       ["Tied with", tied.join(", ") || "nobody"],
-      ["By", "paired differences over the same scenarios, p below 0.05 after correction"]
+      ["By", "paired differences over the same scenarios, p below " + view().level + " after correction"]
     ], [["results/comparisons.html#" + words, "Its comparisons"], ["method.html#ties", "Method"]]);
   }
 

@@ -94,8 +94,10 @@ def _agent(number: int, took: Took) -> AgentGame:
 
 def measured_game(score: GameScore) -> MeasuredGame:
     """Return a score as facts take it; of its trace there is no more than they ask for."""
-    size = SimpleNamespace(scenario=SimpleNamespace(num_agents=len(score.agents), num_slots=10))
-    trace: Any = size
+    scenario = SimpleNamespace(
+        num_agents=len(score.agents), num_slots=10, play_digest=score.scenario_id
+    )
+    trace: Any = SimpleNamespace(scenario=scenario, config=SimpleNamespace(channels=("dm",)))
     players = tuple(agent.player for agent in score.agents)
     return MeasuredGame(trace, score, (), players, DEFAULT_MEASURE)
 

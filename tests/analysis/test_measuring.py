@@ -11,7 +11,7 @@ import pytest
 
 from calbench.facts.judged import JUDGE_FACTS
 from calbench.analysis.scoring import ALL_FACTS, FACT_BY_NAME, measure_games
-from calbench.interface import play_game
+from calbench.api import play_game
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.traces.storage import write_trace
 from tests.metrics.games import canonical_scenario

@@ -6,12 +6,11 @@ from typing import Any
 
 from filelock import FileLock
 
-from calbench.report.pages import write_site
 from calbench.report.results import ExperimentResults, read_table
 from calbench.report.special import CHANNELS, SpecialResults
 from tests.report.language_samples import make_language
 from tests.report.sample_site import PUBLISHED, SampleSite
-from tests.report.samples import SOURCES, make_results, results_in
+from tests.report.samples import make_results, results_in, write_pages
 from tests.report.unpacking import page_data
 
 
@@ -56,7 +55,7 @@ def _make(site: LanguageSite) -> None:
     scenarios = [s for s in site.sample.language.scenarios if s.setting == "uniform"]
     make_results(site.root / "uniform", "uniform", ["imap", "silent"], scenarios=scenarios)
     special = SpecialResults([*site.speakers, site.sample.cohort], PUBLISHED)
-    write_site(SOURCES, [site.protocols], site.root / "src", special)
+    write_pages([site.protocols], site.root / "src", special)
 
 
 def page(docs: Path, name: str) -> str:

@@ -9,7 +9,6 @@ from calbench.report.build import build_site
 from calbench.report.escape import data_script
 from calbench.report.games import game_data
 from calbench.report.ledger import ledger_data
-from calbench.report.pages import write_site
 from calbench.report.results import ExperimentResults
 from calbench.report.special import LANGUAGE, SMOLLM2, SpecialResults
 from tests.report.hostile import halve
@@ -22,6 +21,7 @@ from tests.report.samples import (
     play,
     results_in,
     suite_of,
+    write_pages,
 )
 
 TEAMS = {
@@ -81,7 +81,7 @@ def _make(site: SampleSite) -> None:
     make_language(site.root / LANGUAGE, LANGUAGE)
     make_cohort(site.root / SMOLLM2)
     special = SpecialResults([site.language, site.cohort], PUBLISHED)
-    write_site(SOURCES, site.ordinary, site.source, special)
+    write_pages(site.ordinary, site.source, special)
     # No trace file can hold half a character, but a page must bear one.
     trace = play(suite_of("hostile", 3)[1], "hostile", [HALF_CHARACTERS])
     game = {**game_data(trace, "hostile"), "ledger": ledger_data(trace)}

@@ -2,18 +2,23 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from calbench.analysis.tables import Collector
+from calbench.analysis.output import write_all_tables
+from calbench.analysis.settings import Settings
+from calbench.analysis.summary import write_summary
 from calbench.domain.actions import DirectMessage, Reschedule, Schedule, Turn
 from calbench.domain.ids import ErrandId, Slot
 from calbench.domain.messages import Text
 from calbench.domain.observations import Observation, Phase
 from calbench.engine.drivers import run
 from calbench.engine.seating import team_of
-from calbench.metrics.game import score_game
 from calbench.protocols.base import Policy, others, own_meeting
 from calbench.protocols.registry import build_policy
+from calbench.report.pages import write_site
 from calbench.report.results import ExperimentResults
+from calbench.report.runs import runs_of
+from calbench.report.special import NONE_SPECIAL, SpecialResults
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioShape, SuiteSpec
 from calbench.scenarios.storage import write_suite
@@ -113,17 +118,45 @@ def make_results(
     *,
     num_scenarios: int = 3,
     scenarios: Sequence[Scenario] | None = None,
+    confidence: float = 0.95,
 ) -> ExperimentResults:
     """Play a suite and write its tables; if it is not given, its setting is called like the run."""
     results = results_in(folder, name)
     scenarios = suite_of(name, num_scenarios) if scenarios is None else scenarios
     write_suite(results.suite, scenarios)
-    with Collector(results.tables, teams, AnalysisSpec(bootstrap_resamples=200)) as tables:
-        for team in teams:
-            for scenario in scenarios:
-                trace = play(scenario, team)
-                path = results.traces / team / f"{scenario.scenario_id}.json"
-                write_trace(path, trace)
-                tables.add(score_game(trace))
-        tables.write()
+    games = []
+    for team in teams:
+        for scenario in scenarios:
+            path = results.traces / team / f"{scenario.scenario_id}.json"
+            write_trace(path, play(scenario, team))
+            games.append(Game(path, team, scenario.scenario_id))
+    settings = Settings(analysis=AnalysisSpec(bootstrap_resamples=200, confidence=confidence))
+    write_all_tables(games, results.tables, settings, lambda: None)
     return results
+
+
+class Game(NamedTuple):
+    """A game on disk."""
+
+    path: Path
+    team_id: str
+    scenario_id: str
+
+
+def write_pages(
+    experiments: Sequence[ExperimentResults],
+    out: Path,
+    special: SpecialResults = NONE_SPECIAL,
+    sources: Path = SOURCES,
+) -> None:
+    """Write the tables over these runs, beside the folder, and the folder of the site."""
+    write_site(sources, experiments, summary_of(experiments, out, special), out, special)
+
+
+def summary_of(
+    experiments: Sequence[ExperimentResults], out: Path, special: SpecialResults = NONE_SPECIAL
+) -> Path:
+    """Write the tables over these runs beside a folder; return where."""
+    folder = out.with_name(f"{out.name}-summary")
+    write_summary(runs_of(experiments, special), folder)
+    return folder

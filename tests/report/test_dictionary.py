@@ -4,55 +4,21 @@ import csv
 import re
 from pathlib import Path
 
-from calbench.analysis.columns import Column
-from calbench.analysis.dictionary import JUDGE_TABLES, SAMPLES, TABLES
-
-from calbench.analysis.measures import MEASURES
+from calbench.analysis import audit_sample
+from calbench.analysis.tables import TABLES
 from calbench.release.manifest import read_manifest
-from calbench.report import (
-    audit_messages,
-    board,
-    difficulty,
-    draws,
-    explained,
-    gameindex,
-    paper_ours,
-    places,
-    regret_rows,
-    scale,
-    telling,
-)
-from calbench.report.site_columns import DRAWN, MADE, MEASURE, PUBLISHED
+from calbench.report.runs import SUMMARY
+from calbench.report.site_columns import DRAWN, PUBLISHED
 from tests.report.sample_site import PUBLISHED as PRINTED
 from tests.report.sample_site import SampleSite
 from tests.report.samples import SOURCES
 
 ROOT = SOURCES.parent
-OF_RUNS = {**TABLES, **JUDGE_TABLES}
-
-WRITTEN = {
-    "leaderboard.csv": board.COLUMNS,
-    "agent_game_counts.csv": explained.COUNT_COLUMNS,
-    "audit_games.csv": gameindex.AUDIT_COLUMNS,
-    "audit_sample.csv": tuple(column.name for column in SAMPLES["audit_sample.csv"]),
-    "difficulty.csv": difficulty.COLUMNS,
-    "leaking_messages.csv": audit_messages.COLUMNS,
-    "telling_messages.csv": telling.COLUMNS,
-    "regret_by_game.csv": regret_rows.GAME_COLUMNS,
-    "regret_by_team.csv": regret_rows.TEAM_COLUMNS,
-    "optimum_lost_by_round.csv": regret_rows.ROUND_COLUMNS,
-    "scale_bytes.csv": scale.COLUMNS,
-    "scheduled_by_player.csv": paper_ours.SCHEDULED_COLUMNS,
-    "table2.csv": draws.COLUMNS,
-    "table2_places.csv": places.COLUMNS,
+OF_RUNS = {name: table.columns for name, table in TABLES.items()}
+OF_SITE = {
+    **{name: table.columns for name, table in SUMMARY.items()},
+    "audit_sample.csv": audit_sample.COLUMNS,
 }
-
-
-def names_of(columns: tuple[Column, ...] | list[Column]) -> set[str]:
-    """Return the names of columns; one of every measure stands for as many."""
-    return {
-        column.name.replace(MEASURE, measure.name) for column in columns for measure in MEASURES
-    }
 
 
 def header(path: Path) -> list[str]:
@@ -63,14 +29,13 @@ def header(path: Path) -> list[str]:
 def described(name: str) -> set[str]:
     """Return the columns that the dictionary has for a table of the built site."""
     if name.startswith("figures/"):
-        everything = [*MADE.values(), *PUBLISHED.values(), *OF_RUNS.values(), DRAWN]
-        known = {column for columns in everything for column in names_of([*columns])}
+        everything = [*OF_SITE.values(), *PUBLISHED.values(), *OF_RUNS.values(), DRAWN]
+        known = {column.name for columns in everything for column in columns}
         return known | {f"{column}{end}" for column in known for end in ("_low", "_high")}
-    own = MADE if "/" not in name else PUBLISHED if name.startswith("published/") else OF_RUNS
-    inner = name if own is not OF_RUNS else name.split("/", 1)[1]
-    columns = own.get(inner) or MADE.get(inner)
+    own = OF_SITE if "/" not in name else PUBLISHED if name.startswith("published/") else OF_RUNS
+    columns = own.get(name if own is not OF_RUNS else name.split("/", 1)[1])
     assert columns is not None, f"{name} is offered, and the data page does not name it"
-    return names_of([*columns])
+    return {column.name for column in columns}
 
 
 def test_every_column_of_every_table_of_the_site_is_described(sample_site: SampleSite) -> None:
@@ -87,10 +52,13 @@ def test_every_column_of_every_table_of_the_site_is_described(sample_site: Sampl
     assert {"leaderboard.csv", "agent_game_counts.csv", "language/audit_games.csv"} <= set(files)
 
 
-def test_every_table_that_the_site_makes_is_described_as_it_is_written() -> None:
-    assert {name: names_of([*columns]) for name, columns in MADE.items()} == {
-        name: set(columns) for name, columns in WRITTEN.items()
-    }
+def test_every_table_is_described_on_the_page(sample_site: SampleSite) -> None:
+    page = (sample_site.source / "docs" / "data.md").read_text()
+
+    for name in (*OF_RUNS, *OF_SITE, *PUBLISHED):
+        assert f"### tables/{name} {{#" in page
+    anchors = re.findall(r"^### .*\{#([a-z0-9-]+)\}$", page, re.MULTILINE)
+    assert len(set(anchors)) == len(anchors)
 
 
 def test_numbers_of_others_are_described_column_by_column() -> None:
@@ -114,7 +82,7 @@ def test_every_file_of_the_pipeline_is_named_on_the_data_page() -> None:
 
 
 def test_columns_have_a_meaning_each_and_numbers_an_origin() -> None:
-    everything = {**OF_RUNS, **MADE, **PUBLISHED, "figures": DRAWN}
+    everything = {**OF_RUNS, **OF_SITE, **PUBLISHED, "figures": DRAWN}
     for columns in everything.values():
         assert len({column.name for column in columns}) == len(columns)
         assert all(column.meaning for column in columns)

@@ -2,33 +2,29 @@
 
 import csv
 import re
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scipy.stats import binomtest
 
 from calbench.domain.messages import Text
-from calbench.errors import FileError
 from calbench.report import audits, judge, numbers, paper, paper_ours, telling
-from calbench.report.audit_messages import leaking_messages, most_telling
+from calbench.report.audit_messages import browsable, most_telling
 from calbench.report.audits import Audits
 from calbench.report.links import GameLinks
 from calbench.report.navigation import grouped
 from calbench.report.paper_ours import Ours
 from calbench.report.regret import Regret
 from calbench.report.regret import parts as regret_parts
-from calbench.report.regret_rows import SPLIT, RegretRows
-from calbench.report.results import ExperimentResults, Row, read_table
+from calbench.report.results import ExperimentResults, Row, Summary, read_table
 from calbench.report.setting import SettingResults
 from calbench.report.setting_page import WARNING, lost_games
 from calbench.report.special import NONE_SPECIAL, SpecialResults
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
-from calbench.stats.spec import AnalysisSpec
 from calbench.traces.events import DmSent
 from tests.report.language_samples import make_language
-from tests.report.samples import make_results, suite_of
+from tests.report.samples import make_results, suite_of, summary_of
 from tests.report.test_numbers_on_pages import Stated
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "data" / "published"
@@ -45,40 +41,36 @@ def table(path: Path, lines: str) -> None:
             writer.writerow(["" if cell == "." else cell for cell in line.split()])
 
 
-def by_hand(folder: Path, suite: Sequence[Scenario] = ()) -> Path:
+def by_hand(folder: Path) -> Summary:
     """Write the tables behind the regret of two games: one lost the optimum, one did not."""
     table(
-        folder / "regret.csv",
+        folder / "regret_by_game.csv",
         """
-        setting team scenario_id meeting_id agent_id excess slot_choice avoidable_moves
-        + failed_rounds
-        uniform imap uniform-000 1 0 3 1 2 0
-        uniform imap uniform-000 2 1 -1 -1 0 0
-        uniform imap uniform-001 1 0 4 0 0 4
+        experiment setting team scenario_id excess slot_choice avoidable_moves failed_rounds
+        + optimum cost event_index round phase agent_id least_cost_after
+        uniform uniform imap uniform-000 2 0 2 0 5 7 12 1 DECISION 0 6
+        uniform uniform imap uniform-001 4 0 0 4 2 6 . . . . .
         """,
     )
     table(
-        folder / "optimum_lost.csv",
+        folder / "regret_by_team.csv",
         """
-        setting team scenario_id optimum cost is_searched event_index round phase agent_id
-        + least_cost_after
-        uniform imap uniform-000 5 7 true 12 1 DECISION 0 6
-        uniform imap uniform-001 2 6 true . . . . .
+        experiment setting team games agent_games excess excess_low excess_high slot_choice
+        + slot_choice_low slot_choice_high avoidable_moves avoidable_moves_low avoidable_moves_high
+        + failed_rounds failed_rounds_low failed_rounds_high games_searched optimum_lost lost_share
+        + lost_share_low lost_share_high
+        uniform uniform imap 2 4 1.5000 1.0000 2.0000 0.0000 . . 0.5000 0.0000 1.0000 1.0000
+        + 0.0000 2.0000 2 1 0.5000 0.0945 0.9055
         """,
     )
     table(
-        folder / "agent_games.csv",
+        folder / "optimum_lost_by_round.csv",
         """
-        scenario_id team agent_id setting player kind scheduled
-        uniform-000 imap 0 uniform imap protocol 1
-        uniform-000 imap 1 uniform imap protocol 2
-        uniform-001 imap 0 uniform imap protocol 0
-        uniform-001 imap 1 uniform imap protocol 2
+        experiment setting team round phase optimum_lost
+        uniform uniform imap 1 DECISION 1
         """,
     )
-    if suite:
-        write_suite(folder / "suite.jsonl", suite)
-    return folder
+    return Summary(folder)
 
 
 def results(folder: Path, name: str = "uniform") -> ExperimentResults:
@@ -96,58 +88,42 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
     return make_language(folder, "language", "guarded", "oversharer", num_scenarios=2)
 
 
-def test_regret_of_a_team_is_the_mean_of_its_games_by_hand(tmp_path: Path) -> None:
-    rows = RegretRows(results(by_hand(tmp_path)))
-    (team,) = rows.teams
+def test_regret_is_shown_as_the_tables_have_it(tmp_path: Path) -> None:
+    summary = by_hand(tmp_path / "summary")
+    shown = Regret([results(tmp_path)], summary, GameLinks([], NONE_SPECIAL))
+    parts = regret_parts(shown)
 
-    games = rows.games["uniform", "imap"]
-    assert [[game[part] for part in SPLIT] for game in games] == [
-        ["2", "0", "2", "0"],
-        ["4", "0", "0", "4"],
-    ]
-    assert [team[part] for part in SPLIT] == ["1.5000", "0.0000", "0.5000", "1.0000"]
-    assert (team["games"], team["agent_games"]) == ("2", "4")
-    assert (team["games_searched"], team["optimum_lost"], team["lost_share"]) == (
-        "2", "1", "0.5000",
-    )  # fmt: skip
-    interval = binomtest(1, 2).proportion_ci(method="wilson")
-    assert float(team["lost_share_low"]) == pytest.approx(interval.low, abs=5e-5)
-    assert rows.rounds == [
-        {
-            "experiment": "uniform", "setting": "uniform", "team": "imap",
-            "round": "1", "phase": "DECISION", "optimum_lost": "1",
-        }
+    assert Stated(parts["split"]()).values == [
+        "4", "1.5000", "1.0000", "2.0000", "0.0000", "0.5000", "0.0000", "1.0000",
+        "1.0000", "0.0000", "2.0000",
     ]  # fmt: skip
+    assert "mean over agent-games with 95% interval" in parts["split"]()
+    assert Stated(parts["lost"]()).values == ["2", "1", "0.5000", "0.0945", "0.9055", "1"]
+    assert "in round 1" in parts["lost"]()
+    assert parts["worst"]() == ""
+    assert Regret([results(tmp_path, "other")], summary, shown.links).experiments == []
 
 
 def test_excess_of_the_split_is_the_leaderboards_with_its_interval(tmp_path: Path) -> None:
     played = make_results(tmp_path, "uniform", ["imap", "secure-sum"])
-    rows = RegretRows(played, AnalysisSpec(bootstrap_resamples=200))
+    rows = played.table("regret_by_team.csv")
 
-    for mine, row in zip(rows.teams, played.table("leaderboard.csv"), strict=True):
+    for mine, row in zip(rows, played.table("leaderboard.csv"), strict=True):
         assert mine["team"] == row["team"]
         for end in ("", "_low", "_high"):
             assert mine[f"excess{end}"] == row[f"excess_cost{end}"]
 
 
-def test_game_without_agents_is_refused(tmp_path: Path) -> None:
-    by_hand(tmp_path)
-    agents = tmp_path / "agent_games.csv"
-    agents.write_text(agents.read_text().replace("uniform-001", "uniform-002"))
-
-    with pytest.raises(FileError, match="no row of team imap on uniform-001"):
-        _ = RegretRows(results(tmp_path)).teams
-
-
 def test_worst_games_lead_to_the_event_that_lost_the_optimum(
     tmp_path: Path, suite: tuple[Scenario, ...]
 ) -> None:
-    given = results(by_hand(tmp_path, suite=suite))
+    write_suite(tmp_path / "suite.jsonl", suite)
+    given = results(tmp_path)
     (given.traces / "imap").mkdir(parents=True)
     (given.traces / "imap" / "uniform-000.json").touch()
     links = GameLinks([given], NONE_SPECIAL)
 
-    page = regret_parts(Regret([RegretRows(given)], links))["worst"]()
+    page = regret_parts(Regret([given], by_hand(tmp_path / "summary"), links))["worst"]()
 
     assert 'href="../traces.html#uniform/imap/uniform-000/12"' in page
     assert "from then on at least" in page
@@ -166,12 +142,21 @@ def test_links_lead_only_to_games_that_there_are(
 
 
 def leaking(spoken: ExperimentResults) -> list[Row]:
-    return [
-        row
-        for team in spoken.teams
-        for trace in spoken.traces_of(team)
-        for row in leaking_messages(trace, spoken.name)
-    ]
+    rows = spoken.table("leaking_messages.csv")
+    return [{**row, "experiment": spoken.name} for row in rows]
+
+
+def test_messages_of_games_that_nobody_can_step_through_are_not_named(
+    spoken: ExperimentResults, tmp_path: Path
+) -> None:
+    special = SpecialResults([spoken], PUBLISHED)
+    summary = Summary(summary_of([], tmp_path / "src", special))
+    every = summary.table("leaking_messages.csv")
+    elsewhere = SpecialResults([replace(spoken, traces=tmp_path)], PUBLISHED)
+
+    assert browsable(summary, GameLinks([], special)) == every
+    assert len(every) == len(leaking(spoken))
+    assert browsable(summary, GameLinks([], elsewhere)) == []
 
 
 def test_leaking_messages_are_those_that_the_audit_counted(spoken: ExperimentResults) -> None:
@@ -284,7 +269,7 @@ def test_published_numbers_stand_apart_from_ours(tmp_path: Path) -> None:
         """,
     )
     special = SpecialResults([], PUBLISHED)
-    ours = Ours([results(tmp_path)])
+    ours = Ours([results(tmp_path)], Summary(tmp_path))
     parts = paper.parts(paper.Paper(special, ours, Audits.of([], [], GameLinks([], special))))
 
     published, mine = parts["table-11"]().split("</div>\n</div>")
@@ -306,27 +291,12 @@ def test_hostile_published_cells_are_escaped(tmp_path: Path) -> None:
         f"source,property,value,note\npaper,{HOSTILE},{HOSTILE},n\n"
     )
     special = SpecialResults([], tmp_path)
-    parts = paper.parts(paper.Paper(special, Ours([]), Audits.of([], [], GameLinks([], special))))
+    parts = paper.parts(
+        paper.Paper(special, Ours([], Summary(tmp_path)), Audits.of([], [], GameLinks([], special)))
+    )
 
     assert "<b " not in parts["table-14"]()
     assert "&lt;b onclick=x&gt;&#123;&#123;1" in parts["table-14"]()
-
-
-def test_scheduled_meetings_of_a_player_are_counted_in_its_own_teams(tmp_path: Path) -> None:
-    by_hand(tmp_path)
-    table(
-        tmp_path / "players.csv",
-        """
-        setting player kind teams agent_games
-        uniform imap protocol imap 4
-        uniform imap protocol other 0
-        """,
-    )
-
-    first, second = Ours([results(tmp_path)]).scheduled
-
-    assert (first["agent_games"], first["scheduled"]) == ("4", "1.2500")
-    assert (second["agent_games"], second["scheduled"]) == ("0", "")
 
 
 def test_talk_has_a_column_for_every_meeting_and_a_dash_for_none(tmp_path: Path) -> None:
@@ -340,7 +310,7 @@ def test_talk_has_a_column_for_every_meeting_and_a_dash_for_none(tmp_path: Path)
         """,
     )
 
-    shown = paper_ours.talk(Ours([results(tmp_path)]))
+    shown = paper_ours.talk(Ours([results(tmp_path)], Summary(tmp_path)))
 
     assert Stated(shown).values == [
         "2.5000", "2.0000", "3.0000", "1.5000", "1.0000", "2.0000", "0.2500",
@@ -373,28 +343,28 @@ def test_judge_that_is_a_script_is_called_one(tmp_path: Path) -> None:
     assert (tmp_path / "site" / "uniform" / "judge" / "judge_agreement.csv").is_file()
 
 
-def test_most_telling_message_is_found_by_hand(tmp_path: Path, suite: tuple[Scenario, ...]) -> None:
+def test_most_telling_messages_lead_to_their_events(
+    tmp_path: Path, suite: tuple[Scenario, ...]
+) -> None:
     write_suite(tmp_path / "suite.jsonl", suite)
-    table(tmp_path / "leaderboard.csv", "setting team\nuniform imap")
-    table(tmp_path / "privacy" / "pair_round_vps.csv", "prior\n0.5")
-    table(
-        tmp_path / "privacy" / "belief_evidence.csv",
-        """
-        trace_path event_index target_agent source belief_before belief_after
-        imap/uniform-000.json 7 1 costs 0.5 0.75
-        imap/uniform-000.json 9 2 costs 0.5 1
-        imap/uniform-000.json 9 2 costs 0.5 0
-        imap/uniform-001.json 3 0 reply 0.75 1
-        imap/elsewhere.json 3 0 reply 0 1
-        """,
+    (tmp_path / "traces" / "imap").mkdir(parents=True)
+    (tmp_path / "traces" / "imap" / "uniform-000.json").touch()
+    given = results(tmp_path)
+    place = {"experiment": "uniform", "setting": "uniform", "team": "imap"}
+    told = {"event_index": "9", "target_agent": "2", "source": "costs", "vps": "1.0000"}
+    rows = [
+        {**place, **told, "scenario_id": "uniform-000"},
+        {**place, **told, "scenario_id": "uniform-001", "vps": "0.2500"},
+        {**place, **told, "experiment": "varied", "scenario_id": "uniform-000"},
+    ]
+
+    shown = telling.table(
+        rows, SettingResults(given, "uniform", {}), GameLinks([given], NONE_SPECIAL)
     )
 
-    found = telling.rows(SettingResults(results(tmp_path), "uniform", {}))
-
-    assert [(r["scenario_id"], r["event_index"], r["target_agent"], r["vps"]) for r in found] == [
-        ("uniform-000", "9", "2", "1.0000"),
-        ("uniform-001", "3", "0", "0.2500"),
-    ]
+    assert Stated(shown).values == ["2", "1.0000", "2", "0.2500"]
+    assert shown.count('href="../traces.html#uniform/imap/uniform-000/9"') == 1
+    assert "uniform-001, event 9" in shown
 
 
 def test_lost_games_are_named_and_flagged(tmp_path: Path, suite: tuple[Scenario, ...]) -> None:

@@ -99,8 +99,8 @@ def test_teams_differ_in_colour_and_shape() -> None:
 
 
 def test_difficulties_use_a_linear_scale_where_a_fraction_is_zero() -> None:
-    some = figures.difficulties({"uniform": {"easy": [0.1, 0.2], "hard": [0.01]}}, [])
-    none = figures.difficulties({"uniform": {"easy": [0.1], "hard": [0.0]}}, [])
+    some = figures.difficulties({"uniform": {"easy": ["0.1", "0.2"], "hard": ["0.01"]}}, [])
+    none = figures.difficulties({"uniform": {"easy": ["0.1"], "hard": ["0.0"]}}, [])
 
     assert some.drawn["layout"]["yaxis"]["type"] == "log"
     assert none.drawn["layout"]["yaxis"]["type"] == "linear"

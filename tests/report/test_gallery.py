@@ -1,40 +1,30 @@
-"""The figures of the pages, against tables written by hand and a second computation."""
+"""The figures of the pages, against tables written by hand."""
 
 import csv
 from collections.abc import Mapping, Sequence
-from math import sqrt
 from pathlib import Path
-from statistics import NormalDist
 
-import pandas as pd
 import pytest
 
+from calbench.analysis.datapackage import write_datapackage
+from calbench.analysis.settings import Settings
 from calbench.report.figures import audits, difficulty, regret, talk
 from calbench.report.figures.gallery import Gallery
 from calbench.report.figures.style import Style
 from calbench.report.figures.views import View, who
 from calbench.report.results import ExperimentResults
 from calbench.report.special import SpecialResults
+from calbench.stats.spec import AnalysisSpec
 
 STYLES = {name: Style("#0072b2", "circle") for name in ("a", "b", "dsm-x", "dsm-y")}
 
 
-def wilson(found: int, trials: int) -> tuple[float, float]:
-    """By the textbook's formula."""
-    z = NormalDist().inv_cdf(0.975)
-    p, n = found / trials, trials
-    middle = p + z**2 / (2 * n)
-    reach = z * sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    return (middle - reach) / (1 + z**2 / n), (middle + reach) / (1 + z**2 / n)
-
-
-def write(folder: Path, name: str, rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+def write(folder: Path, name: str, rows: Sequence[Mapping[str, object]]) -> None:
     folder.mkdir(exist_ok=True)
     with (folder / name).open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    return pd.DataFrame(rows)
 
 
 @pytest.fixture
@@ -51,36 +41,31 @@ def board(team: str, fairness: str) -> dict[str, str]:
     }  # fmt: skip
 
 
-def games() -> list[dict[str, object]]:
-    return [
-        {
-            "setting": "s", "team": team, "scenario_id": f"s-{number}",
-            "tertile": ("easy", "hard")[number % 2], "is_lost": str(number == 7).lower(),
-            "meetings": 5, "scheduled": 5 - number % 3, "excess_cost": number * (1 + (team == "b")),
-        }
-        for team in ("a", "b")
-        for number in range(8)
-    ]  # fmt: skip
+def interval(name: str, value: str) -> dict[str, str]:
+    return {name: value, f"{name}_low": "0.0100", f"{name}_high": "9.0000"}
 
 
 @pytest.mark.parametrize("quantity", ["excess", "placed"])
-def test_thirds_are_means_over_the_games_of_each_third(view: View, quantity: str) -> None:
-    frame = write(view.results.tables, "games.csv", games())
-    kept = frame[frame.is_lost != "true"].groupby(["team", "tertile"])
-    wanted = (
-        kept.excess_cost.mean()
-        if quantity == "excess"
-        else kept.scheduled.sum() / kept.meetings.sum()
-    )
+def test_thirds_are_drawn_as_the_table_has_them(view: View, quantity: str) -> None:
+    rows = [
+        {
+            "setting": "s", "tertile": third, "team": team, "games": "3",
+            **interval("excess_cost", excess), **interval("scheduled", placed),
+        }
+        for third, team, excess, placed in (
+            ("easy", "a", "1.5000", "0.9000"), ("easy", "b", "2.5000", "0.8000"),
+            ("hard", "a", "3.5000", "0.7000"), ("hard", "b", "", ""),
+        )
+    ]  # fmt: skip
+    write(view.results.tables, "games_by_third.csv", [*rows, {**rows[0], "setting": "other"}])
 
     figure = difficulty.by_third(view, quantity)
 
     column = {"excess": "excess_cost", "placed": "scheduled"}[quantity]
-    assert len(figure.rows) == 4
-    for row in figure.rows:
-        value, low, high = (float(row[f"{column}{end}"]) for end in ("", "_low", "_high"))
-        assert value == pytest.approx(wanted[row["team"], row["third"]], abs=5e-5)
-        assert low <= value <= high
+    assert [(row["team"], row["third"], row["games"]) for row in figure.rows] == [
+        ("a", "easy", "3"), ("b", "easy", "3"), ("a", "hard", "3"),
+    ]  # fmt: skip
+    assert {row[f"{column}_low"] for row in figure.rows} == {"0.0100"}
     drawn = {trace["name"]: trace["x"] for trace in figure.drawn["data"]}
     assert drawn == {
         third: [float(row[column]) for row in figure.rows if row["third"] == third]
@@ -88,57 +73,65 @@ def test_thirds_are_means_over_the_games_of_each_third(view: View, quantity: str
     }
 
 
-def test_regret_is_split_by_game_and_lost_games_are_left_out(view: View) -> None:
-    write(view.results.tables, "games.csv", games())
-    parts = [
+def test_excess_is_drawn_in_its_parts_and_the_largest_is_named(view: View) -> None:
+    rows = [
         {
-            "setting": "s", "team": team, "scenario_id": f"s-{number}", "meeting_id": meeting,
-            "agent_id": 0, "slot_choice": number - 2, "avoidable_moves": meeting,
-            "failed_rounds": 3 * (team == "b"),
-            "excess": number - 2 + meeting + 3 * (team == "b"),
+            "setting": "s", "team": team, "games": "7",
+            **interval("excess", excess), **interval("slot_choice", "1.0000"),
+            **interval("avoidable_moves", "3.0000"), **interval("failed_rounds", failed),
         }
-        for team in ("a", "b") for number in range(8) for meeting in (1, 2)
+        for team, excess, failed in (("a", "5.0000", "1.0000"), ("b", "11.0000", "7.0000"))
     ]  # fmt: skip
-    frame = write(view.results.tables, "regret.csv", parts)
-    sums = frame[frame.scenario_id != "s-7"].groupby(["team", "scenario_id"])
-    wanted = sums[["excess", *regret.PARTS]].sum().groupby("team").mean()
+    write(view.results.tables, "excess_parts.csv", rows)
 
     figure = regret.split(view)
 
-    assert [row["games"] for row in figure.rows] == ["7", "7"]
-    for row in figure.rows:
-        for name in ("excess", *regret.PARTS):
-            assert float(row[name]) == pytest.approx(wanted.loc[row["team"], name], abs=5e-5)
-            assert float(row[f"{name}_low"]) <= float(row[name]) <= float(row[f"{name}_high"])
+    assert [(row["team"], row["games"], row["excess"]) for row in figure.rows] == [
+        ("a", "7", "5.0000"), ("b", "7", "11.0000"),
+    ]  # fmt: skip
     assert "Lowest excess cost of a game: a, 5; highest: b, 11." in figure.says
+    assert "Avoidable moves is the largest part of a." in figure.says
     assert "Failed rounds is the largest part of b." in figure.says
 
 
-def test_shares_of_lost_optima_leave_out_what_was_not_searched(view: View) -> None:
-    rounds = {"a": ["", "", "0", "2"], "b": ["0", "0", "0", ""]}
+def test_kept_optima_are_drawn_first(view: View) -> None:
     rows = [
         {
-            "setting": "s", "team": team, "scenario_id": f"s-{number}", "round": at,
-            "is_searched": str((team, number) != ("b", 3)).lower(),
+            "setting": "s", "team": team, "lost_in": place, "games": "1", "searched_games": "4",
+            **interval("share", share),
         }
-        for team, found in rounds.items()
-        for number, at in enumerate(found)
+        for place, team, share in (
+            ("Never", "a", "0.5000"), ("Never", "b", "0.0000"),
+            ("Meeting 1", "a", "0.2500"), ("Meeting 1", "b", "1.0000"),
+        )
     ]  # fmt: skip
-    write(view.results.tables, "optimum_lost.csv", rows)
+    write(view.results.tables, "optimum_lost_shares.csv", rows)
 
     figure = regret.optimum_lost(view)
 
-    shares = {(row["team"], row["lost_in"]): row for row in figure.rows}
-    assert {key: float(row["share"]) for key, row in shares.items()} == {
-        ("a", "Never"): 0.5, ("a", "Meeting 1"): 0.25, ("a", "Meeting 3"): 0.25,
-        ("b", "Never"): 0, ("b", "Meeting 1"): 1, ("b", "Meeting 3"): 0,
-    }  # fmt: skip
-    low, high = wilson(2, 4)
-    mine = shares["a", "Never"]
-    assert (float(mine["share_low"]), float(mine["share_high"])) == (
-        pytest.approx((low, high), abs=5e-5)
-    )
+    assert [(row["team"], row["lost_in"], row["share"]) for row in figure.rows] == [
+        (row["team"], row["lost_in"], row["share"]) for row in rows
+    ]
+    assert [trace["name"] for trace in figure.drawn["data"]][:2] == ["Never", "Meeting 1"]
     assert "Lowest share of games that keep the optimum: b, 0; highest: a, 0.5." in figure.says
+    assert "Lowest share that loses it in meeting 1: a, 0.25; highest: b, 1." in figure.says
+
+
+@pytest.mark.parametrize(("confidence", "said"), [(0.5, "50%"), (0.999, "99.9%")])
+def test_captions_say_with_which_confidence_intervals_were_made(
+    view: View, confidence: float, said: str
+) -> None:
+    made_with = Settings(analysis=AnalysisSpec(confidence=confidence))
+    write_datapackage([], view.results.tables, made_with)
+    write(view.results.tables, "first_speaker.csv", [speaker("dsm-x", "0.5", "0.3")])
+
+    figure = talk.first_speaker(view, "vps")
+
+    assert f"with {said} intervals" in figure.note
+    level = {"50%": "0.5", "99.9%": "0.001"}[said]
+    assert [t["name"] for t in figure.drawn["data"]] == [
+        f"adjusted p below {level}" if level == "0.5" else f"adjusted p from {level} up"
+    ]
 
 
 def test_fairness_has_its_interval_and_beside_it_the_range_of_ties(view: View) -> None:
@@ -227,14 +220,15 @@ def test_patterns_by_message_and_by_game_are_drawn_apart(view: View) -> None:
         )
     ]  # fmt: skip
     write(view.results.tables, "audit_patterns.csv", rows)
+    low, high = "0.1419", "0.4020"
+    shares = [{**row, "rate_low": low, "rate_high": high} for row in (rows[0], rows[2])]
+    shares[1] |= {"rate_low": "0.8000", "rate_high": "0.9900"}
+    write(view.results.tables, "audit_pattern_rates.csv", shares)
 
     said, happened = audits.patterns(view, STYLES), audits.events(view, STYLES)
 
     (message,), (rounds,) = said.rows, happened.rows
-    low, high = wilson(10, 40)
-    assert (float(message["rate_low"]), float(message["rate_high"])) == (
-        pytest.approx((low, high), abs=5e-5)
-    )
+    assert (message["rate_low"], message["rate_high"]) == (low, high)
     assert (rounds["rate"], rounds["rate_low"]) == ("4.0000", "")
     assert said.says == "Confirmation tax: a has share of messages 0.025."
     assert happened.says == "Output truncation: a has times found in a game 4."

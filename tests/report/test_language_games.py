@@ -4,16 +4,14 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from calbench.metrics.speech.tables import AuditTables
-
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.games import game_data, prompt_data, shown_note
-from calbench.report.results import ExperimentResults, read_table
+from calbench.report.results import ExperimentResults
 from calbench.report.search import bucket_of, words_of
 from calbench.report.special import LANGUAGE, SMOLLM2
 from calbench.scenarios.labels import TIERS
 from calbench.traces.events import GameHalted
-from calbench.traces.storage import read_trace, trace_paths
+from calbench.traces.storage import read_trace
 from tests.report.language_samples import HOSTILE_WORDS
 from tests.report.language_site import data, page, rows_of
 from tests.report.test_search import messages_of
@@ -117,12 +115,8 @@ def test_notes_reflections_and_tokens_reach_the_browser(docs: Path) -> None:
 
 
 def test_audits_of_games_add_up_to_the_tables_of_audits(
-    docs: Path, speakers: list[ExperimentResults], tmp_path: Path
+    docs: Path, speakers: list[ExperimentResults]
 ) -> None:
-    tables = AuditTables(tmp_path, speakers[0].teams)
-    for path in trace_paths(speakers[0].traces):
-        tables.add(read_trace(path))
-    tables.write()
     counts: Counter[tuple[str, ...]] = Counter()
     for row in rows_of(docs, LANGUAGE, "audit_games.csv"):
         told = {tier: int(row[f"told_{tier}"]) for tier in TIERS}
@@ -136,7 +130,7 @@ def test_audits_of_games_add_up_to_the_tables_of_audits(
         ("audit_patterns.csv", "pattern", "count"),
         ("audit_leaks.csv", "tier", "labels_told"),
     ):
-        for found in read_table(tmp_path / table):
+        for found in speakers[0].table(table):
             if not found["player"] and found[what] != "all":
                 count = counts[found["setting"], found["team"], found[what]]
                 assert count == int(found[how_often])
@@ -176,7 +170,7 @@ def test_lost_and_typed_games_have_no_audit(docs: Path) -> None:
         "smollm2-000",
         "smollm2-001",
     ]
-    assert not (docs / "tables" / "uniform" / "audit_games.csv").exists()
+    assert rows_of(docs, "uniform", "audit_games.csv") == []
 
 
 def test_words_lead_to_messages_by_number(docs: Path) -> None:

@@ -11,11 +11,10 @@ from calbench.errors import CalbenchError
 from calbench.metrics.usage import PROBLEMS
 from calbench.report import figures, language_tables
 from calbench.report.language_tables import Named
-from calbench.report.pages import write_site
 from calbench.report.results import ExperimentResults, read_table
 from calbench.report.special import LANGUAGE, SMOLLM2, SpecialResults
 from tests.report.language_site import copied, data, page, rows_of
-from tests.report.samples import SOURCES, make_results
+from tests.report.samples import make_results, write_pages
 from tests.report.test_site_source import Numbers
 from tests.report.test_special_pages import PUBLISHED, cells, figure, navigation
 
@@ -150,7 +149,7 @@ def test_protocols_on_other_scenarios_are_not_put_beside(
 ) -> None:
     elsewhere = make_results(tmp_path / "uniform", "uniform", ["imap"])
 
-    write_site(SOURCES, [elsewhere], tmp_path / "src", SpecialResults(speakers, PUBLISHED))
+    write_pages([elsewhere], tmp_path / "src", SpecialResults(speakers, PUBLISHED))
 
     drawn = figure(tmp_path / "src" / "docs", "plane-language-uniform")["data"]
     assert {trace["name"] for trace in drawn} == {
@@ -200,7 +199,7 @@ def test_cohort_without_a_meeting_says_none_and_why(
     path.write_text(f"{','.join(missed)}\n{','.join(missed.values())}\n")
     changed = ExperimentResults(SMOLLM2, cohort.suite, tables, cohort.traces)
 
-    write_site(SOURCES, [], tmp_path / "src", SpecialResults([changed], PUBLISHED))
+    write_pages([], tmp_path / "src", SpecialResults([changed], PUBLISHED))
 
     text = page(tmp_path / "src" / "docs", "smollm2")
     assert f"None of its {row['meetings']} meetings in {row['games']} games was scheduled." in text
@@ -234,7 +233,7 @@ def test_pages_are_in_the_navigation_and_on_the_home_page(docs: Path) -> None:
 def test_pages_are_absent_with_their_experiments(
     protocols: ExperimentResults, tmp_path: Path
 ) -> None:
-    write_site(SOURCES, [protocols], tmp_path / "src")
+    write_pages([protocols], tmp_path / "src")
 
     docs = tmp_path / "src" / "docs"
     assert not (docs / "results" / "language.md").exists()
@@ -262,7 +261,7 @@ def test_setting_page_never_takes_the_place_of_another(
     named = ExperimentResults("language", protocols.suite, tables, protocols.traces)
 
     with pytest.raises(CalbenchError, match=r"results/language\.md"):
-        write_site(SOURCES, [named], tmp_path / "src")
+        write_pages([named], tmp_path / "src")
 
 
 def test_every_way_to_measure_vps_has_a_name() -> None:

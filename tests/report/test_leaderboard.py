@@ -10,11 +10,10 @@ import pytest
 
 from calbench.analysis.measures import MEASURES
 from calbench.report import board, comparisons, leaderboard, numbers, ratings
-from calbench.report.pages import write_site
-from calbench.report.results import ExperimentResults, read_table
+from calbench.report.results import ExperimentResults, Summary, read_table
 from calbench.report.special import SpecialResults
 from tests.report.language_samples import make_cohort, make_language
-from tests.report.samples import SOURCES, make_results
+from tests.report.samples import make_results, summary_of, write_pages
 from tests.report.test_site_source import Numbers
 from tests.report.test_special_pages import PUBLISHED
 
@@ -47,15 +46,16 @@ def docs(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     out = tmp_path_factory.mktemp("site") / "src"
-    write_site(SOURCES, [played], out, SpecialResults([spoken, cohort], PUBLISHED))
+    write_pages([played], out, SpecialResults([spoken, cohort], PUBLISHED))
     return out / "docs"
 
 
 @pytest.fixture(scope="module")
 def views(
-    spoken: ExperimentResults, cohort: ExperimentResults, played: ExperimentResults
+    docs: Path, spoken: ExperimentResults, cohort: ExperimentResults, played: ExperimentResults
 ) -> tuple[board.View, ...]:
-    return board.build_views([played, spoken, cohort])
+    rows = read_table(docs / "tables" / "leaderboard.csv")
+    return board.views_of(rows, [played, spoken, cohort])
 
 
 def page_data(docs: Path, key: str) -> Any:
@@ -83,7 +83,8 @@ def test_other_scenarios_are_another_view(played: ExperimentResults, tmp_path: P
     other = make_results(tmp_path, "uniform", ["imap"], num_scenarios=2)
     renamed = ExperimentResults("later", other.suite, other.tables, other.traces)
 
-    found = board.build_views([played, renamed])
+    summary = Summary(summary_of([played, renamed], tmp_path / "src"))
+    found = board.views_of(summary.table("leaderboard.csv"), [played, renamed])
 
     assert [(view.channel, view.experiments) for view in found] == [
         ("private messages", ("uniform",)),
@@ -133,7 +134,7 @@ def test_oracle_pays_what_the_oracle_pays(
     oracle = views[0].rows[-1]
     seats = sum(scenario.num_agents for scenario in played.scenarios)
 
-    assert (oracle["team"], oracle["kind"]) == (board.ORACLE, board.REFERENCE)
+    assert (oracle["team"], oracle["kind"]) == ("oracle", "reference")
     assert oracle["coordination"] == "100.0000"
     for name in ("excess_cost", "adjusted_excess_cost", "excess_cost_per_meeting", "fairness"):
         assert oracle[name] == "0.0000"
@@ -143,7 +144,6 @@ def test_oracle_pays_what_the_oracle_pays(
         "",
         "",
     )
-    assert board.oracle_row("uniform", "x", []) is None
 
 
 def test_baselines_have_no_rank_and_groups_are_not_shared_by_experiments(
@@ -224,11 +224,12 @@ def test_comparisons_hold_every_row_and_say_who_is_better(
         for row in results.table("comparisons.csv")
     ]
     row = {"team_a": "x", "team_b": "y", "measure": "coordination", "difference": "-1.0000"}
-    assert comparisons.verdict({**row, "p_adjusted": "0.0499"}) == "y is better"
-    assert comparisons.verdict({**row, "p_adjusted": "0.0500"}) == "tie"
+    assert comparisons.verdict({**row, "p_adjusted": "0.0499"}, "0.05") == "y is better"
+    assert comparisons.verdict({**row, "p_adjusted": "0.0500"}, "0.05") == "tie"
     costs = {**row, "measure": "excess_cost", "p_adjusted": "0.0100"}
-    assert comparisons.verdict(costs) == "x is better"
-    assert comparisons.verdict({**row, "p_adjusted": ""}) == ""
+    assert comparisons.verdict(costs, "0.05") == "x is better"
+    assert comparisons.verdict({**row, "p_adjusted": "0.0500"}, "0.5") == "y is better"
+    assert comparisons.verdict({**row, "p_adjusted": ""}, "0.05") == ""
     cells = {cell for row in rows for cell in row.values()}
     shown = Numbers((docs / "results" / "comparisons.md").read_text()).found
     assert {value for value, _ in shown} <= cells

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from calbench.analysis.privacy import PrivacyTables
 
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables import TABLES
 from calbench.domain.actions import BroadcastMessage
 from calbench.domain.ids import Slot
 from calbench.domain.messages import CostReport, Decision
+from calbench.facts.beliefs import BELIEFS, PAIRS
+from calbench.facts.games import SCORES
 from calbench.metrics.privacy.measured import game_loss
 from calbench.metrics.seats import players_of
 from calbench.metrics.speech.said import said
@@ -22,6 +25,7 @@ from calbench.report.games import game_data
 from calbench.report.ledger import DIGITS, ledger_data, vector_of
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
+from tests.analysis.measuring import facts_of
 from tests.factories import make_scenario
 from tests.golden.games import FOLDER, TEAMS
 from tests.metrics.games import dm, play_scripts, talk
@@ -99,10 +103,9 @@ def test_steps_add_up_to_every_typed_agents_loss(scenario: str, team: str) -> No
 )
 def test_steps_add_up_to_the_loss_in_the_summary_table(team: str, tmp_path: Path) -> None:
     trace = golden(f"plain-{team}")
-    with PrivacyTables(tmp_path, [team]) as tables:
-        tables.add(trace)
-        tables.write()
-    with (tmp_path / "game_summary.csv").open(newline="") as file:
+    facts = facts_of(tmp_path / "facts", [trace], (*SCORES, BELIEFS, PAIRS))
+    TABLES["privacy/game_summary.csv"].write(facts, Settings(), tmp_path)
+    with (tmp_path / "privacy" / "game_summary.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
 
     total = sum(loss_by_target(*both(trace)).values())

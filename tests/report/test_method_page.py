@@ -6,10 +6,6 @@ from inspect import signature
 from typing import get_args
 
 import pytest
-from calbench.analysis.lost import LOST_LIMIT_PERCENT
-from calbench.analysis.power import FEWEST_SCENARIOS
-from calbench.analysis.skill import constants
-from calbench.metrics.judge.agreement import MOST_SHUFFLED
 
 from calbench.agents.budget import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST
 from calbench.agents.litellm_transport import TOP_LOGPROBS
@@ -23,6 +19,7 @@ from calbench.agents.reflection import MOST_CHANGE
 from calbench.agents.schemas import MOST_MESSAGES
 from calbench.agents.scripted import STYLES
 from calbench.agents.sources import GRACE_S
+from calbench.analysis.tables.leaderboard import EXCLUDED_LIMIT_PERCENT
 from calbench.domain.replies import Problem
 from calbench.domain.sharing import MODULUS
 from calbench.metrics.measure import MeasureSpec
@@ -34,6 +31,9 @@ from calbench.scenarios.labels import KINDS, MAX_CHARS, TIERS, read_label_bank
 from calbench.scenarios.models import GREATEST_COST
 from calbench.scenarios.parameters import ScenarioParameters, ScenarioShape, SuiteSpec
 from calbench.scenarios.sampling import FIRST_ERRAND_ID, MAX_PLACEMENTS
+from calbench.stats.agreement import MOST_DEALT
+from calbench.stats.plackett_luce import constants
+from calbench.stats.power import FEWEST_UNITS
 from calbench.stats.spec import AnalysisSpec, RatingSpec
 from calbench.traces.events import Event
 from calbench.traces.models import Limits
@@ -71,11 +71,11 @@ def suite_default(name: str) -> object:
         ("prior belief", MeasureSpec().belief_prior),
         ("movement of a reflection that counts as one slot", GREATEST_MOVEMENT),
         ("most ways to split an optimum, before sampling", MeasureSpec().fairness_sample_limit),
-        ("share of lost games that flags a team", f"{LOST_LIMIT_PERCENT:.0f}%"),
+        ("share of lost games that flags a team", f"{EXCLUDED_LIMIT_PERCENT:.0f}%"),
         ("greatest cost in a file", GREATEST_COST),
         ("change of belief in a reflection", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
         ("change of belief by a judge", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
-        ("most scenarios in the test of a judge's direction", f"{MOST_SHUFFLED:,}"),
+        ("most scenarios in the test of a judge's direction", f"{MOST_DEALT:,}"),
         ("messages in a turn that a JSON Schema allows", MOST_MESSAGES),
         ("bytes to a token, where a provider counts none", BYTES_PER_TOKEN),
         (
@@ -113,7 +113,7 @@ def test_bootstrap_and_floor_are_those_of_the_code() -> None:
     )
     assert ROWS["random swaps of a permutation test"] == f"{spec.permutations:,}"
     assert ROWS["power behind a resolvable gap; fewest scenarios"] == (
-        f"{spec.power:.0%}; {FEWEST_SCENARIOS}"
+        f"{spec.power:.0%}; {FEWEST_UNITS}"
     )
     assert ROWS["VPS floor"].startswith(f"{MeasureSpec().vps_floor:.0f} slots")
 

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from calbench.report.draws import VARIANTS
-from calbench.report.pages import write_site
 from calbench.report.special import SpecialResults
 from tests.report.language_samples import make_cohort, make_language
-from tests.report.samples import SOURCES, make_results
+from tests.report.samples import make_results, write_pages
 from tests.report.test_special_pages import PUBLISHED, draws, rename
 
 NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-]|\.\d)")
@@ -78,7 +77,7 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ],
         PUBLISHED,
     )
-    write_site(SOURCES, [played, varied], folder / "src", special)
+    write_pages([played, varied], folder / "src", special)
     return folder / "src" / "docs"
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calbench.analysis.summary import KIND_WORDS
 from calbench.report.escape import data_script, plain_script, script_json
 from calbench.report.games import (
-    KIND_NAMES,
     event_data,
     game_data,
     packed_game,
@@ -130,7 +130,7 @@ def test_kinds_of_mixed_teams_are_named_together() -> None:
 
 
 def test_every_kind_of_player_has_a_name() -> None:
-    assert set(KIND_NAMES) == set(get_args(Kind))
+    assert set(KIND_WORDS) == set(get_args(Kind))
     assert team_kind([Seat(player="a", kind="custom")]) == "agents of one's own"
 
 

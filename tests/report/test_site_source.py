@@ -18,9 +18,8 @@ from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report import numbers
 from calbench.report.gamefiles import write_games
 from calbench.report.gameindex import NUMBERS
-from calbench.report.pages import write_site
 from calbench.report.results import ExperimentResults, read_table
-from tests.report.samples import SOURCES, make_results
+from tests.report.samples import SOURCES, make_results, write_pages
 from tests.report.unpacking import file_value, unpacked
 
 
@@ -36,7 +35,7 @@ def experiments(tmp_path_factory: pytest.TempPathFactory) -> list[ExperimentResu
 @pytest.fixture(scope="module")
 def source(experiments: list[ExperimentResults], tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("site") / "src"
-    write_site(SOURCES, experiments, out)
+    write_pages(experiments, out)
     return out
 
 
@@ -72,7 +71,7 @@ def test_same_results_give_the_same_bytes(
 ) -> None:
     again = [ExperimentResults(e.name, e.suite, e.tables, e.traces) for e in experiments]
 
-    write_site(SOURCES, again, tmp_path / "src")
+    write_pages(again, tmp_path / "src")
 
     assert digests(tmp_path / "src") == digests(source)
 
@@ -174,7 +173,7 @@ def test_missing_games_are_left_out_of_the_index(
     given = experiments[0]
     partial = ExperimentResults(given.name, given.suite, given.tables, traces)
 
-    write_site(SOURCES, [partial], tmp_path / "src")
+    write_pages([partial], tmp_path / "src")
 
     (entry,) = file_value(tmp_path / "src" / "docs" / "pagedata" / "index.js")["experiments"]
     assert entry["missing"] == [2]  # scenario by scenario, team by team
@@ -192,15 +191,15 @@ def test_game_that_no_table_tells_of_is_refused(
     changed = ExperimentResults(given.name, given.suite, tables, given.traces)
 
     with pytest.raises(FileError, match=r"has no game of silent on uniform-002; analyze again"):
-        write_site(SOURCES, [changed], tmp_path / "src")
+        write_pages([changed], tmp_path / "src")
 
 
 def test_worker_processes_write_the_same_games(
     experiments: list[ExperimentResults], tmp_path: Path
 ) -> None:
-    write_games(experiments, tmp_path / "one", tmp_path / "tables")
+    write_games(experiments, tmp_path / "one")
     with ThreadPoolExecutor(2) as executor:
-        write_games(experiments, tmp_path / "two", tmp_path / "tables", executor)
+        write_games(experiments, tmp_path / "two", executor)
 
     assert digests(tmp_path / "one") == digests(tmp_path / "two")
 
@@ -227,7 +226,7 @@ def test_hostile_cells_are_refused_or_escaped(
     shares.write_text(shares.read_text().replace(",decision,", ",<b onclick=x>{{1}},"))
 
     changed = ExperimentResults(given.name, given.suite, tables, given.traces)
-    write_site(SOURCES, [changed], tmp_path / "src")
+    write_pages([changed], tmp_path / "src")
 
     page = (tmp_path / "src" / "docs" / "results" / "uniform.md").read_text()
     assert "&lt;b onclick=x&gt;&#123;&#123;1&#125;&#125;" in page
@@ -237,7 +236,7 @@ def test_hostile_cells_are_refused_or_escaped(
     leaderboard.write_text(leaderboard.read_text().replace(",2.0000,", ",<b>2</b>,", 1))
     changed = ExperimentResults(given.name, given.suite, tables, given.traces)
     with pytest.raises(FileError, match="where a number should stand"):
-        write_site(SOURCES, [changed], tmp_path / "src")
+        write_pages([changed], tmp_path / "src")
 
 
 @pytest.mark.parametrize("name", ["../up", "a/b", "", "a b", "<b>", "uniform\n"])
@@ -257,7 +256,7 @@ def test_hostile_team_names_are_refused(
     changed = ExperimentResults(given.name, given.suite, tables, given.traces)
 
     with pytest.raises(CalbenchError, match="team"):
-        write_site(SOURCES, [changed], tmp_path / "src")
+        write_pages([changed], tmp_path / "src")
 
 
 def test_trace_of_another_scenario_is_refused(
@@ -270,7 +269,7 @@ def test_trace_of_another_scenario_is_refused(
     changed = ExperimentResults(given.name, given.suite, given.tables, traces)
 
     with pytest.raises(FileError, match=r"uniform-001\.json: its scenario is not the one"):
-        write_site(SOURCES, [changed], tmp_path / "src")
+        write_pages([changed], tmp_path / "src")
 
 
 def test_row_that_does_not_fit_its_header_is_refused(tmp_path: Path) -> None:
@@ -287,7 +286,7 @@ def test_foreign_folder_is_never_replaced(
     (tmp_path / "precious.txt").write_text("mine")
 
     with pytest.raises(OutputError, match="holds other files"):
-        write_site(SOURCES, experiments, tmp_path)
+        write_pages(experiments, tmp_path)
 
     assert (tmp_path / "precious.txt").read_text() == "mine"
 
@@ -298,7 +297,7 @@ def test_file_where_the_folder_should_be_is_one_clear_line(
     (tmp_path / "src").write_text("a file")
 
     with pytest.raises(OutputError, match="src"):
-        write_site(SOURCES, experiments, tmp_path / "src")
+        write_pages(experiments, tmp_path / "src")
 
 
 def test_unknown_marker_is_refused(experiments: list[ExperimentResults], tmp_path: Path) -> None:
@@ -309,7 +308,7 @@ def test_unknown_marker_is_refused(experiments: list[ExperimentResults], tmp_pat
     (sources / "docs" / "index.md").write_text("<!-- calbench:nonsense -->")
 
     with pytest.raises(CalbenchError, match=r"index\.md: nothing is known as nonsense"):
-        write_site(sources, experiments, tmp_path / "src")
+        write_pages(experiments, tmp_path / "src", sources=sources)
 
 
 def test_method_page_says_what_each_pattern_is_found_by(source: Path) -> None:

@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 import yaml
 
+from calbench.analysis.tables import TABLES
+from calbench.analysis.tables.draws import ENDS, HEADLINE
 from calbench.errors import FileError
+from calbench.metrics.measure import METRICS_VERSION
 from calbench.report import frontier, numbers
 from calbench.report.draws import VARIANTS
-from calbench.report.pages import write_site
 from calbench.report.results import ExperimentResults, read_table
 from calbench.report.special import SpecialResults
 from calbench.teams import protocol_preset
-from tests.report.samples import SOURCES, make_results
+from tests.report.samples import SOURCES, make_results, write_pages
 from tests.report.test_site_source import Numbers
 
 REPO = SOURCES.parent
@@ -55,7 +57,35 @@ def draws(results: ExperimentResults, name: str, teams: Sequence[str]) -> Experi
                     if "excess_cost" in row:
                         changed["excess_cost"] = f"{0.2 + 0.1 * seed:.4f}"
                     writer.writerow({**row, **changed})
+    with (tables / "draws.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(
+            file, [column.name for column in TABLES["draws.csv"].columns], lineterminator="\n"
+        )
+        writer.writeheader()
+        for team in teams:
+            for measure in (*HEADLINE, *ENDS):
+                found = _values(tables, team, measure)
+                if found:
+                    ends = {"least": min(found), "greatest": max(found)}
+                    cells = {"mean": sum(found) / SEEDS, **ends}
+                    writer.writerow(
+                        {
+                            "setting": "uniform",
+                            "team": team,
+                            "suites": SEEDS,
+                            "measure": measure,
+                            "metrics_version": METRICS_VERSION,
+                            **{name: f"{cell:.4f}" for name, cell in cells.items()},
+                        }
+                    )
     return ExperimentResults(name, results.suite, tables, tables / "no-traces")
+
+
+def _values(tables: Path, team: str, measure: str) -> list[float]:
+    """Return a measure of each draw of a team, where it has it."""
+    table = "sensitivity.csv" if measure in ENDS else "leaderboard.csv"
+    rows = [row for row in read_table(tables / table) if row["team"] == team]
+    return [float(row[measure]) for row in rows if row[measure]]
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +122,7 @@ def docs(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     out = tmp_path_factory.mktemp("site") / "src"
-    write_site(SOURCES, [browsable], out, special)
+    write_pages([browsable], out, special)
     return out / "docs"
 
 
@@ -232,7 +262,7 @@ def test_special_experiments_have_no_game_and_no_page_of_settings(docs: Path) ->
 def test_pages_are_absent_with_their_experiments(
     browsable: ExperimentResults, tmp_path: Path
 ) -> None:
-    write_site(SOURCES, [browsable], tmp_path / "src")
+    write_pages([browsable], tmp_path / "src")
 
     names = {path.name for path in (tmp_path / "src" / "docs" / "results").iterdir()}
     assert names == {
@@ -254,16 +284,14 @@ def test_hostile_published_cells_are_escaped_or_refused(
     shutil.copytree(PUBLISHED, published)
     table = published / "table2.csv"
     table.write_text(table.read_text().replace("CC BY 4.0", "<b onclick=x>{{1}}"))
-    write_site(SOURCES, [browsable], tmp_path / "a", SpecialResults(special.experiments, published))
+    write_pages([browsable], tmp_path / "a", SpecialResults(special.experiments, published))
     page = (tmp_path / "a" / "docs" / "results" / "reproduction.md").read_text()
 
     assert "&lt;b onclick=x&gt;&#123;&#123;1&#125;&#125;" in page
     assert "<b " not in page
     table.write_text(table.read_text().replace("0.530", "NaN"))
     with pytest.raises(FileError, match="finite number"):
-        write_site(
-            SOURCES, [browsable], tmp_path / "b", SpecialResults(special.experiments, published)
-        )
+        write_pages([browsable], tmp_path / "b", SpecialResults(special.experiments, published))
 
 
 def test_speed_was_measured_for_every_team_and_size() -> None:

@@ -84,6 +84,20 @@ def test_stages_leave_nothing_of_an_earlier_run(run_stage: Stage, tmp_path: Path
     assert files(tmp_path) == first
 
 
+def test_summarize_stage_brings_experiments_together(run_stage: Stage, tmp_path: Path) -> None:
+    run_stage(*ORDER)
+    stage = importlib.import_module("stages.summarize")
+    folder = tmp_path / "data/tables/summary"
+    folder.mkdir()
+    (folder / "gone.csv").write_text("gone\n")
+    stage.main(["tiny"])
+    made = files(folder)
+    assert set(made) >= {"leaderboard.csv", "difficulty.csv", "regret_by_team.csv"}
+    assert "gone.csv" not in made
+    board = made["leaderboard.csv"].decode().splitlines()
+    assert board[1].startswith("tiny,tiny,private messages,imap,protocol,3,0,3,")
+
+
 def test_stages_and_command_write_the_same_tables_and_traces(
     run_stage: Stage, tmp_path: Path
 ) -> None:

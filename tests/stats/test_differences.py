@@ -98,6 +98,8 @@ def test_one_common_unit_gives_neither_interval_nor_spread() -> None:
 def test_spread_of_equal_counts_is_that_of_the_differences() -> None:
     found = compare([(2.0, 2), (8.0, 2), (5.0, 2)], [(4.0, 2), (2.0, 2), (1.0, 2)])
     assert found.spread[0] == pytest.approx(np.std([-1, 3, 2], ddof=1))
+    two = compare([(2.0, 2), (8.0, 2)], [(4.0, 2), (2.0, 2)])
+    assert two.spread[0] == pytest.approx(np.sqrt(8))
 
 
 def test_spread_of_a_ratio_is_that_of_its_resamples() -> None:

@@ -119,6 +119,7 @@ _PATTERN = text("pattern", "; ".join(f"{p.name}: {p.detector} [{p.origin}]" for 
         number("rate", "share", "count, by message or by game", "messages, else games"),
     ),
     key="setting team player pattern",
+    needs="speech",
 )
 def audit_patterns(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How often messages and games show each of the paper's behaviour patterns."""
@@ -157,6 +158,7 @@ def _patterns(facts: Facts) -> pd.DataFrame:
         number("p_corrected", "", "after Benjamini-Hochberg within the table"),
     ),
     key="setting team player label",
+    needs="speech",
 )
 def audit_own_slot(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How often players tell of their own slots, beside all other players of the setting."""
@@ -218,6 +220,7 @@ _TIER_SOURCES: Mapping[str, Mapping[str, str]] = {
         count("labels_held", "labels", "labels of the player's items, over games"),
     ),
     key="setting team player tier",
+    needs="speech",
 )
 def audit_leaks(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How many messages give a private label away, by its tier."""
@@ -246,6 +249,7 @@ def _with_all_tiers(rows: pd.DataFrame) -> pd.DataFrame:
         *rate_columns("rate", "true_claims / claims", "claims", "C"),
     ),
     key="setting team player claim",
+    needs="speech",
 )
 def audit_honesty(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How many claims about the speaker's own slots were true when they were made."""
@@ -268,6 +272,7 @@ def audit_honesty(facts: Facts, settings: Settings) -> pd.DataFrame:
         *rate_columns("rate", "count / messages", "messages", "C"),
     ),
     key="setting team player pattern",
+    needs="speech",
 )
 def audit_pattern_rates(facts: Facts, settings: Settings) -> pd.DataFrame:
     """The share of messages that show each pattern which is counted by message."""
@@ -287,6 +292,7 @@ def audit_pattern_rates(facts: Facts, settings: Settings) -> pd.DataFrame:
         *(count(each.name, each.unit, f"how often found: {each.detector}") for each in PATTERNS),
     ),
     key="setting team scenario_id",
+    needs="speech",
 )
 def audit_games(facts: Facts, settings: Settings) -> pd.DataFrame:
     """What the audits find in each game in words, all its players together."""
@@ -308,6 +314,7 @@ def audit_games(facts: Facts, settings: Settings) -> pd.DataFrame:
         ),
     ),
     key="setting team scenario_id event_index",
+    needs="leaks",
 )
 def leaking_messages(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Every message that tells private labels, and with which words."""

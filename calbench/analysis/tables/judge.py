@@ -70,7 +70,7 @@ def _named(rows: pd.DataFrame, games: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([names.reset_index(drop=True), rows.reset_index(drop=True)], axis="columns")
 
 
-@table("judge/judge_beliefs.csv", _BELIEF, key=_BELIEF_KEY, needs="judged")
+@table("judge/judge_beliefs.csv", _BELIEF, key=_BELIEF_KEY, needs="judged", is_large=True)
 def judge_beliefs(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Every movement of a belief that the judge sees, without the truth behind it."""
     return judge_beliefs_calibrated(facts, settings)
@@ -85,6 +85,7 @@ def judge_beliefs(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     ),
     key=_BELIEF_KEY,
     needs="judged",
+    is_large=True,
 )
 def judge_beliefs_calibrated(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """The same movements held against the truth after their round."""
@@ -193,6 +194,7 @@ def judge_more_precise_than_reflection(facts: Facts, settings: Settings) -> pd.D
     ),
     key="trace_path observer_agent target_agent slot",
     needs="judged",
+    is_large=True,
 )
 def judge_reflection_cell_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """What judge and reflections say of each observer, target and slot, over a whole game."""

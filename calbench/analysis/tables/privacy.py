@@ -67,8 +67,10 @@ NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
             "slot source evidence strength belief_before belief_after",
         ),
     ),
-    key="",  # a message may tell of a slot more than once
+    key="",
+    needs="beliefs",  # a message may tell of a slot more than once
     is_versioned=False,
+    is_large=True,
 )
 def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every update of a belief about a typed agent (paper, appendix F.5)."""
@@ -99,7 +101,9 @@ def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]
         fine("prior", "", "belief at the start of the round", "", "P"),
     ),
     key="trace_path round target_agent observer_agent",
+    needs="pairs",
     is_versioned=False,
+    is_large=True,
 )
 def pair_round_vps(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """What every observer learnt about every typed agent in every round (paper, appendix F.5)."""
@@ -175,6 +179,7 @@ def _totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         count("observation_count", UPDATES, "belief updates", "P"),
     ),
     key="trace_path",
+    needs="pairs",
     is_versioned=False,
 )
 def game_summary(facts: Facts, _settings: Settings) -> pd.DataFrame:
@@ -212,6 +217,7 @@ def game_summary(facts: Facts, _settings: Settings) -> pd.DataFrame:
         fine("vps_floor", SLOTS, "subtracted from each total", "", "P"),
     ),
     key="trace_path target_agent",
+    needs="pairs",
     is_versioned=False,
 )
 def game_target_summary(facts: Facts, settings: Settings) -> pd.DataFrame:
@@ -243,6 +249,7 @@ def game_target_summary(facts: Facts, settings: Settings) -> pd.DataFrame:
         number("vps", SLOTS, "what the message added to the game's VPS, over all observers"),
     ),
     key="setting team scenario_id",
+    needs="beliefs",
 )
 def telling_messages(facts: Facts, settings: Settings) -> pd.DataFrame:
     """The typed messages that gave most of a calendar away, some of each team, one of a game.

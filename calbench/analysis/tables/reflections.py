@@ -44,6 +44,8 @@ SIZES = {"": MAGNITUDES, **{f"_{size}": (size,) for size in MAGNITUDES}}
         *(column for column in REFLECTIONS.columns if column.name not in MOVES),
     ),
     key="trace_path round target_agent observer_agent",
+    needs="reflections",
+    is_large=True,
 )
 def reflections(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every reflection of every scored game, a row a target."""
@@ -76,7 +78,12 @@ REFLECTION_CALIBRATION = (
 )
 
 
-@table("privacy/reflection_calibration.csv", REFLECTION_CALIBRATION, key="setting team")
+@table(
+    "privacy/reflection_calibration.csv",
+    REFLECTION_CALIBRATION,
+    key="setting team",
+    needs="reflections",
+)
 def reflection_calibration(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How often reflections went toward the truth, by setting, team and size of the movement."""
     rows = _moves_by_game(facts)

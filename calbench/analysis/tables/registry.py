@@ -31,41 +31,39 @@ Maker = TypeVar("Maker", bound=Make)
 VERSION = ROW_VERSION.name
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A published table.
+@dataclass(frozen=True)
+class Declared:
+    """What a table is, however it is made.
 
     Attributes:
         path: below the folder of tables; its suffix says how it is written.
         columns: in their order, keys marked.
-        make: from facts and settings to its rows; further columns that it brings are left out.
-        needs: facts without which there is no such table.
+        about: what it holds, in a sentence.
+        is_large: whether it grows with messages: a release holds its checksum alone.
     """
 
     path: str
     columns: tuple[Column, ...]
-    make: Make
-    needs: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """Its file's name, without what comes before and behind."""
-        return Path(self.path).stem
-
-    @property
-    def about(self) -> str:
-        """What it holds, in a sentence."""
-        return (self.make.__doc__ or "").split("\n\n")[0]
+    about: str
+    is_large: bool
 
     @property
     def key(self) -> tuple[str, ...]:
         """The columns that name a row."""
         return tuple(column.name for column in self.columns if column.is_key)
 
-    @property
-    def is_large(self) -> bool:
-        """Whether it grows with messages: its function then yields parts, and says so."""
-        return self.make.__annotations__.get("return") is not pd.DataFrame
+
+@dataclass(frozen=True)
+class Table(Declared):
+    """A published table of a run.
+
+    Attributes:
+        make: from facts and settings to its rows; further columns that it brings are left out.
+        needs: facts without which there is no such table.
+    """
+
+    make: Make
+    needs: tuple[str, ...]
 
     def frames(self, facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
         """Yield its rows, with the declared columns and types."""
@@ -84,12 +82,23 @@ class Table:
         write_frames(folder / self.path, self.frames(facts, settings), self.columns)
 
 
+def sentence(make: Callable[..., object]) -> str:
+    """Return what a function's table holds: the first paragraph of its description."""
+    return " ".join((make.__doc__ or "").split("\n\n")[0].split())
+
+
 TABLES: dict[str, Table] = {}
 """Every table by its path, in the order of the data dictionary."""
 
 
 def table(
-    path: str, columns: Sequence[Column], key: str, *, needs: str = "", is_versioned: bool = True
+    path: str,
+    columns: Sequence[Column],
+    key: str,
+    *,
+    needs: str = "",
+    is_versioned: bool = True,
+    is_large: bool = False,
 ) -> Callable[[Maker], Maker]:
     """Register a function as a table.
 
@@ -99,13 +108,15 @@ def table(
         key: names of the columns that name a row, separated by spaces.
         needs: facts that not every run has and without which there is no such table, likewise.
         is_versioned: whether its rows name the version of the metrics, in a last column.
+        is_large: whether it grows with messages.
     """
     version = (ROW_VERSION,) if is_versioned else ()
 
     def register(make: Maker) -> Maker:
         if path in TABLES:
             raise ValueError(f"two tables are called {path}")
-        TABLES[path] = Table(path, (*keyed(columns, key), *version), make, tuple(needs.split()))
+        declared = (*keyed(columns, key), *version)
+        TABLES[path] = Table(path, declared, sentence(make), is_large, make, tuple(needs.split()))
         return make
 
     return register

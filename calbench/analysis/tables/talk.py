@@ -23,6 +23,8 @@ TOLD = tuple(column for column in MESSAGES.columns if column.name != "text")
     "privacy/messages.parquet",
     (*GAME_OF_ROW, *TOLD),
     key="setting scenario_id team event_index",
+    needs="messages",
+    is_large=True,
 )
 def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every message of every scored game, and what its words gave away."""
@@ -43,6 +45,8 @@ def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
         truth("is_lost", "of a lost game: paid, but in no mean", "C"),
     ),
     key="setting scenario_id team event_index",
+    needs="calls",
+    is_large=True,
 )
 def calls(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Every answer of a player in words, with what it took, in excluded games too."""

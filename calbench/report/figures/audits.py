@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.estimated import share
 from calbench.report.figures.figure import Figure, columns_of, selected
-from calbench.report.figures.style import Style, Value
+from calbench.report.figures.style import Style
 from calbench.report.figures.views import View, value
 from calbench.report.results import Row
 
@@ -103,7 +102,8 @@ def _rates(
         columns=columns,
         rows=selected(rows, columns),
         sources=(view.source(table),),
-        note=f"Bars are Wilson 95% intervals, which take messages as independent. {note}",
+        note=f"Bars are Wilson {view.confidence} intervals, which take messages as independent. "
+        f"{note}",
         height=height(len(shown), 2, 14 + 14 * len(series)),
     )
 
@@ -117,7 +117,7 @@ def patterns(view: View, style_by_name: Mapping[str, Style]) -> Figure:
     return _found(
         view, style_by_name, "patterns", "Behaviour patterns in messages", "Share of messages",
         "Patterns that are counted message by message; one message may show several. Bars are "
-        "Wilson 95% intervals, which take messages as independent.",
+        f"Wilson {view.confidence} intervals, which take messages as independent.",
         is_by_message=True,
     )  # fmt: skip
 
@@ -130,6 +130,10 @@ def events(view: View, style_by_name: Mapping[str, Style]) -> Figure:
         "of games.",
         is_by_message=False,
     )  # fmt: skip
+
+
+ENDS = ("rate_low", "rate_high")
+"""Of ``audit_pattern_rates.csv``: patterns that are no messages have none."""
 
 
 def _found(
@@ -149,10 +153,10 @@ def _found(
     ]
     order = [p.name for p in PATTERNS if any(row["pattern"] == p.name for row in found)]
     shown = {name: name.replace("_", " ") for name in order}
+    shares = {(r["team"], r["pattern"]): r for r in _of_teams(view, "audit_pattern_rates.csv")}
     rows = [
-        {**row, "rate_low": bounds.low, "rate_high": bounds.high}
+        {**row, **{end: shares.get((row["team"], row["pattern"]), {}).get(end, "") for end in ENDS}}
         for row in found
-        for bounds in [_bounds(row)]
     ]
     series = _series(rows, "pattern", shown)
     columns = columns_of(
@@ -187,11 +191,3 @@ def _found(
         note=note,
         height=height(len(shown), 2, 18 + 8 * len(series)),
     )
-
-
-def _bounds(row: Row) -> Value:
-    """Return a pattern's interval; the table has a denominator for messages alone."""
-    count, messages = int(row["count"]), int(row["messages"])
-    if row["unit"] != BY_MESSAGE or count > messages:
-        return Value("")
-    return share(count, messages)

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.estimated import means
-from calbench.report.figures.figure import Figure, columns_of
+from calbench.report.figures.figure import Figure, columns_of, selected
 from calbench.report.figures.style import (
     COLOURS,
     SYMBOLS,
@@ -15,32 +14,28 @@ from calbench.report.figures.style import (
     set_x_title,
     trace,
 )
-from calbench.report.figures.views import View
+from calbench.report.figures.views import View, value
 from calbench.report.results import Row
-from calbench.scenarios.difficulty import TERTILES
 
-UNCUT = "all"
-"""Where scenarios without a tertile are listed."""
-
-QUANTITIES: Mapping[str, tuple[str, str, str, str]] = {
+QUANTITIES: Mapping[str, tuple[str, bool, str, str]] = {
     "excess": (
         "excess_cost",
-        "",
+        False,
         "Excess cost by difficulty",
         "Excess of a game in accounting cost",
     ),
     "placed": (
         "scheduled",
-        "meetings",
+        True,
         "Meetings placed by difficulty",
         "Share of meetings that were placed",
     ),
 }
-"""Column of ``games.csv``, its denominator, title and axis."""
+"""Column of ``games_by_third.csv``, whether it is a share, title and axis."""
 
 
 def difficulties(
-    fractions: Mapping[str, Mapping[str, Sequence[float]]], sources: Sequence[str]
+    fractions: Mapping[str, Mapping[str, Sequence[str]]], sources: Sequence[str]
 ) -> Figure:
     """Return the feasible fractions of every scenario, by setting and tertile.
 
@@ -50,10 +45,10 @@ def difficulties(
     """
     figure = new_figure("↑ Feasible fraction (less is harder)")
     rows = [
-        {"setting": setting, "third": tertile, "feasible_fraction": f"{value:.10f}"}
+        {"setting": setting, "third": tertile, "feasible_fraction": cell}
         for setting, by_tertile in fractions.items()
-        for tertile, values in by_tertile.items()
-        for value in values
+        for tertile, cells in by_tertile.items()
+        for cell in cells
     ]
     for place, setting in enumerate(fractions):
         own = [row for row in rows if row["setting"] == setting]
@@ -107,28 +102,16 @@ def _says(rows: Sequence[Row]) -> str:
 
 def by_third(view: View, quantity: str) -> Figure:
     """Return a measure of games by team and third of difficulty."""
-    column, per, title, axis = QUANTITIES[quantity]
-    games = [row for row in view.rows("games.csv") if row["is_lost"] != "true"]
-    names = [r["team"] for r in view.leaderboard if any(g["team"] == r["team"] for g in games)]
-    thirds = [t for t in (*TERTILES, "") if any(g["tertile"] == t for g in games)]
-    series, rows = [], []
+    column, is_share, title, axis = QUANTITIES[quantity]
+    found = [row for row in view.rows("games_by_third.csv") if row[column]]
+    teams = {row["team"] for row in view.rows("games_by_third.csv")}
+    names = [row["team"] for row in view.leaderboard if row["team"] in teams]
+    series = [
+        Series(third, {row["team"]: value(row, column) for row in found if row["tertile"] == third})
+        for third in dict.fromkeys(row["tertile"] for row in found)
+    ]
     columns = columns_of("team", "third", "games", measures=(column,))
-    for third in thirds:
-        own = {
-            team: [g for g in games if (g["team"], g["tertile"]) == (team, third)] for team in names
-        }
-        found = means(own, column, per, "difficulty", view.setting, third)
-        series.append(Series(third or UNCUT, found))
-        rows += [
-            dict(
-                zip(
-                    columns,
-                    (team, third or UNCUT, str(len(own[team])), v.cell, v.low, v.high),
-                    strict=True,
-                )
-            )
-            for team, v in found.items()
-        ]
+    rows = [{**row, "third": row["tertile"]} for row in found]
     said = [
         f"{each.name}: {words.extremes({t: v.cell for t, v in each.values.items()}, axis.lower())}"
         for each in series
@@ -137,14 +120,14 @@ def by_third(view: View, quantity: str) -> Figure:
         key=f"thirds-{quantity}-{view.key}",
         title=f"{title}, {view.title}",
         says=" ".join(said),
-        drawn=dots(names, series, axis, is_share=bool(per)),
+        drawn=dots(names, series, axis, is_share=is_share),
         columns=columns,
-        rows=tuple(rows),
+        rows=selected(rows, columns),
         sources=(view.source("games.csv"),),
-        note="Means with 95% intervals over the scenarios of each third."
+        note=f"Means with {view.confidence} intervals over the scenarios of each third."
         + (
             ""
-            if per
+            if is_share
             else " Against the oracle on the meetings that were placed; all agents together."
         ),
         height=height(len(names), 2, 36),

@@ -27,9 +27,9 @@ COLUMNS = columns_of("line", "point", "team", "vps_kind", measures=(VPS, COST))
 UPWARD = Axis("↑ Adjusted excess per meeting, accounting cost", "adjusted excess cost")
 
 NOTE = (
-    "Lower left is better. Bars are 95% intervals over scenarios. The horizontal scale is that of "
-    "log(1 + VPS): equal steps are equal factors, so that small leaks can be told apart beside "
-    "whole calendars."
+    "Lower left is better. Bars are {confidence} intervals over scenarios. "
+    "The horizontal scale is that of log(1 + VPS): equal steps are equal factors, "
+    "so that small leaks can be told apart beside whole calendars."
 )
 
 
@@ -40,6 +40,7 @@ def plane(
     style_by_team: Mapping[str, Style],
     sources: Sequence[str],
     lines: Sequence[Line] = (),
+    confidence: str = "95%",
 ) -> Figure:
     """Return the cost-privacy plane of one setting.
 
@@ -53,6 +54,7 @@ def plane(
         style_by_team: how each team looks, and each line.
         sources: tables that the rows are from.
         lines: teams that differ in one setting, joined in its order.
+        confidence: of the intervals.
     """
     rows = [row for row in rows if _is_drawn(row)]
     kinds = dict.fromkeys(row["vps_kind"] for row in rows)
@@ -67,7 +69,7 @@ def plane(
         columns=COLUMNS,
         rows=tuple(_rows(rows, lines)),
         sources=tuple(sources),
-        note=NOTE,
+        note=NOTE.format(confidence=confidence),
         height=HEIGHT + (70 if lines else 0),
     )
 

@@ -1,12 +1,11 @@
 """What meetings cost too much, who bears it, and where it came from."""
 
-from collections import Counter
 from collections.abc import Mapping
 
+from calbench.analysis.tables.regret import NEVER
 from calbench.report import numbers
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, bars, dots, height
-from calbench.report.figures.estimated import means, share
 from calbench.report.figures.figure import Figure, columns_of, selected
 from calbench.report.figures.style import Style, Value
 from calbench.report.figures.views import View, value, who
@@ -18,8 +17,6 @@ PARTS: Mapping[str, str] = {
     "failed_rounds": "Failed rounds",
 }
 """Of excess cost, in ``regret.csv``."""
-
-KEPT = "Never"
 
 LATE = ("#0072b2", "#d55e00", "#e69f00", "#cc79a7", "#56b4e9", "#009e73", "#999999")
 """The kept games first, then the rounds."""
@@ -53,7 +50,7 @@ def fairness(view: View, style_by_name: Mapping[str, Style]) -> Figure:
         says=words.extremes({row["team"]: row["fairness"] for row in rows}, "fairness cost"),
         drawn=dots(
             names,
-            [Series("against the canonical one, 95% interval", found)],
+            [Series(f"against the canonical one, {view.confidence} interval", found)],
             "Fairness in accounting cost (less is fairer)",
             style_by_name=style_by_name,
             ranges=Series("least to greatest over equally cheap optima", ranges),
@@ -91,30 +88,19 @@ def completion(view: View, style_by_name: Mapping[str, Style]) -> Figure:
         columns=columns,
         rows=selected(rows, columns),
         sources=(view.source("completion_regret.csv"),),
-        note="Only agent-games in which every assigned meeting was placed; bars are 95% intervals "
-        "over scenarios. Players without such a seat are left out.",
+        note="Only agent-games in which every assigned meeting was placed; "
+        f"bars are {view.confidence} intervals over scenarios. "
+        "Players without such a seat are left out.",
         height=height(len(cells)),
     )
 
 
 def split(view: View) -> Figure:
     """Return excess per game, split by its cause."""
-    games = [row for row in view.rows("games.csv") if row["is_lost"] != "true"]
-    played = {(row["team"], row["scenario_id"]) for row in games}
-    by_team: dict[str, list[Row]] = {row["team"]: [] for row in games}
-    sums: dict[tuple[str, str], Counter[str]] = {key: Counter() for key in sorted(played)}
-    for row in view.rows("regret.csv"):
-        if (row["team"], row["scenario_id"]) in sums:
-            for name in (*PARTS, "excess"):
-                sums[row["team"], row["scenario_id"]][name] += int(row[name])
-    for (team, scenario), total in sums.items():
-        by_team[team].append(
-            {"scenario_id": scenario, **{n: str(total[n]) for n in (*PARTS, "excess")}}
-        )
-    found = {name: means(by_team, name, "", "regret", view.setting) for name in (*PARTS, "excess")}
-    names = [row["team"] for row in view.leaderboard if row["team"] in found["excess"]]
+    rows = view.rows("excess_parts.csv")
+    names = [row["team"] for row in rows]
+    found = {name: {row["team"]: value(row, name) for row in rows} for name in ("excess", *PARTS)}
     columns = columns_of("team", "games", measures=("excess", *PARTS))
-    rows = [_mean_row(team, str(len(by_team[team])), found) for team in names]
     most = words.extremes({row["team"]: row["excess"] for row in rows}, "excess cost of a game")
     return Figure(
         key=f"split-{view.key}",
@@ -124,25 +110,17 @@ def split(view: View) -> Figure:
             names,
             [Series(title, found[name]) for name, title in PARTS.items()],
             "Excess of a game in accounting cost",
-            ends=Series("all of it, 95% interval", found["excess"]),
+            ends=Series(f"all of it, {view.confidence} interval", found["excess"]),
             colours=("#56b4e9", "#e69f00", "#d55e00"),
         ),
         columns=columns,
-        rows=tuple(rows),
+        rows=selected(rows, columns),
         sources=(view.source("regret.csv"),),
         note="Means over games, all agents together. Slot choice: another slot than the oracle's "
         "cost more. Avoidable moves: more was moved than its slot needed. Failed rounds: moves "
         "for a meeting that then was not placed.",
         height=height(len(names), 3),
     )
-
-
-def _mean_row(team: str, games: str, found: Mapping[str, Mapping[str, Value]]) -> Row:
-    cells = {"team": team, "games": games}
-    for name, by_team in found.items():
-        each = by_team[team]
-        cells |= {name: each.cell, f"{name}_low": each.low, f"{name}_high": each.high}
-    return cells
 
 
 def _main_parts(rows: list[Row]) -> list[str]:
@@ -157,32 +135,14 @@ def _main_parts(rows: list[Row]) -> list[str]:
 
 def optimum_lost(view: View) -> Figure:
     """Return in which round the optimum went out of reach, as shares of games."""
-    by_team: dict[str, Counter[str]] = {}
-    for row in view.rows("optimum_lost.csv"):
-        if row["is_searched"] == "true":
-            place = f"Meeting {int(row['round']) + 1}" if row["round"] else KEPT
-            by_team.setdefault(row["team"], Counter())[place] += 1
-    names = [row["team"] for row in view.leaderboard if row["team"] in by_team]
-    later = sorted({place for found in by_team.values() for place in found} - {KEPT})
-    shares = {
-        place: {team: share(by_team[team][place], by_team[team].total()) for team in names}
-        for place in (KEPT, *later)
-    }
-    columns = ("team", "lost_in", "games", "searched_games", "share", "share_low", "share_high")
-    rows = [
-        dict(
-            zip(
-                columns,
-                (team, place, str(by_team[team][place]), str(by_team[team].total()),
-                 each.cell, each.low, each.high),
-                strict=True,
-            )
-        )
-        for place, found in shares.items()
-        for team, each in found.items()
-    ]  # fmt: skip
+    rows = view.rows("optimum_lost_shares.csv")
+    names = list(dict.fromkeys(row["team"] for row in rows))
+    shares: dict[str, dict[str, Value]] = {NEVER: {}}
+    for row in rows:
+        shares.setdefault(row["lost_in"], {})[row["team"]] = value(row, "share")
+    columns = columns_of("team", "lost_in", "games", "searched_games", measures=("share",))
     first = {t: v.cell for t, v in shares.get("Meeting 1", {}).items()}
-    kept = {team: each.cell for team, each in shares[KEPT].items()}
+    kept = {team: each.cell for team, each in shares[NEVER].items()}
     return Figure(
         key=f"optimum-{view.key}",
         title=f"When the optimum was lost, {view.title}",
@@ -192,12 +152,12 @@ def optimum_lost(view: View) -> Figure:
             names,
             [Series(place, found) for place, found in shares.items()],
             "Share of games",
-            ends=Series("never, Wilson 95%", shares[KEPT]),
+            ends=Series(f"never, Wilson {view.confidence}", shares[NEVER]),
             is_share=True,
             colours=LATE,
         ),
         columns=columns,
-        rows=tuple(rows),
+        rows=selected(rows, columns),
         sources=(view.source("optimum_lost.csv"),),
         note="The first turn after which no completion of the game reaches the oracle's cost, by "
         "meeting; a meeting that is not placed loses it too.",
@@ -223,6 +183,6 @@ def prior_moves(view: View, style_by_name: Mapping[str, Style]) -> Figure:
         columns=columns,
         rows=selected(rows, columns),
         sources=(view.source("prior_moves.csv"),),
-        note="Bars are 95% intervals over scenarios.",
+        note=f"Bars are {view.confidence} intervals over scenarios.",
         height=height(len(cells)),
     )

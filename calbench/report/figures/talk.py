@@ -1,7 +1,6 @@
 """How much is said, by whom, and what it buys (paper, Figure 3, appendices G.2 and G.3)."""
 
 from collections.abc import Mapping
-from decimal import Decimal
 
 from calbench.report import numbers
 from calbench.report.figures import words
@@ -29,16 +28,6 @@ QUANTITIES: Mapping[str, str] = {
 """What ``first_speaker.csv`` compares."""
 
 
-LEVEL = Decimal("0.05")
-"""Below it an adjusted p is drawn as clear [P]."""
-
-SIDES: Mapping[str, bool] = {
-    f"adjusted p below {LEVEL}": True,
-    f"adjusted p from {LEVEL} up": False,
-}
-"""In the legend; whether p is below the level."""
-
-
 def messages_excess(view: View, style_by_name: Mapping[str, Style]) -> Figure:
     """Return messages against excess cost, a point a player (paper, Figure 3)."""
     rows = [r for r in view.rows("players.csv") if r["messages"] and r["excess_cost"]]
@@ -58,8 +47,8 @@ def messages_excess(view: View, style_by_name: Mapping[str, Style]) -> Figure:
         columns=columns,
         rows=selected(rows, columns),
         sources=(view.source("players.csv"),),
-        note="A point each, with 95% intervals over scenarios both ways. Players who placed no "
-        "meeting have no messages per meeting and are left out.",
+        note=f"A point each, with {view.confidence} intervals over scenarios both ways. "
+        "Players who placed no meeting have no messages per meeting and are left out.",
         height=HEIGHT,
     )
 
@@ -103,7 +92,8 @@ def messages_by_meeting(view: View, style_by_name: Mapping[str, Style]) -> Figur
         columns=columns,
         rows=selected(kept, columns),
         sources=(view.source("messages_by_meeting.csv"),),
-        note="Above whoever spoke first, below the others; bars are 95% intervals over scenarios. "
+        note="Above whoever spoke first, below the others; "
+        f"bars are {view.confidence} intervals over scenarios. "
         "Points of several teams lie a little apart. The table counts meetings from 0.",
         height=500 + 150 * (len(panels) > 2) + 22 * (len(style_by_name) > 6),
     )
@@ -131,6 +121,7 @@ def _meeting_words(rows: list[Row]) -> str:
 
 def first_speaker(view: View, quantity: str) -> Figure:
     """Return what speaking first changes, paired (paper, Table 12)."""
+    level = view.results.level
     rows = [r for r in view.rows("first_speaker.csv") if r["quantity"] == quantity]
     rows = [row for row in rows if row["difference"]]
     columns = (
@@ -140,11 +131,18 @@ def first_speaker(view: View, quantity: str) -> Figure:
         "p_adjusted",
     )
     names = [who(row) for row in rows]
-    clear = [who(row) for row in rows if numbers.decimal(row["p_adjusted"] or "1") < LEVEL]
+    clear = [
+        who(row)
+        for row in rows
+        if numbers.decimal(row["p_adjusted"] or "1") < numbers.decimal(level)
+    ]
     found = {who(row): value(row, "difference") for row in rows}
     series = [
         Series(title, {name: found[name] for name in names if (name in clear) is wanted})
-        for title, wanted in SIDES.items()
+        for title, wanted in (
+            (f"adjusted p below {level}", True),
+            (f"adjusted p from {level} up", False),
+        )
     ]
     cells = {name: each.cell for name, each in found.items()}
     return Figure(
@@ -152,15 +150,16 @@ def first_speaker(view: View, quantity: str) -> Figure:
         title=f"Speaking first, {'VPS' if quantity == 'vps' else 'excess cost'}, {view.title}",
         says=words.extremes(cells, "difference of first speakers to later ones")
         + (
-            f" Adjusted p below {LEVEL}: {words.joined(clear)}."
+            f" Adjusted p below {level}: {words.joined(clear)}."
             if clear
-            else f" No adjusted p is below {LEVEL}."
+            else f" No adjusted p is below {level}."
         ),
         drawn=dots(names, series, QUANTITIES[quantity]),
         columns=columns,
         rows=selected(rows, columns),
         sources=(view.source("first_speaker.csv"),),
-        note="Mean of paired differences with 95% intervals over scenarios; right of zero the "
-        "first speaker loses more. p by permutation, corrected by Benjamini and Hochberg.",
+        note=f"Mean of paired differences with {view.confidence} intervals over scenarios; "
+        "right of zero the first speaker loses more. "
+        "p by permutation, corrected by Benjamini and Hochberg.",
         height=height(len(names), 2),
     )

@@ -29,6 +29,11 @@ class View:
         name = self.results.name
         return self.setting if name == self.setting else f"{name}-{self.setting}"
 
+    @property
+    def confidence(self) -> str:
+        """Of its intervals, as pages say it."""
+        return self.results.confidence
+
     def source(self, table: str) -> str:
         """Return where the site has one of its tables."""
         return f"{self.results.name}/{table}"

@@ -17,7 +17,7 @@ from calbench.domain.messages import Text
 from calbench.facts.frames import csv_text
 from calbench.facts.games import GAMES
 from calbench.facts.storage import Facts
-from calbench.interface import play_game
+from calbench.api import play_game
 from calbench.scenarios.labels import assign_labels, read_label_bank
 from calbench.scenarios.models import Scenario
 from calbench.stats.spec import AnalysisSpec

@@ -1,8 +1,8 @@
 import pytest
 
+from calbench.domain.ids import ErrandId, MeetingId
 from calbench.metrics.speech.honesty import Claim, claims_in, is_true, standings
 from calbench.metrics.speech.patterns import PATTERNS, message_patterns
-from calbench.domain.ids import ErrandId, MeetingId
 from tests.factories import make_scenario
 
 

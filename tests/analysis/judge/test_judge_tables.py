@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import pearsonr
 
 from calbench.agents.completion import Completion
-from calbench.metrics.judge_output import CASE_FILE
+from calbench.analysis.judge_output import CASE_FILE
 from calbench.metrics.judge.cases import cases_of
-from calbench.metrics.judge_output import (
+from calbench.analysis.judge_output import (
     JUDGE_FACTS,
     JUDGE_TABLES,
     VERDICT_FACTS,
@@ -26,7 +26,7 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts, FactsWriter
-from calbench.interface import play_game
+from calbench.api import play_game
 from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
 from calbench.stats.agreement import percentile_intervals, ratio
 from calbench.stats.spec import AnalysisSpec

@@ -6,13 +6,18 @@ what others published.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
 from calbench.analysis.measures import MEASURES
-from calbench.analysis.tables.registry import TABLES, VERSION, write_frames
+from calbench.analysis.tables.registry import (
+    TABLES,
+    VERSION,
+    Declared,
+    sentence,
+    write_frames,
+)
 from calbench.analysis.tables.standings import DEGENERATE, MEASURE_COLUMNS, ORACLE, USAGE_COLUMNS
 from calbench.facts.columns import (
     SETTING,
@@ -71,7 +76,7 @@ class RunTables:
         return read_csv(self.folder / path, TABLES[path].columns)
 
     def named(self, path: str) -> pd.DataFrame:
-        """Return one of its tables with the name of the experiment; no rows if there is none."""
+        """Return one of its tables with the name of the experiment; no column if there is none."""
         if not (self.folder / path).is_file():
             return pd.DataFrame()
         return self.table(path).assign(experiment=self.name)
@@ -97,17 +102,10 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class SummaryTable:
-    """A table over several runs: its path, its columns, how it is made and what it holds."""
+class SummaryTable(Declared):
+    """A table over several runs, and how it is made."""
 
-    path: str
-    columns: tuple[Column, ...]
     make: Callable[[Runs], pd.DataFrame]
-
-    @cached_property
-    def about(self) -> str:
-        """What it holds, in a sentence."""
-        return (self.make.__doc__ or "").split("\n\n")[0]
 
 
 SUMMARY: dict[str, SummaryTable] = {}
@@ -120,14 +118,16 @@ def summary(
     """Register a function as a table over several runs."""
 
     def register(make: Callable[[Runs], pd.DataFrame]) -> Callable[[Runs], pd.DataFrame]:
-        SUMMARY[path] = SummaryTable(path, keyed(columns, key), make)
+        SUMMARY[path] = SummaryTable(
+            path, keyed(columns, key), sentence(make), is_large=False, make=make
+        )
         return make
 
     return register
 
 
 def write_summary(runs: Runs, folder: Path) -> None:
-    """Write every table for which there are runs.
+    """Write every table for which there are runs, be it without a row.
 
     Raises:
         FileError: a table of a run cannot be read.
@@ -135,14 +135,15 @@ def write_summary(runs: Runs, folder: Path) -> None:
     """
     for each in SUMMARY.values():
         made = each.make(runs)
-        if not made.empty:
+        if len(made.columns):
             write_frames(folder / each.path, [made], each.columns)
 
 
 def together(path: str, runs: Sequence[RunTables]) -> pd.DataFrame:
-    """Return the rows of a table of every run, in the order of the runs."""
-    found = [rows for run in runs if not (rows := run.named(path)).empty]
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    """Return the rows of a table of every run, in the order of the runs; no column without one."""
+    found = [rows for run in runs if len((rows := run.named(path)).columns)]
+    filled = [rows for rows in found if not rows.empty] or found[:1]
+    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
 
 
 def _collected(path: str, runs: Callable[[Runs], Sequence[RunTables]]) -> None:
@@ -231,6 +232,7 @@ for _path in (
     "scheduled_by_player.csv",
 ):
     _collected(_path, lambda runs: runs.compared)
+_collected("telling_messages.csv", lambda runs: runs.browsed)
 
 
 def setting_title(experiment: str, setting: str) -> str:
@@ -252,6 +254,20 @@ def difficulty(runs: Runs) -> pd.DataFrame:
         setting_title(*place) for place in zip(rows["experiment"], rows["setting"], strict=True)
     ]
     return rows.assign(setting=titles)
+
+
+@summary(
+    "leaking_messages.csv",
+    (EXPERIMENT, *_without_version("leaking_messages.csv")),
+    key="experiment setting team scenario_id event_index",
+)
+def leaking_messages(runs: Runs) -> pd.DataFrame:
+    """Every message that tells private labels, and with which words, by experiment and team."""
+    rows = together("leaking_messages.csv", runs.compared)
+    if rows.empty:
+        return rows
+    place = rows.groupby(["experiment", "team"], sort=False).ngroup()
+    return rows.assign(place=place).sort_values("place", kind="stable")
 
 
 @summary("scale_bytes.csv", _without_version("scale_bytes.csv"), key="setting team")

@@ -1,14 +1,15 @@
 """Our draws of the canonical suites beside what others published for the paper's Table 2."""
 
 from collections.abc import Iterator
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 import pandas as pd
 
-from calbench.analysis.summary import EXPERIMENT, Runs, RunTables, summary, together
+from calbench.analysis.summary.runs import EXPERIMENT, Runs, RunTables, summary, together
 from calbench.analysis.tables.draws import DRAW, ENDS, HEADLINE
 from calbench.analysis.tables.registry import TABLES, VERSION
+from calbench.errors import FileError
 from calbench.facts.columns import DIGITS, SETTING, TEAM, number, text
 from calbench.facts.frames import read_text, rounded
 
@@ -126,8 +127,23 @@ def _places(ours: _Ours, published: "pd.Series[str]") -> Iterator[dict[str, obje
                 "published": printed,
                 "least": float(ends[0]),
                 "greatest": float(ends[1]),
-                "place": _place(ours, measure, Decimal(printed), ends),
+                "place": _place(ours, measure, _printed(printed), ends),
             }
+
+
+def _printed(text: str) -> Decimal:
+    """Return a published number.
+
+    Raises:
+        FileError: it is none.
+    """
+    try:
+        value = Decimal(text)
+    except InvalidOperation as error:
+        raise FileError(f"a published table holds {text!r:.40} where a number should be") from error
+    if not value.is_finite():
+        raise FileError(f"a published table holds {text!r:.40} where a finite number should be")
+    return value
 
 
 def _place(ours: _Ours, measure: str, value: Decimal, ends: tuple[Decimal, Decimal]) -> str:

@@ -1,11 +1,11 @@
 """Facts of what the detectors find in each message."""
 
-from calbench.facts.spoken import SPOKEN
 from calbench.domain.messages import Text
+from calbench.facts.messages import MESSAGES
 from calbench.scenarios.labels import assign_labels, read_label_bank
 from calbench.traces.models import Trace
 from tests.factories import make_scenario
-from tests.facts.measured import rows_of, values_of
+from tests.facts.measured import rows_of
 from tests.facts.played import spoken_game, told_game
 from tests.metrics.games import dm, play_scripts, talk
 from tests.metrics.language_games import halted, seat, seated
@@ -31,7 +31,7 @@ def telling_game() -> Trace:
 
 
 def test_words_by_hand() -> None:
-    assert rows_of(SPOKEN, telling_game(), *NAMES) == [
+    assert rows_of(MESSAGES, telling_game(), *NAMES) == [
         (None, "availability cost_or_constraint", 1, "public"),
         (None, "proposal", 0, None),  # its recipient takes part in the meeting
         ("availability_gossip", None, 1, "public"),
@@ -41,20 +41,12 @@ def test_words_by_hand() -> None:
 def test_a_game_without_labels_tells_none() -> None:
     trace = telling_game()
     plain = trace.model_copy(update={"config": trace.config.updated(label_bank=None)})
-    assert [row[2:] for row in rows_of(SPOKEN, plain, *NAMES)] == [(None, None)] * 3
-    assert rows_of(SPOKEN, spoken_game(), *NAMES) == [
+    assert [row[2:] for row in rows_of(MESSAGES, plain, *NAMES)] == [(None, None)] * 3
+    assert rows_of(MESSAGES, spoken_game(), *NAMES) == [
         (None, "proposal cost_or_constraint", None, None)
     ]
 
 
-def test_events_are_those_of_the_messages() -> None:
-    trace = telling_game()
-    events = [trace.events[index] for index in values_of(SPOKEN, trace)["event_index"]]
-    assert [type(event).__name__ for event in events] == ["DmSent"] * 3
-
-
-def test_typed_messages_and_excluded_games_have_none() -> None:
-    for trace in (told_game(), halted(telling_game())):
-        values = values_of(SPOKEN, trace)
-        assert list(values) == ["event_index", *NAMES]
-        assert set(map(len, values.values())) == {0}
+def test_nothing_is_found_in_typed_messages_and_excluded_games_have_none() -> None:
+    assert rows_of(MESSAGES, told_game(), *NAMES) == [(None,) * 4] * 2
+    assert rows_of(MESSAGES, halted(telling_game()), *NAMES) == []
