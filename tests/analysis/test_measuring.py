@@ -1,41 +1,16 @@
 """Games are measured wherever there is a process for it."""
 
-import pickle
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from calbench.facts.judged import JUDGE_FACTS
 from calbench.analysis.scoring import ALL_FACTS, FACT_BY_NAME, measure_games
 from calbench.api import play_game
+from calbench.facts.judged import JUDGE_FACTS
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.traces.storage import write_trace
+from tests.analysis.small_run import Elsewhere, Game
 from tests.metrics.games import canonical_scenario
-
-
-@dataclass(frozen=True)
-class Game:
-    path: Path
-    team_id: str
-    scenario_id: str
-
-
-class Elsewhere(Executor):
-    """Does what a process does that is handed its task as bytes, at once."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        task, given, named = _copied((fn, args, kwargs))
-        found: Future[Any] = Future()
-        found.set_result(_copied(task(*given, **named)))
-        return found
-
-
-def _copied(value: Any) -> Any:
-    return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
 
 
 @pytest.fixture(scope="module")

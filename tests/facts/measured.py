@@ -1,6 +1,7 @@
 """Facts and tables of a few games, as a run makes them."""
 
-from collections.abc import Sequence
+import csv
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,19 @@ def facts_of(
     measure: MeasureSpec = DEFAULT_MEASURE,
     facts: Sequence[Fact] = ALL_FACTS,
 ) -> Facts:
-    """Return the facts of some games, one batch a game."""
+    """Return the facts of some games."""
+    return facts_of_games(folder, (measured(trace, measure) for trace in traces), teams, facts)
+
+
+def facts_of_games(
+    folder: Path,
+    games: Iterable[MeasuredGame],
+    teams: Sequence[str] = (),
+    facts: Sequence[Fact] = ALL_FACTS,
+) -> Facts:
+    """Return the facts of games that were measured already, one batch a game."""
     with FactsWriter(folder, facts, teams) as writer:
-        for trace in traces:
-            game = measured(trace, measure)
+        for game in games:
             writer.add(batch_of(facts, [(key_of(game), {f.name: f.of(game) for f in facts})]))
         return writer.write()
 
@@ -59,13 +69,22 @@ def rows_of(fact: Fact, trace: Trace, *names: str) -> list[tuple[Any, ...]]:
 
 def lines_of(facts: Facts, path: str, settings: Settings | None = None) -> list[str]:
     """Return the lines of a table behind its header, without the version of the metrics."""
-    table = TABLES[path]
-    frames = table.frames(facts, settings or Settings())
-    header, *lines = "".join(csv_text(frames, table.columns)).splitlines()
+    header, *lines = text_of(facts, path, settings).splitlines()
     if not header.endswith(",metrics_version"):
         return lines
     assert all(line.endswith(f",{METRICS_VERSION}") for line in lines)
     return [line.removesuffix(f",{METRICS_VERSION}") for line in lines]
+
+
+def text_of(facts: Facts, path: str, settings: Settings | None = None) -> str:
+    """Return a table as its file would hold it."""
+    table = TABLES[path]
+    return "".join(csv_text(table.frames(facts, settings or Settings()), table.columns))
+
+
+def table_rows(facts: Facts, path: str, settings: Settings | None = None) -> list[dict[str, str]]:
+    """Return the rows of a table, every cell as its file would hold it."""
+    return list(csv.DictReader(text_of(facts, path, settings).splitlines()))
 
 
 def written(facts: Facts, path: str, folder: Path, settings: Settings | None = None) -> Path:

@@ -78,8 +78,8 @@ def test_every_file_of_the_pipeline_is_named_on_the_data_page() -> None:
     }
 
     assert files
-    declared = OF_RUNS.keys() | OF_SITE.keys()
-    assert not [name for name in files if name not in declared and f"`{name}`" not in page]
+    named = {*OF_RUNS, *OF_SITE}
+    assert not [name for name in files if name not in named and f"`{name}`" not in page]
     assert "`datapackage.json`" in page
 
 

@@ -166,22 +166,16 @@ def usage(facts: Facts, settings: Settings) -> pd.DataFrame:
     agents = facts.of_all_games("agents", ["setting", "team", "team_place", "is_lost"])
     speaking = agents[agents["uses_language"].astype(bool)]
     by = ["setting", "team_place", "team", *IDENTITY]
-    parts = []
-    for is_lost in (False, True):
-        own = speaking[speaking["is_lost"].astype(bool) == is_lost]
-        games = own.groupby(by, dropna=False)["game"].nunique().rename("games").reset_index()
-        totals = group_totals(own[[*by, *TOKENS]].assign(agent_games=1), by).merge(
-            games, "left", by
-        )
-        parts.append(totals)
-    rows = parts[0].merge(parts[1], "outer", by, suffixes=("", "_lost"))
-    counted = rows.columns.difference(by)
-    rows[counted] = rows[counted].fillna(0)
+    is_lost, is_first = speaking["is_lost"].astype(bool), ~speaking.duplicated([*by, "game"])
+    counts = speaking[TOKENS].assign(agent_games=1, games=is_first).astype("float64")
+    scored, lost = counts.where(~is_lost), counts.where(is_lost).add_suffix("_lost")
+    rows = group_totals(pd.concat([speaking[by], scored, lost], axis="columns"), by)
     rows = rows[rows["calls"] + rows["calls_lost"] > 0]
-    price, lost = (
-        [_price(settings, row, end) for row in rows.to_dict("records")] for end in ("", "_lost")
-    )
-    rows = rows.assign(price_usd=price, price_usd_lost=lost)
+    prices = {
+        f"price_usd{end}": [_price(settings, row, end) for row in rows.to_dict("records")]
+        for end in ("", "_lost")
+    }
+    rows = rows.assign(**prices)
     per_game = rows["price_usd"] / rows["games"].where(rows["games"] > 0)
     order = ["setting", "team_place", "player", "kind", "settings_digest"]
     return rows.assign(price_usd_per_game=per_game).sort_values(order)

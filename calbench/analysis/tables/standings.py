@@ -191,7 +191,7 @@ def _used(facts: Facts, settings: Settings) -> pd.DataFrame:
     names = [column.name for column in USAGE_COLUMNS[:-1]]
     totals = group_totals(rows[[*TEAMS, *names]], TEAMS)
     is_unknown = rows.assign(unknown=rows["price_usd"].isna()).groupby(TEAMS)["unknown"].any()
-    games = rows.groupby(TEAMS, sort=False)["games"].max()
+    games = team_estimates(facts, settings).set_index(TEAMS)["games"]
     totals = totals.set_index(TEAMS)
     price = totals["price_usd"].mask(is_unknown)
     per_game = price / games.where(games > 0)

@@ -1,0 +1,93 @@
+"""A small run on disk with something in every table: several teams, settings, and a lost game."""
+
+import pickle
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from calbench.analysis.scoring import facts_of
+from calbench.analysis.settings import Price, Settings
+from calbench.api import play_game
+from calbench.domain.replies import Usage
+from calbench.scenarios.models import DifficultyEntry, Scenario, Tertile
+from calbench.stats.spec import AnalysisSpec, RatingSpec
+from calbench.traces.models import Trace
+from calbench.traces.storage import write_trace
+from tests.metrics.games import canonical_scenario, play_random, with_outcome
+from tests.metrics.language_games import paid
+
+TEAMS = ("mixed-scripted", "random", "candid", "imap")
+FACTS = facts_of("all", "scripted")
+SETTINGS = Settings(
+    analysis=AnalysisSpec(
+        bootstrap_resamples=20,
+        permutations=19,
+        ratings=RatingSpec(orders=2, resamples=2, orders_per_resample=1),
+    ),
+    prices={"candid": Price(1.0, 0.5, 2.0)},
+)
+USAGE = Usage(input_tokens=1000, cached_tokens=400, output_tokens=50)
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game whose trace is on disk."""
+
+    path: Path
+    team_id: str
+    scenario_id: str
+
+
+class Elsewhere(Executor):
+    """Does what a process does that is handed its task as bytes, at once."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        task, given, named = _copied((fn, args, kwargs))
+        found: Future[Any] = Future()
+        found.set_result(_copied(task(*given, **named)))
+        return found
+
+
+def _copied(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
+
+
+def difficulty(tertile: Tertile, feasible: int) -> DifficultyEntry:
+    """Return a difficulty: of 16 slots for 5 meetings there are 524160 assignments."""
+    return DifficultyEntry(
+        feasible_count=feasible,
+        feasible_fraction=feasible / 524160,
+        tertile=tertile,
+        reason=None,
+    )
+
+
+def play_small_run(folder: Path) -> tuple[Game, ...]:
+    """Play two scenarios of two draws with every team; the last game of the last team is lost."""
+    scenarios = [
+        canonical_scenario(10 * draw + number, f"uniform-seed{draw}-{number:03d}").updated(
+            setting=f"uniform-seed{draw}",
+            difficulty=difficulty("hard", 65520) if number else difficulty("easy", 262080),
+        )
+        for draw in (1, 2)
+        for number in range(2)
+    ]
+    games = []
+    for team in TEAMS:
+        for scenario in scenarios:
+            trace = _play(team, scenario)
+            if (team, scenario) == (TEAMS[-1], scenarios[-1]):
+                trace = with_outcome(trace, "provider_fault")
+            path = folder / team / f"{scenario.scenario_id}.json"
+            write_trace(path, trace)
+            games.append(Game(path, team, scenario.scenario_id))
+    return tuple(games)
+
+
+def _play(team: str, scenario: Scenario) -> Trace:
+    if team == "random":
+        return play_random(scenario, scenario.seed)
+    trace = play_game(scenario, team, reflection=True)
+    return paid(trace, USAGE) if team == "candid" else trace

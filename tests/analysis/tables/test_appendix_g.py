@@ -1,0 +1,302 @@
+"""The tables of appendix G: by hand, and by a second computation over games that were played."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from math import fsum
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calbench.analysis.settings import Settings
+from calbench.domain.ids import AgentId, ItemId, MeetingId
+from calbench.facts.games import SCORES
+from calbench.facts.storage import Facts
+from calbench.metrics.agent_rounds import AgentRound
+from calbench.metrics.game import GameScore
+from calbench.stats.bootstrap import bootstrap_means
+from calbench.stats.multiplicity import adjusted_p_values
+from calbench.stats.permutation import sign_flip_p_values
+from calbench.stats.proportions import wilson
+from calbench.stats.sums import Sums
+from tests.analysis.tables.sample import SPEC, TEAMS, mean, played, scores_of, shown
+from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows
+from tests.facts.scored import agent, facts_of_scores, player, score
+from tests.metrics.language_games import small_reflected_game
+
+SAMPLE = Settings(analysis=SPEC)
+PATHS = ("completion_regret", "first_speaker", "messages_by_meeting", "prior_moves")
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    return facts_of_games(tmp_path_factory.mktemp("facts"), played(), TEAMS, SCORES)
+
+
+def rows_of(facts: Facts, name: str) -> list[dict[str, str]]:
+    """Return the rows of one setting."""
+    return [row for row in table_rows(facts, f"{name}.csv", SAMPLE) if row["setting"] == "uniform"]
+
+
+def number(text: str) -> float:
+    return float(text) if text else float("nan")
+
+
+def in_round(index: int, agent_id: int, role: str, **changes: Any) -> AgentRound:
+    """Return an agent's round without talk, cost or loss."""
+    values: dict[str, Any] = {
+        "agent_id": AgentId(agent_id),
+        "round": index,
+        "meeting_id": MeetingId(index + 1),
+        "role": role,
+        "is_scheduled": True,
+        "messages": 0,
+        "cost": 0,
+        "oracle_cost": 0,
+        "vps": 0.0,
+        "moved_meetings": frozenset(),
+        "moved_copies": frozenset(),
+    }
+    return AgentRound(**(values | changes))
+
+
+def played_rounds(*rounds: AgentRound, num_agents: int = 2, **changes: Any) -> GameScore:
+    return score(*[agent()] * num_agents, rounds=rounds, **changes)
+
+
+def test_regret_is_that_of_the_seats_that_got_all_their_meetings(facts: Facts) -> None:
+    rows = rows_of(facts, "completion_regret")
+    assert [row["player"] for row in rows] == list(TEAMS)
+    for row in rows:
+        agents = [a for game in scores_of(row["player"]) for a in game.agents if a.assigned]
+        full = [a for a in agents if a.scheduled == a.assigned]
+        assert (row["seats"], row["full_seats"]) == (str(len(agents)), str(len(full)))
+        assert row["mean_excess"] == shown(mean([a.excess_cost / a.scheduled for a in full]))
+        for name, found in (
+            ("nonzero", sum(a.excess_cost != 0 for a in full)),
+            ("positive", sum(a.excess_cost > 0 for a in full)),
+        ):
+            share = wilson(found, len(full), SPEC)
+            ends = ("", "_low", "_high")
+            expected = [shown(part) for part in share] if share else [""] * 3
+            assert [row[f"{name}_regret{end}"] for end in ends] == expected
+
+
+def test_seats_with_all_their_meetings_by_hand(tmp_path: Path) -> None:
+    games = [
+        score(
+            agent(excess_cost=4),
+            agent(excess_cost=-2),
+            agent(assigned=2, scheduled=1, excess_cost=50),
+            agent(assigned=0, scheduled=0, excess_cost=70),
+        ),
+        score(agent(assigned=3, scheduled=3, excess_cost=0), scenario="s1"),
+        score(agent(scheduled=0, excess_cost=9), scenario="s2"),
+        score(agent(excess_cost=99), scenario="s3", is_lost=True),
+    ]
+    (row,) = table_rows(facts_of_scores(tmp_path, games), "completion_regret.csv", SAMPLE)
+    assert (row["seats"], row["full_seats"], row["scenarios"]) == ("5", "3", "2")
+    assert row["mean_excess"] == "0.3333"  # of 2, -1 and 0
+    assert (row["mean_excess_low"], row["mean_excess_high"]) == ("0.0000", "0.5000")
+    assert (row["nonzero_regret"], row["positive_regret"]) == ("0.6667", "0.3333")
+    assert (row["positive_regret_low"], row["nonzero_regret_high"]) == ("0.0615", "0.9385")
+
+
+def test_who_never_got_all_its_meetings_has_no_regret(tmp_path: Path) -> None:
+    facts = facts_of_scores(tmp_path, [score(agent(scheduled=1))])
+    assert lines_of(facts, "completion_regret.csv", SAMPLE) == [
+        "uniform,imap,protocol,imap,1,0,0" + "," * 9
+    ]
+
+
+def seats_of(name: str) -> list[tuple[GameScore, int]]:
+    return [(game, a.agent_id) for game in scores_of(name) for a in game.agents]
+
+
+def _known(game: GameScore, agent_id: int, quantity: str, role: str) -> list[float]:
+    return [
+        getattr(r, quantity)
+        for r in game.rounds
+        if (r.agent_id, r.role) == (agent_id, role) and getattr(r, quantity) is not None
+    ]
+
+
+def test_first_speakers_are_compared_with_themselves(facts: Facts) -> None:
+    every = table_rows(facts, "first_speaker.csv", SAMPLE)
+    rows = [row for row in every if row["setting"] == "uniform"]
+    assert [(row["player"], row["quantity"]) for row in rows] == [
+        (team, quantity) for team in TEAMS for quantity in ("vps", "excess_cost")
+    ]
+    for row in rows:
+        quantity = row["quantity"]
+        led: list[float] = []
+        followed: list[float] = []
+        by_game: dict[str, list[float]] = defaultdict(list)
+        for game, own in seats_of(row["player"]):
+            first = _known(game, own, quantity, "first")
+            after = _known(game, own, quantity, "subsequent")
+            led += first
+            followed += after
+            if first and after:
+                by_game[game.scenario_id].append(fmean(first) - fmean(after))
+        differences = [each for own in by_game.values() for each in own]
+        assert (row["first"], row["subsequent"]) == (str(len(led)), str(len(followed)))
+        assert (row["pairs"], row["scenarios"]) == (str(len(differences)), str(len(by_game)))
+        assert row["first_mean"] == shown(mean(led))
+        assert row["subsequent_mean"] == shown(mean(followed))
+        assert number(row["difference"]) == pytest.approx(
+            fmean(differences) if differences else np.nan, abs=1e-4, nan_ok=True
+        )
+        sums = np.array([[fsum(own)] for own in by_game.values()])
+        p_value = sign_flip_p_values(sums, SPEC)[0] if differences else None
+        assert row["p"] == shown(p_value)
+        assert row["vps_kind"] == ("protocol" if quantity == "vps" else "")
+    found = [row for row in every if row["p"]]
+    assert [number(row["p_adjusted"]) for row in found] == pytest.approx(
+        adjusted_p_values([number(row["p"]) for row in found]).tolist(), abs=2e-3
+    )
+    assert all(bool(row["p"]) == bool(row["p_adjusted"]) for row in every)
+
+
+def test_first_speakers_of_a_small_game_by_hand(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path, [small_reflected_game()], facts=SCORES)
+    assert lines_of(facts, "first_speaker.csv", SAMPLE) == [
+        # As first speaker 13/6, otherwise 1/2; agent 1 is both.
+        "test,talker,scripted,words,vps,2,2,2.1667,,,0.5000,,,1,1,1.6667,,,1.0000,1.0000,reflection",
+        "test,talker,scripted,words,excess_cost,2,2,0.0000,,,0.5000,,,1,1,0.0000,,,1.0000,1.0000,",
+    ]
+
+
+def test_each_agent_game_is_its_own_control(tmp_path: Path) -> None:
+    """Agent 0 leads twice and follows once; agent 1 never leads; what is unknown is left out."""
+    games = [
+        played_rounds(
+            in_round(0, 0, "first", vps=6.0, cost=5, oracle_cost=1),
+            in_round(0, 1, "subsequent", vps=1.0),
+            in_round(1, 0, "first", vps=2.0, cost=9, oracle_cost=None),
+            in_round(1, 1, "subsequent", vps=None, cost=2),
+            in_round(2, 0, "subsequent", vps=1.0, cost=1),
+            in_round(2, 1, "outsider", vps=100.0, cost=100),
+            scenario=f"s{number}",
+        )
+        for number in range(5)
+    ]
+    vps, cost = table_rows(facts_of_scores(tmp_path, games), "first_speaker.csv", SAMPLE)
+    names = ("first", "subsequent", "first_mean", "subsequent_mean", "pairs", "scenarios")
+    assert [vps[name] for name in names] == ["10", "10", "4.0000", "1.0000", "5", "5"]
+    assert [cost[name] for name in names] == ["5", "15", "4.0000", "1.0000", "5", "5"]
+    assert [vps[f"difference{end}"] for end in ("", "_low", "_high")] == ["3.0000"] * 3
+    assert cost["difference"] == "3.0000"
+    assert (vps["p"], vps["p_adjusted"]) == ("0.0625", "0.0625")  # two of 32 ways
+
+
+def test_intervals_of_first_speakers_are_over_scenarios(tmp_path: Path) -> None:
+    losses = [4.0, 0.0, 7.0, 1.0, 2.0, 9.0]
+    games = [
+        played_rounds(
+            in_round(0, 0, "first", vps=loss),
+            in_round(1, 0, "subsequent", vps=1.0),
+            scenario=f"s{number}",
+        )
+        for number, loss in enumerate(losses)
+    ]
+    vps, _ = table_rows(facts_of_scores(tmp_path, games), "first_speaker.csv", SAMPLE)
+    totals = np.array([[loss, loss - 1] for loss in losses])
+    found = bootstrap_means(Sums(totals, np.ones_like(totals)), SPEC, "uniform")
+    assert [vps["first_mean_low"], vps["difference_low"]] == list(map(shown, found.low))
+    assert [vps["first_mean_high"], vps["difference_high"]] == list(map(shown, found.high))
+
+
+def test_a_seat_that_never_leads_has_no_pair(tmp_path: Path) -> None:
+    games = [played_rounds(in_round(0, 1, "subsequent", vps=2.0, cost=3))]
+    assert lines_of(facts_of_scores(tmp_path, games), "first_speaker.csv", SAMPLE) == [
+        "uniform,imap,protocol,imap,vps,0,1,,,,2.0000,,,0,0,,,,,,protocol",
+        "uniform,imap,protocol,imap,excess_cost,0,1,,,,3.0000,,,0,0,,,,,,",
+    ]
+
+
+def test_messages_are_those_of_the_meetings(facts: Facts) -> None:
+    rows = rows_of(facts, "messages_by_meeting")
+    assert len(rows) == len(TEAMS) * 5 * 3
+    for team in TEAMS:
+        games = scores_of(team)
+        for index in range(5):
+            own = [r for r in rows if (r["player"], r["meeting_index"]) == (team, str(index))]
+            assert [row["role"] for row in own] == ["first", "subsequent", "outsider"]
+            assert [row["agent_rounds"] for row in own] == ["6", "12", "12"]
+            assert [row["scenarios"] for row in own] == ["6"] * 3
+            sent = fsum(number(row["messages"]) * number(row["agent_rounds"]) for row in own)
+            assert sent == pytest.approx(sum(g.meetings[index].messages for g in games), abs=1e-2)
+
+
+def test_messages_stand_by_player_meeting_and_role(tmp_path: Path) -> None:
+    words = player("talker", "scripted")
+    rounds = (
+        in_round(1, 0, "subsequent", messages=5),
+        in_round(1, 1, "outsider", messages=1),
+        in_round(0, 0, "first", messages=2),
+        in_round(0, 1, "subsequent", messages=3),
+        in_round(0, 2, "subsequent", messages=4),
+    )
+    seats = [agent(words), agent(), agent()]
+    games = [
+        score(*seats, rounds=rounds),
+        score(*seats, rounds=rounds[2:3], scenario="s1"),
+        score(*seats, rounds=rounds, scenario="s2", is_lost=True),
+    ]
+    found = lines_of(facts_of_scores(tmp_path, games), "messages_by_meeting.csv", SAMPLE)
+    assert found == [
+        "uniform,imap,protocol,imap,0,subsequent,2,1,3.5000,,",
+        "uniform,imap,protocol,imap,1,outsider,1,1,1.0000,,",
+        "uniform,talker,scripted,imap,0,first,2,2,2.0000,2.0000,2.0000",
+        "uniform,talker,scripted,imap,1,subsequent,1,1,5.0000,,",
+    ]
+
+
+def test_moves_of_earlier_meetings_count_each_meeting_once(facts: Facts) -> None:
+    moved = {}
+    for row in rows_of(facts, "prior_moves"):
+        counts = [
+            len({m for r in game.rounds if r.agent_id == own for m in r.moved_meetings})
+            for game, own in seats_of(row["player"])
+        ]
+        moved[row["player"]] = sum(counts)
+        assert (row["agent_games"], row["scenarios"]) == ("30", "6")
+        assert row["meetings_moved"] == shown(mean(counts))
+    assert moved["imap"] == 0 < moved["random"]
+
+
+def items(*numbers: int) -> frozenset[ItemId]:
+    return frozenset(map(MeetingId, numbers))
+
+
+def test_moves_by_hand(tmp_path: Path) -> None:
+    rounds = (
+        in_round(0, 0, "first", moved_meetings=items(7), moved_copies=items(3)),
+        in_round(1, 0, "outsider", moved_meetings=items(7, 8)),
+        in_round(0, 1, "outsider", moved_copies=items(3, 4)),
+    )
+    games = [
+        played_rounds(*rounds),
+        played_rounds(num_agents=1, scenario="s1"),
+        played_rounds(*rounds, scenario="s2", is_lost=True),
+    ]
+    (row,) = table_rows(facts_of_scores(tmp_path, games), "prior_moves.csv", SAMPLE)
+    assert (row["agent_games"], row["scenarios"]) == ("3", "2")
+    assert (row["meetings_moved"], row["copies_moved"]) == ("0.6667", "1.0000")
+    assert (row["meetings_moved_low"], row["meetings_moved_high"]) == ("0.0000", "1.0000")
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_lost_games_add_nothing_and_no_games_give_no_rows(tmp_path: Path, name: str) -> None:
+    rounds: Sequence[AgentRound] = (in_round(0, 0, "first", vps=3.0, messages=2),)
+    kept = played_rounds(*rounds)
+    lost = played_rounds(*rounds, num_agents=5, scenario="s9", is_lost=True)
+    with_lost = facts_of_scores(tmp_path / "with", [kept, lost])
+    without = facts_of_scores(tmp_path / "without", [kept])
+    path = f"{name}.csv"
+    assert lines_of(with_lost, path, SAMPLE) == lines_of(without, path, SAMPLE) != []
+    assert lines_of(facts_of_scores(tmp_path / "none", []), path, SAMPLE) == []
+    assert lines_of(facts_of_scores(tmp_path / "lost", [lost]), path, SAMPLE) == []

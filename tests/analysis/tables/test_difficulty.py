@@ -1,0 +1,122 @@
+"""Difficulty of scenarios, what it does to schedules, and how long messages are, by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calbench.analysis.settings import Settings
+from calbench.metrics.game import GameScore
+from calbench.stats.bootstrap import bootstrap_means
+from calbench.stats.spec import AnalysisSpec
+from calbench.stats.sums import Sums
+from tests.analysis.tables.sample import shown
+from tests.facts.measured import lines_of, table_rows
+from tests.facts.scored import agent, facts_of_scores, meeting, score
+
+SPEC = AnalysisSpec(bootstrap_resamples=100)
+SETTINGS = Settings(analysis=SPEC)
+
+
+def hard(fraction: float | None, tertile: str | None, scenario: str, **changes: Any) -> GameScore:
+    return score(scenario=scenario, feasible_fraction=fraction, tertile=tertile, **changes)
+
+
+def test_fractions_by_setting_and_third(tmp_path: Path) -> None:
+    games = [
+        hard(0.5, "easy", "s0"),
+        hard(0.5, "easy", "s0", team="other"),
+        hard(0.25, "easy", "s1", is_lost=True),  # of the suite, played to the end or not
+        hard(0.75, "easy", "s2"),
+        hard(1.0, "easy", "s3"),
+        hard(1e-9, "hard", "s4"),
+        hard(0.125, "medium", "s5", team="other"),
+        hard(None, "medium", "s6"),
+        hard(0.5, None, "s0", setting="another"),
+        hard(0.0625, None, "s1", setting="another"),
+        hard(None, None, "s2", setting="unknown"),
+    ]
+    assert lines_of(facts_of_scores(tmp_path, games), "difficulty.csv") == [
+        "another,all,2,0.0625000000,0.2812500000,0.5000000000",
+        "uniform,easy,4,0.2500000000,0.6250000000,1.0000000000",
+        "uniform,medium,1,0.1250000000,0.1250000000,0.1250000000",
+        "uniform,hard,1,0.0000000010,0.0000000010,0.0000000010",
+    ]
+
+
+def placed(
+    excess: int, scheduled: int, of: int, scenario: str, tertile: str | None, **changes: Any
+) -> GameScore:
+    """Return a game of two agents which together paid so much more than the oracle."""
+    return score(
+        agent(excess_cost=excess + 1),
+        agent(excess_cost=-1),
+        scenario=scenario,
+        tertile=tertile,
+        num_meetings=of,
+        meetings=tuple(
+            meeting(number, "scheduled" if number <= scheduled else "no_batch")
+            for number in range(1, of + 1)
+        ),
+        **changes,
+    )
+
+
+def test_excess_runs_over_games_and_placed_meetings_over_meetings(tmp_path: Path) -> None:
+    games = [
+        placed(4, 1, 4, "s0", "hard"),
+        placed(1, 1, 1, "s1", "hard"),
+        placed(7, 2, 2, "s2", "easy"),
+        placed(50, 0, 3, "s3", "easy", is_lost=True),
+        placed(3, 1, 2, "s0", "hard", team="b"),
+        placed(2, 2, 4, "s0", None, setting="another"),
+    ]
+    rows = table_rows(facts_of_scores(tmp_path, games, ["imap", "b"]), "games_by_third.csv", SETTINGS)
+    names = ("setting", "tertile", "team", "games", "excess_cost", "scheduled")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("another", "all", "imap", "1", "2.0000", "0.5000"),
+        ("uniform", "easy", "imap", "1", "7.0000", "1.0000"),
+        ("uniform", "hard", "imap", "2", "2.5000", "0.4000"),  # 2 of 5, not the mean of shares
+        ("uniform", "hard", "b", "1", "3.0000", "0.5000"),
+    ]
+    assert [bool(row["excess_cost_low"]) for row in rows] == [False, False, True, False]
+
+
+@pytest.mark.parametrize(("tertile", "name"), [("medium", "medium"), (None, "")])
+def test_thirds_have_resamples_of_their_own(
+    tmp_path: Path, tertile: str | None, name: str
+) -> None:
+    numbers = [(5, 1, 2), (0, 3, 3), (8, 0, 1), (2, 2, 5), (1, 1, 4), (9, 2, 2)]
+    games = [
+        placed(excess, scheduled, of, f"s{place}", tertile)
+        for place, (excess, scheduled, of) in enumerate(numbers)
+    ]
+    (row,) = table_rows(facts_of_scores(tmp_path, games), "games_by_third.csv", SETTINGS)
+    excess, scheduled, of = np.array(numbers, dtype=np.float64).T
+    sums = Sums(np.column_stack([excess, scheduled]), np.column_stack([np.ones(6), of]))
+    found = bootstrap_means(sums, SPEC, "difficulty", "uniform", name)
+    assert [row["excess_cost"], row["scheduled"]] == list(map(shown, found.value))
+    assert [row["excess_cost_low"], row["scheduled_low"]] == list(map(shown, found.low))
+    assert [row["excess_cost_high"], row["scheduled_high"]] == list(map(shown, found.high))
+
+
+def test_bytes_run_over_the_meetings_of_scored_games(tmp_path: Path) -> None:
+    games = [
+        score(agent(), agent(), message_bytes=100, num_meetings=4),
+        score(agent(), agent(), scenario="s1", message_bytes=50, num_meetings=1),
+        score(agent(), scenario="s2", message_bytes=0, num_meetings=3),
+        score(scenario="s3", message_bytes=9999, num_meetings=1, is_lost=True),
+        score(team="a", message_bytes=7, num_meetings=3),
+        score(setting="another", message_bytes=10, num_meetings=1),
+    ]
+    assert lines_of(facts_of_scores(tmp_path, games, ["imap", "a"]), "scale_bytes.csv") == [
+        "another,imap,1,1,1,10,10.00,10.00,10.00",
+        "uniform,imap,2,3,8,150,18.75,0.00,50.00",
+        "uniform,a,1,1,3,7,2.33,2.33,2.33",
+    ]
+
+
+@pytest.mark.parametrize("name", ["difficulty", "games_by_third", "scale_bytes"])
+def test_no_games_give_no_rows(tmp_path: Path, name: str) -> None:
+    assert lines_of(facts_of_scores(tmp_path, []), f"{name}.csv", SETTINGS) == []

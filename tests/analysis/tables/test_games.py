@@ -1,0 +1,99 @@
+"""Single games, their agents and their meetings, as they were measured."""
+
+from pathlib import Path
+
+import pytest
+
+from calbench.facts.games import SCORES
+from calbench.facts.storage import Facts
+from tests.analysis.tables.sample import SETTINGS, TEAMS, played, shown
+from tests.facts.measured import facts_of_games, lines_of, table_rows
+from tests.facts.scored import agent, facts_of_scores, meeting, score
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    return facts_of_games(tmp_path_factory.mktemp("facts"), played(), TEAMS, SCORES)
+
+
+def test_rows_come_by_setting_then_order_of_teams_then_scenario(facts: Facts) -> None:
+    games = table_rows(facts, "games.csv")
+    expected = [
+        (setting, team, f"{setting}-{number:03d}")
+        for setting in SETTINGS
+        for team in TEAMS
+        for number in range(6)
+    ]
+    assert [(row["setting"], row["team"], row["scenario_id"]) for row in games] == expected
+    agents = table_rows(facts, "agent_games.csv")
+    assert [
+        (row["setting"], row["team"], row["scenario_id"], row["agent_id"]) for row in agents
+    ] == [(*game, str(number)) for game in expected for number in range(5)]
+    meetings = table_rows(facts, "meetings.csv")
+    assert [(row["team"], row["scenario_id"], row["round"]) for row in meetings] == [
+        (*game[1:], str(number)) for game in expected for number in range(5)
+    ]
+
+
+def test_games_are_their_scores(facts: Facts) -> None:
+    by_id = {game.score.game_id: game.score for game in played()}
+    for row in table_rows(facts, "games.csv"):
+        own = by_id[row["game_id"]]
+        losses = [a.vps for a in own.agents if a.vps is not None]
+        above = [a.excess_vps for a in own.agents if a.excess_vps is not None]
+        assert (row["meetings"], row["scheduled"]) == (str(own.num_meetings), str(own.num_scheduled))
+        assert (row["cost"], row["oracle_cost"]) == (str(own.cost), str(own.oracle_cost))
+        assert row["excess_cost"] == str(own.excess_cost)
+        assert row["messages"] == str(sum(a.messages_sent for a in own.agents))
+        assert row["message_bytes"] == str(own.message_bytes)
+        assert row["vps"] == shown(sum(losses))
+        assert row["excess_vps"] == shown(sum(above) / len(above))
+        assert row["fairness"] == shown(own.fairness)
+        assert float(row["fairness_least"]) <= float(row["fairness"])
+        assert float(row["fairness"]) <= float(row["fairness_greatest"])
+        assert row["is_fairness_sampled"] in {"true", "false"}
+        assert row["is_lost"] == "false"
+
+
+def test_agents_of_games_are_those_of_their_scores(facts: Facts) -> None:
+    rows = iter(table_rows(facts, "agent_games.csv"))
+    names = ("assigned", "scheduled", "cost", "oracle_cost", "excess_cost", "messages_sent")
+    ordered = sorted(
+        (game.score for game in played()),
+        key=lambda s: (s.setting, TEAMS.index(s.team_id), s.scenario_id),
+    )
+    for own in (each for game in ordered for each in game.agents):
+        row = next(rows)
+        assert [row[name] for name in names] == [str(getattr(own, name)) for name in names]
+        assert [row["vps"], row["excess_vps"]] == [shown(own.vps), shown(own.excess_vps)]
+        assert (row["player"], row["kind"]) == (own.player.name, own.player.kind)
+    assert next(rows, None) is None
+
+
+def test_what_is_measured_of_lost_games_is_absent(tmp_path: Path) -> None:
+    shared = {"tertile": "hard", "feasible_fraction": 0.125, "message_bytes": 30, "fairness": 1.5}
+    seats = [agent(cost=5, oracle_cost=2, excess_cost=3, messages_sent=4, vps=1.0, excess_vps=2.0),
+             agent(vps=None, vps_kind=None, excess_vps=None, excess_vps_participants=None)]  # fmt: skip
+    games = [
+        score(*seats, meetings=(meeting(1), meeting(2, "no_batch")), **shared),
+        score(*seats, meetings=(meeting(1),), scenario="s1", is_lost=True, **shared),
+    ]
+    facts = facts_of_scores(tmp_path, games)
+    assert lines_of(facts, "games.csv") == [
+        "uniform,s0,imap,uniform/imap/s0,hard,0.125,false,2,1,"
+        "5,2,3,4,30,,2.0000,0.0000,1.5000,0.0000,0.0000,false,protocol",
+        "uniform,s1,imap,uniform/imap/s1,hard,0.125,true,2,1,,,,,,,,,,,,,",
+    ]
+    assert [row["scenario_id"] for row in table_rows(facts, "agent_games.csv")] == ["s0", "s0"]
+    assert [row["scenario_id"] for row in table_rows(facts, "meetings.csv")] == ["s0", "s0", "s1"]
+
+
+def test_meetings_by_hand(tmp_path: Path) -> None:
+    ends = (
+        meeting(2, "scheduled", slot=7, participants=(0, 2, 3), first_speaker=2, messages=5, cost=4),
+        meeting(1, "earlier_meeting_broken", round=1, broken_meetings=(2, 9), rejected_batches=3),
+    )
+    assert lines_of(facts_of_scores(tmp_path, [score(meetings=ends)]), "meetings.csv") == [
+        "s0,imap,2,1,scheduled,7,0 2 3,2,,5,4,0",
+        "s0,imap,1,1,earlier_meeting_broken,,0 1,0,2 9,0,0,3",
+    ]

@@ -1,0 +1,147 @@
+"""How tables are declared: each once, described column by column, with what names a row."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from calbench.analysis.settings import Settings
+from calbench.analysis.summary import SUMMARY
+from calbench.analysis.tables.registry import TABLES, Declared, Table, sentence, table, tables_of
+from calbench.facts.columns import ROW_VERSION, count, number, text
+from calbench.facts.storage import Facts
+from calbench.metrics.measure import METRICS_VERSION
+from tests.facts.measured import text_of
+from tests.facts.scored import facts_of_scores, score
+
+COLUMNS = (text("name", "who"), count("n", "games", "how many"), number("x", "", "how much"))
+
+
+@pytest.fixture
+def registered() -> Iterator[dict[str, Table]]:
+    """Forget the tables that a test registers."""
+    before = dict(TABLES)
+    yield TABLES
+    TABLES.clear()
+    TABLES.update(before)
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    return facts_of_scores(tmp_path_factory.mktemp("facts"), [score()])
+
+
+def numbers(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """Numbers of
+    some names.
+
+    Nobody needs them.
+    """
+    del facts, settings
+    return pd.DataFrame(
+        {"x": [1, None], "extra": [5, 6], "n": [2.0, 3.0], "name": ["a", "b"]}, index=[7, 7]
+    )
+
+
+def parts(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
+    """Numbers in parts."""
+    rows = numbers(facts, settings)
+    yield rows.iloc[:1]
+    yield rows.iloc[:0]
+    yield rows.iloc[1:]
+
+
+def test_a_table_is_its_declared_columns_and_no_others(
+    registered: dict[str, Table], facts: Facts
+) -> None:
+    assert table("numbers.csv", COLUMNS, key="name n")(numbers) is numbers
+    found = registered["numbers.csv"]
+    version = METRICS_VERSION
+    assert text_of(facts, "numbers.csv") == (
+        f"name,n,x,metrics_version\na,2,1.0000,{version}\nb,3,,{version}\n"
+    )
+    assert found.key == ("name", "n")
+    assert found.about == "Numbers of some names."
+    assert (found.needs, found.is_large) == ((), False)
+    (frame,) = found.frames(facts, Settings())
+    assert [str(dtype) for dtype in frame.dtypes] == ["str", "Int64", "float64", "Int64"]
+    assert list(frame.index) == [0, 1]
+
+
+def test_a_table_may_come_in_parts_and_without_a_version(
+    registered: dict[str, Table], facts: Facts, tmp_path: Path
+) -> None:
+    declare = table("deep/p.csv", COLUMNS, key="name", needs="x y", is_versioned=False, is_large=True)
+    declare(parts)
+    found = registered["deep/p.csv"]
+    assert (found.needs, found.is_large) == (("x", "y"), True)
+    assert [len(part) for part in found.frames(facts, Settings())] == [1, 1]
+    found.write(facts, Settings(), tmp_path)
+    assert (tmp_path / "deep" / "p.csv").read_text() == "name,n,x\na,2,1.0000\nb,3,\n"
+
+
+def test_a_table_needs_its_facts(registered: dict[str, Table], facts: Facts) -> None:
+    table("with.csv", COLUMNS, key="name", needs="games agents")(numbers)
+    table("without.csv", COLUMNS, key="name", needs="games gossip")(numbers)
+    paths = [each.path for each in tables_of(facts)]
+    assert paths[-1] == "with.csv"
+    assert "without.csv" not in paths
+    assert "leaderboard.csv" in paths
+    assert set(paths) < set(registered)
+
+
+def test_two_tables_of_one_path_are_refused(registered: dict[str, Table]) -> None:
+    first = registered["leaderboard.csv"]
+    with pytest.raises(ValueError, match=r"two tables are called leaderboard\.csv"):
+        table("leaderboard.csv", COLUMNS, key="name")(numbers)
+    assert registered["leaderboard.csv"] is first
+
+
+def test_an_unknown_key_is_refused(registered: dict[str, Table]) -> None:
+    with pytest.raises(ValueError, match="no column is called team"):
+        table("numbers.csv", COLUMNS, key="name team")(numbers)
+    assert "numbers.csv" not in registered
+
+
+def test_a_missing_column_is_no_table(registered: dict[str, Table], facts: Facts) -> None:
+    table("numbers.csv", (*COLUMNS, text("gone", "g")), key="name")(numbers)
+    with pytest.raises(KeyError, match="gone"):
+        list(registered["numbers.csv"].frames(facts, Settings()))
+
+
+def test_a_description_is_the_first_paragraph_in_one_line() -> None:
+    assert sentence(numbers) == "Numbers of some names."
+    assert sentence(lambda: None) == ""
+
+
+DECLARED: list[Declared] = [*TABLES.values(), *SUMMARY.values()]
+
+
+@pytest.mark.parametrize("each", DECLARED, ids=lambda each: each.path)
+def test_every_column_of_every_table_means_something(each: Declared) -> None:
+    names = [column.name for column in each.columns]
+    assert len(set(names)) == len(names)
+    assert set(each.key) < set(names)
+    assert each.about.endswith(".")
+    assert each.path.endswith((".csv", ".parquet"))
+    for column in each.columns:
+        assert column.meaning
+        assert column.unit or column.kind != "integer" or not column.denominator
+        assert column.digits is None or column.digits > 0
+        assert column.is_key == (column.name in each.key)
+
+
+def test_tables_of_runs_end_with_the_version_of_the_metrics() -> None:
+    versioned = [each for each in TABLES.values() if each.columns[-1] == ROW_VERSION]
+    assert {each.path for each in TABLES.values()} - {each.path for each in versioned} == {
+        path for path in TABLES if path.startswith("privacy/") and path not in
+        {"privacy/messages.parquet", "privacy/calls.parquet"}
+    } & {each.path for each in TABLES.values() if each.columns[-1] != ROW_VERSION}  # fmt: skip
+    assert len(versioned) > 30
+
+
+def test_large_tables_are_those_that_grow_with_messages() -> None:
+    large = {path for path, each in TABLES.items() if each.is_large}
+    assert {"privacy/belief_evidence.csv", "privacy/messages.parquet"} <= large
+    assert not large & {"games.csv", "agent_games.csv", "regret.csv", "leaderboard.csv"}

@@ -1,0 +1,263 @@
+"""The tables that explain excess cost agree with those of agents and games, and by hand."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables import TABLES
+from calbench.domain.ids import AgentId, MeetingId, Slot
+from calbench.domain.observations import Phase
+from calbench.facts.games import SCORES
+from calbench.facts.storage import Facts
+from calbench.metrics.game import GameScore
+from calbench.metrics.optimum import OptimumLoss, OptimumReach
+from calbench.metrics.regret import MeetingRegret
+from calbench.stats.bootstrap import bootstrap_means
+from calbench.stats.proportions import wilson
+from calbench.stats.sums import Sums
+from tests.analysis.tables.sample import SPEC, TEAMS, played, scores_of, shown
+from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows, text_of
+from tests.facts.scored import agent, facts_of_scores, score
+from tests.factories import make_scenario
+from tests.metrics.games import (
+    book,
+    canonical_scenario,
+    decide,
+    move,
+    play_scripts,
+    play_team,
+    with_outcome,
+)
+
+SAMPLE = Settings(analysis=SPEC)
+PARTS = ("slot_choice", "avoidable_moves", "failed_rounds")
+PATHS = (
+    "regret",
+    "optimum_lost",
+    "regret_by_game",
+    "regret_by_team",
+    "optimum_lost_by_round",
+    "optimum_lost_shares",
+    "excess_parts",
+)
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    return facts_of_games(tmp_path_factory.mktemp("facts"), played(), TEAMS, SCORES)
+
+
+def charged(meeting: int, agent_id: int, *parts: int) -> MeetingRegret:
+    """Return charges for slot choice, avoidable moves and failed rounds."""
+    return MeetingRegret(
+        MeetingId(meeting), AgentId(agent_id), Slot(0), Slot(1), *(*parts, 0, 0)[:3]
+    )
+
+
+def lost_at(event: int, index: int, phase: Phase | None = Phase.DECISION) -> OptimumReach:
+    who = None if phase is None else AgentId(1)
+    return OptimumReach(4, is_searched=True, loss=OptimumLoss(event, index, phase, who, 9))
+
+
+KEPT = OptimumReach(4, is_searched=True, loss=None)
+NOT_SEARCHED = OptimumReach(None, is_searched=False, loss=None)
+
+
+def explained(
+    *regret: MeetingRegret,
+    scenario: str = "s0",
+    team: str = "imap",
+    optimum: OptimumReach = KEPT,
+    is_lost: bool = False,
+) -> GameScore:
+    """Return a game of two agents."""
+    return score(
+        agent(),
+        agent(),
+        scenario=scenario,
+        team=team,
+        regret=regret,
+        optimum=optimum,
+        is_lost=is_lost,
+    )
+
+
+def test_rows_sum_to_the_excess_of_agents_and_games(facts: Facts) -> None:
+    sums: Counter[tuple[str, ...]] = Counter()
+    for row in table_rows(facts, "regret.csv"):
+        assert int(row["excess"]) == sum(int(row[part]) for part in PARTS)
+        key = (row["setting"], row["team"], row["scenario_id"])
+        sums[*key, row["agent_id"]] += int(row["excess"])
+        sums[key] += int(row["excess"])
+    stated = {
+        (row["setting"], row["team"], row["scenario_id"], row["agent_id"]): int(row["excess_cost"])
+        for row in table_rows(facts, "agent_games.csv")
+    } | {
+        (row["setting"], row["team"], row["scenario_id"]): int(row["excess"])
+        for row in table_rows(facts, "regret_by_game.csv")
+    }
+    assert dict(sums) == stated
+    assert any(stated.values())
+    by_game = {row["game_id"]: row for row in table_rows(facts, "games.csv")}
+    assert {row["excess_cost"] for row in by_game.values()} == {
+        str(sums[row["setting"], row["team"], row["scenario_id"]]) for row in by_game.values()
+    }
+
+
+def test_rows_of_a_game_by_hand(tmp_path: Path) -> None:
+    trace = play_scripts(
+        make_scenario(["E2..E3", ".E1.."], [(0, 1)]),
+        {0: decide(move(101, 0, 1), book(1, 0)), 1: decide(book(1, 0))},
+    )
+    facts = facts_of(tmp_path, [trace], facts=SCORES)
+    assert lines_of(facts, "regret.csv") == [
+        "test,test,test-000,1,0,0,2,2,2,0,0",
+        "test,test,test-000,1,1,0,2,0,0,0,0",
+    ]
+    index = next(i for i, event in enumerate(trace.events) if event.type == "batch_applied")
+    assert lines_of(facts, "optimum_lost.csv") == [
+        f"test,test,test-000,0,2,true,{index},0,DECISION,0,0,2"
+    ]
+    assert lines_of(facts, "regret_by_game.csv") == [
+        f"test,test,test-000,2,2,0,0,0,2,{index},0,DECISION,0,2"
+    ]
+
+
+def test_what_was_not_lost_or_not_searched_is_absent(tmp_path: Path) -> None:
+    games = [
+        explained(charged(1, 0, 1), charged(2, 1, 0, 2, 3)),
+        explained(scenario="s1", optimum=NOT_SEARCHED),
+        explained(scenario="s2", optimum=lost_at(7, 2, phase=None)),
+        explained(charged(1, 0, 50), scenario="s3", is_lost=True),
+    ]
+    facts = facts_of_scores(tmp_path, games)
+    assert lines_of(facts, "optimum_lost.csv") == [
+        "uniform,imap,s0,4,0,true,,,,,,",
+        "uniform,imap,s1,,0,false,,,,,,",
+        "uniform,imap,s2,4,0,true,7,2,RESOLUTION,,4,9",
+    ]
+    assert lines_of(facts, "regret_by_game.csv") == [
+        "uniform,imap,s0,6,1,2,3,4,0,,,,,",
+        "uniform,imap,s1,0,0,0,0,,0,,,,,",
+        "uniform,imap,s2,0,0,0,0,4,0,7,2,RESOLUTION,,9",
+    ]
+
+
+def test_means_of_teams_run_over_agents_and_of_games_over_games(tmp_path: Path) -> None:
+    games = [
+        explained(charged(1, 0, 3, 1), charged(2, 0, -1), charged(1, 1, 0, 0, 5)),
+        explained(charged(1, 1, 2), scenario="s1", optimum=lost_at(3, 0)),
+        explained(scenario="s2", optimum=NOT_SEARCHED),
+        explained(charged(1, 0, 99), scenario="s3", optimum=lost_at(3, 0), is_lost=True),
+        explained(scenario="s0", team="b", optimum=NOT_SEARCHED),
+    ]
+    facts = facts_of_scores(tmp_path, games, ["imap", "b"])
+    own, other = table_rows(facts, "regret_by_team.csv", SAMPLE)
+    assert (own["games"], own["agent_games"]) == ("3", "6")
+    means = [own[name] for name in ("excess", *PARTS)]
+    assert means == ["1.6667", "0.6667", "0.1667", "0.8333"]  # 10, 4, 1 and 5 over 6 seats
+    share = wilson(1, 2, SPEC)
+    assert share is not None
+    assert (own["games_searched"], own["optimum_lost"]) == ("2", "1")
+    assert [own[f"lost_share{end}"] for end in ("", "_low", "_high")] == list(map(shown, share))
+    assert [other[name] for name in ("games", "games_searched", "optimum_lost", "lost_share")] == [
+        *("1", "0", "0", ""),
+    ]
+    assert (other["lost_share_low"], other["lost_share_high"]) == ("", "")
+    parts = table_rows(facts, "excess_parts.csv", SAMPLE)
+    assert [(row["team"], row["games"]) for row in parts] == [("imap", "3"), ("b", "1")]
+    assert [parts[0][name] for name in ("excess", *PARTS)] == [
+        *("3.3333", "1.3333", "0.3333", "1.6667"),
+    ]
+
+
+def test_parts_have_the_intervals_of_the_leaderboard(facts: Facts) -> None:
+    board = table_rows(facts, "leaderboard.csv", SAMPLE)
+    rows = table_rows(facts, "regret_by_team.csv", SAMPLE)
+    for ours, theirs in zip(rows, board, strict=True):
+        for end in ("", "_low", "_high"):
+            assert ours[f"excess{end}"] == theirs[f"excess_cost{end}"]
+    games = [score for team in TEAMS for score in scores_of(team)]
+    totals = np.array([score.excess_cost for score in games], dtype=np.float64)
+    totals = totals.reshape(len(TEAMS), -1).T
+    found = bootstrap_means(Sums(totals, np.ones_like(totals)), SPEC, "regret", "uniform")
+    parts = table_rows(facts, "excess_parts.csv", SAMPLE)
+    own = [row for row in parts if row["setting"] == "uniform"]
+    assert [row["team"] for row in own] == list(TEAMS)
+    assert [row["excess"] for row in own] == list(map(shown, found.value))
+    assert [row["excess_low"] for row in own] == list(map(shown, found.low))
+    assert [row["excess_high"] for row in own] == list(map(shown, found.high))
+
+
+def test_games_that_lost_their_optimum_are_counted_by_round_and_phase(tmp_path: Path) -> None:
+    places = [
+        lost_at(1, 0),
+        lost_at(5, 0),
+        lost_at(3, 1, Phase.VOLUNTARY),
+        lost_at(9, 1),
+        lost_at(9, 1, phase=None),
+        KEPT,
+    ]
+    games = [
+        explained(scenario=f"s{number}", optimum=place) for number, place in enumerate(places)
+    ]
+    other = explained(team="a", optimum=lost_at(1, 9))
+    lost = explained(team="a", scenario="s9", optimum=lost_at(1, 9), is_lost=True)
+    facts = facts_of_scores(tmp_path, [*games, other, lost], ["imap", "a"])
+    assert lines_of(facts, "optimum_lost_by_round.csv") == [
+        "uniform,imap,0,DECISION,2",
+        "uniform,imap,1,DECISION,1",
+        "uniform,imap,1,RESOLUTION,1",
+        "uniform,imap,1,VOLUNTARY,1",
+        "uniform,a,9,DECISION,1",
+    ]
+
+
+def test_shares_of_meetings_have_a_row_for_every_team(tmp_path: Path) -> None:
+    games = [
+        explained(optimum=lost_at(1, 1)),
+        explained(scenario="s1", optimum=lost_at(1, 1)),
+        explained(scenario="s2"),
+        explained(scenario="s3", optimum=NOT_SEARCHED),
+        explained(scenario="s4", optimum=lost_at(1, 3), is_lost=True),
+        explained(team="a", optimum=lost_at(1, 0)),
+        explained(team="b", optimum=NOT_SEARCHED),
+    ]
+    rows = table_rows(
+        facts_of_scores(tmp_path, games, ["imap", "a"]), "optimum_lost_shares.csv", SAMPLE
+    )
+    names = ("team", "lost_in", "games", "searched_games", "share")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("imap", "Never", "1", "3", "0.3333"),
+        ("a", "Never", "0", "1", "0.0000"),
+        ("imap", "Meeting 1", "0", "3", "0.0000"),
+        ("a", "Meeting 1", "1", "1", "1.0000"),
+        ("imap", "Meeting 2", "2", "3", "0.6667"),
+        ("a", "Meeting 2", "0", "1", "0.0000"),
+    ]
+    for row in rows:
+        share = wilson(int(row["games"]), int(row["searched_games"]), SPEC)
+        assert share is not None
+        assert [row["share_low"], row["share_high"]] == list(map(shown, share[1:]))
+
+
+def test_a_setting_that_lost_no_optimum_never_did(tmp_path: Path) -> None:
+    games = [explained(), score(setting="varied", optimum=lost_at(1, 0))]
+    rows = table_rows(facts_of_scores(tmp_path, games), "optimum_lost_shares.csv", SAMPLE)
+    assert [(row["setting"], row["lost_in"], row["games"]) for row in rows] == [
+        ("uniform", "Never", "1"),
+        ("varied", "Never", "0"),
+        ("varied", "Meeting 1", "1"),
+    ]
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_lost_games_have_no_rows(tmp_path: Path, name: str) -> None:
+    trace = play_team(canonical_scenario(1), "imap")
+    lost = facts_of(tmp_path / "lost", [with_outcome(trace, "provider_fault")], facts=SCORES)
+    none = facts_of_scores(tmp_path / "none", [])
+    header = ",".join(column.name for column in TABLES[f"{name}.csv"].columns) + "\n"
+    assert text_of(lost, f"{name}.csv") == text_of(none, f"{name}.csv") == header

@@ -1,0 +1,205 @@
+"""Laws of all tables together, on a small run with something in nearly every one."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calbench.analysis.judge_output import CASE_FILE
+from calbench.analysis.metric_files import FOLDER, WHOLE
+from calbench.analysis.output import SCRATCH, write_all_tables, write_tables
+from calbench.analysis.scoring import measure_games
+from calbench.analysis.tables import TABLES, tables_of
+from calbench.facts.frames import read_csv, read_parquet
+from calbench.facts.games import SCORES
+from calbench.metrics.measure import METRICS_VERSION
+from tests.analysis.small_run import FACTS, SETTINGS, TEAMS, Elsewhere, Game, play_small_run
+from tests.facts.measured import facts_of
+
+FOUND_BY_NO_PLAYER = {"judge/judge_more_precise_than_reflection.csv"}
+"""Tables without a row in the small run: what they list did not happen in it."""
+
+COUNTS_LOST_GAMES = {
+    "games.csv",
+    "meetings.csv",
+    "outcomes.csv",
+    "players.csv",
+    "standings.csv",
+}
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> tuple[Game, ...]:
+    return play_small_run(tmp_path_factory.mktemp("traces"))
+
+
+@pytest.fixture(scope="module")
+def written(games: Sequence[Game], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("tables"), games)
+
+
+def write(folder: Path, games: Sequence[Game], executor: Elsewhere | None = None) -> Path:
+    write_all_tables(games, folder, SETTINGS, lambda: None, executor, FACTS)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def package(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "datapackage.json").read_text())
+    return found
+
+
+def cells(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of a table."""
+    if path.suffix == ".parquet":
+        frame = read_parquet(path)
+        return list(frame.columns), frame.astype("str").to_numpy().tolist()
+    with path.open(newline="") as file:
+        header, *rows = csv.reader(file)
+    return header, rows
+
+
+def test_there_is_every_table_and_nothing_else(written: Path) -> None:
+    assert set(contents(written)) == {
+        *TABLES,
+        f"judge/{CASE_FILE}",
+        WHOLE,
+        "datapackage.json",
+        *(f"{FOLDER}/uniform-seed{draw}/{team}.json" for draw in (1, 2) for team in TEAMS),
+    }
+    assert not (written / SCRATCH).exists()
+
+
+@pytest.mark.parametrize("path", TABLES)
+def test_rows_are_named_by_their_keys(written: Path, path: str) -> None:
+    table, (header, rows) = TABLES[path], cells(written / path)
+    assert header == [column.name for column in table.columns]
+    assert bool(rows) != (path in FOUND_BY_NO_PLAYER)
+    places = [header.index(name) for name in table.key]
+    keys = [tuple(row[place] for place in places) for row in rows]
+    assert path == "privacy/belief_evidence.csv" or places
+    assert not places or len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("path", [path for path in TABLES if path.endswith(".csv")])
+def test_tables_read_as_they_are_declared(written: Path, path: str) -> None:
+    table = TABLES[path]
+    frame = read_csv(written / path, table.columns)
+    if table.columns[-1].name == "metrics_version":
+        assert set(frame["metrics_version"]) <= {METRICS_VERSION}
+
+
+def test_tables_do_not_depend_on_the_order_of_games_or_on_processes(
+    games: Sequence[Game], written: Path, tmp_path: Path
+) -> None:
+    by_scenario = sorted(games, key=lambda game: game.scenario_id)
+    backwards = [game for team in TEAMS for game in games[::-1] if game.team_id == team]
+    expected = contents(written)
+    for name, order, executor in (("a", by_scenario, Elsewhere()), ("b", backwards, None)):
+        found = contents(write(tmp_path / name, order, executor))
+        assert [path for path in expected if found.get(path) != expected[path]] == []
+        assert len(found) == len(expected)
+
+
+def test_lost_games_are_counted_and_otherwise_add_nothing(
+    games: Sequence[Game], written: Path, tmp_path: Path
+) -> None:
+    found = contents(write(tmp_path, games[:-1]))
+    expected = contents(written)
+    assert found.keys() == expected.keys()
+    assert {path for path in expected if found[path] != expected[path]} == COUNTS_LOST_GAMES
+
+
+def test_no_games_give_headers_alone(tmp_path: Path) -> None:
+    write(tmp_path, [])
+    for path, table in TABLES.items():
+        header, rows = cells(tmp_path / path)
+        assert (header, rows) == ([column.name for column in table.columns], []), path
+    assert json.loads((tmp_path / WHOLE).read_text()) == {}
+    assert len(package(tmp_path)["resources"]) == len(TABLES)
+
+
+def test_facts_allow_the_tables_that_need_no_others(
+    games: Sequence[Game], tmp_path: Path
+) -> None:
+    facts = measure_games(
+        games[:1], tmp_path / "facts", SETTINGS.measure, lambda: None, None, SCORES
+    )
+    names = {fact.name for fact in SCORES}
+    expected = [path for path, table in TABLES.items() if set(table.needs) <= names]
+    assert [table.path for table in tables_of(facts)] == expected
+    assert "leaderboard.csv" in expected
+    assert "telling_messages.csv" not in expected
+    write_tables(facts, tmp_path / "tables", SETTINGS)
+    listed = [each["path"] for each in package(tmp_path / "tables")["resources"]]
+    assert listed == expected
+    assert not (tmp_path / "tables" / "judge").exists()
+
+
+def test_a_failed_run_leaves_no_facts_behind(games: Sequence[Game], tmp_path: Path) -> None:
+    def tick() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_all_tables(games, tmp_path, SETTINGS, tick, None, FACTS)
+    assert list(tmp_path.iterdir()) == []
+
+
+def fits(cell: str, kind: str) -> bool:
+    """Whether a cell of a CSV file is of a type of the Frictionless Table Schema."""
+    patterns = {
+        "string": r"(?s).*",
+        "integer": r"-?[0-9]+",
+        "number": r"-?[0-9]+(\.[0-9]+)?",
+        "boolean": r"true|false",
+    }
+    return cell == "" or re.fullmatch(patterns[kind], cell) is not None
+
+
+def fields(resource: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for field in resource["schema"]["fields"]:
+        yield field["name"], field["type"]
+
+
+def test_the_description_is_true_of_every_table(written: Path) -> None:
+    found = package(written)
+    resources = found["resources"]
+    assert [each["path"] for each in resources] == list(TABLES)
+    names = [each["name"] for each in resources]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
+    for resource in resources:
+        path = written / resource["path"]
+        header, rows = cells(path)
+        assert [name for name, _ in fields(resource)] == header
+        assert resource["format"] == path.suffix[1:]
+        assert set(resource["schema"]["primaryKey"]) <= set(header)
+        assert resource["schema"]["missingValues"] == [""]
+        assert resource["description"]
+        assert all(field["description"] for field in resource["schema"]["fields"])
+        if path.suffix == ".csv":
+            kinds = [kind for _, kind in fields(resource)]
+            assert all(
+                fits(cell, kind) for row in rows for cell, kind in zip(row, kinds, strict=True)
+            )
+
+
+def test_the_description_names_the_settings(written: Path) -> None:
+    about = package(written)["calbench"]
+    assert about["metrics_version"] == METRICS_VERSION
+    assert about["measure"]["vps_floor"] == 5.0
+    assert about["analysis"]["bootstrap_resamples"] == 20
+    assert about["analysis"]["ratings"]["orders"] == 2
+
+
+def test_facts_of_a_run_without_the_judge_have_no_table_of_the_judge(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path, [])
+    assert not any(table.path.startswith("judge/") for table in tables_of(facts))
