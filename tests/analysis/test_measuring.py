@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from calbench.facts.judged import JUDGE_FACTS
 from calbench.analysis.scoring import ALL_FACTS, FACT_BY_NAME, measure_games
 from calbench.api import play_game
+from calbench.facts.judged import JUDGE_FACTS
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.traces.storage import write_trace
 from tests.analysis.small_run import Elsewhere, Game

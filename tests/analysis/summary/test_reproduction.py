@@ -41,9 +41,7 @@ def board(seed: int, low: float | None, high: float | None, team: str = "imap") 
     }
 
 
-def reproduction(
-    folder: Path, draws: Sequence[Row], leaderboard: Sequence[Row] = ()
-) -> RunTables:
+def reproduction(folder: Path, draws: Sequence[Row], leaderboard: Sequence[Row] = ()) -> RunTables:
     return run_of(folder, "reproduction", draws=draws, leaderboard=leaderboard)
 
 
@@ -176,9 +174,25 @@ def test_rows_stand_in_the_order_of_the_published_table(tmp_path: Path) -> None:
         ("release", "uniform", "imap", "reproduction", "imap", "2.5", "above ours"),
         ("paper", "uniform", "imap", "capped", "imap", "0.5", "below ours"),
         ("release", "uniform", "imap", "capped", "imap", "2.5", "among ours"),
-        ("paper", "uniform", "dsm-welfare", "reproduction", "dsm-welfare-single", "7", "above ours"),
+        (
+            "paper",
+            "uniform",
+            "dsm-welfare",
+            "reproduction",
+            "dsm-welfare-single",
+            "7",
+            "above ours",
+        ),
         ("paper", "uniform", "dsm-welfare", "reproduction", "dsm-welfare", "7", "above ours"),
-        ("paper", "varied", "dsm-welfare", "reproduction", "dsm-welfare-single", "1.5", "above ours"),
+        (
+            "paper",
+            "varied",
+            "dsm-welfare",
+            "reproduction",
+            "dsm-welfare-single",
+            "1.5",
+            "above ours",
+        ),
         ("paper", "varied", "dsm-welfare", "reproduction", "dsm-welfare", "1.5", "above ours"),
     ]
 

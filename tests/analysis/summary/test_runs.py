@@ -52,7 +52,13 @@ def test_runs_on_one_suite_and_channel_stand_in_one_view_with_one_oracle(tmp_pat
     second = run_of(
         tmp_path,
         "language",
-        standings=[stands("d", "a"), stands("e", "a b"), stands("f", None), stands("g", "b"), ORACLE],
+        standings=[
+            stands("d", "a"),
+            stands("e", "a b"),
+            stands("f", None),
+            stands("g", "b"),
+            ORACLE,
+        ],
     )
     third = run_of(tmp_path, "more", standings=[stands("h", "a"), stands("i", "a"), ORACLE])
     dm = ("uniform", "private messages")
@@ -209,7 +215,12 @@ def test_leaking_messages_stand_by_experiment_and_team(tmp_path: Path) -> None:
     run = run_of(
         tmp_path,
         "one",
-        leaking_messages=[leak("b", "u", 9), leak("a", "u", 1), leak("b", "v", 3), leak("a", "v", 2)],
+        leaking_messages=[
+            leak("b", "u", 9),
+            leak("a", "u", 1),
+            leak("b", "v", 3),
+            leak("a", "v", 2),
+        ],
     )
     rows = summary_rows("leaking_messages.csv", runs_of(run))
     assert [(row["team"], row["event_index"]) for row in rows] == [

@@ -72,7 +72,9 @@ def test_a_table_is_its_declared_columns_and_no_others(
 def test_a_table_may_come_in_parts_and_without_a_version(
     registered: dict[str, Table], facts: Facts, tmp_path: Path
 ) -> None:
-    declare = table("deep/p.csv", COLUMNS, key="name", needs="x y", is_versioned=False, is_large=True)
+    declare = table(
+        "deep/p.csv", COLUMNS, key="name", needs="x y", is_versioned=False, is_large=True
+    )
     declare(parts)
     found = registered["deep/p.csv"]
     assert (found.needs, found.is_large) == (("x", "y"), True)

@@ -19,9 +19,9 @@ from calbench.stats.bootstrap import bootstrap_means
 from calbench.stats.proportions import wilson
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import SPEC, TEAMS, played, scores_of, shown
+from tests.factories import make_scenario
 from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows, text_of
 from tests.facts.scored import agent, facts_of_scores, score
-from tests.factories import make_scenario
 from tests.metrics.games import (
     book,
     canonical_scenario,
@@ -201,9 +201,7 @@ def test_games_that_lost_their_optimum_are_counted_by_round_and_phase(tmp_path: 
         lost_at(9, 1, phase=None),
         KEPT,
     ]
-    games = [
-        explained(scenario=f"s{number}", optimum=place) for number, place in enumerate(places)
-    ]
+    games = [explained(scenario=f"s{number}", optimum=place) for number, place in enumerate(places)]
     other = explained(team="a", optimum=lost_at(1, 9))
     lost = explained(team="a", scenario="s9", optimum=lost_at(1, 9), is_lost=True)
     facts = facts_of_scores(tmp_path, [*games, other, lost], ["imap", "a"])
