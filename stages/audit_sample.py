@@ -1,7 +1,8 @@
 """Labelled messages -> data/tables/audit_sample.csv: how right the audits of language are."""
 
-from calbench.analysis.audit_sample import read_sample, write_sample_table
+from calbench.analysis.audit_sample import write_sample_table
 from calbench.console import say
+from calbench.metrics.speech.sample import read_sample
 from stages import paths
 
 MESSAGES = paths.DATA / "audit_sample" / "messages.jsonl"

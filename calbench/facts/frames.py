@@ -208,17 +208,12 @@ def parquet_writer(file: Any, schema: "pa.Schema") -> Any:
     )
 
 
-def read_parquet(
-    path: Path,
-    columns: Sequence[str] | None = None,
-    filters: Sequence[tuple[str, str, Any]] | None = None,
-) -> pd.DataFrame:
-    """Read a Parquet file, or some of its columns or rows.
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Read a Parquet file, or some of its columns.
 
     Args:
         path: of the file.
         columns: their names; ``None`` is all.
-        filters: column, comparison and value: what all rows returned have in common.
 
     Raises:
         FileError: it cannot be read.
@@ -227,6 +222,6 @@ def read_parquet(
     from pyarrow import parquet
 
     try:
-        return from_arrow(parquet.read_table(path, columns=columns, filters=filters))
+        return from_arrow(parquet.read_table(path, columns=columns))
     except (OSError, pa.ArrowException) as error:
         raise FileError(f"{path}: cannot be read as Parquet; make it again") from error

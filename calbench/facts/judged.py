@@ -1,14 +1,9 @@
 """Facts of judged games: what the judge says moved, beside reflections and the primary measure."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 
-import numpy as np
-
-from calbench.domain.ids import AgentId
 from calbench.facts.columns import (
     AGENT,
     GAME_ID,
@@ -28,84 +23,23 @@ from calbench.facts.columns import (
 )
 from calbench.facts.fact import Fact, MeasuredGame
 from calbench.facts.storage import GameKey, MeasuredBatch, batch_of
+from calbench.metrics.judge.judged import (
+    JudgedGame,
+    PrimaryLoss,
+    judged_targets,
+    moved_cells,
+)
 from calbench.metrics.judge.judging import scripted_verdicts
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE
-from calbench.metrics.judge.verdicts import (
-    Belief,
-    Cells,
-    Verdict,
-    case_json,
-    cells_of,
-    judged_beliefs,
-    reflected_beliefs,
-)
+from calbench.metrics.judge.verdicts import Verdict, case_json
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.outcomes import is_lost
-from calbench.metrics.privacy.measured import VpsKind, game_loss
-from calbench.metrics.privacy.reflection import PairReflection, pair_reflections
+from calbench.metrics.privacy.measured import game_loss
 from calbench.metrics.seats import players_of
 from calbench.traces.models import Trace
 
 STEPS = "steps of 1 to 3"
 SLOT = Column("slot", "integer", "", "slot the belief is about", origin="P")
-
-
-class PrimaryLoss(NamedTuple):
-    """What an agent gave away by the measure that fits its seat; ``None`` where unknown."""
-
-    vps: float | None
-    kind: VpsKind | None
-
-
-@dataclass(frozen=True)
-class JudgedGame:
-    """A game with what a judge answered on each of its cases; an excluded one has none.
-
-    Attributes:
-        trace: the game.
-        judge: the judge's name.
-        verdicts: by case.
-        losses: by the primary measure, by agent; none of an excluded game.
-    """
-
-    trace: Trace
-    judge: str
-    verdicts: Sequence[Verdict]
-    losses: Sequence[PrimaryLoss]
-
-    @cached_property
-    def is_scored(self) -> bool:
-        """Whether it counts."""
-        return not is_lost(self.trace.events)
-
-    @cached_property
-    def beliefs(self) -> tuple[Belief, ...]:
-        """Movements that the judge sees."""
-        return tuple(judged_beliefs(self.verdicts))
-
-    @cached_property
-    def _reflections(self) -> tuple[PairReflection, ...]:
-        return tuple(pair_reflections(self.trace)) if self.is_scored else ()
-
-    @cached_property
-    def reflected(self) -> tuple[Belief, ...]:
-        """Movements that agents reflected."""
-        return tuple(reflected_beliefs(self._reflections))
-
-    @cached_property
-    def cells(self) -> Cells:
-        """Both sides by cell and round, where both are known."""
-        return cells_of(self.trace, self.verdicts, self._reflections)
-
-    @property
-    def is_reflected(self) -> bool:
-        """Whether there is a readable reflection to compare with."""
-        return bool(self.cells.reflection_rows.any())
-
-    @property
-    def unread(self) -> int:
-        """Cases with an answer that could not be read."""
-        return sum(verdict.delta_by_target is None for verdict in self.verdicts)
 
 
 JUDGED_GAMES = Fact(
@@ -161,53 +95,9 @@ JUDGED = Fact(
 """Every movement of a belief that the judge sees in a scored game."""
 
 
-class _Movements(NamedTuple):
-    """Movements about one agent: how many, how many toward the truth, and both in steps."""
-
-    total: int
-    toward: int
-    steps: int
-    steps_toward: int
-
-
-class _Target(NamedTuple):
-    """What is said of one agent of a game."""
-
-    agent_id: AgentId
-    judged: _Movements
-    reflected: _Movements
-    loss: PrimaryLoss
-
-
-def _targets(game: JudgedGame) -> Iterator[_Target]:
-    if not game.is_scored:
-        return
-    agents = tuple(AgentId(agent) for agent in range(game.trace.scenario.num_agents))
-    judged, reflected = _by_agent(game.beliefs, agents), _by_agent(game.reflected, agents)
-    for row in zip(agents, judged, reflected, game.losses, strict=True):
-        yield _Target(*row)
-
-
-def _by_agent(beliefs: Iterable[Belief], agents: Sequence[AgentId]) -> list[_Movements]:
-    counts: Counter[tuple[AgentId, bool]] = Counter()
-    steps: Counter[tuple[AgentId, bool]] = Counter()
-    for belief in beliefs:
-        counts[belief.target, belief.is_toward_truth] += 1
-        steps[belief.target, belief.is_toward_truth] += abs(belief.delta)
-    return [
-        _Movements(
-            counts[agent, True] + counts[agent, False],
-            counts[agent, True],
-            steps[agent, True] + steps[agent, False],
-            steps[agent, True],
-        )
-        for agent in agents
-    ]
-
-
 JUDGED_TARGETS = Fact(
     "judged_targets",
-    _targets,
+    judged_targets,
     (
         AGENT,
         (count("judge_movements", "movements", "judged, other than 0", "P"), "judged.total"),
@@ -237,27 +127,9 @@ REFLECTION_ROWS = count("reflection_rows", "rounds", "with a readable reflection
 REFLECTION_DELTA = count("reflection_delta", STEPS, "sum of its changes over these", "P")
 
 
-class _Cell(NamedTuple):
-    """A cell that either side says moved."""
-
-    place: tuple[int, ...]
-    judge_rows: int
-    judge_delta: int
-    reflection_rows: int
-    reflection_delta: int
-
-
-def _moved(cells: Cells) -> Iterator[_Cell]:
-    """Yield the cells of which either side says something other than 0."""
-    where = (cells.judge != 0) | (cells.reflection != 0)
-    sides = (cells.judge_rows, cells.judge, cells.reflection_rows, cells.reflection)
-    values = (side[where].tolist() for side in sides)
-    yield from map(_Cell, map(tuple, np.argwhere(where).tolist()), *values)
-
-
 JUDGED_CELLS = Fact(
     "judged_cells",
-    lambda game: _moved(game.cells.over_rounds()),
+    lambda game: moved_cells(game.cells.over_rounds()),
     (
         (OBSERVER, lambda cell: cell.place[0]),
         (TARGET, lambda cell: cell.place[1]),
@@ -274,7 +146,7 @@ Of the other cells both say 0."""
 
 JUDGED_ROUND_CELLS = Fact(
     "judged_round_cells",
-    lambda game: _moved(game.cells),
+    lambda game: moved_cells(game.cells),
     (
         (ROUND, lambda cell: cell.place[0]),
         (OBSERVER, lambda cell: cell.place[1]),

@@ -293,19 +293,6 @@ class Facts:
             if not file.num_row_groups:
                 yield from_arrow(file.read(columns=names))
 
-    def of_same_games(self, name: str, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a large fact in the games of a batch of another.
-
-        Args:
-            name: of the fact.
-            rows: some whole games in their order, as :meth:`batches` yields them; at least a row.
-
-        Raises:
-            FileError: there is none of that name, or it cannot be read.
-        """
-        first, last = int(rows[GAME].iloc[0]), int(rows[GAME].iloc[-1])
-        return read_parquet(self._existing(name), filters=[(GAME, ">=", first), (GAME, "<=", last)])
-
     def named(self, rows: pd.DataFrame, columns: Iterable[str] = KEY) -> pd.DataFrame:
         """Return rows, such as a batch, with some columns of their games."""
         return self._with_games(rows, columns, self.games)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from calbench.errors import CalbenchError, OutputError
+from calbench.errors import CalbenchError, FileError, OutputError
 from calbench.report import (
     audit_tables,
     boards,
@@ -35,6 +35,7 @@ from calbench.report import (
 )
 from calbench.report.gamefiles import write_games
 from calbench.report.language_tables import CALIBRATION
+from calbench.report.links import playing
 from calbench.report.navigation import grouped
 from calbench.report.results import ExperimentResults, Summary
 from calbench.report.setting import SettingResults
@@ -97,9 +98,11 @@ def write_site(
 
     Raises:
         CalbenchError: two results would share a page, or a page holds an unknown marker.
-        FileError: a table, suite or trace does not fit.
+        FileError: a table, suite or trace does not fit, or there are no tables over several runs.
         OutputError: the folder cannot be written, or holds something else.
     """
+    if playing(experiments, special) and not summary.is_dir():
+        raise FileError(f"{summary}: there is no such folder; write the tables over several runs")
     try:
         _clear(out)
         docs = out / "docs"
@@ -169,12 +172,9 @@ def _write_results(
     """Write every page that holds numbers; return the navigation below Results."""
     shown = setting_page.settings(experiments, kind_by_team)
     explaining = list(explained.pages(experiments, special, summary, docs / "tables"))
-    playing = [*experiments, *filter(None, [special.named(SCALE)])]
-    teams = list(dict.fromkeys(team for results in playing for team in results.teams))
     speakers = language.Language(special, experiments, kind_by_team)
     views = figures.views(experiments, special)
-    names = [*teams, *frontier.SIGNS, *speakers.teams, *figures.names_of(views)]
-    style_by_team = figures.styles(list(dict.fromkeys(names)))
+    style_by_team = _styles(experiments, special, speakers, views)
     lines = _frontier_lines(shown, special)
     planes = {each.slug: _plane(each, style_by_team, lines[each.slug]) for each in shown}
     navigation = _write_settings(sources, docs, shown, planes, explaining, summary)
@@ -204,6 +204,19 @@ def _write_results(
     navigation += _write_language(sources, speakers, style_by_team, docs, explaining)
     navigation += _write_explained(sources, docs, gallery, explaining)
     return navigation
+
+
+def _styles(
+    experiments: Sequence[ExperimentResults],
+    special: SpecialResults,
+    speakers: language.Language,
+    views: Sequence[figures.View],
+) -> Mapping[str, figures.Style]:
+    """Return how everybody looks who stands in a figure."""
+    protocols = [*experiments, *filter(None, [special.named(SCALE)])]
+    teams = [team for results in protocols for team in results.teams]
+    names = [*teams, *frontier.SIGNS, *speakers.teams, *figures.names_of(views)]
+    return figures.styles(list(dict.fromkeys(names)))
 
 
 DICTIONARY: Mapping[str, Callable[[], str]] = {

@@ -164,8 +164,6 @@ def test_parquet_has_a_row_group_a_part_and_none_for_an_empty_one(tmp_path: Path
     assert file.read().column("n").to_pylist() == [2, 2, 3, 3, 3]
     write_frames(tmp_path / "none.parquet", [], columns)
     assert parquet.ParquetFile(tmp_path / "none.parquet").num_row_groups == 0
-    only = read_parquet(tmp_path / "t.parquet", filters=[("n", "<=", 2)])
-    assert only["n"].tolist() == [2, 2]
 
 
 def test_what_is_not_declared_is_refused() -> None:

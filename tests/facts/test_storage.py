@@ -119,9 +119,6 @@ def test_large_facts_are_read_some_whole_games_at_a_time(
     assert [list(rows.columns) for rows in facts.batches("numbers", ["word"])] == [
         ["game", "word"]
     ] * 3
-    first, second, _ = facts.batches("numbers", ["n"])
-    assert list(facts.of_same_games("numbers", first)["n"]) == [0, 0, 1]
-    assert list(facts.of_same_games("numbers", second)["n"]) == [3, 3, 3, 3]
 
 
 def test_row_groups_are_those_of_the_published_tables() -> None:

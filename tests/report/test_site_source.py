@@ -18,6 +18,7 @@ from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report import numbers
 from calbench.report.gamefiles import write_games
 from calbench.report.gameindex import NUMBERS
+from calbench.report.pages import write_site
 from calbench.report.results import ExperimentResults, read_table
 from tests.report.samples import SOURCES, make_results, write_pages
 from tests.report.unpacking import file_value, unpacked
@@ -298,6 +299,15 @@ def test_file_where_the_folder_should_be_is_one_clear_line(
 
     with pytest.raises(OutputError, match="src"):
         write_pages(experiments, tmp_path / "src")
+
+
+def test_tables_over_several_runs_are_asked_for(
+    experiments: list[ExperimentResults], tmp_path: Path
+) -> None:
+    with pytest.raises(FileError, match=r"nowhere: there is no such folder; write the tables"):
+        write_site(SOURCES, experiments, tmp_path / "nowhere", tmp_path / "src")
+
+    assert not (tmp_path / "src").exists()
 
 
 def test_unknown_marker_is_refused(experiments: list[ExperimentResults], tmp_path: Path) -> None:

@@ -7,15 +7,14 @@ import pytest
 
 from calbench.analysis.audit_sample import (
     DETECTORS,
-    PARTS,
     Quality,
     quality,
-    read_sample,
     sample_table,
     write_sample_table,
 )
 from calbench.errors import FileError
 from calbench.metrics.speech.own_slot import own_slot
+from calbench.metrics.speech.sample import PARTS, read_sample
 from calbench.stats.spec import AnalysisSpec
 
 SAMPLE = Path(__file__).parents[3] / "data" / "audit_sample" / "messages.jsonl"

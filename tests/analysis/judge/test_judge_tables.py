@@ -10,23 +10,18 @@ import pytest
 from scipy.stats import pearsonr
 
 from calbench.agents.completion import Completion
-from calbench.analysis.judge_output import CASE_FILE
-from calbench.metrics.judge.cases import cases_of
-from calbench.analysis.judge_output import (
-    JUDGE_FACTS,
-    JUDGE_TABLES,
-    VERDICT_FACTS,
-    judged_batch,
-    scripted_verdicts,
-    write_judge_tables,
-)
-from calbench.metrics.judge.verdicts import verdict_of
-from calbench.analysis.scoring import ALL_FACTS, write_tables
+from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES, write_judge_tables
+from calbench.analysis.output import write_tables
+from calbench.analysis.scoring import ALL_FACTS
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
-from calbench.facts.games import SCORES
-from calbench.facts.storage import Facts, FactsWriter
 from calbench.api import play_game
+from calbench.facts.games import SCORES
+from calbench.facts.judged import JUDGE_FACTS, VERDICT_FACTS, judged_batch
+from calbench.facts.storage import Facts, FactsWriter
+from calbench.metrics.judge.cases import cases_of
+from calbench.metrics.judge.judging import scripted_verdicts
+from calbench.metrics.judge.verdicts import verdict_of
 from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
 from calbench.stats.agreement import percentile_intervals, ratio
 from calbench.stats.spec import AnalysisSpec

@@ -1,0 +1,112 @@
+"""What each player of a game said in words and did, and which of its messages leaked."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from calbench.domain.ids import AgentId
+from calbench.metrics.speech.conversation import AuditedMessage, Conversation, message_counts
+from calbench.metrics.speech.honesty import ClaimKind
+from calbench.metrics.speech.leakage import Leak
+from calbench.metrics.speech.said import Said
+from calbench.scenarios.labels import Labels, Tier
+
+
+@dataclass(frozen=True)
+class Speech:
+    """What one player said and did in a game, or all of them together.
+
+    Attributes:
+        player: its name; ``None`` for all together.
+        messages: in words.
+        patterns: how often each pattern occurs, in its own unit.
+        told: labels told by tier; each label of an agent once.
+        held: labels of the player's items by tier.
+    """
+
+    player: str | None
+    messages: tuple[AuditedMessage, ...]
+    patterns: Counter[str]
+    told: Counter[Tier]
+    held: Counter[Tier]
+
+    @cached_property
+    def own_slot(self) -> Counter[str]:
+        """How many messages say what of their sender's own slots."""
+        return Counter(name for message in self.messages for name in message.own_slot)
+
+    @cached_property
+    def leaking(self) -> Counter[Tier]:
+        """How many messages tell a label of each tier."""
+        return Counter(
+            tier for message in self.messages for tier in set(message.tier_by_item.values())
+        )
+
+    @cached_property
+    def claims(self) -> Counter[tuple[ClaimKind, bool]]:
+        """How often what was claimed of a slot, truly or falsely."""
+        return Counter(claim for message in self.messages for claim in message.claims)
+
+
+def speeches(found: Conversation, names: Sequence[str]) -> Iterator[Speech]:
+    """Yield what all players together said and did, then each of them.
+
+    Args:
+        found: the conversation of one game.
+        names: of the players, by agent.
+    """
+    yield _speech(None, range(len(names)), found)
+    agents_by_player: dict[str, list[int]] = {}
+    for agent, name in enumerate(names):
+        agents_by_player.setdefault(name, []).append(agent)
+    for name, agents in agents_by_player.items():
+        yield _speech(name, agents, found)
+
+
+def _speech(player: str | None, agents: Iterable[int], found: Conversation) -> Speech:
+    own = frozenset(map(AgentId, agents))
+    messages = tuple(each for each in found.messages if each.said.sender in own)
+    happened = Counter(
+        each.pattern
+        for each in found.occurrences
+        if player is None or not own.isdisjoint(each.agents)
+    )
+    told = (found.told_by_agent.get(agent, {}).values() for agent in own)
+    return Speech(
+        player,
+        messages,
+        message_counts(messages) + happened,
+        Counter(tier for tiers in told for tier in tiers),
+        Counter() if found.labels is None else _held(found.labels, own),
+    )
+
+
+def _held(labels: Labels, agents: Iterable[AgentId]) -> Counter[Tier]:
+    items = (item for agent in agents for item in labels.items_by_agent[agent])
+    return Counter(labels.label_of(item).tier for item in items)
+
+
+BETWEEN = " / "
+"""Between the words that tell one label and the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeakingMessage:
+    """A message that tells private labels: who sent it, and the words that tell each label."""
+
+    said: Said
+    player: str
+    leaks: tuple[Leak, ...]
+
+    @property
+    def words(self) -> str:
+        """On one line."""
+        return BETWEEN.join(" ".join(leak.span.split()) for leak in self.leaks)
+
+
+def leaking_messages(found: Conversation, names: Sequence[str]) -> Iterator[LeakingMessage]:
+    """Yield the messages that tell private labels, in the order sent."""
+    for message in found.messages:
+        if message.told:
+            yield LeakingMessage(message.said, names[message.said.sender], message.leaks)

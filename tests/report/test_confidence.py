@@ -1,0 +1,120 @@
+"""A setting of the estimates holds on every page, in numbers and in words."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calbench.analysis.datapackage import NAME, write_datapackage
+from calbench.analysis.settings import Settings
+from calbench.errors import FileError
+from calbench.metrics.measure import MeasureSpec
+from calbench.report.pages import write_site
+from calbench.report.results import ExperimentResults, confidence_of, level_of, percent, read_table
+from calbench.stats.spec import AnalysisSpec
+from tests.report.samples import SOURCES, make_results, summary_of
+from tests.report.unpacking import page_data
+
+CONFIDENCES = {"wide": 0.95, "narrow": 0.5}
+
+
+@pytest.fixture(scope="module")
+def docs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Write a site of the same games with either confidence."""
+    folder = tmp_path_factory.mktemp("confidence")
+    found = {}
+    for name, confidence in CONFIDENCES.items():
+        results = make_results(
+            folder / name,
+            "uniform",
+            ["imap", "mediator"],
+            num_scenarios=6,
+            confidence=confidence,
+        )
+        out = folder / f"{name}-src"
+        write_site(SOURCES, [results], summary_of([results], out), out)
+        found[name] = out / "docs"
+    return found
+
+
+def page(docs: Path, name: str) -> str:
+    return (docs / f"{name}.md").read_text()
+
+
+def widths(docs: Path, table: str, measure: str) -> list[float]:
+    rows = [row for row in read_table(docs / "tables" / table) if row[f"{measure}_low"]]
+    assert rows
+    return [float(row[f"{measure}_high"]) - float(row[f"{measure}_low"]) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("table", "measure"),
+    [
+        ("leaderboard.csv", "adjusted_excess_cost"),
+        ("regret_by_team.csv", "excess"),
+        ("regret_by_team.csv", "lost_share"),
+        ("uniform/excess_parts.csv", "excess"),
+        ("uniform/optimum_lost_shares.csv", "share"),
+    ],
+)
+def test_less_confidence_is_a_narrower_interval(
+    docs: dict[str, Path], table: str, measure: str
+) -> None:
+    wide, narrow = (widths(docs[name], table, measure) for name in CONFIDENCES)
+
+    assert all(less <= more for less, more in zip(narrow, wide, strict=True))
+    assert sum(narrow) < sum(wide)
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "results/regret", "results/uniform", "index"])
+def test_pages_show_the_narrower_interval_and_say_so(docs: dict[str, Path], name: str) -> None:
+    wide, narrow = page(docs["wide"], name), page(docs["narrow"], name)
+
+    def intervals(text: str) -> list[str]:
+        return re.findall(r'<span class="cb-range">(<data.*? to .*?)</span>', text)
+
+    assert len(intervals(wide)) == len(intervals(narrow)) > 0
+    assert intervals(wide) != intervals(narrow)
+    assert ("95%" in wide, "50%" in wide) == (True, False)
+    assert ("95%" in narrow, "50%" in narrow) == (False, True)
+
+
+def test_no_page_of_results_says_another_confidence(docs: dict[str, Path]) -> None:
+    for path in (docs["narrow"] / "results").glob("*.md"):
+        assert "95%" not in path.read_text(), path.name
+
+
+def test_scripts_are_told_confidence_level_and_power(docs: dict[str, Path]) -> None:
+    said: dict[str, list[Any]] = {}
+    for name, folder in docs.items():
+        (view,) = page_data(folder / "pagedata", "leaderboard")["views"]
+        (group,) = page_data(folder / "pagedata", "comparisons")["groups"]
+        said[name] = [view["confidence"], view["level"]]
+        assert said[name] == [group["confidence"], group["level"]]
+        assert group["power"] == "80%"
+
+    assert said == {"wide": ["95%", "0.05"], "narrow": ["50%", "0.5"]}
+
+
+def test_settings_are_read_as_they_were_written(tmp_path: Path) -> None:
+    measure = MeasureSpec(belief_prior=0.25)
+    analysis = AnalysisSpec(confidence=0.9, power=0.75)
+    write_datapackage([], tmp_path, Settings(measure, analysis))
+    given = ExperimentResults("given", tmp_path, tmp_path, tmp_path)
+    silent = ExperimentResults("silent", tmp_path, tmp_path / "none", tmp_path)
+
+    assert (given.made_with.measure, given.made_with.analysis) == (measure, analysis)
+    assert (given.confidence, given.level) == ("90%", "0.1")
+    assert (silent.confidence, silent.level) == ("95%", "0.05")
+    assert confidence_of([silent, given, silent]) == "95% or 90%"
+    assert level_of([silent, given]) == "0.05 or 0.1"
+    assert percent(0.999) == "99.9%"
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"calbench": {}}', "[]"])
+def test_folder_that_does_not_say_its_settings_is_one_clear_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / NAME).write_text(text)
+
+    with pytest.raises(FileError, match="does not say which settings made the tables"):
+        _ = ExperimentResults("x", tmp_path, tmp_path, tmp_path).confidence
