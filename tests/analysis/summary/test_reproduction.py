@@ -215,7 +215,12 @@ def test_without_draws_or_published_numbers_there_is_no_table(tmp_path: Path, pa
 
 
 @pytest.mark.parametrize(
-    ("printed", "problem"), [("much", "'much' where a number"), ("NaN", "a finite number")]
+    ("printed", "problem"),
+    [
+        ("much", "'much' where a number"),
+        ("NaN", "a finite number"),
+        ("Infinity", "a finite number"),
+    ],
 )
 def test_what_is_no_number_is_refused(tmp_path: Path, printed: str, problem: str) -> None:
     with pytest.raises(FileError, match=problem):

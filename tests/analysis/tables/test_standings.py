@@ -77,36 +77,72 @@ def test_ranks_claim_what_comparisons_show(facts: Facts) -> None:
         assert stands(table[team], "coordination") == ("1", "3", "3", "a")
 
 
-def pair(a: str, b: str, gap: float, p: float, measure: str = "excess_cost") -> dict[str, object]:
+def pair(
+    a: str, b: str, gap: float, p: float, measure: str = "excess_cost", setting: str = "s"
+) -> dict[str, object]:
     return {
-        "setting": "uniform", "team_a": a, "team_b": b, "measure": measure, "difference": gap,
+        "setting": setting,
+        "team_a": a,
+        "team_b": b,
+        "measure": measure,
+        "difference": gap,
         "p_adjusted": p,
-    }  # fmt: skip
+    }
+
+
+PAIRS = (
+    pair("a", "b", -0.1, 0.3),
+    pair("b", "c", -0.1, 0.05),  # the level itself does not count as below it
+    pair("a", "c", -0.2, 0.01),
+    pair("a", "d", -0.9, 0.0001),
+    pair("b", "d", -0.8, 0.0001),
+    pair("c", "d", -0.7, 0.0001),
+    pair("a", "b", 5.0, 0.0001, measure="messages"),
+    pair("a", "b", 5.0, 0.0001, setting="other"),
+    pair("a", "x", 5.0, 0.0001),  # of a team without rank
+    pair("e", "a", 5.0, nan),
+)
+
+
+def ranked(
+    teams: str,
+    pairs: Sequence[dict[str, object]],
+    level: float = 0.05,
+    measure: str = "excess_cost",
+) -> list[list[object]]:
+    """Return team, best and worst rank, how many have one, and ties."""
+    rows = pd.DataFrame({"setting": "s", "team": list(teams)})
+    found = _standing(rows, pd.DataFrame(pairs), MEASURE_BY_NAME[measure], level)
+    listed: list[list[object]] = found.drop(columns="setting").to_numpy().tolist()
+    return listed
 
 
 def test_one_may_be_tied_with_two_that_differ() -> None:
-    compared = pd.DataFrame(
-        [
-            pair("a", "b", -0.1, 0.3),
-            pair("b", "c", -0.1, 0.05),  # the level itself does not count as below it
-            pair("a", "c", -0.2, 0.01),
-            pair("a", "d", -0.9, 0.0001),
-            pair("b", "d", -0.8, 0.0001),
-            pair("c", "d", -0.7, 0.0001),
-            pair("a", "b", 5.0, 0.0001, measure="messages"),
-            pair("a", "x", 5.0, 0.0001),  # of a team without rank
-            pair("a", "b", 5.0, 0.0001) | {"setting": "varied"},
-            pair("e", "a", 5.0, nan),
-        ]
-    )
-    teams = pd.DataFrame({"setting": "uniform", "team": ["a", "b", "c", "d", "e"]})
-    found = _standing(teams, compared, MEASURE_BY_NAME["excess_cost"], 0.05)
-    assert found.drop(columns="setting").to_numpy().tolist() == [
+    assert ranked("abcde", PAIRS) == [
         ["a", 1, 2, 4, "a"],
         ["b", 1, 3, 4, "a b"],
         ["c", 2, 3, 4, "b"],
         ["d", 4, 4, 4, ""],
     ]
+
+
+def test_another_level_tells_others_apart() -> None:
+    assert ranked("abcd", PAIRS, level=0.5) == [
+        ["a", 1, 1, 4, ""],
+        ["b", 2, 2, 4, ""],
+        ["c", 3, 3, 4, ""],
+        ["d", 4, 4, 4, ""],
+    ]
+
+
+@pytest.mark.parametrize(("measure", "ranks"), [("coordination", [1, 2]), ("messages", [2, 1])])
+def test_better_is_what_the_measure_says(measure: str, ranks: list[int]) -> None:
+    found = ranked("ab", [pair("a", "b", 9.0, 0.001, measure)], measure=measure)
+    assert [row[1] for row in found] == [row[2] for row in found] == ranks
+
+
+def test_who_was_compared_with_nobody_that_competes_has_no_rank() -> None:
+    assert ranked("a", PAIRS) == []
 
 
 def test_degenerate_baselines_and_the_oracle_have_no_rank(facts: Facts) -> None:
