@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.analysis.estimates import estimated_means, scenario_sums
+from calbench.analysis.estimates import estimated_means, group_totals, scenario_sums
 from calbench.stats.bootstrap import bootstrap_means
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
@@ -102,6 +102,53 @@ def test_groups_may_be_named_by_several_columns_or_by_one_value() -> None:
     ]  # fmt: skip
     everything = estimated_means(rows.assign(one=1), ["one"], rows[["x"]], SPEC)
     assert everything["x"].tolist() == [2.5, 7]
+
+
+def test_weights_say_over_how_much_a_mean_runs() -> None:
+    """Meetings placed of all meetings: 1 of 4 and 2 of 2 are 3 of 6, whatever the rest."""
+    rows = frame(("u", "s1", "red", 1.0), ("u", "s2", "red", 2.0), ("u", "s2", "blue", 5.0))
+    values = rows[["x"]].assign(y=[1.0, 3.0, nan])
+    weights = pd.DataFrame({"x": [4.0, 2.0, 10.0], "y": [1.0, 1.0, 0.0]})
+    (sums,) = scenario_sums(rows, ["team"], values, weights)
+    assert sums.of("x").totals.tolist() == [[1, 0], [2, 5]]
+    assert sums.of("x").counts.tolist() == [[4, 0], [2, 10]]
+    assert sums.of("y").counts.tolist() == [[1, 0], [1, 0]]
+    found = estimated_means(rows, ["team"], values, SPEC, weights=weights)
+    assert found["x"].tolist() == [0.5, 0.5]
+    assert found["y"].tolist() == pytest.approx([2, nan], nan_ok=True)
+    assert found["x_n"].tolist() == [6, 10]
+    assert found["x_scenarios"].tolist() == [2, 1]
+    assert found["x_low"].tolist() == pytest.approx([0.25, nan], nan_ok=True)
+
+
+def test_rows_of_settings_keep_their_own_values_whatever_their_index() -> None:
+    rows = ROWS.set_axis([9, 3, 5, 1, 7, 2, 8])
+    found = estimated_means(rows, ["team"], rows[["x"]], SPEC)
+    assert found["x"].tolist() == pytest.approx([8 / 3, 2, 7])
+
+
+def test_totals_of_groups_by_hand() -> None:
+    rows = pd.DataFrame(
+        {
+            "y": [1, None, 3, 4],
+            "team": ["red", None, "red", None],
+            "kind": ["a", "a", "a", "b"],
+            "x": [0.1, 0.2, 0.2, nan],
+        },
+    ).astype({"y": "Int64"})
+    found = group_totals(rows, ["team", "kind"])
+    assert list(found.columns) == ["team", "kind", "y", "x"]
+    assert found["team"].isna().tolist() == [False, True, True]
+    assert found["kind"].tolist() == ["a", "a", "b"]
+    assert found["y"].tolist() == [4, 0, 4]
+    assert found["x"].tolist() == [fsum([0.1, 0.2]), 0.2, 0]
+    assert group_totals(rows.iloc[:0], ["team", "kind"]).empty
+
+
+def test_totals_are_rounded_once() -> None:
+    rows = pd.DataFrame({"team": ["a"] * 5, "x": [1e16, 1.0, -1e16, 0.1, 0.1]})
+    (total,) = group_totals(rows, ["team"])["x"]
+    assert total == 1.2
 
 
 def test_without_rows_there_are_columns_and_no_estimate() -> None:

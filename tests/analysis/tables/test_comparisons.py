@@ -168,7 +168,9 @@ def test_games_weigh_by_the_agents_that_count(tmp_path: Path) -> None:
 def test_losses_measured_in_different_ways_are_not_compared(tmp_path: Path) -> None:
     words = small_reflected_game()
     traces = [words, play_team(words.scenario, "imap")]
-    rows = table_rows(facts_of(tmp_path, traces, ["words", "imap"], facts=SCORES), "comparisons.csv")
+    rows = table_rows(
+        facts_of(tmp_path, traces, ["words", "imap"], facts=SCORES), "comparisons.csv"
+    )
     measures = {row["measure"] for row in rows}
     assert measures == {name for name in VALUE_BY_MEASURE if "vps" not in name}
 

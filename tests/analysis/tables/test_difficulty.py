@@ -72,7 +72,9 @@ def test_excess_runs_over_games_and_placed_meetings_over_meetings(tmp_path: Path
         placed(3, 1, 2, "s0", "hard", team="b"),
         placed(2, 2, 4, "s0", None, setting="another"),
     ]
-    rows = table_rows(facts_of_scores(tmp_path, games, ["imap", "b"]), "games_by_third.csv", SETTINGS)
+    rows = table_rows(
+        facts_of_scores(tmp_path, games, ["imap", "b"]), "games_by_third.csv", SETTINGS
+    )
     names = ("setting", "tertile", "team", "games", "excess_cost", "scheduled")
     assert [tuple(row[name] for name in names) for row in rows] == [
         ("another", "all", "imap", "1", "2.0000", "0.5000"),
@@ -84,9 +86,7 @@ def test_excess_runs_over_games_and_placed_meetings_over_meetings(tmp_path: Path
 
 
 @pytest.mark.parametrize(("tertile", "name"), [("medium", "medium"), (None, "")])
-def test_thirds_have_resamples_of_their_own(
-    tmp_path: Path, tertile: str | None, name: str
-) -> None:
+def test_thirds_have_resamples_of_their_own(tmp_path: Path, tertile: str | None, name: str) -> None:
     numbers = [(5, 1, 2), (0, 3, 3), (8, 0, 1), (2, 2, 5), (1, 1, 4), (9, 2, 2)]
     games = [
         placed(excess, scheduled, of, f"s{place}", tertile)

@@ -14,9 +14,12 @@ SETTINGS = Settings(analysis=AnalysisSpec(bootstrap_resamples=20))
 
 def drawn(seed: int, excess: float, suite: str = "uniform", **changes: Any) -> GameScore:
     seats = agent(excess_cost=excess, burden_gap=excess, messages_sent=0, scheduled=1)
-    return score(
-        seats, **({"setting": f"{suite}-seed{seed}", "fairness_least": 1.0, "fairness_greatest": 8.0} | changes)
-    )  # fmt: skip
+    usual: dict[str, Any] = {
+        "setting": f"{suite}-seed{seed}",
+        "fairness_least": 1.0,
+        "fairness_greatest": 8.0,
+    }
+    return score(seats, **(usual | changes))
 
 
 def test_draws_by_hand(tmp_path: Path) -> None:

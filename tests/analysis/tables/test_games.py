@@ -1,6 +1,7 @@
 """Single games, their agents and their meetings, as they were measured."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,10 @@ def test_games_are_their_scores(facts: Facts) -> None:
         own = by_id[row["game_id"]]
         losses = [a.vps for a in own.agents if a.vps is not None]
         above = [a.excess_vps for a in own.agents if a.excess_vps is not None]
-        assert (row["meetings"], row["scheduled"]) == (str(own.num_meetings), str(own.num_scheduled))
+        assert (row["meetings"], row["scheduled"]) == (
+            str(own.num_meetings),
+            str(own.num_scheduled),
+        )
         assert (row["cost"], row["oracle_cost"]) == (str(own.cost), str(own.oracle_cost))
         assert row["excess_cost"] == str(own.excess_cost)
         assert row["messages"] == str(sum(a.messages_sent for a in own.agents))
@@ -71,17 +75,24 @@ def test_agents_of_games_are_those_of_their_scores(facts: Facts) -> None:
 
 
 def test_what_is_measured_of_lost_games_is_absent(tmp_path: Path) -> None:
-    shared = {"tertile": "hard", "feasible_fraction": 0.125, "message_bytes": 30, "fairness": 1.5}
-    seats = [agent(cost=5, oracle_cost=2, excess_cost=3, messages_sent=4, vps=1.0, excess_vps=2.0),
-             agent(vps=None, vps_kind=None, excess_vps=None, excess_vps_participants=None)]  # fmt: skip
+    shared: dict[str, Any] = {
+        "tertile": "hard",
+        "feasible_fraction": 0.125,
+        "message_bytes": 30,
+        "fairness": 1.5,
+    }
+    seats = [
+        agent(cost=5, oracle_cost=2, excess_cost=3, messages_sent=4, vps=1.0, excess_vps=2.0),
+        agent(vps=None, vps_kind=None, excess_vps=None, excess_vps_participants=None),
+    ]
     games = [
         score(*seats, meetings=(meeting(1), meeting(2, "no_batch")), **shared),
         score(*seats, meetings=(meeting(1),), scenario="s1", is_lost=True, **shared),
     ]
     facts = facts_of_scores(tmp_path, games)
+    measured = "5,2,3,4,30,,2.0000,0.0000,1.5000,0.0000,0.0000,false,protocol"
     assert lines_of(facts, "games.csv") == [
-        "uniform,s0,imap,uniform/imap/s0,hard,0.125,false,2,1,"
-        "5,2,3,4,30,,2.0000,0.0000,1.5000,0.0000,0.0000,false,protocol",
+        f"uniform,s0,imap,uniform/imap/s0,hard,0.125,false,2,1,{measured}",
         "uniform,s1,imap,uniform/imap/s1,hard,0.125,true,2,1,,,,,,,,,,,,,",
     ]
     assert [row["scenario_id"] for row in table_rows(facts, "agent_games.csv")] == ["s0", "s0"]
@@ -90,7 +101,9 @@ def test_what_is_measured_of_lost_games_is_absent(tmp_path: Path) -> None:
 
 def test_meetings_by_hand(tmp_path: Path) -> None:
     ends = (
-        meeting(2, "scheduled", slot=7, participants=(0, 2, 3), first_speaker=2, messages=5, cost=4),
+        meeting(
+            2, "scheduled", slot=7, participants=(0, 2, 3), first_speaker=2, messages=5, cost=4
+        ),
         meeting(1, "earlier_meeting_broken", round=1, broken_meetings=(2, 9), rejected_batches=3),
     )
     assert lines_of(facts_of_scores(tmp_path, [score(meetings=ends)]), "meetings.csv") == [

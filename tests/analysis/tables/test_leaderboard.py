@@ -9,7 +9,7 @@ import pytest
 
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.settings import Settings
-from calbench.domain.messages import Text
+from calbench.domain.messages import Route, Text
 from calbench.facts.fact import measured
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
@@ -28,14 +28,23 @@ from tests.analysis.tables.sample import (
     shown,
     values_of,
 )
+from tests.factories import make_scenario
 from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows, text_of
 from tests.facts.scored import agent, facts_of_scores, meeting, player, score
-from tests.factories import make_scenario
-from tests.metrics.games import book, canonical_scenario, decide, dm, move, play_scripts, play_team
-from tests.metrics.games import talk as say
-from tests.metrics.games import with_outcome
+from tests.metrics.games import (
+    book,
+    canonical_scenario,
+    decide,
+    dm,
+    move,
+    play_scripts,
+    play_team,
+    talk,
+    with_outcome,
+)
 
 SAMPLE = Settings(analysis=SPEC)
+EVERYBODY: Route = "all_agent_groupchat"
 NAMES = tuple(VALUE_BY_MEASURE)
 
 
@@ -122,16 +131,18 @@ def test_denominators_leave_out_what_does_not_count(tmp_path: Path) -> None:
     trace = play_scripts(
         scenario,
         {
-            0: say(dm(3, Text(text="a")), dm(3, Text(text="b")))
+            0: talk(dm(3, Text(text="a")), dm(3, Text(text="b")))
             | decide(move(101, 0, 3), book(1, 0))
             | decide(book(2, 1), round_index=1),
-            1: say(dm(0, Text(text="c")), round_index=1) | decide(book(2, 2), round_index=1),
+            1: talk(dm(0, Text(text="c")), round_index=1) | decide(book(2, 2), round_index=1),
             3: decide(book(1, 0)),
         },
     )
     facts = facts_of(tmp_path, [trace], facts=SCORES)
     (row,) = table_rows(facts, "leaderboard.csv")
-    counts = {row["measure"]: row["agent_games"] for row in table_rows(facts, "agent_game_counts.csv")}
+    counts = {
+        row["measure"]: row["agent_games"] for row in table_rows(facts, "agent_game_counts.csv")
+    }
     assert {name: (row[name], counts[name]) for name in NAMES[:6]} == {
         "coordination": ("50.0000", "3"),  # one of two, none, all
         "excess_cost": ("0.5000", "4"),
@@ -281,7 +292,7 @@ def test_shares_run_over_all_typed_agents(tmp_path: Path) -> None:
         score(agent(), agent(), vps_shares=(VpsShare("costs", "dm", 6.0),), team="z"),
         score(
             agent(), agent(), scenario="s1", team="z",
-            vps_shares=(VpsShare("costs", "dm", 2.0), VpsShare("costs", "all", 1.0)),
+            vps_shares=(VpsShare("costs", "dm", 2.0), VpsShare("costs", EVERYBODY, 1.0)),
         ),
         score(
             agent(), agent(words, vps_kind="reflection", vps=9.0), team="a",
@@ -292,7 +303,7 @@ def test_shares_run_over_all_typed_agents(tmp_path: Path) -> None:
     ]  # fmt: skip
     facts = facts_of_scores(tmp_path, games, ["z", "a"])
     assert lines_of(facts, "vps_shares.csv") == [
-        "uniform,z,costs,all,0.2500",
+        "uniform,z,costs,all_agent_groupchat,0.2500",
         "uniform,z,costs,dm,2.0000",
         "uniform,a,costs,dm,1.0000",
         "uniform,a,decision,dm,3.0000",

@@ -13,10 +13,10 @@ from calbench.metrics.usage import PROBLEMS, ReplyCounts
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Seat, Trace
 from tests.analysis.tables.sample import SETTINGS, SPEC, TEAMS, played
+from tests.factories import make_scenario
 from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows
 from tests.facts.scored import IMAP as TYPED
 from tests.facts.scored import agent, facts_of_scores, player, score
-from tests.factories import make_scenario
 from tests.metrics.games import (
     book,
     decide,

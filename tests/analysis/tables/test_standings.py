@@ -2,11 +2,16 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
+from math import nan
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
+from calbench.analysis.measures import MEASURE_BY_NAME
 from calbench.analysis.settings import Price, Settings
+from calbench.analysis.tables.standings import _standing
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.metrics.game import GameScore
@@ -23,11 +28,12 @@ QUIET = player("quiet", "degenerate")
 TIMES = 10
 
 
-def games_of(team: str, excess: Sequence[int], **changes: object) -> list[GameScore]:
+def games_of(team: str, excess: Sequence[int], **changes: Any) -> list[GameScore]:
     """Return a game a scenario, with this excess cost; its oracle pays 3."""
+    seat = changes.pop("seat", player(team))
     return [
         score(
-            agent(**({"player": player(team), "excess_cost": each} | changes)),
+            agent(seat, **({"excess_cost": each} | changes)),
             scenario=f"s{number}",
             team=team,
             optimum=OptimumReach(3, is_searched=True, loss=None),
@@ -42,7 +48,7 @@ def four_teams() -> list[GameScore]:
         *games_of("worst", [20] * TIMES),
         *games_of("best", [0] * TIMES),
         *games_of("near", [0] * (TIMES - 1) + [1]),
-        *games_of("quiet", [90] * TIMES, player=QUIET),
+        *games_of("quiet", [90] * TIMES, seat=QUIET),
     ]
 
 
@@ -69,6 +75,74 @@ def test_ranks_claim_what_comparisons_show(facts: Facts) -> None:
     # Where all are the same, everybody shares every rank.
     for team in ("best", "near", "worst"):
         assert stands(table[team], "coordination") == ("1", "3", "3", "a")
+
+
+def pair(
+    a: str, b: str, gap: float, p: float, measure: str = "excess_cost", setting: str = "s"
+) -> dict[str, object]:
+    return {
+        "setting": setting,
+        "team_a": a,
+        "team_b": b,
+        "measure": measure,
+        "difference": gap,
+        "p_adjusted": p,
+    }
+
+
+PAIRS = (
+    pair("a", "b", -0.1, 0.3),
+    pair("b", "c", -0.1, 0.05),  # the level itself does not count as below it
+    pair("a", "c", -0.2, 0.01),
+    pair("a", "d", -0.9, 0.0001),
+    pair("b", "d", -0.8, 0.0001),
+    pair("c", "d", -0.7, 0.0001),
+    pair("a", "b", 5.0, 0.0001, measure="messages"),
+    pair("a", "b", 5.0, 0.0001, setting="other"),
+    pair("a", "x", 5.0, 0.0001),  # of a team without rank
+    pair("e", "a", 5.0, nan),
+)
+
+
+def ranked(
+    teams: str,
+    pairs: Sequence[dict[str, object]],
+    level: float = 0.05,
+    measure: str = "excess_cost",
+) -> list[list[object]]:
+    """Return team, best and worst rank, how many have one, and ties."""
+    rows = pd.DataFrame({"setting": "s", "team": list(teams)})
+    found = _standing(rows, pd.DataFrame(pairs), MEASURE_BY_NAME[measure], level)
+    listed: list[list[object]] = found.drop(columns="setting").to_numpy().tolist()
+    return listed
+
+
+def test_one_may_be_tied_with_two_that_differ() -> None:
+    assert ranked("abcde", PAIRS) == [
+        ["a", 1, 2, 4, "a"],
+        ["b", 1, 3, 4, "a b"],
+        ["c", 2, 3, 4, "b"],
+        ["d", 4, 4, 4, ""],
+    ]
+
+
+def test_another_level_tells_others_apart() -> None:
+    assert ranked("abcd", PAIRS, level=0.5) == [
+        ["a", 1, 1, 4, ""],
+        ["b", 2, 2, 4, ""],
+        ["c", 3, 3, 4, ""],
+        ["d", 4, 4, 4, ""],
+    ]
+
+
+@pytest.mark.parametrize(("measure", "ranks"), [("coordination", [1, 2]), ("messages", [2, 1])])
+def test_better_is_what_the_measure_says(measure: str, ranks: list[int]) -> None:
+    found = ranked("ab", [pair("a", "b", 9.0, 0.001, measure)], measure=measure)
+    assert [row[1] for row in found] == [row[2] for row in found] == ranks
+
+
+def test_who_was_compared_with_nobody_that_competes_has_no_rank() -> None:
+    assert ranked("a", PAIRS) == []
 
 
 def test_degenerate_baselines_and_the_oracle_have_no_rank(facts: Facts) -> None:
@@ -208,10 +282,10 @@ def test_the_oracle_pays_what_it_pays(tmp_path: Path) -> None:
 PRICES = {"m/a": Price(input=2.0, cached=0.5, output=8.0), "m/b": Price(1.0, 1.0, 1.0)}
 
 
-def spoken(model: str, sent: int, received: int, **changes: object) -> GameScore:
+def spoken(model: str, sent: int, received: int, **changes: Any) -> GameScore:
     tokens = Tokens(calls=2, input_tokens=sent, cached_tokens=100, output_tokens=received)
     seat = player(model.rpartition("/")[2], "model", model)
-    return score(agent(seat, tokens=tokens), agent(), **({"team": "mixed"} | changes))
+    return score(agent(seat, tokens=tokens), agent(), **{"team": "mixed", **changes})
 
 
 def test_money_is_that_of_all_players_of_a_team(tmp_path: Path) -> None:
@@ -221,7 +295,9 @@ def test_money_is_that_of_all_players_of_a_team(tmp_path: Path) -> None:
         spoken("m/b", 3000, 70, scenario="s2"),
         score(team="typed"),
     ]
-    table = standings(facts_of_scores(tmp_path, games), Settings(SETTINGS.measure, SETTINGS.analysis, PRICES))
+    table = standings(
+        facts_of_scores(tmp_path, games), Settings(SETTINGS.measure, SETTINGS.analysis, PRICES)
+    )
     row = table["mixed"]
     assert [row[name] for name in ("calls", "input_tokens", "cached_tokens", "output_tokens")] == [
         "6", "7000", "300", "190",
@@ -229,7 +305,9 @@ def test_money_is_that_of_all_players_of_a_team(tmp_path: Path) -> None:
     price = (900 * 2 + 100 * 0.5 + 50 * 8 + 2 * (3000 + 70)) / 1e6
     assert row["price_usd"] == f"{price:.6f}"
     assert row["price_usd_per_game"] == f"{price / 3:.6f}"
-    assert [table["typed"][name] for name in ("calls", "price_usd", "price_usd_per_game")] == [""] * 3
+    assert [table["typed"][name] for name in ("calls", "price_usd", "price_usd_per_game")] == [
+        ""
+    ] * 3
 
 
 def test_one_unknown_price_leaves_the_sum_unknown(tmp_path: Path) -> None:

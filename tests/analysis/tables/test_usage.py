@@ -11,9 +11,9 @@ from calbench.metrics.game import score_game
 from calbench.metrics.usage import Tokens
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Seat, Trace
+from tests.factories import make_scenario
 from tests.facts.measured import facts_of, lines_of, table_rows
 from tests.facts.scored import agent, facts_of_scores, player, score
-from tests.factories import make_scenario
 from tests.metrics.games import play_team, with_outcome
 from tests.metrics.language_games import paid, reflecting, reflection, seat, seated
 
