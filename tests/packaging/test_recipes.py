@@ -17,6 +17,8 @@ import pytest
 
 from tests.commands.runs import REPO, SMALL, python
 
+pytestmark = pytest.mark.heavy
+
 CONTRIBUTING = (REPO / "CONTRIBUTING.md").read_text()
 
 PARTS = ("calbench", "conf", "data/label_banks", "site")
