@@ -12,20 +12,20 @@ from calbench.analysis.measures import MEASURES
 from calbench.report import board, comparisons, leaderboard, numbers, ratings
 from calbench.report.results import ExperimentResults, Summary, read_table
 from calbench.report.special import SpecialResults
-from tests.report.language_samples import make_cohort, make_language
+from tests.report.sample_site import SampleSite
 from tests.report.samples import make_results, summary_of, write_pages
 from tests.report.test_site_source import Numbers
 from tests.report.test_special_pages import PUBLISHED
 
 
 @pytest.fixture(scope="module")
-def spoken(tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
-    return make_language(tmp_path_factory.mktemp("language"), "language", "candid", "guarded")
+def spoken(sample_site: SampleSite) -> ExperimentResults:
+    return sample_site.language
 
 
 @pytest.fixture(scope="module")
-def cohort(tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
-    return make_cohort(tmp_path_factory.mktemp("smollm2"))
+def cohort(sample_site: SampleSite) -> ExperimentResults:
+    return sample_site.cohort
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +75,8 @@ def test_same_scenarios_and_channel_are_one_view(views: tuple[board.View, ...]) 
         ("silent", "degenerate baseline"),
         ("candid", "scripted agents"),
         ("guarded", "scripted agents"),
+        ("oversharer", "scripted agents"),
+        ("mixed-scripted", "scripted agents"),
         ("oracle", "reference"),
     ]
 
