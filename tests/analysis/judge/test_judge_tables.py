@@ -27,7 +27,7 @@ from calbench.stats.agreement import percentile_intervals, ratio
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Trace
 from tests.analysis.judge.games import reflected_game, spoken_game
-from tests.analysis.measuring import facts_of
+from tests.facts.measured import facts_of
 from tests.metrics.games import canonical_scenario, with_outcome
 from tests.metrics.language_games import (
     SMALL_REFLECTIONS,
@@ -93,7 +93,7 @@ def test_every_table_is_written(tmp_path: Path) -> None:
 
 
 def test_runs_without_a_judge_have_none_of_its_tables(tmp_path: Path) -> None:
-    facts = facts_of(tmp_path / "facts", [reflected_game()], SCORES)
+    facts = facts_of(tmp_path / "facts", [reflected_game()], facts=SCORES)
     assert not [table.path for table in tables_of(facts) if table.path.startswith("judge/")]
 
 
@@ -102,7 +102,9 @@ def test_a_run_that_asks_for_the_scripted_judge_gets_what_the_command_writes(
 ) -> None:
     games = [renamed(reflected_game(), number) for number in range(2)]
     lost = renamed(with_outcome(reflected_game(), "provider_fault"), 2)
-    facts = facts_of(tmp_path / "facts", [*games, lost], (*ALL_FACTS, *JUDGE_FACTS), ["words"])
+    facts = facts_of(
+        tmp_path / "facts", [*games, lost], ["words"], facts=(*ALL_FACTS, *JUDGE_FACTS)
+    )
     settings = Settings(analysis=SPEC)
     write_judge_tables(judged(tmp_path / "alone", [*games, lost]), tmp_path / "out", settings)
     write_tables(facts, tmp_path / "whole", settings)
