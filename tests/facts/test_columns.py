@@ -36,10 +36,8 @@ def test_an_estimate_has_three_columns() -> None:
     assert (low.name, high.name) == ("x_low", "x_high")
     assert low.meaning.startswith("lower end of the expanded percentile interval")
     assert high.meaning.startswith("upper end of the expanded percentile interval")
-    assert {
-        (low.unit, low.denominator, low.origin),
-        (high.unit, high.denominator, high.origin),
-    } == {("u", "games", "C")}
+    for end in (low, high):
+        assert (end.unit, end.denominator, end.origin, end.digits) == ("u", "games", "C", 4)
 
 
 def test_columns_are_chosen_in_the_order_of_the_names() -> None:

@@ -1,5 +1,6 @@
 """Facts of a score: every column of a game, its agents, meetings, rounds, charges and shares."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -176,13 +177,11 @@ def test_who_is_typed_has_no_replies() -> None:
 
 
 def test_moves_are_counted_once_over_the_rounds() -> None:
-    again = ROUND.__class__(
-        **{
-            **{name: getattr(ROUND, name) for name in ROUND.__slots__},
-            "round": 3,
-            "moved_meetings": frozenset({MeetingId(8), MeetingId(9)}),
-            "moved_copies": frozenset(),
-        }
+    again = replace(
+        ROUND,
+        round=3,
+        moved_meetings=frozenset({MeetingId(8), MeetingId(9)}),
+        moved_copies=frozenset(),
     )
     values = AGENTS.of(game(score(agent(), agent(), rounds=(ROUND, again))))
     assert values["meetings_moved"] == [0, 3]
@@ -203,7 +202,11 @@ def test_meetings_by_hand() -> None:
 
 def test_what_a_score_holds_of_a_game_that_counts() -> None:
     regret = MeetingRegret(MeetingId(4), AgentId(1), None, Slot(2), 3, -1, 5)
-    whole = {"rounds": (ROUND,), "regret": (regret,), "vps_shares": (VpsShare("costs", "dm", 2.5),)}
+    whole: dict[str, Any] = {
+        "rounds": (ROUND,),
+        "regret": (regret,),
+        "vps_shares": (VpsShare("costs", "dm", 2.5),),
+    }
     assert rows(ROUNDS, score(**whole)) == [(1, 2, "first", 4, 2, 1.5)]
     assert rows(REGRET, score(**whole)) == [(4, 1, None, 2, 7, 3, -1, 5)]
     assert rows(SHARES, score(**whole)) == [("costs", "dm", 2.5)]

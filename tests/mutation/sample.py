@@ -63,10 +63,15 @@ def modules() -> list[Path]:
 
 
 def inert(path: Path) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Yield from where to where stands what no test can notice: types, and how values are kept."""
+    """Yield from where to where stands what no test can notice.
+
+    Types, how values are kept, and that two lists are of one length.
+    """
     for node in ast.walk(ast.parse(path.read_text())):
         found = [getattr(node, "annotation", None), getattr(node, "returns", None)]
         found += [each for each in getattr(node, "decorator_list", []) if is_keeping(each)]
+        if isinstance(node, ast.keyword) and node.arg == "strict":
+            found.append(node.value)
         for each in found:
             if isinstance(each, ast.expr):
                 end = (each.end_lineno or each.lineno, each.end_col_offset or each.col_offset)
