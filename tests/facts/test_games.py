@@ -164,7 +164,7 @@ def test_a_seat_by_hand() -> None:
         "replies": 500,
         "read": 500 - sum(unread),
         "recovered": 8,
-        **dict(zip(PROBLEMS, unread, strict=True)),
+        **{str(problem): number for number, problem in enumerate(PROBLEMS, start=10)},
         "meetings_moved": 0,
         "copies_moved": 0,
     }
