@@ -4,6 +4,7 @@ What a column looks like never depends on the values that happen to stand in it:
 numbers that are all 0 is written as ``0.0000``.
 """
 
+import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -141,13 +142,24 @@ def read_text(path: Path) -> pd.DataFrame:
     Raises:
         FileError: it cannot be read, or is no table.
     """
+    data = read_bytes(path)
     try:
-        return pd.read_csv(
-            io.BytesIO(read_bytes(path)), dtype=str, keep_default_na=False, na_values=[""]
-        )
-    except ValueError as error:
+        _check_rows(data)
+        return pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False, na_values=[""])
+    except (ValueError, csv.Error) as error:
         problem = str(error).splitlines()[0]
         raise FileError(f"{path}: does not read as a table: {problem}") from error
+
+
+def _check_rows(data: bytes) -> None:
+    """Refuse rows of another length than the header, which pandas fills up or shifts."""
+    rows = csv.reader(io.StringIO(data.decode(), newline=""))
+    header = next(rows, [])
+    for row in rows:
+        if row and len(row) != len(header):
+            raise ValueError(
+                f"line {rows.line_num} has {len(row)} cells, the header has {len(header)}"
+            )
 
 
 def read_csv(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
@@ -167,8 +179,14 @@ def read_csv(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
 
 
 def _truths(frame: pd.DataFrame, columns: Sequence[Column]) -> dict[str, pd.Series]:
+    return {c.name: _truth(frame[c.name]) for c in columns if c.kind == "truth"}
+
+
+def _truth(values: pd.Series) -> pd.Series:
     known = {"true": True, "false": False}
-    return {c.name: frame[c.name].map(known) for c in columns if c.kind == "truth"}
+    if not (is_known := values.isna() | values.isin(known)).all():
+        raise ValueError(f"neither true nor false: {values[~is_known].iloc[0]!r}")
+    return values.map(known)
 
 
 def arrow_schema(columns: Sequence[Column]) -> "pa.Schema":

@@ -86,7 +86,9 @@ class Results:
     def _paths(self) -> Iterator[Path]:
         for folder in self.traces:
             if not folder.exists():
-                raise FileError(f"{folder}: there are no games; play them (`dvc repro`) first")
+                raise FileError(
+                    f"{folder}: there are no games; play them (`dvc repro`), or name a whole run"
+                )
             yield from trace_paths(folder)
 
 
@@ -106,7 +108,10 @@ def read_run(path: Path) -> Results:
         for each in TABLES.values()
         if (tables / each.path).is_file()
     }
-    traces = path / TRACES_FOLDER if (path / TRACES_FOLDER).is_dir() else path
+    # A folder of tables holds JSON files too, which are no games.
+    traces = path / TRACES_FOLDER
+    if not found and not traces.is_dir():
+        traces = path
     if not found and next(traces.rglob("*.json"), None) is None:
         raise FileError(f"{path}: holds neither tables nor games; name the folder of a run")
     return Results(found, [traces])

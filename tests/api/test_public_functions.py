@@ -105,7 +105,15 @@ def test_play_game_refuses_a_team_that_does_not_fit(suite: Path, team: str | lis
 
 def test_public_names_are_those_of_the_package() -> None:
     package = sys.modules["calbench"]
-    assert package.__all__ == ["__version__", "load_suite", "play", "play_game", "score_game"]
+    assert package.__all__ == [
+        "__version__",
+        "load_suite",
+        "play",
+        "play_game",
+        "read_results",
+        "read_run",
+        "score_game",
+    ]
     assert all(getattr(package, name) for name in package.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = package.nothing

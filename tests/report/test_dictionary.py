@@ -80,6 +80,7 @@ def test_every_file_of_the_pipeline_is_named_on_the_data_page() -> None:
     assert files
     named = {*OF_RUNS, *OF_SITE}
     assert not [name for name in files if name not in named and f"`{name}`" not in page]
+    assert "`datapackage.json`" in page
 
 
 def test_columns_have_a_meaning_each_and_numbers_an_origin() -> None:

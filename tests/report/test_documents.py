@@ -35,7 +35,7 @@ def test_file_without_such_a_section_is_refused() -> None:
 
 def test_every_part_that_can_be_added_is_on_the_page() -> None:
     text = parts(SOURCES.parent)["contributing"]()
-    for name in ("protocol", "metric", "suite", "model", "agent", "label-bank"):
+    for name in ("protocol", "metric", "table", "fact", "suite", "model", "agent", "label-bank"):
         assert f"{{#add-a{'n' if name == 'agent' else ''}-{name}}}" in text
 
 

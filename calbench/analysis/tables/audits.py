@@ -34,7 +34,7 @@ WHO = ["setting", "team", "player"]
 _PLAYER = text("player", "who sent or did it; empty: the whole team")
 _MESSAGES = count("messages", "messages", "text messages sent; a group message counts once", "P")
 _COUNT = count("count", "see unit", "how often; one message may show several", "P")
-_WILSON = "end of the Wilson 95% interval"
+_WILSON = "end of the Wilson interval, of the run's confidence"
 
 
 def rate_columns(

@@ -41,8 +41,8 @@ COMPARISONS = (
     number(
         "resolvable_gap",
         UNIT,
-        "smallest true difference that so many scenarios find with 80% power at the level of "
-        "5%, by the paired t-test; empty below three scenarios",
+        "smallest true difference that so many scenarios find with the run's power, at a level of "
+        "one less its confidence, by the paired t-test; empty below three scenarios",
         COMMON,
     ),
     Column(
