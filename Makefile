@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check check-slow lint types contracts test heavy slow bench release lock lock-local record-local local-llm clean
+.PHONY: check check-slow lint types contracts test heavy slow bench mutants release lock lock-local record-local local-llm clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -26,6 +26,9 @@ slow:  ## slow tests, and every law with all its examples
 
 bench:
 	pytest -o addopts="-ra" -q --benchmark-only --benchmark-columns=min,median,mean,ops,rounds tests/benchmarks
+
+mutants:  ## how many of 100 changes to tables and statistics the tests notice; see CONTRIBUTING
+	python -m tests.mutation.sample
 
 release:  ## publish in data/release what `dvc repro` computed
 	python -m stages.release

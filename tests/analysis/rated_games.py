@@ -13,7 +13,7 @@ from calbench.domain.ids import AgentId
 from calbench.domain.randomness import Stream, stream
 from calbench.facts.fact import MeasuredGame
 from calbench.facts.games import AGENTS, GAMES
-from calbench.facts.storage import Facts, FactsWriter, GameKey, batch_of
+from calbench.facts.storage import Facts
 from calbench.metrics.game import AgentGame, GameScore
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.optimum import OptimumReach
@@ -21,6 +21,7 @@ from calbench.metrics.seats import Player
 from calbench.metrics.usage import Tokens
 from calbench.stats.spec import RatingSpec
 from calbench.traces.models import Kind
+from tests.facts.measured import facts_of_games
 
 
 class Took(NamedTuple):
@@ -104,20 +105,9 @@ def measured_game(score: GameScore) -> MeasuredGame:
 
 def facts_of(folder: Path, games: Iterable[GameScore]) -> Facts:
     """Write the facts of games and their agents, in the order in which games come."""
-    kept = (GAMES, AGENTS)
-    batch = batch_of(
-        kept,
-        (
-            (
-                GameKey(score.setting, score.team_id, score.scenario_id),
-                {fact.name: fact.of(measured_game(score)) for fact in kept},
-            )
-            for score in games
-        ),
-    )
-    with FactsWriter(folder, kept, sorted({key.team for key in batch.keys})) as writer:
-        writer.add(batch)
-        return writer.write()
+    listed = list(map(measured_game, games))
+    teams = sorted({game.score.team_id for game in listed})
+    return facts_of_games(folder, listed, teams, (GAMES, AGENTS))
 
 
 def agents_of(games: Iterable[GameScore]) -> pd.DataFrame:

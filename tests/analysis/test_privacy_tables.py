@@ -9,13 +9,17 @@ import pytest
 
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
+from calbench.domain.actions import BroadcastMessage
+from calbench.domain.ids import Slot
+from calbench.domain.messages import CostReport
 from calbench.metrics.game import score_game
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.privacy.loss import round_beliefs
 from calbench.traces.models import Trace
+from tests.factories import make_scenario
 from tests.facts.measured import facts_of, lines_of, play_preset, written
 from tests.facts.played import told_game
-from tests.metrics.games import canonical_scenario, play_team, with_outcome
+from tests.metrics.games import canonical_scenario, play_scripts, play_team, talk, with_outcome
 from tests.metrics.language_games import halted, seat, seated, small_game
 
 COLUMNS = {
@@ -238,3 +242,13 @@ def test_messages_that_told_nothing_are_not_named(tmp_path: Path) -> None:
     assert lines_of(facts, "telling_messages.csv", settings) == [
         "test,test,test-000,7,0,costs,2.0000"
     ]
+
+
+def test_a_message_that_told_what_was_believed_is_not_named(tmp_path: Path) -> None:
+    """That a slot is free says nothing to who takes every slot for free."""
+    free = BroadcastMessage(content=CostReport(slots=(Slot(0),), costs=(0,)))
+    trace = play_scripts(make_scenario(["..", "..", ".."], [(0, 1)]), {0: talk(free)})
+    settings = Settings(MeasureSpec(belief_prior=1.0))
+    facts = facts_of(tmp_path, [trace], measure=settings.measure)
+    assert len(lines_of(facts, "privacy/belief_evidence.csv", settings)) == 2
+    assert lines_of(facts, "telling_messages.csv", settings) == []

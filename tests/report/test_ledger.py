@@ -25,8 +25,8 @@ from calbench.report.games import game_data
 from calbench.report.ledger import DIGITS, ledger_data, vector_of
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
-from tests.analysis.measuring import facts_of
 from tests.factories import make_scenario
+from tests.facts.measured import facts_of
 from tests.golden.games import FOLDER, TEAMS
 from tests.metrics.games import dm, play_scripts, talk
 from tests.report.language_samples import make_language
@@ -103,7 +103,7 @@ def test_steps_add_up_to_every_typed_agents_loss(scenario: str, team: str) -> No
 )
 def test_steps_add_up_to_the_loss_in_the_summary_table(team: str, tmp_path: Path) -> None:
     trace = golden(f"plain-{team}")
-    facts = facts_of(tmp_path / "facts", [trace], (*SCORES, BELIEFS, PAIRS))
+    facts = facts_of(tmp_path / "facts", [trace], facts=(*SCORES, BELIEFS, PAIRS))
     TABLES["privacy/game_summary.csv"].write(facts, Settings(), tmp_path)
     with (tmp_path / "privacy" / "game_summary.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.estimates import ScenarioSums
+from calbench.analysis.estimates import estimated_means
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
@@ -86,17 +86,13 @@ REFLECTION_CALIBRATION = (
 )
 def reflection_calibration(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How often reflections went toward the truth, by setting, team and size of the movement."""
-    rows = _moves_by_game(facts)
-    teams = rows.groupby(["setting", "team"], sort=False)[["reflections", "unread", *MOVES]].sum()
-    found = teams.assign(
-        **{f"mean_{direction}": _mean_size(teams, direction) for direction in DIRECTIONS}
-    )
-    shares = [sums.means(settings.analysis) for sums in _shares(rows)]
-    if not shares:
-        return pd.DataFrame()
-    rows = found.reset_index().merge(pd.concat(shares, ignore_index=True), on=["setting", "team"])
-    counts = {f"movements{end}": rows[f"precision{end}_n"] for end in SIZES}
-    return rows.assign(**counts)
+    games = _moves_by_game(facts)
+    teams = games.groupby(["setting", "team"], sort=False)[["reflections", "unread", *MOVES]].sum()
+    means = {f"mean_{direction}": _mean_size(teams, direction) for direction in DIRECTIONS}
+    toward, away = (_moves_of_sizes(games, direction) for direction in DIRECTIONS)
+    shares = estimated_means(games, ["team"], toward, settings.analysis, weights=toward + away)
+    rows = teams.assign(**means).reset_index().merge(shares, on=["setting", "team"])
+    return rows.assign(**{f"movements{end}": rows[f"precision{end}_n"] for end in SIZES})
 
 
 def _moves_by_game(facts: Facts) -> pd.DataFrame:
@@ -116,22 +112,11 @@ def _mean_size(moves: pd.DataFrame, direction: str) -> Floats:
     return means
 
 
-def _shares(games: pd.DataFrame) -> Iterator[ScenarioSums]:
-    """Yield movements toward the truth among all, by scenario, team and size."""
-    quantities = tuple(f"precision{end}" for end in SIZES)
-    for setting, rows in games.groupby("setting", sort=True):
-        teams = rows[["team"]].drop_duplicates(ignore_index=True)
-        team, _ = pd.factorize(rows["team"])
-        scenario, scenarios = pd.factorize(rows["scenario_id"], sort=True)
-        toward, away = np.zeros((2, len(scenarios), len(teams), len(SIZES)))
-        toward[scenario, team] = _moves_of_sizes(rows, "toward")
-        away[scenario, team] = _moves_of_sizes(rows, "away")
-        yield ScenarioSums(str(setting), teams, quantities, toward, toward + away)
-
-
-def _moves_of_sizes(games: pd.DataFrame, direction: str) -> Floats:
+def _moves_of_sizes(games: pd.DataFrame, direction: str) -> pd.DataFrame:
     """Return how many movements of a direction have the sizes that count together."""
-    counts = [
-        games[[f"{direction}_{size}" for size in sizes]].sum(axis=1) for sizes in SIZES.values()
-    ]
-    return np.stack(counts, axis=1).astype(np.float64)
+    return pd.DataFrame(
+        {
+            f"precision{end}": games[[f"{direction}_{size}" for size in sizes]].sum(axis=1)
+            for end, sizes in SIZES.items()
+        }
+    )

@@ -182,9 +182,7 @@ def optimum_lost_shares(facts: Facts, settings: Settings) -> pd.DataFrame:
     places = places.assign(is_lost=places["lost_in"] != NEVER)
     teams = lost.groupby(by).size().rename("searched_games").reset_index()
     rows = teams.merge(places, "inner", "setting").merge(counts, "left", [*by, "lost_in"])
-    rows = rows.sort_values(
-        ["setting", "is_lost", "lost_in", "team_place"], ignore_index=True
-    ).fillna({"games": 0})
+    rows = rows.sort_values(["setting", "is_lost", "lost_in", "team_place"]).fillna({"games": 0})
     return rows.join(_shares(rows, "games", "searched_games", "share", settings.analysis))
 
 

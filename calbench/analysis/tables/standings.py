@@ -115,7 +115,7 @@ def standings(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 def _suites(facts: Facts) -> pd.DataFrame:
     """Return what defines the scenarios of each setting, and the channels of its first game."""
-    games = facts.games.groupby("setting", sort=False)
+    games = facts.games.groupby("setting")
     digests = games["scenario_digest"].agg(
         lambda found: sha256("".join(sorted(set(found))).encode()).hexdigest()
     )

@@ -22,8 +22,8 @@ from calbench.scenarios.labels import assign_labels, read_label_bank
 from calbench.scenarios.models import Scenario
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Trace
-from tests.analysis.measuring import facts_of
 from tests.factories import make_scenario
+from tests.facts.measured import facts_of
 from tests.metrics.games import (
     book,
     canonical_scenario,
@@ -50,7 +50,7 @@ Row = dict[str, str]
 
 
 def audited(folder: Path, traces: Sequence[Trace], teams: Sequence[str] = ()) -> Facts:
-    return facts_of(folder, traces, (GAMES, *AUDITS), teams)
+    return facts_of(folder, traces, teams, facts=(GAMES, *AUDITS))
 
 
 def written(facts: Facts, name: str, spec: AnalysisSpec | None = None) -> str:

@@ -23,11 +23,11 @@ from calbench.metrics.judge.cases import cases_of
 from calbench.metrics.judge.judging import scripted_verdicts
 from calbench.metrics.judge.verdicts import verdict_of
 from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
-from calbench.stats.agreement import percentile_intervals, ratio
+from calbench.stats.agreement import chance_agreement, percentile_intervals, ratio
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Trace
 from tests.analysis.judge.games import reflected_game, spoken_game
-from tests.analysis.measuring import facts_of
+from tests.facts.measured import facts_of
 from tests.metrics.games import canonical_scenario, with_outcome
 from tests.metrics.language_games import (
     SMALL_REFLECTIONS,
@@ -93,7 +93,7 @@ def test_every_table_is_written(tmp_path: Path) -> None:
 
 
 def test_runs_without_a_judge_have_none_of_its_tables(tmp_path: Path) -> None:
-    facts = facts_of(tmp_path / "facts", [reflected_game()], SCORES)
+    facts = facts_of(tmp_path / "facts", [reflected_game()], facts=SCORES)
     assert not [table.path for table in tables_of(facts) if table.path.startswith("judge/")]
 
 
@@ -102,7 +102,9 @@ def test_a_run_that_asks_for_the_scripted_judge_gets_what_the_command_writes(
 ) -> None:
     games = [renamed(reflected_game(), number) for number in range(2)]
     lost = renamed(with_outcome(reflected_game(), "provider_fault"), 2)
-    facts = facts_of(tmp_path / "facts", [*games, lost], (*ALL_FACTS, *JUDGE_FACTS), ["words"])
+    facts = facts_of(
+        tmp_path / "facts", [*games, lost], ["words"], facts=(*ALL_FACTS, *JUDGE_FACTS)
+    )
     settings = Settings(analysis=SPEC)
     write_judge_tables(judged(tmp_path / "alone", [*games, lost]), tmp_path / "out", settings)
     write_tables(facts, tmp_path / "whole", settings)
@@ -268,6 +270,29 @@ def test_precision_of_a_small_game_by_hand(tmp_path: Path) -> None:
     }
 
 
+def test_reflections_may_be_the_more_precise(tmp_path: Path) -> None:
+    """About agent 0, whom reflections now get right 4 times in 5, the judge 2 in 3."""
+    answers = list(SMALL_REFLECTIONS)
+    answers[2] = reflection(0, 2, {0: (0, 1, 0, 0), 1: (0, 0, 0, 0)})
+    write(tmp_path / "out", [reflecting(spoken_game(), answers)])
+    found = rows(tmp_path / "out", "judge_vs_reflection_precision")
+    assert [(row["gap"], row["more_precise"]) for row in found] == [
+        ("-0.133333", "reflection"),
+        ("0.500000", "judge"),
+    ]
+    (listed,) = rows(tmp_path / "out", "judge_more_precise_than_reflection")
+    assert listed["target_agent"] == "1"
+    assert statistics(tmp_path / "out", "game_target") == {
+        "joined_targets": 2,
+        "judge_more_precise": 1,
+        "reflection_more_precise": 1,
+        "tied": 0,
+        "judge_more_precise_share": 0.5,
+        "mean_gap": 0.1833,
+        "mean_gap_judge_more_precise": 0.5,
+    }
+
+
 def test_cases_are_what_the_judge_was_shown(tmp_path: Path) -> None:
     trace = reflected_game()
     write(tmp_path / "out", [trace])
@@ -363,6 +388,50 @@ def test_teams_of_a_setting_are_resampled_together(tmp_path: Path) -> None:
         )
         ends = (float(row["value"]), float(row["low"]), float(row["high"]))
         assert ends == pytest.approx([each[0] for each in expected], abs=5e-5)
+
+
+def signs_of(folder: Path, team: str) -> dict[str, np.ndarray]:
+    """Return the sign of every cell that anybody moved, ``[game, cell]``, by side."""
+    found = [
+        row
+        for row in rows(folder, "judge_reflection_cell_agreement")
+        if row["trace_path"].startswith(f"{team}/")
+    ]
+    games = sorted({row["trace_path"] for row in found})
+    where = sorted({(r["observer_agent"], r["target_agent"], r["slot"]) for r in found})
+    signs = {side: np.zeros((len(games), len(where))) for side in ("judge", "reflection")}
+    for row in found:
+        cell = where.index((row["observer_agent"], row["target_agent"], row["slot"]))
+        for side, each in signs.items():
+            each[games.index(row["trace_path"]), cell] = np.sign(int(row[f"{side}_delta"]))
+    return signs
+
+
+def test_agreement_is_held_against_reflections_of_other_games(tmp_path: Path) -> None:
+    one, other = reflected_game(), reflecting(spoken_game(), SMALL_REFLECTIONS[1:])
+    turned = reflecting(spoken_game(("..B.", "E...", "...E")), SMALL_REFLECTIONS)
+    games = [renamed(each, number) for number, each in enumerate((one, other, turned))]
+    games += [of_team(each, "late") for each in games[1:]]
+    games += [of_team(renamed(one, 9), "single")]
+    spec = AnalysisSpec(bootstrap_resamples=50, permutations=199)
+    write(tmp_path / "out", games, spec=spec)
+    found = {
+        (row["team"], row["statistic"]): row
+        for row in rows(tmp_path / "out", "judge_agreement")
+        if row["unit"] == "cell"
+    }
+    for team in ("words", "late"):
+        signs = signs_of(tmp_path / "out", team)
+        both = signs["judge"], signs["reflection"]
+        expected = chance_agreement(*both, spec, "judge", "test", "cell")
+        assert expected is not None
+        assert float(found[team, "by_chance"]["value"]) == pytest.approx(expected[0], abs=5e-5)
+        stated = found[team, "directional_agreement"]["p_value"]
+        assert float(stated) == pytest.approx(expected[1], abs=5e-5)
+        assert found[team, "by_chance"]["p_value"] == found[team, "kappa"]["p_value"] == ""
+    assert found["words", "by_chance"]["value"] != found["late", "by_chance"]["value"]
+    assert found["single", "by_chance"]["value"] == ""
+    assert found["single", "directional_agreement"]["p_value"] == ""
 
 
 def test_games_without_reflections_are_compared_with_the_semantics(tmp_path: Path) -> None:

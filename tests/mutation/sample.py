@@ -1,0 +1,200 @@
+"""How many of a sample of mutants the tests of tables and statistics notice.
+
+Cosmic Ray makes each mutant, a single change to a copy of the tree, and runs the tests on it; here
+stands which mutants. A mutant that no test fails on survives: either a test is missing, or it is
+no change (a wider buffer, say). Run it with ``make mutants``; CONTRIBUTING says what to install.
+"""
+
+import argparse
+import ast
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from hashlib import sha256
+from itertools import groupby
+from multiprocessing import current_process
+from pathlib import Path
+from typing import NamedTuple
+
+from cosmic_ray.commands.init import _all_work_items
+from cosmic_ray.mutating import mutate_and_test
+from cosmic_ray.testing import run_tests
+from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkResult
+
+ROOT = Path(__file__).resolve().parents[2]
+TREE = ROOT / "build" / "mutants"
+"""Copies of the tree, one a process: mutants are written over the code."""
+
+COPIED = (
+    *("calbench", "tests", "conf", "pyproject.toml"),
+    *("data/audit_sample", "data/label_banks", "data/published", "data/release", "data/suites"),
+)
+
+MUTATED = ("calbench/facts", "calbench/stats", "calbench/analysis/tables")
+TESTED = ("tests/facts", "tests/stats", "tests/analysis")
+
+SEED = "tables"
+"""Of the sample: what the places of the code are ranked by, together with what stands there [C]."""
+
+TIMEOUT = 600.0
+"""Seconds after which a mutant counts as noticed: it never ends [C]."""
+
+LEFT_OUT = ("core/RemoveDecorator", "core/NoOp")
+"""Operators: without its decorator a function is no table, or computes once more."""
+
+
+class Place(NamedTuple):
+    """Where in the code something can be changed."""
+
+    module: str
+    start: tuple[int, int]
+    end: tuple[int, int]
+
+
+def place_of(mutation: MutationSpec) -> Place:
+    return Place(str(mutation.module_path), mutation.start_pos, mutation.end_pos)
+
+
+def modules() -> list[Path]:
+    found = (path for folder in MUTATED for path in Path(folder).rglob("*.py"))
+    return sorted(path for path in found if path.name != "__init__.py")
+
+
+def inert(path: Path) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Yield from where to where stands what no test can notice.
+
+    Types, how values are kept, and that two lists are of one length.
+    """
+    for node in ast.walk(ast.parse(path.read_text())):
+        found = [getattr(node, "annotation", None), getattr(node, "returns", None)]
+        found += [each for each in getattr(node, "decorator_list", []) if is_keeping(each)]
+        if isinstance(node, ast.keyword) and node.arg == "strict":
+            found.append(node.value)
+        for each in found:
+            if isinstance(each, ast.expr):
+                end = (each.end_lineno or each.lineno, each.end_col_offset or each.col_offset)
+                yield (each.lineno, each.col_offset), end
+
+
+def is_keeping(decorator: ast.expr) -> bool:
+    """Whether a decorator freezes values or remembers them."""
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(named, ast.Name) and named.id in {"dataclass", "lru_cache", "cached_property"}
+
+
+def mutations() -> Iterator[MutationSpec]:
+    """Yield every mutation of the code."""
+    for path in modules():
+        left_out = list(inert(path))
+        for item in _all_work_items([path], {}):
+            (mutation,) = item.mutations
+            is_inert = any(low <= mutation.start_pos < high for low, high in left_out)
+            if not is_inert and mutation.operator_name not in LEFT_OUT:
+                yield mutation
+
+
+def rank(*names: object) -> str:
+    return sha256(repr((SEED, *names)).encode()).hexdigest()
+
+
+def sample(size: int) -> list[MutationSpec]:
+    """Return one mutation at each of so many places.
+
+    Places are ranked by what stands there, so that a change elsewhere leaves them in the sample.
+    """
+    by_place = {
+        place: sorted(found, key=lambda m: rank(m.operator_name, m.definition_name))
+        for place, found in groupby(sorted(mutations(), key=place_of), key=place_of)
+    }
+    lines = {str(path): path.read_text().splitlines() for path in modules()}
+
+    def order(place: Place) -> tuple[str, Place]:
+        text = lines[place.module][place.start[0] - 1].strip()
+        return rank(place.module, text, place.start[1]), place
+
+    chosen = sorted(by_place, key=order)[:size]
+    return [by_place[place][0] for place in sorted(chosen)]
+
+
+def tests_of(module: Path) -> list[str]:
+    """Return the files of tests, those first that are most likely to notice."""
+    found = sorted(path for folder in TESTED for path in Path(folder).rglob("test_*.py"))
+    parts = set(module.with_suffix("").parts) - {"calbench"}
+
+    def distance(path: Path) -> tuple[int, bool]:
+        is_own = path.stem.removeprefix("test_") in {module.stem, module.stem.rstrip("s")}
+        return -len(parts & set(path.parts)), not is_own
+
+    return [str(path) for path in sorted(found, key=lambda p: (distance(p)[1], distance(p)[0]))]
+
+
+def prepare() -> None:
+    """Make a copy of the tree for this process and go there."""
+    own = TREE / current_process().name
+    shutil.rmtree(own, ignore_errors=True)
+    for name in COPIED:
+        source, target = ROOT / name, own / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
+    os.chdir(own)
+
+
+def command(module: Path) -> str:
+    return f"{sys.executable} -m pytest -x -q -n 0 -p no:cacheprovider {' '.join(tests_of(module))}"
+
+
+def tried(mutation: MutationSpec) -> WorkResult:
+    """Run the tests on a mutant."""
+    return mutate_and_test([mutation], command(mutation.module_path), TIMEOUT)
+
+
+def unchanged() -> str | None:
+    """Run the tests on the code as it is; return what they say if one fails."""
+    outcome, output = run_tests(command(modules()[0]), TIMEOUT)
+    return None if outcome is TestOutcome.SURVIVED else str(output)
+
+
+def report(mutation: MutationSpec, result: WorkResult) -> str:
+    line, _ = mutation.start_pos
+    name = mutation.operator_name.removeprefix("core/")
+    outcome = "none" if result.test_outcome is None else result.test_outcome.value
+    return f"{outcome:11} {mutation.module_path}:{line} {name} {mutation.occurrence}"
+
+
+def changed(diff: str | None) -> Iterable[str]:
+    lines = (diff or "").splitlines()
+    return [line for line in lines if line[:1] in "+-" and line[:3] not in {"+++", "---"}]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Try a sample of mutants and print which survived."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", type=int, default=100, help="mutants; 100 unless given")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--list", action="store_true", help="only name the mutants")
+    given = parser.parse_args(arguments)
+    os.chdir(ROOT)
+    chosen = sample(given.size)
+    if given.list:
+        for mutation in chosen:
+            print(report(mutation, WorkResult("no-test")))
+        return
+    survivors = 0
+    with ProcessPoolExecutor(given.processes, initializer=prepare) as executor:
+        if problem := executor.submit(unchanged).result():
+            sys.exit(f"the tests fail without any mutant:\n{problem}")
+        for mutation, result in zip(chosen, executor.map(tried, chosen), strict=True):
+            print(report(mutation, result), flush=True)
+            if result.test_outcome is not TestOutcome.KILLED:
+                survivors += 1
+                print(*changed(result.diff), sep="\n", flush=True)
+    print(f"killed {len(chosen) - survivors} of {len(chosen)}, survived {survivors}")
+
+
+if __name__ == "__main__":
+    main()
