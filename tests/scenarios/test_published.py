@@ -14,6 +14,11 @@ from tests.factories import make_scenario
 BARE = make_scenario(["E..B", ".E.E"], [(0, 1)])
 
 
+def packed(data: bytes) -> bytes:
+    """Return data that gzip packed at no time, so that every process names tests alike."""
+    return gzip.compress(data, mtime=0)
+
+
 def line() -> bytes:
     return storage._line(BARE).encode()
 
@@ -21,7 +26,7 @@ def line() -> bytes:
 def packed(folder: Path, name: str, data: bytes) -> Path:
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}.jsonl.gz"
-    path.write_bytes(gzip.compress(data))
+    path.write_bytes(packed(data))
     return path
 
 
@@ -55,14 +60,14 @@ def test_name_is_no_path_and_no_pattern(tmp_path: Path, name: str) -> None:
     [
         (b"", "cannot be unpacked|is empty"),
         (line(), "cannot be unpacked: Not a gzipped file"),
-        (gzip.compress(line())[:-9], "cannot be unpacked: Compressed file ended"),
-        (gzip.compress(line()) + b"more", "cannot be unpacked: Not a gzipped file"),
-        (gzip.compress(line())[:-8] + bytes(8), "cannot be unpacked: CRC check failed"),
-        (gzip.compress(line())[:12] + b"\xff" * 99, "cannot be unpacked: Error -3"),
-        (gzip.compress(b""), "the file is empty"),
-        (gzip.compress(line() + b"{"), "line 2: not JSON"),
-        (gzip.compress(line() * 2), "line 2, field scenario_id: test-000 is also"),
-        (gzip.compress(b"\xff\n"), "line 1: byte 1 is not UTF-8"),
+        (packed(line())[:-9], "cannot be unpacked: Compressed file ended"),
+        (packed(line()) + b"more", "cannot be unpacked: Not a gzipped file"),
+        (packed(line())[:-8] + bytes(8), "cannot be unpacked: CRC check failed"),
+        (packed(line())[:12] + b"\xff" * 99, "cannot be unpacked: Error -3"),
+        (packed(b""), "the file is empty"),
+        (packed(line() + b"{"), "line 2: not JSON"),
+        (packed(line() * 2), "line 2, field scenario_id: test-000 is also"),
+        (packed(b"\xff\n"), "line 1: byte 1 is not UTF-8"),
     ],
 )
 def test_packed_file_that_does_not_fit_is_told_in_one_line(
