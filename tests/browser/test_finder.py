@@ -14,6 +14,8 @@ from calbench.report.search import words_of
 from calbench.traces.storage import read_trace
 from tests.browser.tabs import Visit, opened
 
+pytestmark = pytest.mark.heavy
+
 HOSTILE = "hostile/hostile/hostile-000"
 
 

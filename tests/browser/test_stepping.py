@@ -10,6 +10,8 @@ from tests.report.language_samples import HOSTILE_WORDS
 from tests.report.sample_site import HALVES
 from tests.report.samples import HOSTILE_TEXTS
 
+pytestmark = pytest.mark.heavy
+
 HOSTILE = "hostile/hostile/hostile-000"
 
 

@@ -19,6 +19,8 @@ from tests.browser.tabs import Visit, opened
 from tests.report.samples import play, suite_of
 from tests.report.unpacking import page_data
 
+pytestmark = pytest.mark.heavy
+
 
 def go_to(page: Page, event: int) -> None:
     """Move the open game to an event."""

@@ -10,6 +10,8 @@ from calbench.teams import known_names
 from calbench.traces.models import Seat
 from tests.commands.runs import SMALL
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -14,6 +14,8 @@ from tests.commands.recording import recording
 from tests.commands.runs import SMALL, files
 from tests.commands.test_model_runs import answering, unreachable
 
+pytestmark = pytest.mark.heavy
+
 RAISES = inspect.getsourcelines(look_up)[1] + 2
 """The line of the module that raises."""
 

@@ -11,6 +11,8 @@ from calbench.analysis.tables import TABLES
 from calbench.rescore import main
 from tests.commands.runs import SMALL, files
 
+pytestmark = pytest.mark.heavy
+
 SETTINGS = tuple(text for text in SMALL if text.startswith("analysis."))
 
 

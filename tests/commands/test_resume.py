@@ -23,6 +23,8 @@ from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Limits, Seat, Team
 from tests.commands.runs import SMALL, calbench, files, repeated, started, write_repeated
 
+pytestmark = pytest.mark.heavy
+
 
 def small_spec(out: Path, *overrides: str) -> RunSpec:
     return compose([*SMALL, f"out={out}", *overrides])

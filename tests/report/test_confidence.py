@@ -16,6 +16,8 @@ from calbench.stats.spec import AnalysisSpec
 from tests.report.samples import SOURCES, make_results, summary_of
 from tests.report.unpacking import page_data
 
+pytestmark = pytest.mark.heavy
+
 CONFIDENCES = {"wide": 0.95, "narrow": 0.5}
 
 

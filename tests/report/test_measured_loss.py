@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from calbench.report.sections import measures
 from calbench.report.setting import SettingResults
 from tests.report.samples import make_results
+
+pytestmark = pytest.mark.heavy
 
 
 def test_a_team_whose_loss_is_unknown_has_a_dash_and_a_note(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from tests.report.language_samples import make_cohort, make_language
 from tests.report.samples import make_results, write_pages
 from tests.report.test_special_pages import PUBLISHED, draws, rename
 
+pytestmark = pytest.mark.heavy
+
 NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-]|\.\d)")
 """A number that stands by itself: not part of an id, a name or a version."""
 

@@ -24,6 +24,8 @@ from calbench.teams import protocol_preset
 from tests.report.samples import SOURCES, make_results, write_pages
 from tests.report.test_site_source import Numbers
 
+pytestmark = pytest.mark.heavy
+
 REPO = SOURCES.parent
 PUBLISHED = REPO / "data" / "published"
 SEEDS = 2

@@ -14,6 +14,8 @@ from calbench.run import execute
 from calbench.scenarios.storage import read_suite
 from tests.commands.runs import REPO, SMALL, environment, files, python
 
+pytestmark = pytest.mark.heavy
+
 ORDER = ("generate", "play", "calibrate", "analyze")
 
 Stage = Callable[..., None]
