@@ -34,6 +34,8 @@ from tests.metrics.language_games import (
     UNREADABLE,
     reflecting,
     reflection,
+    seat,
+    seated,
 )
 
 SPEC = AnalysisSpec(bootstrap_resamples=50, permutations=99)
@@ -388,6 +390,15 @@ def test_teams_of_a_setting_are_resampled_together(tmp_path: Path) -> None:
         )
         ends = (float(row["value"]), float(row["low"]), float(row["high"]))
         assert ends == pytest.approx([each[0] for each in expected], abs=5e-5)
+
+
+def test_one_measured_agent_is_enough_for_a_gap(tmp_path: Path) -> None:
+    """Agent 2 is typed and says nothing; the others were asked for no reflection."""
+    talker, typed = seat("talker"), seat("imap", "protocol")
+    write(tmp_path / "out", [seated(spoken_game(), talker, talker, typed)])
+    (row,) = rows(tmp_path / "out", "metric_comparison")
+    assert (row["game_targets"], row["measured_targets"]) == ("3", "1")
+    assert (row["primary_vps"], row["gap"], row["gap_p"]) == ("0.0000", "0.0000", "1.0000")
 
 
 def signs_of(folder: Path, team: str) -> dict[str, np.ndarray]:
