@@ -18,7 +18,7 @@ contracts:
 test:
 	pytest -q
 
-heavy:  ## every control of the site once, axe on each kind of page, runs that are killed
+heavy:  ## every control of the site once, axe on each kind of page, whole runs, and runs that are killed
 	pytest -q -m "heavy and not slow"
 
 slow:  ## slow tests, and every law with all its examples
