@@ -251,7 +251,7 @@ def _write_settings(
     summary: Summary,
 ) -> list[dict[str, str]]:
     """Write the page of each setting; return their navigation."""
-    told = summary.table("telling_messages.csv")
+    told = summary.table("revealing_messages.csv")
     text = (sources / "templates" / "setting.md").read_text(encoding="utf-8")
     navigation: list[dict[str, str]] = []
     for each in shown:

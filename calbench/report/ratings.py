@@ -67,7 +67,7 @@ def _standings(setting: str, rows: Sequence[Row], confidence: str) -> str:
                 _header("MMR", "and spread over orders"),
                 *(_header(TITLES[r.name], "ordinal, mu and sigma") for r in RATINGS),
                 numbers.plain_header("Games"),
-                _header("Lost", "not scored"),
+                _header("Excluded", "not scored"),
             ],
             [
                 [
@@ -76,7 +76,7 @@ def _standings(setting: str, rows: Sequence[Row], confidence: str) -> str:
                     _mmr(row),
                     *(_rating(row, rating.name) for rating in RATINGS),
                     numbers.number_cell(row["games"]),
-                    numbers.number_cell(row["games_lost"]),
+                    numbers.number_cell(row["games_excluded"]),
                 ]
                 for row in rows
             ],
@@ -155,8 +155,8 @@ def _warnings(setting: str, rows: Sequence[Row]) -> list[str]:
 
 
 def _met(results: ExperimentResults, pool: str) -> str:
-    """Return how many games each pair shared (ratings_met.csv)."""
-    rows = [row for row in results.table("ratings_met.csv") if row["pool"] == pool]
+    """Return how many games each pair shared (ratings_pairs.csv)."""
+    rows = [row for row in results.table("ratings_pairs.csv") if row["pool"] == pool]
     if not rows:
         return ""
     table = numbers.table(
@@ -212,17 +212,17 @@ def _folded(title: str, table: str) -> str:
 
 
 def _links(results: ExperimentResults) -> str:
-    names = ("ratings", "ratings_met", "ratings_margins")
+    names = ("ratings", "ratings_pairs", "ratings_margins")
     links = [f'<a href="../tables/{results.name}/{n}.csv" download>{n}.csv</a>' for n in names]
     return f"<p>{' · '.join(links)}</p>"
 
 
 def apart(experiments: Sequence[ExperimentResults]) -> str:
-    """Return the order of players that are never rated (ratings_apart.csv)."""
+    """Return the order of players that are never rated (ratings_unrated.csv)."""
     parts = [
         _apart(results.name, setting, [row for row in rows if row["setting"] == setting])
         for results in experiments
-        for rows in [results.table("ratings_apart.csv")]
+        for rows in [results.table("ratings_unrated.csv")]
         for setting in dict.fromkeys(row["setting"] for row in rows)
     ]
     return "\n\n".join(parts) or "<p>There are none.</p>"

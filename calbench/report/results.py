@@ -106,11 +106,13 @@ class ExperimentResults:
         return tuple(dict.fromkeys(checked_id(row["team"], "team") for row in rows))
 
     @cached_property
-    def lost_by_game(self) -> Mapping[tuple[str, str], Row]:
+    def unreachable_by_game(self) -> Mapping[tuple[str, str], Row]:
         """Where each game's optimum went out of reach, by team and scenario, if it is known."""
-        if not (self.tables / "optimum_lost.csv").is_file():
+        if not (self.tables / "optimum_unreachable.csv").is_file():
             return {}
-        return {(row["team"], row["scenario_id"]): row for row in self.table("optimum_lost.csv")}
+        return {
+            (row["team"], row["scenario_id"]): row for row in self.table("optimum_unreachable.csv")
+        }
 
     def spread(self, per_setting: int | None) -> tuple[Scenario, ...]:
         """Return at most so many scenarios of each setting, evenly over the suite's order.

@@ -161,11 +161,11 @@ def test_index_says_what_the_audits_found(docs: Path) -> None:
     assert len(set(games["told"])) > 1
 
 
-def test_lost_and_typed_games_have_no_audit(docs: Path) -> None:
-    typed, _, lost = data(docs, "index")["experiments"]
+def test_excluded_and_typed_games_have_no_audit(docs: Path) -> None:
+    typed, _, excluded = data(docs, "index")["experiments"]
 
     assert typed["games"]["told"] == {"all": None}
-    assert unpacked(lost["games"]["told"], 3)[2] is None
+    assert unpacked(excluded["games"]["told"], 3)[2] is None
     assert [row["scenario_id"] for row in rows_of(docs, SMOLLM2, "audit_games.csv")] == [
         "smollm2-000",
         "smollm2-001",
