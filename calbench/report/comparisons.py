@@ -16,8 +16,8 @@ COLUMNS = (
 """Of ``comparisons.csv``, as the page's data has them."""
 
 HEADERS = (
-    "Scenarios", "Difference", "p", "p corrected", "Significantly different",
-    "Minimum detectable difference", "Scenarios needed",
+    "Scenarios", "Difference", "p", "p corrected", "Significant",
+    "Minimum detectable difference", "Required scenarios",
 )  # fmt: skip
 
 DIGITS = 3
