@@ -5,10 +5,11 @@ from collections.abc import Awaitable
 from typing import Final, Protocol
 
 from calbench.agents.blame import blaming
-from calbench.agents.budget import estimated_usage
-from calbench.agents.completion import CallSite, Completion, ModelSpec, Request
+from calbench.agents.completer import CallSite
 from calbench.agents.own import name_of
 from calbench.errors import AgentError
+from calbench.llm.completion import Completion, ModelSpec, Request
+from calbench.llm.prices import estimated_usage
 
 FUNCTION_SPEC: Final = ModelSpec(model="completion-function")
 """What stands in a request to a function: which model it asks, if any, is its own business."""

@@ -8,14 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
-from calbench.agents.completion import (
-    CallSite,
-    ChatMessage,
-    Completer,
-    Completion,
-    ModelSpec,
-    Request,
-)
+from calbench.agents.completer import CallSite, Completer
 from calbench.agents.prompts.rendering import belief_shape, message_lines, numbers
 from calbench.agents.prompts.templates import FOLDER, Templates, digest_of, read_markdown
 from calbench.agents.reading import Read
@@ -24,6 +17,7 @@ from calbench.agents.schemas import reflection_schema
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import Message
 from calbench.domain.replies import Beliefs, Unreadable
+from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
 
 JUDGE_PROMPT = "v1"
 """Version of the judge's prompt. A released version never changes."""

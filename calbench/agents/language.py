@@ -2,22 +2,15 @@
 
 from dataclasses import replace
 
-from calbench.agents.completion import (
-    CallSite,
-    ChatMessage,
-    Completer,
-    Completion,
-    ModelSpec,
-    Request,
-)
+from calbench.agents.completer import CallSite, Completer
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import Prompts
-from calbench.agents.reading import without_surrogates
 from calbench.agents.reflection import parse_reflection
 from calbench.agents.schemas import envelope_schema, reflection_schema
 from calbench.domain.actions import PASS
 from calbench.domain.observations import REFLECTION, Briefing, Observation, Refusal
 from calbench.domain.replies import Reply, Unreadable
+from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request, well_formed
 
 NO_REPLY = "(no reply)"
 """Stands in the conversation for a reply without text [C]: providers refuse empty turns."""
@@ -90,7 +83,7 @@ class LanguageAgent:
             unreadable=self._unreadable,
         )
         completion = await self._complete(observation, question)
-        answer = without_surrogates(completion.text or "")
+        answer = well_formed(completion.text or "")
         self._thread += (
             ChatMessage("user", question),
             ChatMessage("assistant", answer if answer.strip() else NO_REPLY),

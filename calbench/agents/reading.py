@@ -8,8 +8,8 @@ import json
 import re
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from calbench.agents.completion import Completion
 from calbench.domain.replies import Problem, Unreadable
+from calbench.llm.completion import Completion, well_formed
 
 T = TypeVar("T")
 
@@ -20,7 +20,6 @@ _START = re.compile(r'\{\s*["}]')
 """How a JSON object begins; braces in prose rarely do."""
 
 _FENCE = re.compile(r"```[A-Za-z]*$")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Read(NamedTuple, Generic[T]):
@@ -44,11 +43,6 @@ class _NotJsonError(Exception):
     """A number that is none in JSON."""
 
 
-def without_surrogates(text: str) -> str:
-    """Return a text that can be written as UTF-8: lone surrogates become U+FFFD [C]."""
-    return _SURROGATE.sub("\ufffd", text)
-
-
 def read_object(completion: Completion, keys: frozenset[str]) -> Read[dict[str, Any]] | Unreadable:
     """Return the JSON object of a completion.
 
@@ -59,7 +53,7 @@ def read_object(completion: Completion, keys: frozenset[str]) -> Read[dict[str, 
     fault = _fault(completion)
     if fault is not None:
         return fault
-    text = without_surrogates(completion.text or "").strip()
+    text = well_formed(completion.text or "").strip()
     try:
         return _find(text, keys)
     except MisshapenError as error:

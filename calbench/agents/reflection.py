@@ -8,16 +8,10 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from calbench.agents.completion import Completion, TokenLogprob
-from calbench.agents.reading import (
-    MisshapenError,
-    Read,
-    check_keys,
-    kind_of,
-    read_object,
-)
+from calbench.agents.reading import MisshapenError, Read, check_keys, kind_of, read_object
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Beliefs, Unreadable
+from calbench.llm.completion import Completion, TokenLogprob
 
 MOST_CHANGE = 3
 """Changes of belief run from -3 to 3 [P]."""

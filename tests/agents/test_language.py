@@ -9,15 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.completion import (
-    CallSite,
-    ChatMessage,
-    Completion,
-    ModelSpec,
-    Request,
-    ResponseFormat,
-    TokenLogprob,
-)
+from calbench.agents.completer import CallSite
 from calbench.agents.language import NO_REPLY, LanguageAgent
 from calbench.agents.prompts import load_prompts, load_variant
 from calbench.agents.schemas import envelope_schema, reflection_schema
@@ -25,9 +17,18 @@ from calbench.domain.actions import PASS, DirectMessage
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import CHANNELS, Text
 from calbench.domain.observations import Observation, Phase
-from calbench.domain.replies import Beliefs, Reply, Unreadable, Usage
+from calbench.domain.replies import Beliefs, Reply, Unreadable
+from calbench.domain.usage import Usage
 from calbench.engine.game import play
 from calbench.errors import UnavailableError
+from calbench.llm.completion import (
+    ChatMessage,
+    Completion,
+    ModelSpec,
+    Request,
+    ResponseFormat,
+    TokenLogprob,
+)
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
 from tests.agents.replies import ALL, DM, GROUP, completion, envelope

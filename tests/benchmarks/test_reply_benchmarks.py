@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from calbench.agents.budget import Prices
-from calbench.agents.completion import Completion, Request
-from calbench.agents.litellm_transport import ask_litellm, close_litellm
-from calbench.agents.models import Endpoint
-from calbench.agents.shards import merge_into, read_shards
-from calbench.agents.sources import Source, open_completer
-from calbench.agents.store import ReplyStore
-from tests.agents.asking import SITE, THEN, model, recorded, reply, request
-from tests.agents.stub_server import serving
+from calbench.llm.client import Source, open_completer
+from calbench.llm.completion import Completion, Request
+from calbench.llm.litellm_transport import ask_litellm, close_litellm
+from calbench.llm.model import Endpoint
+from calbench.llm.prices import Prices
+from calbench.llm.replies.shards import merge_into, read_shards
+from calbench.llm.replies.store import ReplyStore
+from tests.llm.asking import SITE, THEN, model, recorded, reply, request
+from tests.llm.stub_server import serving
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from calbench.agents.store import ReplyStore
+from calbench.llm.replies.store import ReplyStore
 from calbench.replies import main
-from tests.agents.asking import recorded
+from tests.llm.asking import recorded
 
 
 def store(path: Path, *texts: str, reply: str = "fine") -> str:

@@ -4,14 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from calbench.agents.completion import (
-    CallSite,
-    ChatMessage,
-    Completer,
-    Completion,
-    ModelSpec,
-    Request,
-)
+from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted.batch import decision, voluntary
 from calbench.agents.scripted.outbox import envelope
 from calbench.agents.scripted.phrases import Voice
@@ -21,6 +14,7 @@ from calbench.agents.scripted.talk import talk
 from calbench.agents.scripted.view import Reader, View
 from calbench.domain.randomness import stream
 from calbench.errors import ConfigError
+from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
 
 SCRIPTED_SPEC: Final = ModelSpec(model="scripted")
 """What stands in a request to a scripted speaker: there is no model."""

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from calbench.agents.completion import ChatMessage
 from calbench.agents.scripted.difficulty import (
     EASY,
     IMPOSSIBLE,
@@ -24,6 +23,7 @@ from calbench.agents.scripted.reading import (
 from calbench.agents.scripted.understanding import understood
 from calbench.domain.calendars import Booking, Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
+from calbench.llm.completion import ChatMessage
 
 
 @dataclass(frozen=True)

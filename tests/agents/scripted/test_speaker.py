@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.completion import ChatMessage, Completion
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import PROMPT_VERSION, load_prompts
 from calbench.agents.reflection import parse_reflection
@@ -21,6 +20,7 @@ from calbench.domain.messages import CHANNELS, Message, Text
 from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.replies import Unreadable
 from calbench.domain.rules import Applied, apply_batch
+from calbench.llm.completion import ChatMessage, Completion
 from tests.agents.scripted.observed import ENGLISH, briefings, observations, texts
 from tests.effort import examples
 from tests.factories import calendar

@@ -4,26 +4,18 @@ How a single attempt is made is a parameter, the :data:`Transport`.
 """
 
 import asyncio
-import math
 import random
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from calbench.agents.budget import (
-    NANO,
-    Budget,
-    Price,
-    estimated_usage,
-    price_of,
-    usage_bound,
-)
-from calbench.agents.completion import CallSite, Completion, Request, TokenLogprob
-from calbench.agents.models import Endpoint
-from calbench.agents.pace import Clock, Pace, Sleep
-from calbench.agents.records import Attempt
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
 from calbench.errors import CalbenchError, UnavailableError
-from calbench.files import printable, shorten
+from calbench.llm.budget import Budget
+from calbench.llm.completion import Completion, Request, Site
+from calbench.llm.model import ModelConfig
+from calbench.llm.prices import NANO, Price, estimated_usage, usage_bound
+from calbench.llm.rate_limiter import Clock, RateLimiter, Sleep
+from calbench.llm.replies.record import Attempt
+from calbench.llm.transport import CONTEXT_EXCEEDED, AttemptError, Transport, clean
 
 FIRST_BACKOFF_S = 1.0
 LONGEST_BACKOFF_S = 60.0
@@ -31,16 +23,6 @@ LONGEST_BACKOFF_S = 60.0
 
 LONGEST_RETRY_AFTER_S = 300.0
 """A provider that asks for a longer wait counts as down [C]."""
-
-LOWEST_LOGPROB = -9999.0
-"""Stands for what is infinitely unlikely, as some providers write it."""
-
-MOST_TOKENS = 1_000_000_000
-"""A provider that counts more is not believed [C]."""
-
-CONTEXT_EXCEEDED = "context_exceeded"
-
-RETRYABLE = frozenset({408, 409, 425, 429})
 
 HINTS = {
     400: "the provider refuses the request; perhaps a parameter that the model does not take",
@@ -50,46 +32,6 @@ HINTS = {
     404: "check the model's name and api_base",
     422: "the provider refuses the request; perhaps a parameter that the model does not take",
 }
-
-
-class AttemptError(Exception):
-    """An attempt that brought no reply.
-
-    It holds no text of the provider's: error bodies repeat keys and addresses.
-
-    Attributes:
-        error: class of the error.
-        status: HTTP status; absent if no reply arrived.
-        retry_after_s: seconds the provider asks to wait.
-        is_retryable: whether another attempt may go better.
-        is_free: whether the provider answered with an error, for which nobody pays. After a
-            timeout or a broken connection the model may have worked all the same.
-    """
-
-    def __init__(
-        self,
-        error: str,
-        *,
-        status: int | None = None,
-        retry_after_s: float | None = None,
-        is_retryable: bool = True,
-        is_free: bool = False,
-    ) -> None:
-        super().__init__(error)
-        self.error = error
-        self.status = status
-        self.retry_after_s = retry_after_s
-        self.is_retryable = is_retryable
-        self.is_free = is_free
-
-
-Transport = Callable[[Request, Endpoint], Awaitable[Completion]]
-"""Makes one attempt; raises :class:`AttemptError`. Usage is absent if the provider gave none."""
-
-
-def is_retryable(status: int) -> bool:
-    """Tell faults that pass from those that stay."""
-    return status in RETRYABLE or status >= 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,23 +56,21 @@ class Provider:
 
     def __init__(
         self,
-        player: str,
-        endpoint: Endpoint,
+        model: ModelConfig,
         transport: Transport,
         budget: Budget,
         price: Price | None,
         surroundings: Surroundings,
     ) -> None:
-        self._player = player
-        self._endpoint = endpoint
+        self._model = model
         self._transport = transport
         self._budget = budget
         self._price = price
         self._around = surroundings
-        self._pace = Pace(endpoint, surroundings.clock, surroundings.sleep)
+        self._limiter = RateLimiter(model, surroundings.clock, surroundings.sleep)
         self.is_closing = False
 
-    async def ask(self, request: Request, site: CallSite) -> Outcome:
+    async def ask(self, request: Request, site: Site) -> Outcome:
         """Return a reply.
 
         Raises:
@@ -157,14 +97,15 @@ class Provider:
             why = HINTS.get(error.status or 0, "asking again would not help")
         elif wait > LONGEST_RETRY_AFTER_S:
             why = f"the provider asks to wait {wait:.0f} s"
-        elif len(attempts) >= self._endpoint.max_attempts:
+        elif len(attempts) >= self._model.max_attempts:
             why = "no attempt is left"
         else:
             return
         count = "1 attempt" if len(attempts) == 1 else f"{len(attempts)} attempts"
         status = "" if error.status is None else f", status {error.status}"
         raise UnavailableError(
-            "provider_fault", f"model {self._player}: {error.error}{status} after {count}; {why}"
+            "provider_fault",
+            f"model {self._model.player}: {error.error}{status} after {count}; {why}",
         )
 
     def _backoff(self, error: AttemptError, failures: int) -> float:
@@ -173,13 +114,13 @@ class Provider:
         drawn = self._around.chance.uniform(0.0, most)
         if error.retry_after_s is None:
             return drawn
-        self._pace.hold(error.retry_after_s)
+        self._limiter.hold(error.retry_after_s)
         return error.retry_after_s + min(drawn, FIRST_BACKOFF_S)
 
     async def _attempt(self, request: Request, waited: float) -> tuple[Completion, Attempt]:
         bound = usage_bound(request)
         expected = estimated_usage(request, None).input_tokens + bound.output_tokens
-        async with self._pace.call(expected):
+        async with self._limiter.call(expected):
             most = self._price_of(bound)
             reservation = await self._budget.reserve(most, request.spec.model)
             # Whatever happens, even a cancelled run: what may have been paid, counts.
@@ -212,13 +153,13 @@ class Provider:
         return completion, attempt
 
     def _price_of(self, usage: Usage) -> int:
-        return 0 if self._price is None else price_of(usage, self._price)
+        return 0 if self._price is None else self._price.nano_usd(usage)
 
     async def _completion(self, request: Request) -> tuple[Completion, Usage]:
         """Make an attempt within the time allowed, and clean what came back."""
         try:
-            async with asyncio.timeout(self._endpoint.timeout_s):
-                completion = clean(await self._transport(request, self._endpoint))
+            async with asyncio.timeout(self._model.timeout_s):
+                completion = clean(await self._transport(request, self._model))
         except TimeoutError as error:
             raise AttemptError("Timeout") from error
         usage = completion.usage or estimated_usage(request, completion.text)
@@ -232,55 +173,3 @@ class _FailedAttempt(Exception):  # noqa: N818
         super().__init__(error.error)
         self.error = error
         self.attempt = attempt
-
-
-def clean(completion: Completion) -> Completion:
-    """Make a provider's reply fit to be written down, whatever it holds.
-
-    Lone surrogates become U+FFFD, numbers finite, an empty text an absent one.
-    """
-    reason = completion.finish_reason
-    return replace(
-        completion,
-        text=well_formed(completion.text) or None,
-        finish_reason=None if reason is None else shorten(printable(well_formed(reason) or ""), 64),
-        refusal=well_formed(completion.refusal) or None,
-        logprobs=None
-        if completion.logprobs is None
-        else tuple(map(_clean_token, completion.logprobs)),
-        usage=_clean_usage(completion.usage),
-        key=None,
-    )
-
-
-def well_formed(text: str | None) -> str | None:
-    """Replace lone surrogates, which no file and no request can hold."""
-    if text is None or text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-def _clean_token(token: TokenLogprob) -> TokenLogprob:
-    return TokenLogprob(
-        well_formed(token.token) or "",
-        _logprob(token.logprob),
-        tuple((well_formed(text) or "", _logprob(value)) for text, value in token.top),
-    )
-
-
-def _logprob(value: float) -> float:
-    return max(LOWEST_LOGPROB, value) if math.isfinite(value) else LOWEST_LOGPROB
-
-
-def _clean_usage(usage: Usage | None) -> Usage | None:
-    """Drop counts that cannot be; what is left unknown is estimated."""
-    if usage is None:
-        return None
-    counts = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)
-    if not all(0 <= count <= MOST_TOKENS for count in counts):
-        return None
-    return replace(usage, cached_tokens=min(usage.cached_tokens, usage.input_tokens))

@@ -1,4 +1,4 @@
-"""Recorded replies as text: sorted JSON Lines that merge by union, for git and for archives.
+"""NamedRequest replies as text: sorted JSON Lines that merge by union, for git and for archives.
 
 A folder holds ``messages-<x>.jsonl``, ``threads-<x>.jsonl`` and ``replies-<x>.jsonl`` for each
 first digit x of a digest that occurs. The same replies make the same bytes.
@@ -10,12 +10,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from calbench.agents.records import Digest, Link, Record, link_digest, message_digest
-from calbench.agents.store import Merged, ReplyStore
-from calbench.agents.store_file import is_store_file
 from calbench.domain.canonical import canonical_json
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
+from calbench.llm.replies.database import is_store_file
+from calbench.llm.replies.record import Record
+from calbench.llm.replies.request import Digest, Link, link_digest, message_digest
+from calbench.llm.replies.store import Merged, ReplyStore
 
 PREFIX = 1
 """Digits of a digest that name its shard: 16 files of a kind keep small cohorts small [C]."""

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.agents.records import named
-from calbench.agents.store import ReplyStore
 from calbench.errors import FileError, OutputError
-from tests.agents.asking import record, recorded, request
+from calbench.llm.replies.difference import nearest_difference
+from calbench.llm.replies.request import named
+from calbench.llm.replies.store import ReplyStore
+from tests.llm.asking import record, recorded, request
 
 
 def test_reply_is_found_again_as_it_was_after_the_file_was_closed(tmp_path: Path) -> None:
@@ -86,10 +87,10 @@ def test_difference_is_to_the_request_with_the_longest_common_beginning(
     texts: tuple[str, ...], expected: str
 ) -> None:
     with ReplyStore.in_memory() as store:
-        assert store.difference(named(request(*texts))) is None
+        assert nearest_difference(store, named(request(*texts))) is None
         store.put(*recorded("Hi", "Ho"))
 
-        assert (store.difference(named(request(*texts))) or "").startswith(expected)
+        assert (nearest_difference(store, named(request(*texts))) or "").startswith(expected)
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -98,7 +99,7 @@ def test_difference_is_to_the_request_whose_next_message_parts_last(place: int) 
     with ReplyStore.in_memory() as store:
         for game in range(20):
             store.put(*recorded(*before, f"game {game}: slot 1", "Ho"))
-        difference = store.difference(named(request(*before, "game 7: slot 2")))
+        difference = nearest_difference(store, named(request(*before, "game 7: slot 2")))
     role = request(*before, "game").messages[-1].role
     assert difference == f"message {place + 1}: recorded {role} '...1', asked {role} '...2'"
 
@@ -107,7 +108,7 @@ def test_difference_names_the_model_when_the_messages_are_the_same() -> None:
     with ReplyStore.in_memory() as store:
         store.put(*recorded("Hi"))
 
-        difference = store.difference(named(request("Hi", model="openai/b")))
+        difference = nearest_difference(store, named(request("Hi", model="openai/b")))
 
     assert difference == "model: recorded 'openai/stub', asked 'openai/b'"
 
@@ -185,8 +186,8 @@ def test_ledger_counts_what_was_never_settled_in_full(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from calbench.agents.store import ReplyStore
-from tests.agents.asking import recorded
+from calbench.llm.replies.store import ReplyStore
+from tests.llm.asking import recorded
 with ReplyStore.open(Path(sys.argv[1])) as store:
     for i in range(40):
         store.put(*recorded(f"shared {i}", reply=sys.argv[2]))

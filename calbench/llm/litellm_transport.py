@@ -12,12 +12,11 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from calbench.agents.completion import Completion, Request, TokenLogprob
-from calbench.agents.models import Endpoint
-from calbench.agents.provider import CONTEXT_EXCEEDED, AttemptError, is_retryable
-from calbench.agents.records import sent_schema
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
 from calbench.errors import ConfigError
+from calbench.llm.completion import Completion, Request, TokenLogprob
+from calbench.llm.model import Endpoint
+from calbench.llm.transport import CONTEXT_EXCEEDED, AttemptError, is_retryable
 
 TOP_LOGPROBS = 10
 """Likeliest tokens asked for beside the sampled one: more than the seven deltas of a
@@ -106,7 +105,7 @@ def _arguments(request: Request, endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _response_format(request: Request) -> dict[str, Any] | None:
-    schema = sent_schema(request)
+    schema = request.sent_schema
     if request.spec.response_format == "none":
         return None
     if schema is None:

@@ -41,11 +41,11 @@ CREATE TABLE settlements (id INTEGER PRIMARY KEY, nano_usd INTEGER NOT NULL);
 _KEPT = ("messages", "threads", "replies", "reservations", "settlements")
 
 
-class StoreFile:
+class ReplyDatabase:
     """A database with the tables of a reply store, in a file or in memory.
 
     Several processes may use one file, each with a connection of its own. What reads and adds
-    rows is :class:`~calbench.agents.store.ReplyStore`.
+    rows is :class:`~calbench.llm.replies.store.ReplyStore`.
     """
 
     def __init__(self, path: Path | None, connection: sqlite3.Connection) -> None:

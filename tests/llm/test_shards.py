@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.records import named
-from calbench.agents.shards import merge_into, open_replies, read_shards, write_shards
-from calbench.agents.store import ReplyStore
 from calbench.errors import FileError
-from tests.agents.asking import record, recorded, request
+from calbench.llm.replies.request import named
+from calbench.llm.replies.shards import merge_into, open_replies, read_shards, write_shards
+from calbench.llm.replies.store import ReplyStore
+from tests.llm.asking import record, recorded, request
 
 THREADS = st.lists(
     st.lists(st.sampled_from(["a", "b", "ü\u2028"]), max_size=3).map(tuple), max_size=6, unique=True

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from calbench.agents.models import Endpoint
+from calbench.llm.model import Endpoint
 
 Sleep = Callable[[float], Awaitable[None]]
 Clock = Callable[[], float]
 
 
-class Pace:
+class RateLimiter:
     """Spaces calls evenly, so that no minute, wherever it starts, holds more than allowed."""
 
     def __init__(self, endpoint: Endpoint, clock: Clock, sleep: Sleep) -> None:
