@@ -5,7 +5,7 @@ How a single attempt is made is a parameter, the :data:`Transport`.
 
 import asyncio
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from calbench.domain.usage import Usage
 from calbench.errors import CalbenchError, UnavailableError
@@ -51,24 +51,20 @@ class Surroundings:
     chance: random.Random
 
 
+@dataclass(slots=True)
 class Provider:
     """Asks one model, as often as it takes and its endpoint allows."""
 
-    def __init__(
-        self,
-        model: ModelConfig,
-        transport: Transport,
-        budget: Budget,
-        price: Price | None,
-        surroundings: Surroundings,
-    ) -> None:
-        self._model = model
-        self._transport = transport
-        self._budget = budget
-        self._price = price
-        self._around = surroundings
-        self._limiter = RateLimiter(model, surroundings.clock, surroundings.sleep)
-        self.is_closing = False
+    model: ModelConfig
+    transport: Transport
+    budget: Budget
+    price: Price | None
+    surroundings: Surroundings
+    is_closing: bool = False
+    _limiter: RateLimiter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._limiter = RateLimiter(self.model, self.surroundings.clock, self.surroundings.sleep)
 
     async def ask(self, request: Request, site: Site) -> Outcome:
         """Return a reply.
@@ -81,15 +77,13 @@ class Provider:
         while True:
             if self.is_closing:
                 raise UnavailableError("provider_fault", f"{site}: the run is ending")
-            try:
-                completion, attempt = await self._attempt(request, waited)
-            except _FailedAttempt as failure:
-                attempts.append(failure.attempt)
-                self._give_up_if_hopeless(failure.error, attempts)
-                waited = self._backoff(failure.error, len(attempts))
-                await self._around.sleep(waited)
-            else:
-                return Outcome(completion, (*attempts, attempt))
+            found, attempt = await self._attempt(request, waited)
+            attempts.append(attempt)
+            if isinstance(found, Completion):
+                return Outcome(found, tuple(attempts))
+            self._give_up_if_hopeless(found, attempts)
+            waited = self._backoff(found, len(attempts))
+            await self.surroundings.sleep(waited)
 
     def _give_up_if_hopeless(self, error: AttemptError, attempts: list[Attempt]) -> None:
         wait = error.retry_after_s or 0.0
@@ -97,7 +91,7 @@ class Provider:
             why = HINTS.get(error.status or 0, "asking again would not help")
         elif wait > LONGEST_RETRY_AFTER_S:
             why = f"the provider asks to wait {wait:.0f} s"
-        elif len(attempts) >= self._model.max_attempts:
+        elif len(attempts) >= self.model.max_attempts:
             why = "no attempt is left"
         else:
             return
@@ -105,71 +99,63 @@ class Provider:
         status = "" if error.status is None else f", status {error.status}"
         raise UnavailableError(
             "provider_fault",
-            f"model {self._model.player}: {error.error}{status} after {count}; {why}",
+            f"model {self.model.player}: {error.error}{status} after {count}; {why}",
         )
 
     def _backoff(self, error: AttemptError, failures: int) -> float:
         """Draw the wait before the next attempt, not below what the provider asks for."""
         most = min(LONGEST_BACKOFF_S, FIRST_BACKOFF_S * 2 ** (failures - 1))
-        drawn = self._around.chance.uniform(0.0, most)
+        drawn = self.surroundings.chance.uniform(0.0, most)
         if error.retry_after_s is None:
             return drawn
         self._limiter.hold(error.retry_after_s)
         return error.retry_after_s + min(drawn, FIRST_BACKOFF_S)
 
-    async def _attempt(self, request: Request, waited: float) -> tuple[Completion, Attempt]:
+    async def _attempt(
+        self, request: Request, waited: float
+    ) -> tuple[Completion | AttemptError, Attempt]:
         bound = usage_bound(request)
         expected = estimated_usage(request, None).input_tokens + bound.output_tokens
+        found: Completion | AttemptError
         async with self._limiter.call(expected):
             most = self._price_of(bound)
-            reservation = await self._budget.reserve(most, request.spec.model)
-            # Whatever happens, even a cancelled run: what may have been paid, counts.
+            reservation = await self.budget.reserve(most, request.spec.model)
+            # Whatever happens, even if the run is cancelled: what may have been paid is counted.
             cost, is_estimated = most, True
-            status, fault = None, None
-            start = self._around.clock()
+            status: int | None
+            start = self.surroundings.clock()
             try:
-                completion, usage = await self._completion(request)
+                found, usage = await self._completion(request)
                 cost, is_estimated = self._price_of(usage), usage.is_estimated
-                status = 400 if completion.finish_reason == CONTEXT_EXCEEDED else 200
+                status = 400 if found.finish_reason == CONTEXT_EXCEEDED else 200
             except AttemptError as error:
-                fault, status = error, error.status
+                found, status = error, error.status
                 if error.is_free:
                     cost, is_estimated = 0, False
             except CalbenchError:
                 cost = 0  # never sent
                 raise
             finally:
-                self._budget.settle(reservation, cost)
+                self.budget.settle(reservation, cost)
             attempt = Attempt(
                 status=status,
-                error=None if fault is None else fault.error,
-                latency_s=round(max(0.0, self._around.clock() - start), 6),
+                error=found.error if isinstance(found, AttemptError) else None,
+                latency_s=round(max(0.0, self.surroundings.clock() - start), 6),
                 waited_s=round(waited, 6),
-                cost_usd=None if self._price is None else cost / NANO,
-                is_cost_estimated=self._price is not None and is_estimated,
+                cost_usd=None if self.price is None else cost / NANO,
+                is_cost_estimated=self.price is not None and is_estimated,
             )
-        if fault is not None:
-            raise _FailedAttempt(fault, attempt)
-        return completion, attempt
+        return found, attempt
 
     def _price_of(self, usage: Usage) -> int:
-        return 0 if self._price is None else self._price.nano_usd(usage)
+        return 0 if self.price is None else self.price.nano_usd(usage)
 
     async def _completion(self, request: Request) -> tuple[Completion, Usage]:
         """Make an attempt within the time allowed, and clean what came back."""
         try:
-            async with asyncio.timeout(self._model.timeout_s):
-                completion = clean(await self._transport(request, self._model))
+            async with asyncio.timeout(self.model.timeout_s):
+                completion = clean(await self.transport(request, self.model))
         except TimeoutError as error:
             raise AttemptError("Timeout") from error
         usage = completion.usage or estimated_usage(request, completion.text)
         return replace(completion, usage=usage), usage
-
-
-class _FailedAttempt(Exception):  # noqa: N818
-    """Carries the record of an attempt past the end of its reservation."""
-
-    def __init__(self, error: AttemptError, attempt: Attempt) -> None:
-        super().__init__(error.error)
-        self.error = error
-        self.attempt = attempt

@@ -16,6 +16,7 @@ from calbench.llm.prices import Price
 from calbench.llm.provider import Surroundings
 from calbench.llm.replies.record import Attempt, Record
 from calbench.llm.replies.request import NamedRequest, named
+from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import Transport
 
 SITE = CallSite("stub", "game-1", AgentId(2), 1, Phase.CHEAP_TALK, 3, 0)
@@ -61,6 +62,16 @@ def record(asked: NamedRequest, text: str | None = "fine", **fields: Any) -> Rec
             **fields,
         }
     )
+
+
+def put(store: ReplyStore, asked: NamedRequest, answer: Record) -> Record:
+    """Add a reply, and return the one that the store keeps."""
+    with store.writing():
+        store.add_parts(asked)
+        store.add(answer)
+    kept = store.get(asked.key)
+    assert kept is not None
+    return kept
 
 
 def recorded(*texts: str, reply: str = "fine", **spec: Any) -> tuple[NamedRequest, Record]:

@@ -11,7 +11,7 @@ from calbench.errors import FileError
 from calbench.llm.replies.request import named
 from calbench.llm.replies.shards import merge_into, open_replies, read_shards, write_shards
 from calbench.llm.replies.store import ReplyStore
-from tests.llm.asking import record, recorded, request
+from tests.llm.asking import put, record, recorded, request
 
 THREADS = st.lists(
     st.lists(st.sampled_from(["a", "b", "ü\u2028"]), max_size=3).map(tuple), max_size=6, unique=True
@@ -21,7 +21,7 @@ THREADS = st.lists(
 def store_of(threads: list[tuple[str, ...]], reply: str = "fine") -> ReplyStore:
     store = ReplyStore.in_memory()
     for texts in threads:
-        store.put(*recorded(*texts, reply=reply))
+        put(store, *recorded(*texts, reply=reply))
     return store
 
 
@@ -148,7 +148,7 @@ def test_folder_without_replies_is_named(tmp_path: Path) -> None:
 def test_reply_that_stands_twice_is_named(tmp_path: Path) -> None:
     asked = named(request("a"))
     with ReplyStore.in_memory() as store:
-        store.put(asked, record(asked))
+        put(store, asked, record(asked))
         write_shards(tmp_path, store)
     path = shard(tmp_path, "replies")
     path.write_bytes(path.read_bytes() * 2)

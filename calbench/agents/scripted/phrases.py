@@ -16,10 +16,6 @@ _ASK: Final = (
     "Could we meet in {slots}?",
     "Would {slots} suit you?",
 )
-_OPEN: Final = (
-    "Which slots would suit you?",
-    "What would suit you instead?",
-)
 _LEVEL: Final = (
     "{Slots} would be {word} for me.",
     "For me {slots} would be {word}.",
@@ -81,10 +77,6 @@ class Voice:
     def ask(self, slots: Sequence[Slot]) -> str:
         """Propose slots."""
         return self._chance.choice(_ASK).format(slots=listed(slots, "or"))
-
-    def ask_openly(self) -> str:
-        """Ask for slots."""
-        return self._chance.choice(_OPEN)
 
     def level(self, slots: Sequence[Slot], level: Level) -> str:
         """Say how hard slots are."""

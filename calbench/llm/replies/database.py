@@ -137,10 +137,10 @@ class ReplyDatabase:
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
-        """Turn what SQLite says into one line that names the file."""
+        """Turn an error of SQLite or the disk into one line that names the file."""
         try:
             yield
-        except sqlite3.OperationalError as error:
+        except (OSError, sqlite3.OperationalError) as error:
             raise OutputError(
                 f"{self}: the reply store cannot be used ({error}); is the disk full, or the "
                 "file held by another program?"
@@ -188,15 +188,10 @@ class ReplyDatabase:
             return
         path = Path(os.path.realpath(self._path))
         log = path.with_name(f"{path.name}-wal")
-        try:
+        with self._reporting():
             size = _sync(log)
             if not self._is_folder_synced:  # the log may be new in it
                 _sync(log.parent)
-        except OSError as error:
-            raise OutputError(
-                f"{self}: the reply store cannot be used ({error}); is the disk full, or the "
-                "file held by another program?"
-            ) from error
         self._is_folder_synced = True
         if size >= LOG_BYTES:
             self._move_log(path)

@@ -6,7 +6,7 @@ first digit x of a digest that occurs. The same replies make the same bytes.
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -68,32 +68,23 @@ def write_shards(folder: Path, store: ReplyStore) -> None:
 
     Replies come last, so that a writer that dies leaves no reply without its messages.
     """
-    for kind, lines in (
-        ("messages", _message_lines(store)),
-        ("threads", _thread_lines(store)),
-        ("replies", _reply_lines(store)),
-    ):
+    rows_by_kind: dict[str, Iterator[tuple[str, Any]]] = {
+        "messages": (
+            (digest, {"digest": digest, "role": role, "content": content})
+            for digest, role, content in store.messages()
+        ),
+        "threads": ((link.digest, link._asdict()) for link in store.links()),
+        "replies": (
+            (record.key, record.model_dump(mode="json", exclude_none=True))
+            for record in store.records()
+        ),
+    }
+    for kind, rows in rows_by_kind.items():
         by_shard: dict[str, list[str]] = {}
-        for digest, line in lines:
-            by_shard.setdefault(digest[:PREFIX], []).append(line)
-        for prefix, shard in sorted(by_shard.items()):
-            data = "".join(f"{line}\n" for line in shard).encode()
-            write_atomically(folder / f"{kind}-{prefix}.jsonl", data)
-
-
-def _message_lines(store: ReplyStore) -> Iterator[tuple[str, str]]:
-    for digest, role, content in store.messages():
-        yield digest, canonical_json({"digest": digest, "role": role, "content": content})
-
-
-def _thread_lines(store: ReplyStore) -> Iterator[tuple[str, str]]:
-    for link in store.links():
-        yield link.digest, canonical_json(link._asdict())
-
-
-def _reply_lines(store: ReplyStore) -> Iterator[tuple[str, str]]:
-    for record in store.records():
-        yield record.key, canonical_json(record.model_dump(mode="json", exclude_none=True))
+        for digest, row in rows:
+            by_shard.setdefault(digest[:PREFIX], []).append(f"{canonical_json(row)}\n")
+        for prefix, lines in sorted(by_shard.items()):
+            write_atomically(folder / f"{kind}-{prefix}.jsonl", "".join(lines).encode())
 
 
 def _shards(folder: Path) -> list[Path]:

@@ -55,13 +55,6 @@ class ReplyStore(ReplyDatabase):
         except ValidationError as error:
             raise FileError(f"{self}: reply {key}: {first_problem(error)}") from error
 
-    def put(self, request: NamedRequest, record: Record) -> Record:
-        """Add a reply, and return the one that stands: an earlier one if there is one."""
-        with self.writing():
-            self.add_parts(request)
-            is_new = self.add(record)
-        return record if is_new else (self.get(record.key) or record)
-
     def add_parts(self, request: NamedRequest) -> None:
         """Add messages and links that are not there yet: the last ones of a growing thread.
 
