@@ -44,7 +44,7 @@ class Budget:
         self._ledger = ledger
         self._spent = 0 if ledger is None else ledger.spent()
         self._reserved = 0
-        self._waiting: list[asyncio.Future[None]] = []
+        self._settled = asyncio.Event()
 
     @property
     def is_capped(self) -> bool:
@@ -70,13 +70,7 @@ class Budget:
         while not self._fits(nano_usd):
             if self._cap is None or self._reserved == 0 or self._spent + nano_usd > self._cap:
                 raise UnavailableError("budget_stop", self._refusal(nano_usd))
-            settled = asyncio.get_running_loop().create_future()
-            self._waiting.append(settled)
-            try:
-                await settled
-            finally:
-                if settled in self._waiting:
-                    self._waiting.remove(settled)
+            await self._settled.wait()
         entry = None if self._ledger is None else self._ledger.reserve(model, nano_usd)
         self._reserved += nano_usd
         return Reservation(nano_usd, entry)
@@ -97,7 +91,5 @@ class Budget:
             self._ledger.settle(reservation.entry, nano_usd)
         self._reserved -= reservation.nano_usd
         self._spent += nano_usd
-        waiting, self._waiting = self._waiting, []
-        for settled in waiting:
-            if not settled.done():
-                settled.set_result(None)
+        self._settled.set()  # wakes those that wait now; later ones wait for the next
+        self._settled = asyncio.Event()

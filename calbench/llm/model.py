@@ -1,11 +1,10 @@
 """A model as a configuration names it: what defines its replies, and where it is reached."""
 
-import math
 import os
 from typing import Annotated, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from calbench.errors import ConfigError
@@ -58,13 +57,7 @@ PROVIDERS = frozenset(
 address is served in the way of OpenAI, which all the common servers are [C]."""
 
 
-def _finite(number: float) -> float:
-    if not math.isfinite(number):
-        raise PydanticCustomError("endpoint", "expected a finite number")
-    return number
-
-
-Amount = Annotated[float, Field(gt=0), AfterValidator(_finite)]
+Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Endpoint(BaseModel):

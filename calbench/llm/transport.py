@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 from calbench.domain.usage import Usage
 from calbench.files import printable, shorten
@@ -21,35 +21,27 @@ CONTEXT_EXCEEDED = "context_exceeded"
 RETRYABLE = frozenset({408, 409, 425, 429})
 
 
+@dataclass(eq=False)
 class AttemptError(Exception):
     """An attempt that brought no reply.
 
-    It holds no text of the provider's: error bodies repeat keys and addresses.
+    It contains none of the provider's text: error bodies repeat keys and addresses.
 
     Attributes:
         error: class of the error.
         status: HTTP status; absent if no reply arrived.
         retry_after_s: seconds the provider asks to wait.
-        is_retryable: whether another attempt may go better.
-        is_free: whether the provider answered with an error, for which nobody pays. After a
+        is_retryable: whether another attempt may succeed.
+        is_free: whether the provider answered with an error, which costs nothing. After a
             timeout or a broken connection the model may have worked all the same.
     """
 
-    def __init__(
-        self,
-        error: str,
-        *,
-        status: int | None = None,
-        retry_after_s: float | None = None,
-        is_retryable: bool = True,
-        is_free: bool = False,
-    ) -> None:
-        super().__init__(error)
-        self.error = error
-        self.status = status
-        self.retry_after_s = retry_after_s
-        self.is_retryable = is_retryable
-        self.is_free = is_free
+    error: str
+    _: KW_ONLY
+    status: int | None = None
+    retry_after_s: float | None = None
+    is_retryable: bool = True
+    is_free: bool = False
 
 
 Transport = Callable[[Request, Endpoint], Awaitable[Completion]]

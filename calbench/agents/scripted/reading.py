@@ -10,11 +10,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from calbench.domain.calendars import Booking, Calendar, Errand, HiddenMeeting, Item, Meeting
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId
-from calbench.domain.messages import CHANNELS, Channel
+from calbench.domain.messages import CHANNELS
+from calbench.domain.observations import Briefing
 
 VERSIONS: Final = frozenset({"v1"})
 """The prompt versions this module reads."""
@@ -83,20 +85,6 @@ _RETRIES = re.compile(r"^- Retries of a rejected batch in DECISION: (\d+)\.$", r
 _TOOL = re.compile(r'^- `\{"type": "(' + "|".join(CHANNELS) + r')", ', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rulebook:
-    """What the system prompt tells; ``message_cap`` is absent if there is none."""
-
-    agent_id: AgentId
-    agent_ids: tuple[AgentId, ...]
-    num_slots: int
-    num_meetings: int
-    channels: frozenset[Channel]
-    max_turns_per_round: int
-    decision_retries: int
-    message_cap: int | None
-
-
 class Heard(NamedTuple):
     """One inbox line.
 
@@ -149,7 +137,8 @@ class Reading:
     num_slots: int | None = None
 
 
-def read_rulebook(text: str) -> Rulebook | None:
+@lru_cache(maxsize=64)
+def read_briefing(text: str) -> Briefing | None:
     """Return what a system prompt tells, ``None`` if it is not one of ours.
 
     A variant stands after the base prompt, so the first of each line is the environment's.
@@ -167,7 +156,7 @@ def read_rulebook(text: str) -> Rulebook | None:
         return None
     slots, rounds, turns, retries = found
     tools = text[text.find("\n## Tools\n") : facts]
-    return Rulebook(
+    return Briefing(
         agent_id=AgentId(int(identity[1])),
         agent_ids=_ids(identity[2]),
         num_slots=slots,
@@ -185,6 +174,7 @@ def round_of(text: str) -> int | None:
     return None if header is None else int(header["round"]) - 1
 
 
+@lru_cache(maxsize=256)
 def read_message(text: str) -> Reading:
     """Return what a user message tells."""
     first, *lines = text.split("\n")

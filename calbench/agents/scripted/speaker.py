@@ -8,6 +8,7 @@ from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted.batch import decision, voluntary
 from calbench.agents.scripted.outbox import envelope
 from calbench.agents.scripted.phrases import Voice
+from calbench.agents.scripted.reading import read_briefing, read_message
 from calbench.agents.scripted.reflecting import beliefs
 from calbench.agents.scripted.style import STYLES, Style
 from calbench.agents.scripted.talk import talk
@@ -47,8 +48,8 @@ class ScriptedSpeaker:
     def _reply(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
         if len(messages) < 2:
             return envelope("Nothing was asked.", [])
-        now = self._reader.message(messages[-1].content)
-        rules = self._reader.rules(messages[0].content)
+        now = read_message(messages[-1].content)
+        rules = read_briefing(messages[0].content)
         if rules is None:
             return envelope("I cannot read this.", [])
         if now.kind == "reflection":

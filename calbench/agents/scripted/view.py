@@ -14,15 +14,14 @@ from calbench.agents.scripted.difficulty import (
 from calbench.agents.scripted.ledger import Ledger, Move
 from calbench.agents.scripted.reading import (
     Reading,
-    Rulebook,
     own_words,
     read_message,
-    read_rulebook,
     round_of,
 )
 from calbench.agents.scripted.understanding import understood
 from calbench.domain.calendars import Booking, Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
+from calbench.domain.observations import Briefing
 from calbench.llm.completion import ChatMessage
 
 
@@ -40,7 +39,7 @@ class View:
         idle: turns in a row, up to this one, in which it neither heard nor said anything.
     """
 
-    rules: Rulebook
+    rules: Briefing
     now: Reading
     meeting: Meeting | HiddenMeeting
     calendar: Calendar
@@ -120,7 +119,7 @@ class View:
 class _Round:
     """What the messages of a round have told so far."""
 
-    def __init__(self, rules: Rulebook, index: int | None) -> None:
+    def __init__(self, rules: Briefing, index: int | None) -> None:
         self.index = index
         self.ledger = Ledger(rules.agent_id, rules.num_slots)
         self.meeting: Meeting | HiddenMeeting | None = None
@@ -166,27 +165,25 @@ class Reader:
     """
 
     def __init__(self) -> None:
-        self._rulebooks: dict[str, Rulebook | None] = {}
-        self._readings: dict[str, Reading] = {}
         self._thread: tuple[ChatMessage, ...] = ()
         self._round: _Round | None = None
 
-    def view(self, rules: Rulebook, messages: Sequence[ChatMessage]) -> View | None:
+    def view(self, rules: Briefing, messages: Sequence[ChatMessage]) -> View | None:
         """Return the view of a thread's last message, ``None`` if it tells of no meeting."""
         known = self._known(rules, messages)
         if known.meeting is None or len(known.calendar) != rules.num_slots:
             return None
-        now = self.message(messages[-1].content)
+        now = read_message(messages[-1].content)
         return View(
             rules, now, known.meeting, known.calendar, known.labels, known.ledger, known.idle
         )
 
-    def ledger(self, rules: Rulebook, messages: Sequence[ChatMessage]) -> Ledger:
+    def ledger(self, rules: Briefing, messages: Sequence[ChatMessage]) -> Ledger:
         """Return what has been said in the round of a thread's last message."""
         return self._known(rules, messages).ledger
 
-    def _known(self, rules: Rulebook, messages: Sequence[ChatMessage]) -> _Round:
-        index = self.message(messages[-1].content).round_index
+    def _known(self, rules: Briefing, messages: Sequence[ChatMessage]) -> _Round:
+        index = read_message(messages[-1].content).round_index
         thread = tuple(messages)
         news = thread[len(self._thread) :]
         known = self._round
@@ -200,24 +197,11 @@ class Reader:
             news = _of_round(thread, index)
         for message in news:
             if message.role == "user":
-                known.ask(self.message(message.content))
+                known.ask(read_message(message.content))
             else:
                 known.reply(message.content)
         self._thread, self._round = thread, known
         return known
-
-    def rules(self, text: str) -> Rulebook | None:
-        """Return what a system prompt tells."""
-        if text not in self._rulebooks:
-            self._rulebooks[text] = read_rulebook(text)
-        return self._rulebooks[text]
-
-    def message(self, text: str) -> Reading:
-        """Return what a user message tells."""
-        reading = self._readings.get(text)
-        if reading is None:
-            reading = self._readings[text] = read_message(text)
-        return reading
 
 
 def _of_round(thread: tuple[ChatMessage, ...], index: int | None) -> tuple[ChatMessage, ...]:
