@@ -1,4 +1,4 @@
-"""What every agent is, and how others are seated beside language models."""
+"""The interface of every agent, and pure policies as agents."""
 
 from typing import Protocol
 

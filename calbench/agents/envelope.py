@@ -1,7 +1,7 @@
 """The envelope of every reply: ``{"thinking": ..., "actions": [...]}`` (appendix A.5).
 
-One bad action spoils the reply: half of a batch is not what its author wanted, so an
-unreadable reply yields no action at all [C].
+One bad action makes the whole reply unreadable: half of a batch is not what its author
+wanted. An unreadable reply yields no action [C].
 """
 
 from typing import Any
@@ -86,7 +86,7 @@ def _build(where: str, kind: str, entry: dict[str, Any]) -> Action:
         if not justification.strip():
             raise MisshapenError(f"{where}.justification: is empty")
         return Reschedule(
-            # The number may be a meeting's: the game looks at what stands in the slot.
+            # The number may be a meeting's: the game looks at what is in the slot.
             item_id=ErrandId(entry["item_id"]),
             from_slot=Slot(entry["from_slot"]),
             to_slot=Slot(entry["to_slot"]),

@@ -12,7 +12,7 @@ from calbench.llm.completion import Completion, ModelSpec, Request
 from calbench.llm.prices import estimated_usage
 
 FUNCTION_SPEC: Final = ModelSpec(model="completion-function")
-"""What stands in a request to a function: which model it asks, if any, is its own business."""
+"""The model in a request to a function, which may itself ask any model or none."""
 
 
 class CompletionFunction(Protocol):

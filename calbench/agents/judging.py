@@ -33,7 +33,7 @@ class JudgeCase:
         num_slots: slots of every calendar.
         meeting_id: the meeting of the round.
         participants: of that meeting; ``None`` if the recipient is not one of them, since an
-            outsider is not told who they are.
+            outsider does not know who they are.
         messages: delivered to the recipient, in their order; at least one.
     """
 
@@ -51,7 +51,7 @@ class JudgeCase:
 
 
 class Judge(Protocol):
-    """Whoever judges: a model, or the scripted stand-in."""
+    """A judge: a model, or its scripted stand-in."""
 
     async def judge(self, case: JudgeCase, site: CallSite) -> Completion:
         """Return the answer to one case.
@@ -63,7 +63,7 @@ class Judge(Protocol):
 
 
 class ModelJudge:
-    """A model as judge: one request for each case, a conversation of its own.
+    """A model as judge: one request for each case, in a separate conversation.
 
     Args:
         completer: where text comes from.
@@ -112,7 +112,7 @@ def _meeting(case: JudgeCase) -> str:
 
 @cache
 def judge_templates() -> Templates:
-    """Return the judge's templates, apart from those of agents: a game's prompts do not change."""
+    """Return the judge's templates, which are separate from the versioned prompts of games."""
     folder = FOLDER / "judge"
     texts = {path.stem: read_markdown(path) for path in sorted(folder.glob("*.md"))}
     return Templates("judge", texts, digest_of(texts))

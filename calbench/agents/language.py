@@ -13,15 +13,15 @@ from calbench.domain.replies import Reply, Unreadable
 from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request, well_formed
 
 NO_REPLY = "(no reply)"
-"""Stands in the conversation for a reply without text [C]: providers refuse empty turns."""
+"""Replaces a reply without text in the conversation [C]: providers refuse empty turns."""
 
 
 @dataclass(slots=True)
 class LanguageAgent:
-    """Asks a source of text for every turn, and keeps the conversation.
+    """Asks for a completion in every turn, and keeps the conversation.
 
-    The conversation only grows: every request extends the one before it, so that providers
-    need not read its beginning again. A reflection is asked at its end and then forgotten,
+    The conversation only grows: every request extends the one before it, which providers can
+    cache. A reflection is asked at its end and then forgotten,
     question and answer (appendix F.3). A call that fails leaves the conversation as it was.
 
     Attributes:
@@ -86,7 +86,7 @@ class LanguageAgent:
         return replace(_reply(question, completion), turn=found.value, recovered=found.recovered)
 
     async def _reflect(self, observation: Observation) -> Reply:
-        # What is told in a measurement is forgotten with it, so it is told again later.
+        # What a measurement says is forgotten with it, so refusals are repeated in the next turn.
         self._untold += observation.refusals
         question = self.prompts.message(observation)
         completion = await self._complete(observation, question)

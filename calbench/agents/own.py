@@ -1,4 +1,4 @@
-"""How a user's own object takes a seat: asked like any agent, and checked where it answers."""
+"""A user's own object as an agent: asked like any other, and its answers checked."""
 
 import functools
 import inspect
@@ -106,7 +106,7 @@ def _problem(turn: object) -> str | None:
     """Return what keeps a turn from being played and recorded, if anything.
 
     Values are not checked where they are made, and a wrong one would fail far from the code
-    that made it, or in whoever reads the trace. What is merely not allowed, such as a slot
+    that made it, or in code that reads the trace. What is merely not allowed, such as a slot
     that does not exist, is no problem here: the rules answer it.
     """
     if not isinstance(turn, Turn):

@@ -9,14 +9,14 @@ from calbench.llm.prices import NANO
 
 
 class Ledger(Protocol):
-    """Where money is written down before it may be spent, so that a killed run counts it."""
+    """Where money is recorded before it may be spent: a killed run has still counted it."""
 
     def reserve(self, model: str, nano_usd: int) -> int:
-        """Note money that may be spent; return the number of the entry."""
+        """Record money that may be spent; return the number of the entry."""
         ...
 
     def settle(self, entry: int, nano_usd: int) -> None:
-        """Note what it came to."""
+        """Record what it came to."""
         ...
 
     def spent(self) -> int:
@@ -34,7 +34,7 @@ class Reservation(NamedTuple):
 class Budget:
     """A cap on money: ``spent + reserved <= cap`` at every moment.
 
-    Belongs to one event loop. What earlier runs wrote into the ledger is spent already.
+    Belongs to one event loop. What earlier runs wrote into the ledger counts as spent.
     """
 
     def __init__(self, max_usd: float | None = None, ledger: Ledger | None = None) -> None:
@@ -58,14 +58,14 @@ class Budget:
 
     @property
     def reserved_usd(self) -> float:
-        """Dollars set aside for attempts under way."""
+        """Dollars set aside for attempts in progress."""
         return self._reserved / NANO
 
     async def reserve(self, nano_usd: int, model: str) -> Reservation:
-        """Set money aside; waits while attempts under way may give some back.
+        """Set money aside; waits while attempts in progress may return some.
 
         Raises:
-            UnavailableError: if it will not fit whatever they give back.
+            UnavailableError: if it does not fit whatever they return.
         """
         while not self._fits(nano_usd):
             if self._cap is None or self._reserved == 0 or self._spent + nano_usd > self._cap:
@@ -82,11 +82,11 @@ class Budget:
         cap = (self._cap or 0) / NANO
         return (
             f"the budget of {cap:.2f} USD is spent: {self.spent_usd:.4f} so far, and the next "
-            f"call may cost {nano_usd / NANO:.4f}; a greater budget goes on from here"
+            f"call may cost {nano_usd / NANO:.4f}; run it again with a larger budget to resume"
         )
 
     def settle(self, reservation: Reservation, nano_usd: int) -> None:
-        """Put what an attempt came to in the place of its reservation."""
+        """Replace a reservation by what the attempt cost."""
         if self._ledger is not None and reservation.entry is not None:
             self._ledger.settle(reservation.entry, nano_usd)
         self._reserved -= reservation.nano_usd

@@ -47,7 +47,7 @@ class ModelSpec(BaseModel):
         sampling: how tokens are drawn.
         response_format: how the model is held to JSON.
         logprobs: ask for token log-probabilities in reflections.
-        replicate: tells repeated games of the same content apart.
+        replicate: distinguishes repeated games of the same content.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -61,7 +61,7 @@ class ModelSpec(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """All that decides a completion.
+    """Everything that determines a completion.
 
     ``reply_schema`` is the JSON Schema the reply should fit, for models that take one;
     ``logprobs`` asks for token log-probabilities.

@@ -54,14 +54,14 @@ PROVIDERS = frozenset(
     }
 )
 """Prefixes by which a model's name says its provider. A name without one that comes with an
-address is served in the way of OpenAI, which all the common servers are [C]."""
+address is taken for OpenAI-compatible, as all the common servers are [C]."""
 
 
 Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Endpoint(BaseModel):
-    """Where a model is reached and how hard it is asked. Never part of a reply's key.
+    """Where a model is reached and how fast it is asked. Never part of a reply's key.
 
     Attributes:
         api_base: URL of an OpenAI-compatible server; absent: the provider's own.
@@ -69,11 +69,11 @@ class Endpoint(BaseModel):
             Absent: LiteLLM looks where the provider's keys usually are, unless there is an
             ``api_base``, which is then asked without a key.
         concurrency: most calls under way at once, of all games together.
-        requests_per_minute: pace of calls; absent: no limit.
-        tokens_per_minute: pace of tokens, those of the input and the most that the reply may
-            hold, as providers count; absent: no limit.
-        timeout_s: seconds after which an attempt counts as lost.
-        max_attempts: attempts for one reply before the game is given up.
+        requests_per_minute: most calls per minute; absent: no limit.
+        tokens_per_minute: most tokens per minute, input and the most that the reply may hold, as
+            providers count; absent: no limit.
+        timeout_s: seconds after which an attempt has failed.
+        max_attempts: attempts for one reply before the game ends unscored.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -134,7 +134,7 @@ def _is_plain_url(url: str) -> bool:
 
 
 class ModelConfig(Endpoint):
-    """One file of ``conf/model/``, flat, so that one key is one override.
+    """One file of ``conf/model/``, flat: one key is one override.
 
     ``player`` names the model in teams and tables. ``name`` is the identifier as LiteLLM
     spells it. The other keys are those of :class:`Sampling`, :class:`ModelSpec` and

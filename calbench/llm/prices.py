@@ -1,6 +1,6 @@
-"""What tokens cost, and how many a call takes or may take.
+"""What tokens cost, and how many a call uses or may use.
 
-Sums for a cap are whole nano-dollars, so that they are exact; dollars appear at the edges only.
+Sums for a cap are whole nano-dollars and therefore exact; dollars appear at the edges only.
 """
 
 import math
@@ -51,7 +51,7 @@ class Price(BaseModel):
 
     @model_validator(mode="after")
     def _is_bounded_by_its_input(self) -> Self:
-        """Refuse cached input dearer than fresh: a reservation takes all input for fresh."""
+        """Refuse cached input more expensive than other input: reservations assume no cache."""
         if self.cached_input is not None and self.cached_input > self.input:
             raise ValueError("cached_input costs more than input, which no cap could hold")
         return self

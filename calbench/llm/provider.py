@@ -1,4 +1,4 @@
-"""One model behind a provider: attempts, back-off, and the money of each attempt.
+"""One model at a provider: attempts, back-off, and what each attempt costs.
 
 How a single attempt is made is a parameter, the :data:`Transport`.
 """
@@ -22,7 +22,7 @@ LONGEST_BACKOFF_S = 60.0
 """Back-off before attempt n + 1 is drawn from 0 to ``FIRST * 2**n``, at most ``LONGEST`` [C]."""
 
 LONGEST_RETRY_AFTER_S = 300.0
-"""A provider that asks for a longer wait counts as down [C]."""
+"""A provider that asks for a longer wait counts as unavailable [C]."""
 
 HINTS = {
     400: "the provider refuses the request; perhaps a parameter that the model does not take",
@@ -44,7 +44,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Time and chance, handed in."""
+    """Time and randomness, as parameters."""
 
     clock: Clock
     sleep: Sleep
@@ -53,7 +53,7 @@ class Surroundings:
 
 @dataclass(slots=True)
 class Provider:
-    """Asks one model, as often as it takes and its endpoint allows."""
+    """Asks one model, as often as necessary and its endpoint allows."""
 
     model: ModelConfig
     transport: Transport

@@ -1,4 +1,4 @@
-"""How one attempt reaches a model, what may go wrong, and what is kept of what comes back."""
+"""One attempt to reach a model: its interface, its errors, and cleaning of what it returns."""
 
 import math
 from collections.abc import Awaitable, Callable
@@ -49,12 +49,12 @@ Transport = Callable[[Request, Endpoint], Awaitable[Completion]]
 
 
 def is_retryable(status: int) -> bool:
-    """Tell faults that pass from those that stay."""
+    """Return whether a fault may pass."""
     return status in RETRYABLE or status >= 500
 
 
 def clean(completion: Completion) -> Completion:
-    """Make a provider's reply fit to be written down, whatever it holds.
+    """Make a provider's reply fit to be recorded, whatever it contains.
 
     Lone surrogates become U+FFFD, numbers finite, an empty text an absent one.
     """
@@ -85,7 +85,7 @@ def _logprob(value: float) -> float:
 
 
 def _clean_usage(usage: Usage | None) -> Usage | None:
-    """Drop counts that cannot be; what is left unknown is estimated."""
+    """Drop impossible counts; unknown ones are estimated later."""
     if usage is None:
         return None
     counts = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)

@@ -42,7 +42,7 @@ class Ledger:
         me: whose ledger it is.
         num_slots: slots beyond are ignored.
         levels: by agent and slot, as claimed.
-        proposed: by agent, slots it asked others about without a word on them.
+        proposed: by agent, slots it asked others about without saying how hard they are.
         votes: by agent, the slot it settled on or agreed to last.
         first: the first agent that said anything, oneself included.
         questions: by asker, the slots it asked this agent about that wait for an answer.
@@ -50,7 +50,7 @@ class Ledger:
         asked: by agent, the slots this agent asked it about last.
         ever_asked: slots this agent has asked about.
         said: how many messages this agent has sent.
-        answered: agents that were told anything at all of this agent's slots.
+        answered: agents that this agent has told anything about its slots.
         told: by agent, how hard slots are, in answer to questions about an earlier meeting.
         move_questions: of earlier meetings, not answered yet.
         moves: announced joint moves, with who announced them.
@@ -97,7 +97,7 @@ class Ledger:
                 self.votes[sender] = self.votes[self.me]
 
     def say(self, recipients: Iterable[AgentId], acts: Sequence[Act]) -> None:
-        """Take in a message of one's own."""
+        """Take in a message of this agent."""
         if self.first is None:
             self.first = self.me
         self.said += 1
@@ -111,7 +111,7 @@ class Ledger:
                 self.asked_moves[act.meeting, act.start] = act.targets
 
     def _answer(self, agent: AgentId, acts: Sequence[Act]) -> None:
-        """Note what one recipient has been told, and which of its questions are answered."""
+        """Record what one recipient now knows, and which of its questions are answered."""
         claimed = {act.slot for act in acts if isinstance(act, Claim) and act.meeting is None}
         is_none = any(isinstance(act, NoneOfThem) for act in acts)
         if is_none:
@@ -177,7 +177,7 @@ class Ledger:
         return tuple([slot for slot in slots if slot < self.num_slots])
 
     def level(self, agent: AgentId, slot: Slot) -> Level | None:
-        """Return how hard a slot is for another agent, as far as it told."""
+        """Return how hard a slot is for another agent, as far as it has said."""
         claimed = self.levels.get(agent, {}).get(slot)
         if claimed is None and (
             slot in self.proposed.get(agent, ()) or self.votes.get(agent) == slot
@@ -186,9 +186,9 @@ class Ledger:
         return claimed
 
     def standing(self, participants: Iterable[AgentId]) -> Slot | None:
-        """Return the slot that stands agreed: most votes, then the lowest agent's.
+        """Return the agreed slot: most votes, then the lowest agent's.
 
-        A slot that some participant said is impossible does not stand.
+        A slot that some participant said is impossible is not agreed.
         """
         people = sorted(participants)
         votes = [self.votes[agent] for agent in people if agent in self.votes]

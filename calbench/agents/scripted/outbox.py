@@ -1,4 +1,4 @@
-"""What a speaker wants to tell whom, and the messages that carry it."""
+"""What a speaker wants to say to whom, and the messages for it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from calbench.domain.ids import AgentId
 from calbench.domain.observations import Briefing
 
 Written = dict[str, Any]
-"""An action as it stands in the envelope."""
+"""An action of the envelope."""
 
 
 class Outbox:

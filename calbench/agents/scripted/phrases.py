@@ -1,7 +1,7 @@
 """What scripted speakers write: plain sentences, each in a few wordings.
 
-Every sentence here is one that :mod:`calbench.agents.scripted.understanding` reads. No number
-but of a slot, a meeting or an agent ever stands in one.
+Every sentence here is one that :mod:`calbench.agents.scripted.understanding` reads. The only
+numbers in it are of slots, meetings and agents.
 """
 
 from collections.abc import Sequence
@@ -126,7 +126,7 @@ class Voice:
         return self._chance.choice(_MOVE_CONFIRM).format(meeting=meeting, start=start, to=to)
 
     def reason(self, label: str, slot: Slot) -> str:
-        """Tell what stands in a slot: the oversharer's weakness."""
+        """Say what is in a slot: the oversharer's weakness."""
         return self._chance.choice(_REASON).format(label=label.replace('"', "'"), slot=slot)
 
     def justification(self) -> str:

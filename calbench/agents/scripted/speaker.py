@@ -18,11 +18,11 @@ from calbench.errors import ConfigError
 from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
 
 SCRIPTED_SPEC: Final = ModelSpec(model="scripted")
-"""What stands in a request to a scripted speaker: there is no model."""
+"""The model in a request to a scripted speaker: there is none."""
 
 
 class ScriptedSpeaker:
-    """Plays like a decent person, in plain English, by what the thread tells and nothing else.
+    """Plays cooperatively, in plain English, using the thread and nothing else.
 
     A completion is a pure function of style, seed and thread.
 
@@ -37,7 +37,7 @@ class ScriptedSpeaker:
         self._reader = Reader()
 
     async def complete(self, request: Request, site: CallSite) -> Completion:
-        """Answer at once; where in a run it is asked makes no difference."""
+        """Answer at once, whatever the place in the run."""
         del site
         return Completion(text=self.reply(request.messages), finish_reason="stop")
 

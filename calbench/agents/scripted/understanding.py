@@ -1,7 +1,7 @@
-"""What a sentence of another agent says about slots: plain English in, acts out.
+"""What a sentence of another agent says about slots: plain English in, speech acts out.
 
 It understands the sentences of :mod:`calbench.agents.scripted.phrases`, and by words of
-polarity what other speakers may write like them. What it cannot understand says nothing.
+polarity similar sentences of other speakers. It ignores what it cannot understand.
 """
 
 import re
@@ -160,7 +160,7 @@ def _sentence(sentence: str, about: MeetingId | None) -> Iterator[Act]:
         yield Settle(slots[-1])
     elif earlier is None and not _NEGATED.search(sentence) and _CONFIRMS.search(sentence):
         yield Confirm(slots[-1])
-    elif not _OTHERS.search(sentence):  # what somebody tells of others is hearsay
+    elif not _OTHERS.search(sentence):  # claims about others are hearsay
         yield from _claims(sentence, MeetingId(int(earlier[1])) if earlier else None)
 
 

@@ -27,10 +27,10 @@ from calbench.llm.completion import ChatMessage
 
 @dataclass(frozen=True)
 class View:
-    """What a speaker goes by in one turn.
+    """What a speaker knows in one turn.
 
     Attributes:
-        rules: what the system prompt told.
+        rules: the briefing that the system prompt gave.
         now: the message that waits for an answer.
         meeting: the meeting under discussion.
         calendar: its own, as shown last.
@@ -54,7 +54,7 @@ class View:
 
     @cached_property
     def others(self) -> tuple[AgentId, ...]:
-        """The other participants; nobody for an outsider."""
+        """The other participants; none for an outsider."""
         people = self.meeting.participants if isinstance(self.meeting, Meeting) else ()
         return tuple([agent for agent in people if agent != self.me])
 
@@ -94,11 +94,11 @@ class View:
 
     @cached_property
     def standing(self) -> Slot | None:
-        """The slot that stands agreed."""
+        """The agreed slot."""
         return self.ledger.standing((self.me, *self.others))
 
     def booking(self, move: Move) -> Meeting | None:
-        """Return the earlier meeting that a move is about, if the speaker's copy stands there."""
+        """Return the earlier meeting that a move is about, if the speaker's copy is there."""
         if not (0 <= move.start < len(self.calendar) and 0 <= move.to < len(self.calendar)):
             return None
         item = self.calendar[move.start]
@@ -107,17 +107,17 @@ class View:
         return None
 
     def burden(self, slot: Slot) -> int:
-        """Return the least a slot can weigh for all, as far as they told."""
+        """Return the least that a slot can cost all of them, as far as they have said."""
         known = [self.ledger.level(agent, slot) for agent in self.others]
         return WEIGHTS[self.levels[slot]] + sum(WEIGHTS[k] for k in known if k is not None)
 
     def unknown(self, slot: Slot) -> int:
-        """Return how many others have not told about a slot."""
+        """Return how many others have not commented on a slot."""
         return sum(self.ledger.level(agent, slot) is None for agent in self.others)
 
 
 class _Round:
-    """What the messages of a round have told so far."""
+    """What the messages of a round have said so far."""
 
     def __init__(self, rules: Briefing, index: int | None) -> None:
         self.index = index
@@ -139,7 +139,7 @@ class _Round:
         self.labels.update(reading.labels)
         self.idle = 0 if reading.inbox else self.idle + 1
         for heard in reading.inbox:
-            # What is read late was about another meeting; what protocols say is no English.
+            # What is read late was about another meeting; what protocols say is not English.
             if heard.sender is not None and heard.about is None and heard.text is not None:
                 self.ledger.hear(heard.sender, understood(heard.text, self._about))
 
@@ -158,10 +158,10 @@ class _Round:
 
 
 class Reader:
-    """Reads threads. What it has read before it need not read again.
+    """Reads threads, without reading the same messages again.
 
-    Nothing it keeps changes what it returns: it goes on where it stopped only if the thread
-    extends the last one within its round, and reads the round anew otherwise.
+    It resumes where it stopped only if the thread extends the last one within its round, and
+    reads the round anew otherwise, so results depend on the thread alone.
     """
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ class Reader:
         self._round: _Round | None = None
 
     def view(self, rules: Briefing, messages: Sequence[ChatMessage]) -> View | None:
-        """Return the view of a thread's last message, ``None`` if it tells of no meeting."""
+        """Return the view of a thread's last message, ``None`` if it mentions no meeting."""
         known = self._known(rules, messages)
         if known.meeting is None or len(known.calendar) != rules.num_slots:
             return None

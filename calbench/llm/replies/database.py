@@ -1,4 +1,4 @@
-"""The file of a reply store: one SQLite database, its tables, its transactions, its disk.
+"""The SQLite database of a reply store: tables, transactions, and what reaches the disk.
 
 Nothing in it is ever changed or deleted: triggers refuse it.
 """
@@ -14,7 +14,7 @@ from calbench.errors import FileError, OutputError
 from calbench.files import printable
 
 STORE_VERSION = 1
-"""Raised when the tables change; a store of another version is refused."""
+"""Raised when the tables change; stores of other versions are refused."""
 
 APPLICATION_ID = 0x43614C62
 """Marks a file as ours: ``CaLb``."""
@@ -26,7 +26,7 @@ LOG_BYTES = 32 * 2**20
 """From which size on the log is moved into the database: about a second of 64 games [C]."""
 
 MOVING_S = 0.05
-"""How long moving the log waits for readers, and keeps writers waiting: next time will do [C]."""
+"""How long moving the log waits for readers and blocks writers, until it is left for later [C]."""
 
 _TABLES = """
 CREATE TABLE messages (digest TEXT PRIMARY KEY, role TEXT NOT NULL, content TEXT NOT NULL);
@@ -44,7 +44,7 @@ _KEPT = ("messages", "threads", "replies", "reservations", "settlements")
 class ReplyDatabase:
     """A database with the tables of a reply store, in a file or in memory.
 
-    Several processes may use one file, each with a connection of its own. What reads and adds
+    Several processes may use one file, each with its own connection. What reads and adds
     rows is :class:`~calbench.llm.replies.store.ReplyStore`.
     """
 
@@ -83,7 +83,7 @@ class ReplyDatabase:
 
     @classmethod
     def in_memory(cls) -> Self:
-        """Make a store that is gone when it is closed."""
+        """Make a store that is lost when it is closed."""
         store = cls(None, sqlite3.connect(":memory:", isolation_level=None))
         store._prepare()
         return store
@@ -155,7 +155,7 @@ class ReplyDatabase:
     def writing(self, *, is_synced: bool = True) -> Iterator[sqlite3.Connection]:
         """Run one transaction that is written whole or not at all.
 
-        What is synced survives the end of the machine too, at some milliseconds a time.
+        Synced data also survives a crash of the machine, at a cost of some milliseconds.
         """
         with self._reporting():
             if is_synced is not self._is_syncing:
@@ -173,13 +173,13 @@ class ReplyDatabase:
                 raise
 
     def sync(self) -> None:
-        """Wait until all that was written unsynced survives the end of the machine.
+        """Wait until everything written unsynced survives a crash of the machine.
 
-        May be called from any thread. SQLite itself syncs only while it keeps other writers
-        out. What it has written unsynced is in the write-ahead log, or was synced on its way
-        from there into the database, so that a synced log is all that is missing
-        (https://sqlite.org/wal.html). SQLite locks other files than the log: closing it here
-        opens none of its locks.
+        May be called from any thread. SQLite itself syncs only while it blocks other writers.
+        What it has written unsynced is in the write-ahead log, or was synced when it was moved
+        from there into the database. It is therefore enough to sync the log
+        (https://sqlite.org/wal.html). SQLite locks other files than the log, so closing it
+        here releases no lock.
 
         Raises:
             OutputError: if the disk fails.

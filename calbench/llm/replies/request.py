@@ -1,4 +1,4 @@
-"""Requests named by their content, so that a reply is found wherever the same is asked again."""
+"""Requests named by their content: a reply is found whenever the same is asked again."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -56,7 +56,7 @@ class NamedRequest:
 
 
 SCHEMA_ROLE = "schema"
-"""Under which a reply's JSON Schema stands among the messages."""
+"""The role under which a JSON Schema is kept among the messages."""
 
 
 def named(request: Request) -> NamedRequest:

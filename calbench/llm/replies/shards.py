@@ -1,4 +1,4 @@
-"""NamedRequest replies as text: sorted JSON Lines that merge by union, for git and for archives.
+"""Recorded replies as text: sorted JSON Lines that merge by union, for git and for archives.
 
 A folder holds ``messages-<x>.jsonl``, ``threads-<x>.jsonl`` and ``replies-<x>.jsonl`` for each
 first digit x of a digest that occurs. The same replies make the same bytes.
@@ -39,7 +39,7 @@ class _ThreadLine(BaseModel):
 
 
 def open_replies(path: Path) -> ReplyStore:
-    """Open recorded replies for reading: a store's file, or a folder of shards.
+    """Open recorded replies for reading: a database file, or a folder of shards.
 
     Raises:
         FileError: if there is neither, or naming the file and line that is damaged.
@@ -52,7 +52,7 @@ def open_replies(path: Path) -> ReplyStore:
 def merge_into(target: Path, source: ReplyStore) -> Merged:
     """Add replies to a store's file or to a folder of shards; one is made if there is none.
 
-    A shard that stands in the folder stays in it, joined by what is new.
+    Existing shards are kept and extended.
     """
     if is_store_file(target):
         with ReplyStore.open(target) as store:
@@ -66,7 +66,7 @@ def merge_into(target: Path, source: ReplyStore) -> Merged:
 def write_shards(folder: Path, store: ReplyStore) -> None:
     """Write a store as shards.
 
-    Replies come last, so that a writer that dies leaves no reply without its messages.
+    Replies are written last: an interrupted writer leaves no reply without its messages.
     """
     rows_by_kind: dict[str, Iterator[tuple[str, Any]]] = {
         "messages": (
@@ -112,7 +112,7 @@ def read_shards(folder: Path) -> ReplyStore:
     orphan = store.orphan()
     if orphan is not None:
         raise FileError(
-            f"{folder}: reply {orphan} has lost its messages; a shard is missing or cut"
+            f"{folder}: reply {orphan} has no messages; a shard is missing or incomplete"
         )
     return store
 
@@ -120,7 +120,7 @@ def read_shards(folder: Path) -> ReplyStore:
 def _read(path: Path, store: ReplyStore, add: Callable[[ReplyStore, bytes], None]) -> None:
     lines = read_bytes(path).split(b"\n")
     if lines.pop() != b"":
-        raise FileError(f"{path}:{len(lines) + 1}: the last line is cut")
+        raise FileError(f"{path}:{len(lines) + 1}: the last line is incomplete")
     for number, line in enumerate(lines, 1):
         try:
             add(store, line)
@@ -146,4 +146,4 @@ def _add_link(store: ReplyStore, line: bytes) -> None:
 
 def _add_record(store: ReplyStore, line: bytes) -> None:
     if not store.add(Record.model_validate_json(line)):
-        raise ValueError("key: stands twice")
+        raise ValueError("key: occurs twice")

@@ -1,4 +1,4 @@
-"""The reply store: what was paid for once is kept, and found by what was asked."""
+"""The reply store: what was paid for once is kept, and found by its request."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class Stats(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """What a merge did: replies added, those that stood already, and those that disagree."""
+    """What a merge did: replies added, those already there, and those that disagree."""
 
     added: int
     known: int
@@ -34,11 +34,11 @@ class Merged(NamedTuple):
 
 
 class ReplyStore(ReplyDatabase):
-    """NamedRequest replies in one SQLite file; also the ledger of what they cost.
+    """Recorded replies in one SQLite file; also the ledger of what they cost.
 
-    Every reply is on the disk before :meth:`put` returns. Several processes may use one
-    file: of two replies to one request the first stands, and both are handed that one. While
-    games go on, a :class:`~calbench.llm.replies.writer.ReplyWriter` writes.
+    Several processes may use one file: of two replies to one request the first is kept, and
+    both processes get that one. During a run, :class:`~calbench.llm.replies.writer.ReplyWriter`
+    writes.
     """
 
     def get(self, key: str) -> Record | None:
@@ -151,7 +151,7 @@ class ReplyStore(ReplyDatabase):
             yield from self._connection.execute(query)
 
     def merge(self, other: "ReplyStore") -> Merged:
-        """Add what another store holds; what stands here is never replaced.
+        """Add what another store holds; what is already here is never replaced.
 
         What was spent is not merged: it belongs to the run that spent it.
         """
