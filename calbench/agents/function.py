@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from calbench.agents.blame import blaming
@@ -23,11 +24,11 @@ class CompletionFunction(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class FunctionCompleter:
     """Asks a function for every completion; its tokens are estimated from the texts."""
 
-    def __init__(self, function: CompletionFunction) -> None:
-        self._function = function
+    function: CompletionFunction
 
     async def complete(self, request: Request, site: CallSite) -> Completion:
         """Call the function with the conversation, and wait if it asks to.
@@ -37,11 +38,11 @@ class FunctionCompleter:
             UnavailableError: if it says so; the game ends there, unscored.
         """
         place = f"agent {site.agent_id}, round {site.round_index}, {site.phase}"
-        name = name_of(self._function)
+        name = name_of(self.function)
         # Made anew each time: what it does to its messages stays with it.
         messages = [message._asdict() for message in request.messages]
         with blaming(place, name):
-            text: object = self._function(messages)
+            text: object = self.function(messages)
             if inspect.isawaitable(text):
                 text = await text
         if not isinstance(text, str):

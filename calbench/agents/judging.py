@@ -62,21 +62,16 @@ class Judge(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class ModelJudge:
-    """A model as judge: one request for each case, in a separate conversation.
+    """A model as judge: one request for each case, in a separate conversation."""
 
-    Args:
-        completer: where text comes from.
-        spec: what defines the replies.
-    """
-
-    def __init__(self, completer: Completer, spec: ModelSpec) -> None:
-        self._completer = completer
-        self._spec = spec
+    completer: Completer
+    spec: ModelSpec
 
     async def judge(self, case: JudgeCase, site: CallSite) -> Completion:
         """Ask the model."""
-        return await self._completer.complete(judge_request(case, self._spec), site)
+        return await self.completer.complete(judge_request(case, self.spec), site)
 
 
 def judge_request(case: JudgeCase, spec: ModelSpec) -> Request:

@@ -63,6 +63,8 @@ class Source:
         watch: called after every completion.
         seed: of the back-off's jitter; play does not depend on it.
         grace_s: seconds that calls in progress may take when the run ends.
+        surroundings: time and randomness; absent: the real ones.
+        now: the time of a record.
     """
 
     mode: Mode

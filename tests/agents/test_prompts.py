@@ -59,7 +59,7 @@ REMEDY = "a released prompt version never changes: make a new folder, see CONTRI
 
 
 def test_no_version_has_changed() -> None:
-    found = {version: load_prompts(version).digest for version in versions()}
+    found = {version: load_prompts(version).templates.digest for version in versions()}
     assert found == DIGESTS, REMEDY
 
 

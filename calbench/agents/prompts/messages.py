@@ -49,16 +49,6 @@ class Prompts:
 
     templates: Templates
 
-    @property
-    def version(self) -> str:
-        """The version of the templates."""
-        return self.templates.version
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the templates, in hexadecimal."""
-        return self.templates.digest
-
     def system(self, briefing: Briefing, variant_text: str | None = None) -> str:
         """Return the system prompt of nine sections; a variant follows word for word."""
         cap = briefing.message_cap

@@ -7,9 +7,9 @@ agent that has promised a move keeps it, whatever happens to the meeting it was 
 from typing import Final
 
 from calbench.agents.scripted.difficulty import EASY, IMPOSSIBLE, POSSIBLE, WEIGHTS, slots_at
-from calbench.agents.scripted.ledger import Move
 from calbench.agents.scripted.outbox import Outbox
 from calbench.agents.scripted.phrases import Voice
+from calbench.agents.scripted.understanding import Move
 from calbench.agents.scripted.view import View
 from calbench.domain.calendars import Booking, Meeting
 from calbench.domain.ids import AgentId, Slot

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from calbench.agents.completer import CallSite, Completer
@@ -21,20 +22,16 @@ SCRIPTED_SPEC: Final = ModelSpec(model="scripted")
 """The model in a request to a scripted speaker: there is none."""
 
 
+@dataclass(slots=True)
 class ScriptedSpeaker:
     """Plays cooperatively, in plain English, using the thread and nothing else.
 
-    A completion is a pure function of style, seed and thread.
-
-    Args:
-        style: its way of talking.
-        seed: of the choice among wordings.
+    A completion is a pure function of style, seed (of the choice among wordings) and thread.
     """
 
-    def __init__(self, style: Style, seed: int) -> None:
-        self._style = style
-        self._seed = seed
-        self._reader = Reader()
+    style: Style
+    seed: int
+    _reader: Reader = field(default_factory=Reader)
 
     async def complete(self, request: Request, site: CallSite) -> Completion:
         """Answer at once, whatever the place in the run."""
@@ -62,9 +59,9 @@ class ScriptedSpeaker:
     def _act(self, view: View) -> dict[str, Any]:
         now = view.now
         turn = -1 if now.turn_index is None else now.turn_index
-        voice = Voice(stream(self._seed, "words", now.round_index or 0, now.kind, turn))
+        voice = Voice(stream(self.seed, "words", now.round_index or 0, now.kind, turn))
         if now.kind in ("round_start", "outsider", "turn"):
-            messages = talk(view, self._style, voice).messages(self._style.most_slots)
+            messages = talk(view, self.style, voice).messages(self.style.most_slots)
             return envelope("I go on." if messages else "There is nothing to add.", messages)
         if now.kind == "voluntary":
             return envelope("I keep what I promised.", voluntary(view, voice))

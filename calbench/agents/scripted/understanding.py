@@ -61,20 +61,24 @@ class AskMove(NamedTuple):
     targets: tuple[Slot, ...]
 
 
-class SettleMove(NamedTuple):
-    """An earlier meeting shall move."""
+class Move(NamedTuple):
+    """An earlier meeting's way from one slot to another."""
 
     meeting: MeetingId
     start: Slot
     to: Slot
+
+
+class SettleMove(NamedTuple):
+    """An earlier meeting shall move."""
+
+    move: Move
 
 
 class ConfirmMove(NamedTuple):
     """The sender will move its copy of an earlier meeting."""
 
-    meeting: MeetingId
-    start: Slot
-    to: Slot
+    move: Move
 
 
 Act = Claim | Ask | NoneOfThem | Settle | Confirm | AskMove | SettleMove | ConfirmMove
@@ -180,7 +184,7 @@ def _move(sentence: str, meeting: MeetingId, move: re.Match[str]) -> Iterator[Ac
         yield AskMove(meeting, start, targets)
     elif len(targets) == 1 and not _NEGATED.search(sentence):
         act = ConfirmMove if _CONFIRMS.search(sentence) else SettleMove
-        yield act(meeting, start, targets[0])
+        yield act(Move(meeting, start, targets[0]))
 
 
 def _claims(sentence: str, meeting: MeetingId | None) -> Iterator[Act]:

@@ -11,14 +11,14 @@ from calbench.agents.scripted.difficulty import (
     Level,
     own_levels,
 )
-from calbench.agents.scripted.ledger import Ledger, Move
+from calbench.agents.scripted.ledger import Ledger
 from calbench.agents.scripted.reading import (
     Reading,
     own_words,
     read_message,
     round_of,
 )
-from calbench.agents.scripted.understanding import understood
+from calbench.agents.scripted.understanding import Move, understood
 from calbench.domain.calendars import Booking, Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.domain.observations import Briefing
