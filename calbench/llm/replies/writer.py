@@ -30,6 +30,7 @@ class ReplyWriter:
         self._settled: list[tuple[int, int]] = []
         self._disk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reply-writer")
         self._next_sync: Future[None] | None = None
+        self._on_disk: asyncio.Future[None]
         self._synced_version: int | None = None
 
     def __enter__(self) -> Self:
@@ -109,5 +110,6 @@ class ReplyWriter:
         waiting = self._next_sync
         if waiting is None or waiting.running() or waiting.done():
             waiting = self._next_sync = self._disk.submit(self._store.sync)
+            self._on_disk = asyncio.wrap_future(waiting)
         # Shielded: another caller may wait for the same sync.
-        await asyncio.shield(asyncio.wrap_future(waiting))
+        await asyncio.shield(self._on_disk)
