@@ -13,10 +13,10 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
-from calbench.agents.models import ModelConfig
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
+from calbench.llm.model import ModelConfig
 from calbench.metrics.measure import MeasureSpec
 from calbench.scenarios.models import ID_PATTERN
 from calbench.scenarios.parameters import SuiteSpec

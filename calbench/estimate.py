@@ -17,25 +17,19 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from calbench.agents.budget import (
-    Price,
-    Prices,
-    estimated_usage,
-    price_of,
-    read_prices,
-    usage_bound,
-)
-from calbench.agents.completion import CallSite, ChatMessage, Completer, Completion, Request
+from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted import scripted_speaker
 from calbench.config import RunSpec, run_spec
 from calbench.console import ending_on_interrupt, say_error
 from calbench.domain.ids import AgentId
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
 from calbench.engine.batch import Job, plan_jobs, unfinished
 from calbench.engine.drivers import run_async
 from calbench.engine.seating import seat_agents
 from calbench.engine.seats import seat_of
 from calbench.errors import CalbenchError, ConfigError
+from calbench.llm.completion import ChatMessage, Completion, Request
+from calbench.llm.prices import Price, Prices, estimated_usage, read_prices, usage_bound
 from calbench.run import load_suites
 from calbench.teams import CONF, PRICES
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
@@ -113,8 +107,8 @@ def _taken(usage: Usage, repeated: int, bound: Usage | None, price: Price | None
             cached_tokens=min(repeated, usage.input_tokens),
             output_tokens=usage.output_tokens,
         )
-        take.nano, take.nano_cached = price_of(usage, price), price_of(cached, price)
-        take.nano_bound = price_of(bound or usage, price)
+        take.nano, take.nano_cached = price.nano_usd(usage), price.nano_usd(cached)
+        take.nano_bound = price.nano_usd(bound or usage)
     return take
 
 

@@ -18,12 +18,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from calbench.agents.completion import CallSite, Completion
+from calbench.agents.completer import CallSite
 from calbench.agents.judging import Judge, JudgeCase, ModelJudge
-from calbench.agents.litellm_transport import ask_litellm
-from calbench.agents.models import ModelConfig
-from calbench.agents.provider import Transport
-from calbench.agents.sources import Source, Tally, open_completer
 from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.settings import Settings
 from calbench.config import RunSpec, compose
@@ -33,6 +29,11 @@ from calbench.errors import CalbenchError, ConfigError, StoppedError, Unavailabl
 from calbench.facts.frames import rounded
 from calbench.facts.judged import VERDICT_FACTS, judged_batch
 from calbench.facts.storage import SPOOL, FactsWriter
+from calbench.llm.client import Source, Totals, open_completer
+from calbench.llm.completion import Completion
+from calbench.llm.litellm_transport import ask_litellm
+from calbench.llm.model import ModelConfig
+from calbench.llm.transport import Transport
 from calbench.metrics.judge.judging import verdicts_of
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, ScriptedJudge
 from calbench.metrics.judge.verdicts import Verdict
@@ -172,7 +173,7 @@ def _spec(options: Options) -> RunSpec:
 
 def judge_runs(
     paths: Sequence[Path], out: Path, spec: RunSpec, transport: Transport = ask_litellm
-) -> Tally:
+) -> Totals:
     """Judge the games below some paths and write the tables; return what models were asked.
 
     Args:
@@ -244,11 +245,11 @@ class _Audit:
         self._done = 0
         self._failure: UnavailableError | None = None
 
-    async def run(self, source: Source | None, tick: Callable[[str], None]) -> Tally:
+    async def run(self, source: Source | None, tick: Callable[[str], None]) -> Totals:
         """Judge what can be judged; return what models were asked."""
-        latest = Tally()
+        latest = Totals()
 
-        def watch(tally: Tally) -> None:
+        def watch(tally: Totals) -> None:
             nonlocal latest
             latest = replace(tally)
 

@@ -4,9 +4,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from calbench.agents.shards import merge_into, open_replies
 from calbench.console import ending_on_interrupt, say
 from calbench.errors import CalbenchError
+from calbench.llm.replies.shards import merge_into, open_replies
 
 USAGE = """\
 usage: python -m calbench.replies export STORE FOLDER

@@ -19,8 +19,9 @@ from calbench.config import RunSpec, compose
 from calbench.console import ending_on_interrupt, progress, say
 from calbench.engine.pool import workers
 from calbench.errors import CalbenchError, ConfigError, FileError, OutputError
+from calbench.llm.prices import read_prices
 from calbench.memory import no_collection
-from calbench.prices import table_prices
+from calbench.teams import PRICES
 from calbench.traces.storage import TraceHead, read_head, trace_paths
 
 USAGE = """\
@@ -135,7 +136,7 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
             key=lambda g: (rank.get(g.team_id, len(rank)), g.team_id, g.head.setting, g.file)
         )
         with progress("tables", len(games)) as tick:
-            settings = Settings(spec.measure, spec.analysis, table_prices())
+            settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
             facts = facts_of(spec.facts, spec.judge)
             write_all_tables(games, out, settings, tick, executor, facts)
     return len(games)

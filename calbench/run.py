@@ -9,9 +9,6 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from calbench.agents.litellm_transport import ask_litellm
-from calbench.agents.provider import Transport
-from calbench.agents.sources import Source, Tally
 from calbench.analysis.output import write_all_tables
 from calbench.analysis.scoring import facts_of
 from calbench.analysis.settings import Settings
@@ -21,12 +18,16 @@ from calbench.engine.batch import Job, Played, plan_jobs, play_jobs, unfinished
 from calbench.engine.pool import workers
 from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, CalbenchError, OutputError
-from calbench.prices import table_prices
+from calbench.llm.client import Source, Totals
+from calbench.llm.litellm_transport import ask_litellm
+from calbench.llm.prices import read_prices
+from calbench.llm.transport import Transport
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import read_suite
 from calbench.scenarios.suites import build_suites
 from calbench.source import opener, reply_source
+from calbench.teams import PRICES
 
 
 class InterruptedRunError(CalbenchError):
@@ -44,7 +45,7 @@ class RunSummary:
     played: int
     kept: int
     halts: Mapping[str, int]
-    tally: Tally
+    tally: Totals
     tables: Path
 
     @property
@@ -98,7 +99,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             ending_on_interrupt(lambda: _standing(jobs, out)),
             progress("tables", len(jobs)) as tick,
         ):
-            settings = Settings(spec.measure, spec.analysis, table_prices())
+            settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
             facts = facts_of(spec.facts, spec.judge)
             write_all_tables(jobs, tables, settings, tick, facts=facts)
     return RunSummary(
@@ -112,13 +113,13 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
 
 def _play(
     jobs: Sequence[Job], missing: Sequence[Job], spec: RunSpec, replies: Source | None
-) -> tuple[Mapping[str, int], Tally]:
+) -> tuple[Mapping[str, int], Totals]:
     """Play the missing games; Ctrl-C is answered between them, and between calls.
 
     Returns:
         How many games were cut short by what, and what the models were asked.
     """
-    out, tally = Path(spec.out), Tally()
+    out, tally = Path(spec.out), Totals()
     halts: Counter[str] = Counter()
     with noting_interrupt(lambda: _standing(jobs, out)) as is_interrupted:
         try:
@@ -127,7 +128,7 @@ def _play(
                 progress("games", len(jobs), len(jobs) - len(missing)) as tick,
             ):
 
-                def watch(latest: Tally) -> None:
+                def watch(latest: Totals) -> None:
                     nonlocal tally
                     tally = replace(latest)
 

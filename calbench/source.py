@@ -4,14 +4,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from calbench.agents.budget import read_prices
-from calbench.agents.completion import Completer
-from calbench.agents.litellm_transport import ask_litellm
-from calbench.agents.provider import Transport
-from calbench.agents.sources import Source, Watch, open_completer
+from calbench.agents.completer import Completer
 from calbench.config import RunSpec
 from calbench.engine.batch import Source as Opener
 from calbench.errors import ConfigError
+from calbench.llm.client import Source, Watch, open_completer
+from calbench.llm.litellm_transport import ask_litellm
+from calbench.llm.prices import read_prices
+from calbench.llm.transport import Transport
 from calbench.teams import PRICES
 
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import yaml
 from pydantic import ValidationError
 
-from calbench.agents.models import ModelConfig
 from calbench.agents.prompts import PROBING, load_variant
 from calbench.errors import ConfigError
 from calbench.files import first_problem, printable, read_bytes
+from calbench.llm.model import ModelConfig
 
 CONF = Path(__file__).resolve().parents[1] / "conf"
 """The configuration folder of this checkout."""

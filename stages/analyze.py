@@ -6,7 +6,8 @@ from calbench.analysis.output import write_tables
 from calbench.analysis.settings import Settings
 from calbench.config import RunSpec
 from calbench.facts.storage import Facts
-from calbench.prices import table_prices
+from calbench.llm.prices import read_prices
+from calbench.teams import PRICES
 from stages import paths
 
 
@@ -14,7 +15,7 @@ def main(spec: RunSpec) -> None:
     """Write the tables of an experiment; nothing else stays in their folder."""
     folder = paths.tables(spec.name)
     shutil.rmtree(folder, ignore_errors=True)
-    settings = Settings(spec.measure, spec.analysis, table_prices())
+    settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
     write_tables(Facts(paths.facts(spec.name)), folder, settings)
 
 

@@ -2,11 +2,11 @@
 
 import shutil
 
-from calbench.agents.sources import Tally
 from calbench.config import RunSpec
 from calbench.console import progress
 from calbench.engine.batch import Played, plan_jobs, play_jobs
 from calbench.engine.pool import workers
+from calbench.llm.client import Totals
 from calbench.scenarios.storage import read_suite
 from calbench.source import opener, reply_source
 from stages import paths
@@ -27,7 +27,7 @@ def main(spec: RunSpec) -> None:
     replies = reply_source(spec, RERECORD)
     spent_usd = 0.0
 
-    def watch(tally: Tally) -> None:
+    def watch(tally: Totals) -> None:
         nonlocal spent_usd
         spent_usd = tally.spent_usd
 

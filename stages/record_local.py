@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from calbench.agents.shards import merge_into, open_replies
-from calbench.agents.sources import Tally
 from calbench.config import RepliesSpec, RunSpec, compose
 from calbench.console import progress, say
 from calbench.engine.batch import Played, plan_jobs, play_jobs
 from calbench.errors import OutputError
+from calbench.llm.client import Totals
+from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.scenarios.suites import build_suites
 from calbench.source import opener, reply_source
 from stages import paths
@@ -31,10 +31,10 @@ def play(spec: RunSpec, folder: Path) -> dict[str, bytes]:
         OutputError: if one of them was cut short.
     """
     jobs = plan_jobs(build_suites(spec.suites), spec.game_configs, folder)
-    tally = Tally()
+    tally = Totals()
     with progress("games", len(jobs)) as tick:
 
-        def watch(latest: Tally) -> None:
+        def watch(latest: Totals) -> None:
             nonlocal tally
             tally = latest
 

@@ -1,4 +1,4 @@
-"""Players that may wait: language models, and scripted speakers in their place.
+"""Players that may wait: language models, scripted speakers in their place, a user's own code.
 
-Blind like protocols: an agent is handed its briefing and its observations, nothing else.
+Blind like protocols: an agent gets its briefing and its observations, nothing else.
 """

@@ -1,5 +1,6 @@
-"""What every agent is, and how others are seated beside language models."""
+"""The interface of every agent, and pure policies as agents."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from calbench.domain.actions import Turn
@@ -27,15 +28,15 @@ class Acting(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class PolicyAgent:
     """Seats a pure policy where agents are expected."""
 
-    def __init__(self, policy: Acting) -> None:
-        self._policy = policy
+    policy: Acting
 
     def introduce(self, briefing: Briefing) -> None:
         """Policies need no introduction: observations tell them everything."""
 
     async def act(self, observation: Observation) -> Reply:
         """Answer at once."""
-        return Reply(self._policy.act(observation))
+        return Reply(self.policy.act(observation))

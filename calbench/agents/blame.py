@@ -1,7 +1,7 @@
-"""Blame: what a user's own code raised, told as theirs and with their traceback.
+"""Errors in a user's own code, reported as theirs and with their traceback.
 
-Only the call of that code stands inside :func:`blaming`, so that a mistake of this package
-is never told as the user's.
+Only the call of that code is inside :func:`blaming`: a mistake of this package is never
+reported as the user's.
 """
 
 import asyncio
@@ -53,13 +53,13 @@ def _is_cancelled() -> bool:
     """Whether somebody else ends this game; if not, the called code let a cancellation out."""
     try:
         task = asyncio.current_task()
-    except RuntimeError:  # no event loop: nobody can
+    except RuntimeError:  # no event loop
         return False
     return task is not None and task.cancelling() > 0
 
 
 def _below(trace: TracebackType | None) -> TracebackType | None:
-    """Cut off this module, whoever called in its guard, and the machinery of an import."""
+    """Cut off this module, its caller, and the machinery of an import."""
     for _ in range(2):
         trace = trace and trace.tb_next
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_IMPORTING):
@@ -70,7 +70,7 @@ def _below(trace: TracebackType | None) -> TracebackType | None:
 def _what(error: BaseException, trace: TracebackType | None) -> str:
     """Return kind and message of an exception, and the line that raised it, on one line."""
     lines = traceback.format_exception_only(error)
-    text = lines[-1] if isinstance(error, SyntaxError) else lines[0]  # notes stand behind
+    text = lines[-1] if isinstance(error, SyntaxError) else lines[0]  # notes come after it
     said = shorten(printable(" ".join(text.split())), WHAT_SHOWN)
     if trace is None:
         return said

@@ -1,21 +1,12 @@
 """The envelope of every reply: ``{"thinking": ..., "actions": [...]}`` (appendix A.5).
 
-One bad action spoils the reply: half of a batch is not what its author wanted, so an
-unreadable reply yields no action at all [C].
+One bad action makes the whole reply unreadable: half of a batch is not what its author
+wanted. An unreadable reply yields no action [C].
 """
 
 from typing import Any
 
-from calbench.agents.completion import Completion
-from calbench.agents.reading import (
-    MisshapenError,
-    Read,
-    check_keys,
-    kind_of,
-    name_of,
-    read_object,
-    without_surrogates,
-)
+from calbench.agents.reading import MisshapenError, Read, check_keys, kind_of, name_of, read_object
 from calbench.domain.actions import (
     Action,
     BroadcastMessage,
@@ -28,6 +19,7 @@ from calbench.domain.actions import (
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.messages import Text
 from calbench.domain.replies import Unreadable
+from calbench.llm.completion import Completion, well_formed
 
 KEYS = ("thinking", "actions")
 
@@ -64,7 +56,7 @@ def _turn(envelope: dict[str, Any]) -> Turn:
     if not isinstance(actions, list):
         raise MisshapenError(f"actions: expected a list, got {kind_of(actions)}")
     built = tuple([_action(f"actions[{index}]", entry) for index, entry in enumerate(actions)])
-    return Turn(built, without_surrogates(thinking))
+    return Turn(built, well_formed(thinking))
 
 
 def _action(where: str, entry: object) -> Action:
@@ -90,17 +82,17 @@ def _build(where: str, kind: str, entry: dict[str, Any]) -> Action:
     if kind == "schedule":
         return Schedule(meeting_id=MeetingId(entry["meeting_id"]), slot=Slot(entry["slot"]))
     if kind == "reschedule":
-        justification = without_surrogates(entry["justification"])
+        justification = well_formed(entry["justification"])
         if not justification.strip():
             raise MisshapenError(f"{where}.justification: is empty")
         return Reschedule(
-            # The number may be a meeting's: the game looks at what stands in the slot.
+            # The number may be a meeting's: the game looks at what is in the slot.
             item_id=ErrandId(entry["item_id"]),
             from_slot=Slot(entry["from_slot"]),
             to_slot=Slot(entry["to_slot"]),
             justification=justification,
         )
-    content = Text(text=without_surrogates(entry["content"]))
+    content = Text(text=well_formed(entry["content"]))
     if kind == "dm":
         return DirectMessage(to=AgentId(entry["to"]), content=content)
     if kind == "participant_groupchat":

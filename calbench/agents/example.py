@@ -1,7 +1,7 @@
-"""An agent of one's own in twenty lines; ``conf/team/example-agent.yaml`` seats it.
+"""A custom agent in twenty lines; ``conf/team/example-agent.yaml`` seats it.
 
 Its class needs ``act(observation)``, plain or ``async``, that returns a ``Turn``. What it may
-know stands in the observation (:class:`calbench.domain.observations.Observation`).
+know is in the observation (:class:`calbench.domain.observations.Observation`).
 """
 
 import re

@@ -2,16 +2,18 @@
 
 import inspect
 from collections.abc import Awaitable
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from calbench.agents.blame import blaming
-from calbench.agents.budget import estimated_usage
-from calbench.agents.completion import CallSite, Completion, ModelSpec, Request
+from calbench.agents.completer import CallSite
 from calbench.agents.own import name_of
 from calbench.errors import AgentError
+from calbench.llm.completion import Completion, ModelSpec, Request
+from calbench.llm.prices import estimated_usage
 
 FUNCTION_SPEC: Final = ModelSpec(model="completion-function")
-"""What stands in a request to a function: which model it asks, if any, is its own business."""
+"""The model in a request to a function, which may itself ask any model or none."""
 
 
 class CompletionFunction(Protocol):
@@ -22,11 +24,11 @@ class CompletionFunction(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class FunctionCompleter:
     """Asks a function for every completion; its tokens are estimated from the texts."""
 
-    def __init__(self, function: CompletionFunction) -> None:
-        self._function = function
+    function: CompletionFunction
 
     async def complete(self, request: Request, site: CallSite) -> Completion:
         """Call the function with the conversation, and wait if it asks to.
@@ -36,11 +38,11 @@ class FunctionCompleter:
             UnavailableError: if it says so; the game ends there, unscored.
         """
         place = f"agent {site.agent_id}, round {site.round_index}, {site.phase}"
-        name = name_of(self._function)
+        name = name_of(self.function)
         # Made anew each time: what it does to its messages stays with it.
         messages = [message._asdict() for message in request.messages]
         with blaming(place, name):
-            text: object = self._function(messages)
+            text: object = self.function(messages)
             if inspect.isawaitable(text):
                 text = await text
         if not isinstance(text, str):

@@ -8,14 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
-from calbench.agents.completion import (
-    CallSite,
-    ChatMessage,
-    Completer,
-    Completion,
-    ModelSpec,
-    Request,
-)
+from calbench.agents.completer import CallSite, Completer
 from calbench.agents.prompts.rendering import belief_shape, message_lines, numbers
 from calbench.agents.prompts.templates import FOLDER, Templates, digest_of, read_markdown
 from calbench.agents.reading import Read
@@ -24,6 +17,7 @@ from calbench.agents.schemas import reflection_schema
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import Message
 from calbench.domain.replies import Beliefs, Unreadable
+from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
 
 JUDGE_PROMPT = "v1"
 """Version of the judge's prompt. A released version never changes."""
@@ -39,7 +33,7 @@ class JudgeCase:
         num_slots: slots of every calendar.
         meeting_id: the meeting of the round.
         participants: of that meeting; ``None`` if the recipient is not one of them, since an
-            outsider is not told who they are.
+            outsider does not know who they are.
         messages: delivered to the recipient, in their order; at least one.
     """
 
@@ -57,7 +51,7 @@ class JudgeCase:
 
 
 class Judge(Protocol):
-    """Whoever judges: a model, or the scripted stand-in."""
+    """A judge: a model, or its scripted stand-in."""
 
     async def judge(self, case: JudgeCase, site: CallSite) -> Completion:
         """Return the answer to one case.
@@ -68,21 +62,16 @@ class Judge(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class ModelJudge:
-    """A model as judge: one request for each case, a conversation of its own.
+    """A model as judge: one request for each case, in a separate conversation."""
 
-    Args:
-        completer: where text comes from.
-        spec: what defines the replies.
-    """
-
-    def __init__(self, completer: Completer, spec: ModelSpec) -> None:
-        self._completer = completer
-        self._spec = spec
+    completer: Completer
+    spec: ModelSpec
 
     async def judge(self, case: JudgeCase, site: CallSite) -> Completion:
         """Ask the model."""
-        return await self._completer.complete(judge_request(case, self._spec), site)
+        return await self.completer.complete(judge_request(case, self.spec), site)
 
 
 def judge_request(case: JudgeCase, spec: ModelSpec) -> Request:
@@ -118,7 +107,7 @@ def _meeting(case: JudgeCase) -> str:
 
 @cache
 def judge_templates() -> Templates:
-    """Return the judge's templates, apart from those of agents: a game's prompts do not change."""
+    """Return the judge's templates, which are separate from the versioned prompts of games."""
     folder = FOLDER / "judge"
     texts = {path.stem: read_markdown(path) for path in sorted(folder.glob("*.md"))}
     return Templates("judge", texts, digest_of(texts))

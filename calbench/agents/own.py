@@ -1,8 +1,9 @@
-"""How a user's own object takes a seat: asked like any agent, and checked where it answers."""
+"""A user's own object as an agent: asked like any other, and its answers checked."""
 
 import functools
 import inspect
 from collections.abc import Awaitable
+from dataclasses import dataclass
 from typing import Protocol
 
 import orjson
@@ -24,11 +25,11 @@ class OwnActing(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class OwnAgent:
     """Seats a user's own object; its ``introduce(briefing)``, if it has one, is called too."""
 
-    def __init__(self, own: OwnActing) -> None:
-        self._own = own
+    own: OwnActing
 
     def introduce(self, briefing: Briefing) -> str | None:
         """Introduce the object, if it can be.
@@ -38,7 +39,7 @@ class OwnAgent:
         """
         place = f"agent {briefing.agent_id}, before the first round"
         with blaming(place, f"{self._name}.introduce"):
-            introduce = getattr(self._own, "introduce", None)
+            introduce = getattr(self.own, "introduce", None)
             prompt = None if introduce is None else introduce(briefing)
         if prompt is None or isinstance(prompt, str):
             return prompt
@@ -55,14 +56,14 @@ class OwnAgent:
         asked = observation
         place = f"agent {asked.agent_id}, round {asked.round_index}, {asked.phase}"
         with blaming(place, f"{self._name}.act"):
-            answer: object = self._own.act(observation)
+            answer: object = self.own.act(observation)
             if inspect.isawaitable(answer):
                 answer = await answer
         return checked_reply(answer, place, f"{self._name}.act returned", "return")
 
     @property
     def _name(self) -> str:
-        return type(self._own).__name__
+        return type(self.own).__name__
 
 
 def checked_reply(answer: object, place: str, given: str, give: str) -> Reply:
@@ -106,7 +107,7 @@ def _problem(turn: object) -> str | None:
     """Return what keeps a turn from being played and recorded, if anything.
 
     Values are not checked where they are made, and a wrong one would fail far from the code
-    that made it, or in whoever reads the trace. What is merely not allowed, such as a slot
+    that made it, or in code that reads the trace. What is merely not allowed, such as a slot
     that does not exist, is no problem here: the rules answer it.
     """
     if not isinstance(turn, Turn):

@@ -1,15 +1,15 @@
 """From a completion to the one JSON object in it, strictly, whatever a model may write.
 
-Model output is hostile: every completion gives an object or a typed reason why not, never an
-exception. What had to be cut away around the object is kept as a word.
+Model output is hostile: every completion yields an object or a typed reason why not, never an
+exception. What had to be removed around the object is named in one word.
 """
 
 import json
 import re
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from calbench.agents.completion import Completion
 from calbench.domain.replies import Problem, Unreadable
+from calbench.llm.completion import Completion, well_formed
 
 T = TypeVar("T")
 
@@ -20,7 +20,6 @@ _START = re.compile(r'\{\s*["}]')
 """How a JSON object begins; braces in prose rarely do."""
 
 _FENCE = re.compile(r"```[A-Za-z]*$")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Read(NamedTuple, Generic[T]):
@@ -37,29 +36,24 @@ class Read(NamedTuple, Generic[T]):
 
 
 class MisshapenError(Exception):
-    """JSON that says something else than it should; the text says where and what."""
+    """JSON of the wrong shape; the text says where and what."""
 
 
 class _NotJsonError(Exception):
-    """A number that is none in JSON."""
-
-
-def without_surrogates(text: str) -> str:
-    """Return a text that can be written as UTF-8: lone surrogates become U+FFFD [C]."""
-    return _SURROGATE.sub("\ufffd", text)
+    """A number that JSON does not have."""
 
 
 def read_object(completion: Completion, keys: frozenset[str]) -> Read[dict[str, Any]] | Unreadable:
     """Return the JSON object of a completion.
 
-    Text around it is cut away if exactly one object in the text has one of ``keys``; what
-    stands in a leading ``<think>`` block is never looked at. Duplicate keys, and integers
+    Text around it is removed if exactly one object in the text has one of ``keys``; a leading
+    ``<think>`` block is ignored. Duplicate keys, and integers
     beyond 2^53 - 1, are ``wrong_shape``.
     """
     fault = _fault(completion)
     if fault is not None:
         return fault
-    text = without_surrogates(completion.text or "").strip()
+    text = well_formed(completion.text or "").strip()
     try:
         return _find(text, keys)
     except MisshapenError as error:

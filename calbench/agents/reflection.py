@@ -8,16 +8,10 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from calbench.agents.completion import Completion, TokenLogprob
-from calbench.agents.reading import (
-    MisshapenError,
-    Read,
-    check_keys,
-    kind_of,
-    read_object,
-)
+from calbench.agents.reading import MisshapenError, Read, check_keys, kind_of, read_object
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Beliefs, Unreadable
+from calbench.llm.completion import Completion, TokenLogprob
 
 MOST_CHANGE = 3
 """Changes of belief run from -3 to 3 [P]."""
@@ -76,7 +70,7 @@ def _check_list(where: str, values: Any, num_slots: int) -> None:
 
 
 class _Span(NamedTuple):
-    """A number as it stands in the tokens: its value, its first and its last token."""
+    """A number in the tokens: its value, its first and its last token."""
 
     value: int
     first: int
@@ -116,7 +110,7 @@ def _expected(
 def _spans(
     tokens: Sequence[TokenLogprob], joined: str, start: int, numbers: Sequence[int]
 ) -> list[_Span]:
-    """Return where each number stands. Only numbers stand unquoted in the object."""
+    """Return where each number is. Only numbers are unquoted in the object."""
     ends = list(accumulate(len(token.token) for token in tokens))
     matches = (m for m in _SCALAR.finditer(joined, start) if not m.group().startswith('"'))
     return [
@@ -131,7 +125,7 @@ def _expectation(span: _Span, tokens: Sequence[TokenLogprob]) -> float:
     - In one token (``2``, ``-2``): over its alternatives that are whole integers in -3..3. A
       bare ``-`` among them counts for nothing, since what would have followed is unknown.
     - In two (``-`` then ``2``): over the alternatives of the first that are whole integers,
-      and its ``-``, which stands for the expectation of the digits of the second.
+      and its ``-``, which takes the expectation of the digits of the second.
     - In any other way, or if no alternative fits: the number as written.
     """
     values, minus = _alternatives(tokens[span.first])

@@ -21,7 +21,7 @@ MOST_MESSAGES = 8
 
 MOST_MOVES = 3
 """Moves before the ``schedule`` of a batch, where a schema counts them [C]: each number of
-moves is an alternative of its own."""
+moves is a separate alternative."""
 
 Schema = dict[str, Any]
 

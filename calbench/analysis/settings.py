@@ -3,35 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from calbench.llm.prices import Price
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
-
-TOKENS_PER_UNIT = 1_000_000
-"""Providers name prices for a million tokens."""
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """What a model's tokens cost, in US$ per million.
-
-    Attributes:
-        input: of tokens sent that no cache held.
-        cached: of tokens sent that the provider's cache held.
-        output: of tokens received.
-    """
-
-    input: float
-    cached: float
-    output: float
-
-    def of(self, input_tokens: float, cached_tokens: float, output_tokens: float) -> float:
-        """Return the price of calls, in US$; cached tokens are part of those sent."""
-        return (
-            self.input * max(0, input_tokens - cached_tokens)
-            + self.cached * cached_tokens
-            + self.output * output_tokens
-        ) / TOKENS_PER_UNIT
-
 
 Prices = Mapping[str, Price | None]
 """Prices by model as LiteLLM spells it, or by player; ``None`` or no entry is unknown."""

@@ -1,29 +1,10 @@
 """What an agent hands back when it is asked: its turn, and how it came about."""
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
-
-from pydantic import ConfigDict
+from typing import Literal, NamedTuple
 
 from calbench.domain.actions import Turn
 from calbench.domain.frequent import frequent
-from calbench.domain.messages import STRICT
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """Tokens of the model calls behind one turn.
-
-    ``is_estimated`` marks counts that the provider did not give and that were taken from
-    the lengths of the texts.
-    """
-
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
-    is_estimated: bool = False
-
+from calbench.domain.usage import Usage
 
 Problem = Literal["not_json", "wrong_shape", "truncated", "refused", "empty", "context_exceeded"]
 """Why a model's reply could not be read."""

@@ -14,11 +14,12 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from calbench.agents.completion import CallSite, Completer, Completion, Request
+from calbench.agents.completer import CallSite, Completer
 from calbench.engine.drivers import run, run_async
 from calbench.engine.game import game_id
 from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import CalbenchError, OutputError, StoppedError
+from calbench.llm.completion import Completion, Request
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Trace
 from calbench.traces.storage import read_trace, write_trace

@@ -6,7 +6,7 @@ from typing import Any
 
 from calbench.agents.base import Agent, PolicyAgent
 from calbench.agents.blame import blaming
-from calbench.agents.completion import Completer, ModelSpec
+from calbench.agents.completer import Completer
 from calbench.agents.language import LanguageAgent
 from calbench.agents.own import OwnAgent
 from calbench.agents.prompts import load_prompts, load_variant
@@ -16,6 +16,7 @@ from calbench.domain.randomness import derived_seed
 from calbench.engine.game import game_id
 from calbench.engine.seats import seat_of
 from calbench.errors import AgentError, ConfigError
+from calbench.llm.completion import ModelSpec
 from calbench.protocols.base import Policy
 from calbench.protocols.registry import (
     DEGENERATE,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from operator import add
 from typing import Self, get_args
 
-from calbench.domain.replies import Problem, Usage
+from calbench.domain.replies import Problem
+from calbench.domain.usage import Usage
 from calbench.traces.events import DecideEnd, Event, Reflection, ReplyNote, TurnEnd
 
 PROBLEMS: tuple[Problem, ...] = get_args(Problem)

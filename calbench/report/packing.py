@@ -21,7 +21,7 @@ from operator import attrgetter
 from typing import Any
 
 from calbench.domain.ids import AgentId
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
 from calbench.traces.events import BatchApplied, CalendarIds, Event, Reflection
 
 ALPHABET = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"

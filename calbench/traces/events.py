@@ -19,7 +19,8 @@ from calbench.domain.frequent import frequent
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.domain.messages import STRICT, Announcement, CostReport, RecordedContent
 from calbench.domain.observations import Phase
-from calbench.domain.replies import Problem, Usage
+from calbench.domain.replies import Problem
+from calbench.domain.usage import Usage
 from calbench.errors import Halt
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from calbench.agents.completion import Completion
+from calbench.llm.completion import Completion
 
 
 def completion(text: str | None, finish_reason: str | None = "stop", **fields: Any) -> Completion:

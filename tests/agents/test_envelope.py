@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.completion import Completion
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.reading import GREATEST_INTEGER, Read
 from calbench.domain.actions import (
@@ -24,6 +23,7 @@ from calbench.domain.actions import (
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.messages import Text
 from calbench.domain.replies import Problem, Unreadable
+from calbench.llm.completion import Completion
 from tests.agents.replies import (
     ACTIONS,
     DM,

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from calbench.agents.completion import Completion, ModelSpec
 from calbench.agents.judging import (
     JudgeCase,
     judge_prompt,
@@ -16,6 +15,7 @@ from calbench.agents.reading import Read
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import CostReport, Message, Text
 from calbench.domain.replies import Unreadable
+from calbench.llm.completion import Completion, ModelSpec
 
 DIGEST = "8ea5cdd46319a6ad749ad2d7629b931a9eca8c020d1786745e89f02db26794be"
 """SHA-256 of the judge's templates. A released version never changes: a new one is a new file."""

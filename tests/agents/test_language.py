@@ -9,15 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.completion import (
-    CallSite,
-    ChatMessage,
-    Completion,
-    ModelSpec,
-    Request,
-    ResponseFormat,
-    TokenLogprob,
-)
+from calbench.agents.completer import CallSite
 from calbench.agents.language import NO_REPLY, LanguageAgent
 from calbench.agents.prompts import load_prompts, load_variant
 from calbench.agents.schemas import envelope_schema, reflection_schema
@@ -25,9 +17,18 @@ from calbench.domain.actions import PASS, DirectMessage
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import CHANNELS, Text
 from calbench.domain.observations import Observation, Phase
-from calbench.domain.replies import Beliefs, Reply, Unreadable, Usage
+from calbench.domain.replies import Beliefs, Reply, Unreadable
+from calbench.domain.usage import Usage
 from calbench.engine.game import play
 from calbench.errors import UnavailableError
+from calbench.llm.completion import (
+    ChatMessage,
+    Completion,
+    ModelSpec,
+    Request,
+    ResponseFormat,
+    TokenLogprob,
+)
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
 from tests.agents.replies import ALL, DM, GROUP, completion, envelope
@@ -97,7 +98,7 @@ def test_reply_says_how_it_came_about() -> None:
     agent = agent_of(recorder)
     (reply,) = ask(agent, observation(turn_index=2))
     assert reply.turn.actions == (DirectMessage(to=AgentId(2), content=Text(text="7 is easy")),)
-    assert reply.prompt == PROMPTS.talk(observation(turn_index=2), is_first=True)
+    assert reply.prompt == PROMPTS.message(observation(turn_index=2), is_first=True)
     assert reply.usage == usage
     assert reply.reply_keys == ("ab12",)
     assert reply.recovered == "prefixed"
@@ -130,8 +131,8 @@ def test_unreadable_reply_does_nothing_and_is_told_next_time(
     assert bad.turn == PASS
     assert bad.unreadable is not None
     assert bad.unreadable.problem == problem
-    assert good.prompt == PROMPTS.talk(later, is_first=False, unreadable=bad.unreadable)
-    assert after.prompt == PROMPTS.talk(later, is_first=False)
+    assert good.prompt == PROMPTS.message(later, is_first=False, unreadable=bad.unreadable)
+    assert after.prompt == PROMPTS.message(later, is_first=False)
 
 
 def test_conversation_holds_the_raw_text_or_a_placeholder() -> None:
@@ -147,9 +148,9 @@ def test_first_question_of_a_round_is_its_start() -> None:
     next_round = observation(round_index=3)
     prompts = [reply.prompt for reply in ask(agent, first, second, next_round)]
     assert prompts == [
-        PROMPTS.talk(first, is_first=True),
-        PROMPTS.talk(second, is_first=False),
-        PROMPTS.talk(next_round, is_first=True),
+        PROMPTS.message(first, is_first=True),
+        PROMPTS.message(second, is_first=False),
+        PROMPTS.message(next_round, is_first=True),
     ]
 
 
@@ -173,13 +174,13 @@ def test_reflection_reads_beliefs_and_is_forgotten() -> None:
     _, reply, after = ask(agent, first, observation(Phase.REFLECTION), second)
     assert reply.turn == PASS
     assert reply.beliefs == Beliefs({str(other): (0,) * 11 for other in (1, 2, 3, 4)})
-    assert reply.prompt == PROMPTS.reflection(observation(Phase.REFLECTION))
+    assert reply.prompt == PROMPTS.message(observation(Phase.REFLECTION))
     assert reply.reply_keys == ("cd34",)
     asked = recorder.requests[1].messages
     assert asked == (*agent.thread[:3], ChatMessage("user", reply.prompt))
     assert recorder.requests[2].messages[:3] == agent.thread[:3]
     assert len(agent.thread) == 5
-    assert after.prompt == PROMPTS.talk(second, is_first=True)
+    assert after.prompt == PROMPTS.message(second, is_first=True)
 
 
 def test_reflection_changes_nothing_that_is_told_later() -> None:
@@ -195,8 +196,8 @@ def test_reflection_changes_nothing_that_is_told_later() -> None:
     assert measured.beliefs is None
     assert measured.unreadable == Unreadable("not_json", "no JSON object in the reply")
     expected = later._replace(refusals=REFUSALS[:2])
-    assert told.prompt == PROMPTS.talk(expected, is_first=True, unreadable=bad.unreadable)
-    assert after.prompt == PROMPTS.talk(observation(round_index=3), is_first=False)
+    assert told.prompt == PROMPTS.message(expected, is_first=True, unreadable=bad.unreadable)
+    assert after.prompt == PROMPTS.message(observation(round_index=3), is_first=False)
 
 
 @pytest.mark.parametrize("response_format", ["none", "json_object", "json_schema"])

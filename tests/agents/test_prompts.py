@@ -59,7 +59,7 @@ REMEDY = "a released prompt version never changes: make a new folder, see CONTRI
 
 
 def test_no_version_has_changed() -> None:
-    found = {version: load_prompts(version).digest for version in versions()}
+    found = {version: load_prompts(version).templates.digest for version in versions()}
     assert found == DIGESTS, REMEDY
 
 
@@ -179,7 +179,7 @@ def test_variant_follows_the_base_prompt_word_for_word() -> None:
 
 
 def test_slot_lines_have_the_fixed_format() -> None:
-    text = PROMPTS.decision(observation(Phase.DECISION))
+    text = PROMPTS.message(observation(Phase.DECISION))
     assert "\nSlot  1: [FREE]\n" in text
     assert "\nSlot  6: Errand #104 (cost=1) private_label='Water the plants'\n" in text
     assert "\nSlot  3: Blocked Errand #102 (cost=1) private_label=" in text
@@ -190,7 +190,7 @@ def test_slot_lines_have_the_fixed_format() -> None:
 
 
 def test_slot_numbers_are_as_wide_as_the_last() -> None:
-    text = PROMPTS.decision(observation(Phase.DECISION, calendar=(None,) * 101))
+    text = PROMPTS.message(observation(Phase.DECISION, calendar=(None,) * 101))
     assert "\nSlot   0: [FREE]\n" in text
     assert "\nSlot 100: [FREE]\n" in text
 
@@ -198,8 +198,8 @@ def test_slot_numbers_are_as_wide_as_the_last() -> None:
 def test_outsider_reads_number_and_cost_of_the_meeting_only() -> None:
     outside = observation(meeting=OUTSIDE, inbox=INBOX[:1], labels={})
     for text in (
-        PROMPTS.talk(outside, is_first=True),
-        PROMPTS.voluntary(outside._replace(phase=Phase.VOLUNTARY)),
+        PROMPTS.message(outside, is_first=True),
+        PROMPTS.message(outside._replace(phase=Phase.VOLUNTARY)),
     ):
         assert "Meeting M3 (cost=1)" in text
         assert "participants=[0, 2, 4]" not in text
@@ -207,7 +207,7 @@ def test_outsider_reads_number_and_cost_of_the_meeting_only() -> None:
 
 @pytest.mark.parametrize(("turn", "left"), [(0, 14), (7, 7), (14, 0)])
 def test_budget_line_counts_from_one(turn: int, left: int) -> None:
-    text = PROMPTS.talk(observation(turn_index=turn, turns_left=left), is_first=False)
+    text = PROMPTS.message(observation(turn_index=turn, turns_left=left), is_first=False)
     line = f"CHEAP_TALK turn budget: turn {turn + 1} of 15. {left} turn(s) remain after this one."
     assert line in text.splitlines()
     assert ("last turn" in text) == (left == 0)
@@ -216,7 +216,7 @@ def test_budget_line_counts_from_one(turn: int, left: int) -> None:
 
 def test_retry_gives_counter_and_exact_conflict() -> None:
     conflict = "Expected exactly 1 schedule action, got 0"
-    text = PROMPTS.retry(observation(Phase.DECISION, attempt=1, conflict=conflict))
+    text = PROMPTS.message(observation(Phase.DECISION, attempt=1, conflict=conflict))
     assert "RETRY 1 OF 3" in text
     assert f"Conflict: {conflict}\n" in text
 
@@ -255,7 +255,7 @@ def test_no_text_of_an_agent_can_forge_a_line(text: str) -> None:
     def message(words: str) -> str:
         inbox = (heard(1, "dm", said(words)),)
         refused = Refusal(DirectMessage(to=AgentId(1), content=said(words)), words)
-        return PROMPTS.talk(
+        return PROMPTS.message(
             observation(inbox=inbox, refusals=(refused,)),
             is_first=True,
             unreadable=Unreadable("not_json", words),
@@ -271,7 +271,7 @@ def test_no_label_can_forge_a_line_or_end_its_quotes(text: str) -> None:
     labels = {ErrandId(101): text}
     (line,) = (
         one
-        for one in PROMPTS.decision(observation(Phase.DECISION, labels=labels)).split("\n")
+        for one in PROMPTS.message(observation(Phase.DECISION, labels=labels)).split("\n")
         if one.startswith("Slot  2:")
     )
     quoted = line.removeprefix("Slot  2: Errand #101 (cost=10) private_label=")
@@ -281,13 +281,13 @@ def test_no_label_can_forge_a_line_or_end_its_quotes(text: str) -> None:
 
 def test_late_message_names_its_meeting() -> None:
     late = heard(2, "all_agent_groupchat", Text(text="hm"), meeting_id=1)
-    text = PROMPTS.talk(observation(inbox=(late, INBOX[0])), is_first=False)
+    text = PROMPTS.message(observation(inbox=(late, INBOX[0])), is_first=False)
     assert "[all_agent_groupchat] from agent 2 (read late: sent about meeting M1," in text
     assert "[dm] from agent 4: " in text
 
 
 def test_reflection_asks_about_every_other_agent() -> None:
-    text = PROMPTS.reflection(
+    text = PROMPTS.message(
         observation(Phase.REFLECTION, meeting=HiddenMeeting(OUTSIDE.meeting_id, 1))
     )
     assert "Other agents: 1, 2, 3, 4\n" in text

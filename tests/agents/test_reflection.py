@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.completion import TokenLogprob
 from calbench.agents.reading import Read
 from calbench.agents.reflection import parse_reflection
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Beliefs, Unreadable
+from calbench.llm.completion import TokenLogprob
 from tests.agents.replies import completion, replies
 
 AGENTS = tuple(AgentId(agent) for agent in range(3))

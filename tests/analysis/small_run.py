@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from calbench.analysis.scoring import facts_of
-from calbench.analysis.settings import Price, Settings
+from calbench.analysis.settings import Settings
 from calbench.api import play_game
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
 from calbench.scenarios.models import DifficultyEntry, Scenario, Tertile
 from calbench.stats.spec import AnalysisSpec, RatingSpec
 from calbench.traces.models import Trace
 from calbench.traces.storage import write_trace
+from tests.llm.asking import price
 from tests.metrics.games import canonical_scenario, play_random, with_outcome
 from tests.metrics.language_games import paid
 
@@ -26,7 +27,7 @@ SETTINGS = Settings(
         permutations=19,
         ratings=RatingSpec(orders=2, resamples=2, orders_per_resample=1),
     ),
-    prices={"candid": Price(1.0, 0.5, 2.0)},
+    prices={"candid": price(1.0, 0.5, 2.0)},
 )
 USAGE = Usage(input_tokens=1000, cached_tokens=400, output_tokens=50)
 

@@ -6,17 +6,18 @@ from pathlib import Path
 import pytest
 
 from calbench.analysis.datapackage import field, read_settings, resource, write_datapackage
-from calbench.analysis.settings import Price, Settings
+from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
 from calbench.errors import FileError
 from calbench.facts.columns import count, fine, listed, number, text, truth
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.stats.spec import AnalysisSpec, RatingSpec
+from tests.llm.asking import price
 
 SETTINGS = Settings(
     MeasureSpec(vps_floor=2.5),
     AnalysisSpec(confidence=0.9, ratings=RatingSpec(orders=7)),
-    {"gpt": Price(1.0, 1.0, 1.0)},
+    {"gpt": price(1.0, 1.0, 1.0)},
 )
 
 

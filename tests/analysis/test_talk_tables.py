@@ -7,18 +7,19 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
-from calbench.analysis.settings import Price, Settings
+from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
 from calbench.facts import storage
 from calbench.metrics.game import score_game
 from calbench.traces.models import Trace
 from tests.facts.measured import facts_of, parquet_rows, play_preset, written
 from tests.facts.played import paid_game, told_game
+from tests.llm.asking import price
 from tests.metrics.games import canonical_scenario
 from tests.metrics.language_games import halted
 
 MESSAGES, CALLS = "privacy/messages.parquet", "privacy/calls.parquet"
-PRICES = {"vendor/gpt": Price(input=10, cached=1, output=100)}
+PRICES = {"vendor/gpt": price(10, 1, 100)}
 
 
 def rows(
@@ -112,10 +113,10 @@ def test_what_is_found_in_words_stays_with_its_message(tmp_path: Path) -> None:
 
 def test_calls_have_the_price_of_their_tokens(tmp_path: Path) -> None:
     calls = rows(tmp_path, CALLS, paid_game(), settings=Settings(prices=PRICES))
-    price = (600 * 10 + 400 * 1 + 50 * 100) / 1e6
+    usd = (600 * 10 + 400 * 1 + 50 * 100) / 1e6
     assert (
         [call["price_usd"] for call in calls]
-        == [price, price, None, None]
+        == [usd, usd, None, None]
         == [
             0.0114,
             0.0114,
@@ -133,7 +134,7 @@ def test_calls_have_the_price_of_their_tokens(tmp_path: Path) -> None:
 
 
 def test_prices_of_players_prevail_and_unknown_ones_are_absent(tmp_path: Path) -> None:
-    own = Settings(prices={**PRICES, "gpt": Price(input=1, cached=0, output=0)})
+    own = Settings(prices={**PRICES, "gpt": price(1, 0, 0)})
     calls = rows(tmp_path / "own", CALLS, paid_game(), settings=own)
     assert calls[0]["price_usd"] == 0.0006
     for number, prices in enumerate(({}, {"vendor/gpt": None})):

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from calbench import play_game, score_game
-from calbench.agents.completion import ChatMessage
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.domain.randomness import derived_seed
 from calbench.errors import AgentError, UnavailableError
+from calbench.llm.completion import ChatMessage
 from calbench.players import Player
 from calbench.scenarios.labels import assign_labels, read_label_bank
 from calbench.traces.events import DmSent, GameHalted, Reflection, ReplyNote, TurnEnd, TurnStart

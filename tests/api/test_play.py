@@ -12,7 +12,8 @@ from calbench.domain.actions import DirectMessage, Turn
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Text
 from calbench.domain.observations import Observation, Phase
-from calbench.domain.replies import Beliefs, Reply, Usage
+from calbench.domain.replies import Beliefs, Reply
+from calbench.domain.usage import Usage
 from calbench.engine.outside import OutsideGame
 from calbench.errors import AgentError, ConfigError, UnavailableError
 from calbench.protocols.imap import Imap

@@ -15,28 +15,22 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from calbench.agents.budget import Prices
-from calbench.agents.completion import (
-    CallSite,
-    ChatMessage,
-    Completer,
-    Completion,
-    ModelSpec,
-    Request,
-)
-from calbench.agents.litellm_transport import ask_litellm
-from calbench.agents.models import Endpoint
-from calbench.agents.provider import Transport
-from calbench.agents.sources import Source, Tally, open_completer
+from calbench.agents.completer import CallSite, Completer
 from calbench.config import RunSpec, compose
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
 from calbench.engine.batch import Job, plan_jobs
 from calbench.engine.drivers import run_async
 from calbench.engine.seating import seat_agents
+from calbench.llm.client import Source, Totals, open_completer
+from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
+from calbench.llm.litellm_transport import ask_litellm
+from calbench.llm.model import Endpoint
+from calbench.llm.prices import Prices
+from calbench.llm.transport import Transport
 from calbench.run import load_suites
-from tests.agents.stub_server import chat
 from tests.commands.recording import spoken
+from tests.llm.stub_server import chat
 
 DELAY_S = 0.2
 
@@ -112,9 +106,9 @@ def games(count: int, url: str) -> tuple[RunSpec, list[Job]]:
 async def play(spec: RunSpec, jobs: list[Job], source: Source) -> Reached:
     """Play all games at once; nothing is written but replies."""
     chains = []
-    calls = Tally()
+    calls = Totals()
 
-    def watch(tally: Tally) -> None:
+    def watch(tally: Totals) -> None:
         calls.calls = tally.calls
 
     async def game(job: Job, completer: Completer) -> None:

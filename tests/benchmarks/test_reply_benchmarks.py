@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from calbench.agents.budget import Prices
-from calbench.agents.completion import Completion, Request
-from calbench.agents.litellm_transport import ask_litellm, close_litellm
-from calbench.agents.models import Endpoint
-from calbench.agents.shards import merge_into, read_shards
-from calbench.agents.sources import Source, open_completer
-from calbench.agents.store import ReplyStore
-from tests.agents.asking import SITE, THEN, model, recorded, reply, request
-from tests.agents.stub_server import serving
+from calbench.llm.client import Source, open_completer
+from calbench.llm.completion import Completion, Request
+from calbench.llm.litellm_transport import ask_litellm, close_litellm
+from calbench.llm.model import Endpoint
+from calbench.llm.prices import Prices
+from calbench.llm.replies.shards import merge_into, read_shards
+from calbench.llm.replies.store import ReplyStore
+from tests.llm.asking import SITE, THEN, model, put, recorded, reply, request
+from tests.llm.stub_server import serving
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
@@ -93,10 +93,10 @@ def test_put(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
     with ReplyStore.open(tmp_path / "r.sqlite") as store:
         numbers = iter(range(10**9))
 
-        def pair() -> tuple[tuple[object, object], dict[str, str]]:
-            return recorded(str(next(numbers)), *THREAD[:20]), {}
+        def pair() -> tuple[tuple[object, ...], dict[str, str]]:
+            return (store, *recorded(str(next(numbers)), *THREAD[:20])), {}
 
-        timed(benchmark, store.put, setup=pair, rounds=500)
+        timed(benchmark, put, setup=pair, rounds=500)
         assert len(list(store.records())) == next(numbers) > 0
 
 
@@ -104,7 +104,7 @@ def test_get(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
     with ReplyStore.open(tmp_path / "r.sqlite") as store:
         pairs = [recorded(str(i), *THREAD[:20]) for i in range(100)]
         for pair in pairs:
-            store.put(*pair)
+            put(store, *pair)
 
         found = benchmark(lambda: [store.get(asked.key) for asked, _ in pairs])
         assert found == [answer for _, answer in pairs]

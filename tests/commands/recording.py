@@ -7,15 +7,16 @@ import asyncio
 import os
 import sys
 
-from calbench.agents.completion import CallSite, Completion, Request
-from calbench.agents.models import Endpoint
-from calbench.agents.provider import Transport
-from calbench.agents.records import named
+from calbench.agents.completer import CallSite
 from calbench.agents.scripted import scripted_speaker
 from calbench.config import RunSpec, compose
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
+from calbench.llm.completion import Completion, Request
+from calbench.llm.model import Endpoint
+from calbench.llm.replies.request import named
+from calbench.llm.transport import Transport
 from calbench.run import execute
 
 SITE = CallSite("nobody", "no game", AgentId(0), 0, Phase.CHEAP_TALK, 0, 0)

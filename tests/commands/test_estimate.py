@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from calbench import estimate as estimating
-from calbench.agents.budget import estimated_usage, price_of, read_prices, usage_bound
-from calbench.agents.completion import CallSite, Completer, Completion, Request
+from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted import scripted_speaker
 from calbench.config import compose
 from calbench.domain.ids import AgentId
@@ -15,6 +14,8 @@ from calbench.engine.batch import plan_jobs
 from calbench.engine.drivers import run_async
 from calbench.engine.seating import seat_agents
 from calbench.errors import ConfigError
+from calbench.llm.completion import Completion, Request
+from calbench.llm.prices import estimated_usage, read_prices, usage_bound
 from calbench.run import load_suites
 from calbench.teams import PRICES
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
@@ -58,8 +59,8 @@ def test_estimate_is_what_the_same_games_take(tmp_path: Path) -> None:
     assert take.calls == len(asked)
     assert take.input_tokens == sum(usage.input_tokens for usage in usages)
     assert take.output_tokens == sum(usage.output_tokens for usage in usages)
-    assert take.nano == sum(price_of(usage, price) for usage in usages)
-    assert take.nano_bound == sum(price_of(usage_bound(request), price) for request, _ in asked)
+    assert take.nano == sum(price.nano_usd(usage) for usage in usages)
+    assert take.nano_bound == sum(price.nano_usd(usage_bound(request)) for request, _ in asked)
     assert 0 < take.repeated_tokens < take.input_tokens
     assert take.nano_cached < take.nano < take.nano_bound
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from calbench.agents.completion import Completion, Request
-from calbench.agents.models import Endpoint
-from calbench.agents.provider import AttemptError, Transport
 from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES
 from calbench.config import compose
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
 from calbench.judge import main
+from calbench.llm.completion import Completion, Request
+from calbench.llm.model import Endpoint
+from calbench.llm.transport import AttemptError, Transport
 from calbench.metrics.judge.cases import cases_of
 from calbench.run import execute
 from calbench.traces.storage import read_trace, trace_paths

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.agents.shards import open_replies
+from calbench.llm.replies.shards import open_replies
 from calbench.run import execute
 from tests.commands.recording import noting, recording
 from tests.commands.runs import REPO

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from calbench.agents.completion import Completion, Request
-from calbench.agents.models import Endpoint
-from calbench.agents.provider import AttemptError, Transport
-from calbench.agents.shards import open_replies
 from calbench.config import RunSpec, compose
 from calbench.errors import ConfigError, ReplayMissError
+from calbench.llm.completion import Completion, Request
+from calbench.llm.model import Endpoint
+from calbench.llm.replies.shards import open_replies
+from calbench.llm.transport import AttemptError, Transport
 from calbench.run import execute
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import read_trace

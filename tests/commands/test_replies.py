@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from calbench.agents.store import ReplyStore
+from calbench.llm.replies.store import ReplyStore
 from calbench.replies import main
-from tests.agents.asking import recorded
+from tests.llm.asking import put, recorded
 
 
 def store(path: Path, *texts: str, reply: str = "fine") -> str:
     with ReplyStore.open(path) as opened:
         for text in texts:
-            opened.put(*recorded(text, reply=reply))
+            put(opened, *recorded(text, reply=reply))
     return str(path)
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from calbench.domain.actions import Action, Turn
 from calbench.domain.observations import Briefing, Observation, Phase
-from calbench.domain.replies import Beliefs, Reply, Unreadable, Usage
+from calbench.domain.replies import Beliefs, Reply, Unreadable
+from calbench.domain.usage import Usage
 from calbench.engine.drivers import run_async
 from calbench.errors import Halt, UnavailableError
 from calbench.scenarios.difficulty import completed

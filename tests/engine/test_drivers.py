@@ -9,7 +9,8 @@ import pytest
 from calbench.agents.base import PolicyAgent
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Briefing, Observation, Phase
-from calbench.domain.replies import Reply, Usage
+from calbench.domain.replies import Reply
+from calbench.domain.usage import Usage
 from calbench.engine.drivers import compare_events, replay, run, run_async
 from calbench.engine.seating import seat_policies
 from calbench.errors import ReplayError

@@ -7,7 +7,7 @@ from calbench.domain.actions import BroadcastMessage
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import CostReport, Decision, Text
 from calbench.domain.observations import CHEAP_TALK
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
 from calbench.traces.events import Event, ReplyNote, TurnEnd
 from calbench.traces.models import Trace
 from tests.factories import make_scenario

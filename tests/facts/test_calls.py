@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
 from calbench.facts.calls import CALLS
 from calbench.metrics.game import score_game
 from calbench.traces.events import TurnEnd

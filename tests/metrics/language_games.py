@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import REFLECTION
-from calbench.domain.replies import Problem, Usage
+from calbench.domain.replies import Problem
+from calbench.domain.usage import Usage
 from calbench.traces.events import (
     DecideEnd,
     Event,

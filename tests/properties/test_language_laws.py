@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.completion import CallSite, Completer, Completion, Request
+from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted import scripted_speaker
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
 from calbench.engine.drivers import replay, run_async
 from calbench.engine.seating import seat_agents
+from calbench.llm.completion import Completion, Request
 from calbench.scenarios.labels import assign_labels, read_label_bank
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Seat, Team, Trace

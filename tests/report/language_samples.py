@@ -6,18 +6,20 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from calbench.agents.completion import CallSite, Completer, Completion, Request
+from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.analysis.output import write_all_tables
-from calbench.analysis.settings import Price, Settings
+from calbench.analysis.settings import Settings
 from calbench.config import RunSpec, compose
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
 from calbench.engine.batch import Job, plan_jobs, play_jobs
 from calbench.errors import UnavailableError
+from calbench.llm.completion import Completion, Request
 from calbench.report.results import ExperimentResults
 from calbench.scenarios.storage import write_suite
 from calbench.scenarios.suites import build_suites
+from tests.llm.asking import price
 from tests.report.hostile import spoil
 from tests.report.samples import HOSTILE_TEXTS, results_in
 
@@ -110,7 +112,7 @@ def _played(folder: Path, spec: RunSpec, spoilt: Sequence[str] = ()) -> Experime
     for scenario_id in spoilt:
         for team in spec.teams:
             spoil(results.traces / team.team_id / f"{scenario_id}.json")
-    prices = {MODEL: Price(input=1.0, cached=0.5, output=2.0)}
+    prices = {MODEL: price(1.0, 0.5, 2.0)}
     write_all_tables(jobs, results.tables, Settings(spec.measure, spec.analysis, prices), _tick)
     return results
 

@@ -7,21 +7,17 @@ from typing import get_args
 
 import pytest
 
-from calbench.agents.budget import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST
-from calbench.agents.litellm_transport import TOP_LOGPROBS
 from calbench.agents.prompts.variants import variants
-from calbench.agents.provider import (
-    FIRST_BACKOFF_S,
-    LONGEST_BACKOFF_S,
-    LONGEST_RETRY_AFTER_S,
-)
 from calbench.agents.reflection import MOST_CHANGE
 from calbench.agents.schemas import MOST_MESSAGES
 from calbench.agents.scripted import STYLES
-from calbench.agents.sources import GRACE_S
 from calbench.analysis.tables.leaderboard import EXCLUDED_LIMIT_PERCENT
 from calbench.domain.replies import Problem
 from calbench.domain.sharing import MODULUS
+from calbench.llm.client import GRACE_S
+from calbench.llm.litellm_transport import TOP_LOGPROBS
+from calbench.llm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST
+from calbench.llm.provider import FIRST_BACKOFF_S, LONGEST_BACKOFF_S, LONGEST_RETRY_AFTER_S
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT

@@ -51,7 +51,7 @@ UNLISTED = {
         "calbench/scenarios/models.py": ONLY_TYPES,
         "calbench/traces/events.py": ONLY_TYPES,
     },
-    "generate": {"calbench/agents": ONLY_TYPES, "calbench/traces": ONLY_TYPES},
+    "generate": dict.fromkeys(("calbench/agents", "calbench/llm", "calbench/traces"), ONLY_TYPES),
     "play": {
         "calbench/oracle": READS_THE_SUITE,
         "calbench/scenarios/certificates.py": READS_THE_SUITE,
@@ -59,6 +59,7 @@ UNLISTED = {
     },
     "calibrate": {
         "calbench/agents": PLANS,
+        "calbench/llm": PLANS,
         "calbench/scenarios/labels.py": PLANS,
         "calbench/engine": PLANS,
         "calbench/protocols": SEATING,
@@ -70,6 +71,7 @@ UNLISTED = {
             "calbench/agents",
             "calbench/domain",
             "calbench/engine",
+            "calbench/llm",
             "calbench/memory.py",
             "calbench/oracle",
             "calbench/protocols",
@@ -84,6 +86,7 @@ UNLISTED = {
             "calbench/domain",
             "calbench/engine",
             "calbench/facts",
+            "calbench/llm",
             "calbench/memory.py",
             "calbench/metrics",
             "calbench/oracle",
@@ -99,6 +102,7 @@ UNLISTED = {
             "calbench/agents",
             "calbench/domain",
             "calbench/engine",
+            "calbench/llm",
             "calbench/memory.py",
             "calbench/metrics",
             "calbench/oracle",
@@ -111,6 +115,7 @@ UNLISTED = {
     ),
     "publish": {
         "calbench/agents": ONLY_SCORES,
+        "calbench/llm": ONLY_SCORES,
         "calbench/engine": ONLY_SCORES,
         "calbench/protocols": ONLY_SCORES,
         "calbench/oracle": READS_THE_SUITE,

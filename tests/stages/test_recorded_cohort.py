@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from calbench.agents.shards import open_replies
 from calbench.config import RunSpec, compose
 from calbench.errors import ConfigError, ReplayMissError
+from calbench.llm.replies.shards import open_replies
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 from calbench.verify import main as verify

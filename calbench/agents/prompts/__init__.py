@@ -1,4 +1,4 @@
-"""What language models are told: versioned Markdown templates and what is filled into them.
+"""The prompts of language models: versioned Markdown templates and the values filled in.
 
 A released version never changes: a new wording is a new folder. Values are never read as
 templates, and text of agents or label banks cannot look like a line of the environment.

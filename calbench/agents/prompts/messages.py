@@ -16,7 +16,14 @@ from calbench.agents.prompts.rendering import (
 from calbench.agents.prompts.templates import Templates, read_templates
 from calbench.domain.calendars import Meeting
 from calbench.domain.messages import CHANNELS, Channel
-from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY, Briefing, Observation
+from calbench.domain.observations import (
+    CHEAP_TALK,
+    DECISION,
+    REFLECTION,
+    VOLUNTARY,
+    Briefing,
+    Observation,
+)
 from calbench.domain.replies import Unreadable
 
 PROMPT_VERSION = "v1"
@@ -37,22 +44,10 @@ def load_prompts(version: str) -> "Prompts":
 class Prompts:
     """Builds each message from an observation and nothing else.
 
-    Every method for a message takes the observation, and why the agent's previous reply
-    could not be read, if so: that is told once, with the refusals. Rounds count from 1 in
-    prompts [C], as meetings do.
+    Rounds count from 1 in prompts [C], as meetings do.
     """
 
     templates: Templates
-
-    @property
-    def version(self) -> str:
-        """The version of the templates."""
-        return self.templates.version
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the templates, in hexadecimal."""
-        return self.templates.digest
 
     def system(self, briefing: Briefing, variant_text: str | None = None) -> str:
         """Return the system prompt of nine sections; a variant follows word for word."""
@@ -76,10 +71,10 @@ class Prompts:
         self,
         observation: Observation,
         *,
-        is_first: bool,
+        is_first: bool = False,
         unreadable: Unreadable | None = None,
     ) -> str:
-        """Return the message for whatever phase the observation is of.
+        """Return the message for the phase of the observation.
 
         Args:
             observation: what the agent may know.
@@ -87,27 +82,21 @@ class Prompts:
             unreadable: why its previous reply could not be read.
         """
         phase = observation.phase
+        if phase is REFLECTION:
+            return self._reflection(observation)
+        notices = self._notices(observation, unreadable)
         if phase is CHEAP_TALK:
-            return self.talk(observation, is_first=is_first, unreadable=unreadable)
-        if phase is VOLUNTARY:
-            return self.voluntary(observation, unreadable=unreadable)
-        if phase is DECISION:
-            build = self.retry if observation.attempt else self.decision
-            return build(observation, unreadable=unreadable)
-        return self.reflection(observation)
+            return self._talk(observation, notices, is_first=is_first)
+        if phase is DECISION and observation.attempt:
+            return self._retry(observation, notices)
+        return self._decide("voluntary" if phase is VOLUNTARY else "decision", observation, notices)
 
-    def talk(
-        self,
-        observation: Observation,
-        *,
-        is_first: bool,
-        unreadable: Unreadable | None = None,
-    ) -> str:
+    def _talk(self, observation: Observation, notices: str, *, is_first: bool) -> str:
         """Return the round start, an outsider's first message, or a later turn's message."""
         news = {
             "round": observation.round_index + 1,
             "budget": self._budget(observation),
-            "notices": self._notices(observation, unreadable),
+            "notices": notices,
             "last_turn": "" if observation.turns_left else self.templates.fill("parts/last_turn"),
         }
         if not is_first:
@@ -123,24 +112,17 @@ class Prompts:
             **news,
         )
 
-    def voluntary(self, observation: Observation, *, unreadable: Unreadable | None = None) -> str:
-        """Return the question to an outsider that took part in the talk."""
-        return self._decide("voluntary", observation, unreadable)
-
-    def decision(self, observation: Observation, *, unreadable: Unreadable | None = None) -> str:
-        """Return the question for a participant's batch."""
-        return self._decide("decision", observation, unreadable)
-
-    def _decide(self, name: str, observation: Observation, unreadable: Unreadable | None) -> str:
+    def _decide(self, name: str, observation: Observation, notices: str) -> str:
+        """Return the question for a participant's batch, or for an outsider's moves."""
         return self.templates.fill(
             name,
             round=observation.round_index + 1,
             meeting=meeting_line(observation.meeting, observation.labels),
             calendar=calendar_lines(observation.calendar, observation.labels),
-            notices=self._notices(observation, unreadable),
+            notices=notices,
         )
 
-    def retry(self, observation: Observation, *, unreadable: Unreadable | None = None) -> str:
+    def _retry(self, observation: Observation, notices: str) -> str:
         """Return the question after a rejected batch, with the exact conflict."""
         return self.templates.fill(
             "retry",
@@ -149,10 +131,10 @@ class Prompts:
             retries=observation.decision_retries,
             conflict=printable(observation.conflict or "not given"),
             meeting_id=observation.meeting.meeting_id,
-            notices=self._notices(observation, unreadable),
+            notices=notices,
         )
 
-    def reflection(self, observation: Observation) -> str:
+    def _reflection(self, observation: Observation) -> str:
         """Return the measurement after a round (appendix F.3)."""
         others = [agent for agent in observation.agent_ids if agent != observation.agent_id]
         num_slots = len(observation.calendar)

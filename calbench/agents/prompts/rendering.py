@@ -1,8 +1,8 @@
-"""Values as the lines that agents read. No value can break out of its line.
+"""Values as lines of a prompt. No value can break out of its line.
 
-Labels and the words of other agents are foreign text: they are quoted on one line with
-every line break, control or invisible character escaped, so nothing in them can pass for a
-line of the environment.
+Labels and the words of other agents are untrusted: they are quoted on one line with every
+line break, control or invisible character escaped, so they cannot look like a line of the
+environment.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Scripted speakers: stand-ins for a language model, so that everything runs without a key [C].
+"""Scripted speakers: stand-ins for a language model that need no key [C].
 
 They read the very prompts a model reads and write the very envelope, in plain English.
 """

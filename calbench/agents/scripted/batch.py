@@ -42,7 +42,7 @@ def _choices(view: View) -> list[Slot]:
 def _moves(
     view: View, voice: Voice, slot: Slot | None, spoiled: frozenset[Slot]
 ) -> list[Written] | None:
-    """Return what has to move so that promises are kept and a slot is free.
+    """Return what has to move to keep promises and to free a slot.
 
     Returns:
         Reschedules, or ``None`` if there is no room for what gives way.

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from calbench.agents.scripted.difficulty import EASY, IMPOSSIBLE, Level
 from calbench.agents.scripted.understanding import (
@@ -12,26 +11,12 @@ from calbench.agents.scripted.understanding import (
     Claim,
     Confirm,
     ConfirmMove,
+    Move,
     NoneOfThem,
     Settle,
     SettleMove,
 )
 from calbench.domain.ids import AgentId, MeetingId, Slot
-
-
-class Move(NamedTuple):
-    """An earlier meeting's way from one slot to another."""
-
-    meeting: MeetingId
-    start: Slot
-    to: Slot
-
-
-class MoveQuestion(NamedTuple):
-    """Somebody asks whether an earlier meeting could move."""
-
-    asker: AgentId
-    act: AskMove
 
 
 @dataclass(slots=True)
@@ -42,7 +27,7 @@ class Ledger:
         me: whose ledger it is.
         num_slots: slots beyond are ignored.
         levels: by agent and slot, as claimed.
-        proposed: by agent, slots it asked others about without a word on them.
+        proposed: by agent, slots it asked others about without saying how hard they are.
         votes: by agent, the slot it settled on or agreed to last.
         first: the first agent that said anything, oneself included.
         questions: by asker, the slots it asked this agent about that wait for an answer.
@@ -50,9 +35,9 @@ class Ledger:
         asked: by agent, the slots this agent asked it about last.
         ever_asked: slots this agent has asked about.
         said: how many messages this agent has sent.
-        answered: agents that were told anything at all of this agent's slots.
+        answered: agents that this agent has told anything about its slots.
         told: by agent, how hard slots are, in answer to questions about an earlier meeting.
-        move_questions: of earlier meetings, not answered yet.
+        move_questions: who asks which question about an earlier meeting, not answered yet.
         moves: announced joint moves, with who announced them.
         move_votes: who agreed to which move.
         asked_moves: moves this agent has asked for, by meeting and start.
@@ -71,7 +56,7 @@ class Ledger:
     said: int = 0
     answered: set[AgentId] = field(default_factory=set)
     told: dict[tuple[AgentId, MeetingId], dict[Slot, Level]] = field(default_factory=dict)
-    move_questions: list[MoveQuestion] = field(default_factory=list)
+    move_questions: list[tuple[AgentId, AskMove]] = field(default_factory=list)
     moves: dict[Move, AgentId] = field(default_factory=dict)
     move_votes: dict[Move, set[AgentId]] = field(default_factory=dict)
     asked_moves: dict[tuple[MeetingId, Slot], tuple[Slot, ...]] = field(default_factory=dict)
@@ -89,7 +74,7 @@ class Ledger:
                 else:
                     self.open_questions[sender] = None
             elif isinstance(act, AskMove):
-                self.move_questions.append(MoveQuestion(sender, act))
+                self.move_questions.append((sender, act))
             elif isinstance(act, NoneOfThem):
                 for slot in self.asked.get(sender, ()):
                     self._claim(sender, slot, IMPOSSIBLE)
@@ -97,7 +82,7 @@ class Ledger:
                 self.votes[sender] = self.votes[self.me]
 
     def say(self, recipients: Iterable[AgentId], acts: Sequence[Act]) -> None:
-        """Take in a message of one's own."""
+        """Take in a message of this agent."""
         if self.first is None:
             self.first = self.me
         self.said += 1
@@ -111,7 +96,7 @@ class Ledger:
                 self.asked_moves[act.meeting, act.start] = act.targets
 
     def _answer(self, agent: AgentId, acts: Sequence[Act]) -> None:
-        """Note what one recipient has been told, and which of its questions are answered."""
+        """Record what one recipient now knows, and which of its questions are answered."""
         claimed = {act.slot for act in acts if isinstance(act, Claim) and act.meeting is None}
         is_none = any(isinstance(act, NoneOfThem) for act in acts)
         if is_none:
@@ -129,9 +114,9 @@ class Ledger:
             self.asked[agent] = asked[-1]
         meetings = {act.meeting for act in acts if isinstance(act, Claim)}
         self.move_questions = [
-            question
-            for question in self.move_questions
-            if question.asker != agent or question.act.meeting not in meetings
+            (asker, act)
+            for asker, act in self.move_questions
+            if asker != agent or act.meeting not in meetings
         ]
 
     def _note(self, agent: AgentId, acts: Sequence[Act]) -> None:
@@ -152,14 +137,14 @@ class Ledger:
                 self._note_move(agent, act)
 
     def _note_move(self, agent: AgentId, act: SettleMove | ConfirmMove) -> None:
-        move = Move(act.meeting, act.start, act.to)
+        move = act.move
         self.move_votes.setdefault(move, set()).add(agent)
         if isinstance(act, SettleMove):
             self.moves.setdefault(move, agent)
             # What was impossible because of that meeting no longer is.
             for levels in self.levels.values():
-                if levels.get(act.start) is IMPOSSIBLE:
-                    del levels[act.start]
+                if levels.get(move.start) is IMPOSSIBLE:
+                    del levels[move.start]
 
     def _vote(self, agent: AgentId, slot: Slot) -> None:
         self.votes[agent] = slot
@@ -177,7 +162,7 @@ class Ledger:
         return tuple([slot for slot in slots if slot < self.num_slots])
 
     def level(self, agent: AgentId, slot: Slot) -> Level | None:
-        """Return how hard a slot is for another agent, as far as it told."""
+        """Return how hard a slot is for another agent, as far as it has said."""
         claimed = self.levels.get(agent, {}).get(slot)
         if claimed is None and (
             slot in self.proposed.get(agent, ()) or self.votes.get(agent) == slot
@@ -186,9 +171,9 @@ class Ledger:
         return claimed
 
     def standing(self, participants: Iterable[AgentId]) -> Slot | None:
-        """Return the slot that stands agreed: most votes, then the lowest agent's.
+        """Return the agreed slot: most votes, then the lowest agent's.
 
-        A slot that some participant said is impossible does not stand.
+        A slot that some participant said is impossible is not agreed.
         """
         people = sorted(participants)
         votes = [self.votes[agent] for agent in people if agent in self.votes]

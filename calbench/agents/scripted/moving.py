@@ -1,15 +1,15 @@
 """Joint moves of earlier meetings: asked for, answered, announced, and kept.
 
-An earlier meeting moves only to a target that all its participants said they can make, and
-who has promised a move keeps it, whatever becomes of the meeting it was for.
+An earlier meeting moves only to a target that all its participants said they can make, and an
+agent that has promised a move keeps it, whatever happens to the meeting it was for.
 """
 
 from typing import Final
 
 from calbench.agents.scripted.difficulty import EASY, IMPOSSIBLE, POSSIBLE, WEIGHTS, slots_at
-from calbench.agents.scripted.ledger import Move
 from calbench.agents.scripted.outbox import Outbox
 from calbench.agents.scripted.phrases import Voice
+from calbench.agents.scripted.understanding import Move
 from calbench.agents.scripted.view import View
 from calbench.domain.calendars import Booking, Meeting
 from calbench.domain.ids import AgentId, Slot
@@ -22,7 +22,7 @@ MOST_MOVES: Final = 2
 
 
 def answer_moves(view: View, voice: Voice, outbox: Outbox) -> None:
-    """Answer whoever asks about a meeting that both take part in."""
+    """Answer questions about meetings that both agents take part in."""
     ledger = view.ledger
     promised = {move.meeting for move in view.agreed_moves}
     for asker, act in ledger.move_questions:
@@ -52,10 +52,10 @@ def seek_move(view: View, voice: Voice, outbox: Outbox, limit: int) -> bool:
     """Try to free a slot that an own earlier meeting holds.
 
     Args:
-        view: what the speaker goes by.
+        view: what the speaker knows.
         voice: its words.
         outbox: where they go.
-        limit: what the best slot weighs that can be had without.
+        limit: the cost of the best slot that needs no move.
 
     Returns:
         Whether something was said towards it.

@@ -1,14 +1,14 @@
-"""What a speaker wants to tell whom, and the messages that carry it."""
+"""What a speaker wants to say to whom, and the messages for it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from calbench.agents.scripted.reading import Rulebook
 from calbench.agents.scripted.understanding import slots_in
 from calbench.domain.ids import AgentId
+from calbench.domain.observations import Briefing
 
 Written = dict[str, Any]
-"""An action as it stands in the envelope."""
+"""An action of the envelope."""
 
 
 class Outbox:
@@ -19,7 +19,7 @@ class Outbox:
         participants: of the meeting under discussion, other than the speaker.
     """
 
-    def __init__(self, rules: Rulebook, participants: tuple[AgentId, ...]) -> None:
+    def __init__(self, rules: Briefing, participants: tuple[AgentId, ...]) -> None:
         self._rules = rules
         self._participants = participants
         self._sentences: dict[AgentId, list[str]] = {}

@@ -1,10 +1,11 @@
 """What scripted speakers write: plain sentences, each in a few wordings.
 
-Every sentence here is one that :mod:`calbench.agents.scripted.understanding` reads. No number
-but of a slot, a meeting or an agent ever stands in one.
+Every sentence here is one that :mod:`calbench.agents.scripted.understanding` reads. The only
+numbers in it are of slots, meetings and agents.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from calbench.agents.scripted.difficulty import IMPOSSIBLE, Level
@@ -15,10 +16,6 @@ _ASK: Final = (
     "How about {slots}?",
     "Could we meet in {slots}?",
     "Would {slots} suit you?",
-)
-_OPEN: Final = (
-    "Which slots would suit you?",
-    "What would suit you instead?",
 )
 _LEVEL: Final = (
     "{Slots} would be {word} for me.",
@@ -68,28 +65,20 @@ def listed(slots: Sequence[Slot], joint: str) -> str:
     return f"slots {head} {joint} {slots[-1]}"
 
 
+@dataclass(frozen=True, slots=True)
 class Voice:
-    """One turn's choice of words.
+    """One turn's choice of words: ``chance`` picks among wordings."""
 
-    Args:
-        chance: picks among wordings.
-    """
-
-    def __init__(self, chance: Stream) -> None:
-        self._chance = chance
+    chance: Stream
 
     def ask(self, slots: Sequence[Slot]) -> str:
         """Propose slots."""
-        return self._chance.choice(_ASK).format(slots=listed(slots, "or"))
-
-    def ask_openly(self) -> str:
-        """Ask for slots."""
-        return self._chance.choice(_OPEN)
+        return self.chance.choice(_ASK).format(slots=listed(slots, "or"))
 
     def level(self, slots: Sequence[Slot], level: Level) -> str:
         """Say how hard slots are."""
         text = listed(slots, "and")
-        filled = self._chance.choice(_LEVEL)
+        filled = self.chance.choice(_LEVEL)
         return filled.format(slots=text, Slots=text.capitalize(), word=level.word)
 
     def levels(self, slots: Sequence[Slot], levels: Sequence[Level]) -> list[str]:
@@ -102,15 +91,15 @@ class Voice:
 
     def none_of_them(self) -> str:
         """Say that no slot that was asked for is possible."""
-        return self._chance.choice(_NONE)
+        return self.chance.choice(_NONE)
 
     def settle(self, slot: Slot) -> str:
         """Close the matter."""
-        return self._chance.choice(_SETTLE).format(slot=slot)
+        return self.chance.choice(_SETTLE).format(slot=slot)
 
     def confirm(self, slot: Slot) -> str:
         """Agree to the slot that was settled on."""
-        return self._chance.choice(_CONFIRM).format(slot=slot)
+        return self.chance.choice(_CONFIRM).format(slot=slot)
 
     def refuse(self, slot: Slot) -> str:
         """Say that a slot cannot be."""
@@ -118,7 +107,7 @@ class Voice:
 
     def ask_move(self, meeting: MeetingId, start: Slot, targets: Sequence[Slot]) -> str:
         """Ask the others of an earlier meeting whether it could move."""
-        text = self._chance.choice(_MOVE_ASK)
+        text = self.chance.choice(_MOVE_ASK)
         return text.format(meeting=meeting, start=start, slots=listed(targets, "or"))
 
     def move_level(self, meeting: MeetingId, slot: Slot, level: Level) -> str:
@@ -127,16 +116,16 @@ class Voice:
 
     def settle_move(self, meeting: MeetingId, start: Slot, to: Slot) -> str:
         """Announce the joint move of an earlier meeting."""
-        return self._chance.choice(_MOVE_SETTLE).format(meeting=meeting, start=start, to=to)
+        return self.chance.choice(_MOVE_SETTLE).format(meeting=meeting, start=start, to=to)
 
     def confirm_move(self, meeting: MeetingId, start: Slot, to: Slot) -> str:
         """Agree to the joint move."""
-        return self._chance.choice(_MOVE_CONFIRM).format(meeting=meeting, start=start, to=to)
+        return self.chance.choice(_MOVE_CONFIRM).format(meeting=meeting, start=start, to=to)
 
     def reason(self, label: str, slot: Slot) -> str:
-        """Tell what stands in a slot: the oversharer's weakness."""
-        return self._chance.choice(_REASON).format(label=label.replace('"', "'"), slot=slot)
+        """Say what is in a slot: the oversharer's weakness."""
+        return self.chance.choice(_REASON).format(label=label.replace('"', "'"), slot=slot)
 
     def justification(self) -> str:
         """Say why an item is moved, naming nothing."""
-        return self._chance.choice(_JUSTIFICATION)
+        return self.chance.choice(_JUSTIFICATION)

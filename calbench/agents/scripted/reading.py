@@ -1,20 +1,22 @@
-"""Reads prompts back into what they tell: the one place that may, for version v1.
+"""Reads prompts back into what they say: the one module that may, for version v1.
 
-A person who plays the game reads the same lines. Foreign text (labels, the words of others)
-stands escaped inside a line, never at its beginning, so every pattern is tied to the beginning
-of a line and nothing that agents write can pass for the environment. What does not fit is
-absent, never an error: a speaker must be able to answer any thread.
+Untrusted text (labels, the words of others) is escaped inside a line, never at its beginning.
+Every pattern is tied to the beginning of a line, so nothing that agents write can pass for the
+environment. What does not match is absent, never an error: a speaker must be able to answer any
+thread.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from calbench.domain.calendars import Booking, Calendar, Errand, HiddenMeeting, Item, Meeting
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId
-from calbench.domain.messages import CHANNELS, Channel
+from calbench.domain.messages import CHANNELS
+from calbench.domain.observations import Briefing
 
 VERSIONS: Final = frozenset({"v1"})
 """The prompt versions this module reads."""
@@ -83,20 +85,6 @@ _RETRIES = re.compile(r"^- Retries of a rejected batch in DECISION: (\d+)\.$", r
 _TOOL = re.compile(r'^- `\{"type": "(' + "|".join(CHANNELS) + r')", ', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rulebook:
-    """What the system prompt tells; ``message_cap`` is absent if there is none."""
-
-    agent_id: AgentId
-    agent_ids: tuple[AgentId, ...]
-    num_slots: int
-    num_meetings: int
-    channels: frozenset[Channel]
-    max_turns_per_round: int
-    decision_retries: int
-    message_cap: int | None
-
-
 class Heard(NamedTuple):
     """One inbox line.
 
@@ -112,13 +100,13 @@ class Heard(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Reading:
-    """What one user message tells; whatever it does not say is absent.
+    """What one user message says; everything else is absent.
 
     Attributes:
         kind: the builder it comes from.
         round_index: number of the round, from 0.
         meeting: the meeting under discussion; a :class:`HiddenMeeting` for outsiders.
-        meeting_id: its number, where only that is told.
+        meeting_id: its number, where only that is given.
         calendar: the agent's own calendar, one entry a slot.
         labels: private labels by item id.
         incurred_shown_cost: as shown.
@@ -149,10 +137,11 @@ class Reading:
     num_slots: int | None = None
 
 
-def read_rulebook(text: str) -> Rulebook | None:
-    """Return what a system prompt tells, ``None`` if it is not one of ours.
+@lru_cache(maxsize=64)
+def read_briefing(text: str) -> Briefing | None:
+    """Return the briefing of a system prompt, ``None`` if it is not one of ours.
 
-    A variant stands after the base prompt, so the first of each line is the environment's.
+    A variant follows the base prompt, so the first of each line is the environment's.
     """
     facts = text.find("\n## Identity\n")
     if facts < 0:
@@ -167,7 +156,7 @@ def read_rulebook(text: str) -> Rulebook | None:
         return None
     slots, rounds, turns, retries = found
     tools = text[text.find("\n## Tools\n") : facts]
-    return Rulebook(
+    return Briefing(
         agent_id=AgentId(int(identity[1])),
         agent_ids=_ids(identity[2]),
         num_slots=slots,
@@ -185,8 +174,9 @@ def round_of(text: str) -> int | None:
     return None if header is None else int(header["round"]) - 1
 
 
+@lru_cache(maxsize=256)
 def read_message(text: str) -> Reading:
-    """Return what a user message tells."""
+    """Return what a user message says."""
     first, *lines = text.split("\n")
     header = _HEADER.match(first)
     if header is None:
@@ -289,7 +279,7 @@ def _text(said: str) -> str | None:
 
 
 def _unescaped(label: str) -> str:
-    """Return a label as it was before it was quoted; as it stands if that cannot be done."""
+    """Return a label as it was before it was quoted; unchanged if that cannot be done."""
     if "\\" not in label and '"' not in label:
         return label  # most are plain
     try:
@@ -310,7 +300,7 @@ def _ids(text: str) -> tuple[AgentId, ...]:
 
 
 def own_words(reply: str) -> Iterator[tuple[str, AgentId | None, str]]:
-    """Yield (channel, recipient of a direct message, text) of what one of its own replies said.
+    """Yield (channel, recipient of a direct message, text) of a speaker's earlier reply.
 
     Raises nothing: a reply that is not an envelope said nothing.
     """

@@ -1,4 +1,4 @@
-"""REFLECTION: what a round has told of the others' slots, as changes of belief."""
+"""REFLECTION: what a round has revealed of the others' slots, as changes of belief."""
 
 from typing import Any, Final
 
@@ -8,13 +8,13 @@ from calbench.domain.ids import AgentId, Slot
 
 CHANGES: Final = (-3, 1, 2, 3, 3)
 """Change of belief towards occupied by what an agent said of its slot, from easy to impossible
-[C]: whatever is not easy has something standing in it."""
+[C]: a slot that is not easy has something in it."""
 
 PROPOSED: Final = -1
-"""For a slot that an agent proposed without a word on its difficulty [C]."""
+"""For a slot that an agent proposed without saying how hard it is [C]."""
 
 AGREED: Final = 3
-"""For the slot that an agent settled on or agreed to: the meeting stands there now [C]."""
+"""For the slot that an agent settled on or agreed to: the meeting is there now [C]."""
 
 
 def beliefs(asked: Reading, ledger: Ledger) -> dict[str, Any]:

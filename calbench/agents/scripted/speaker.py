@@ -2,47 +2,39 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from calbench.agents.completion import (
-    CallSite,
-    ChatMessage,
-    Completer,
-    Completion,
-    ModelSpec,
-    Request,
-)
+from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted.batch import decision, voluntary
 from calbench.agents.scripted.outbox import envelope
 from calbench.agents.scripted.phrases import Voice
+from calbench.agents.scripted.reading import read_briefing, read_message
 from calbench.agents.scripted.reflecting import beliefs
 from calbench.agents.scripted.style import STYLES, Style
 from calbench.agents.scripted.talk import talk
 from calbench.agents.scripted.view import Reader, View
 from calbench.domain.randomness import stream
 from calbench.errors import ConfigError
+from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
 
 SCRIPTED_SPEC: Final = ModelSpec(model="scripted")
-"""What stands in a request to a scripted speaker: there is no model."""
+"""The model in a request to a scripted speaker: there is none."""
 
 
+@dataclass(slots=True)
 class ScriptedSpeaker:
-    """Plays like a decent person, in plain English, by what the thread tells and nothing else.
+    """Plays cooperatively, in plain English, using the thread and nothing else.
 
-    A completion is a pure function of style, seed and thread.
-
-    Args:
-        style: its way of talking.
-        seed: of the choice among wordings.
+    A completion is a pure function of style, seed (of the choice among wordings) and thread.
     """
 
-    def __init__(self, style: Style, seed: int) -> None:
-        self._style = style
-        self._seed = seed
-        self._reader = Reader()
+    style: Style
+    seed: int
+    _reader: Reader = field(default_factory=Reader)
 
     async def complete(self, request: Request, site: CallSite) -> Completion:
-        """Answer at once; where in a run it is asked makes no difference."""
+        """Answer at once, whatever the place in the run."""
         del site
         return Completion(text=self.reply(request.messages), finish_reason="stop")
 
@@ -53,8 +45,8 @@ class ScriptedSpeaker:
     def _reply(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
         if len(messages) < 2:
             return envelope("Nothing was asked.", [])
-        now = self._reader.message(messages[-1].content)
-        rules = self._reader.rules(messages[0].content)
+        now = read_message(messages[-1].content)
+        rules = read_briefing(messages[0].content)
         if rules is None:
             return envelope("I cannot read this.", [])
         if now.kind == "reflection":
@@ -67,9 +59,9 @@ class ScriptedSpeaker:
     def _act(self, view: View) -> dict[str, Any]:
         now = view.now
         turn = -1 if now.turn_index is None else now.turn_index
-        voice = Voice(stream(self._seed, "words", now.round_index or 0, now.kind, turn))
+        voice = Voice(stream(self.seed, "words", now.round_index or 0, now.kind, turn))
         if now.kind in ("round_start", "outsider", "turn"):
-            messages = talk(view, self._style, voice).messages(self._style.most_slots)
+            messages = talk(view, self.style, voice).messages(self.style.most_slots)
             return envelope("I go on." if messages else "There is nothing to add.", messages)
         if now.kind == "voluntary":
             return envelope("I keep what I promised.", voluntary(view, voice))

@@ -1,4 +1,4 @@
-"""The ways of talking: what a speaker tells beside what has to be said."""
+"""The styles: what a speaker says beyond what is necessary."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Style:
 
     Attributes:
         name: as in a team's description.
-        is_open: tells all its slots to whoever talks with it for the first time.
+        is_open: reveals all its slots to an agent that talks with it for the first time.
         gives_reasons: mentions private labels.
         most_slots: slots that one message may name.
     """
@@ -44,7 +44,7 @@ class Style:
         return [*self.reasons(view, voice, asked), *voice.levels(asked[: self.most_slots], levels)]
 
     def openness(self, view: View, voice: Voice) -> list[str]:
-        """Return what an open speaker tells of its calendar unasked; nothing if it is not."""
+        """Return what an open speaker reveals of its calendar unasked; nothing for other styles."""
         if not self.is_open:
             return []
         slots = [Slot(slot) for slot in range(len(view.levels))]

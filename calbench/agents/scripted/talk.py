@@ -1,4 +1,4 @@
-"""CHEAP_TALK: propose, answer, close. Whoever speaks first keeps the reins."""
+"""CHEAP_TALK: propose, answer, close. The first to speak leads."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from calbench.agents.scripted.view import View
 from calbench.domain.ids import Slot
 
 PATIENCE: Final = 3
-"""Turns without a word for it after which a speaker takes the reins [C]."""
+"""Turns in which it neither heard nor said anything after which a speaker leads [C]."""
 
 PROPOSED: Final = 3
 """Slots that one question names [C]."""
@@ -36,7 +36,7 @@ def talk(view: View, style: Style, voice: Voice) -> Outbox:
 
 
 def _leads(view: View, outbox: Outbox) -> bool:
-    """Whether it is up to the speaker to propose: it spoke first, or nobody else goes on."""
+    """Whether the speaker should propose: it spoke first, or no one else continues."""
     if view.ledger.first in (None, view.me) or view.ledger.first not in view.others:
         return True
     is_late = (view.now.turns_left or 0) < PATIENCE
@@ -63,7 +63,7 @@ def _agree(view: View, style: Style, voice: Voice, outbox: Outbox, slot: Slot) -
 
 
 def _lead(view: View, style: Style, voice: Voice, outbox: Outbox) -> None:
-    """Settle on the best slot that all have told about, or ask about those that may be better."""
+    """Settle on the best slot that all have commented on, or ask about those that may be better."""
     people = [agent for agent in view.others if outbox.reaches(agent)]
     best = _best(view)
     fresh = _fresh(view)
@@ -83,7 +83,7 @@ def _lead(view: View, style: Style, voice: Voice, outbox: Outbox) -> None:
 
 
 def _able(view: View) -> list[Slot]:
-    """Return the slots that are impossible for nobody, as far as they told."""
+    """Return the slots that no one has said are impossible."""
     return [
         Slot(slot)
         for slot, level in enumerate(view.levels)
@@ -92,13 +92,13 @@ def _able(view: View) -> list[Slot]:
 
 
 def _best(view: View) -> Slot | None:
-    """Return the lightest slot that all have told about."""
+    """Return the least costly slot that all have commented on."""
     known = [slot for slot in _able(view) if not view.unknown(slot)]
     return min(known, key=lambda slot: (view.burden(slot), slot), default=None)
 
 
 def _fresh(view: View, but: Slot | None = None) -> list[Slot]:
-    """Return the slots not asked about yet that may do: the lightest and best known first."""
+    """Return the possible slots not asked about yet: the least costly and best known first."""
     slots = [
         slot
         for slot in _able(view)
@@ -108,6 +108,6 @@ def _fresh(view: View, but: Slot | None = None) -> list[Slot]:
 
 
 def best_guess(view: View) -> Slot | None:
-    """Return the slot that is most likely to do if nothing was agreed."""
+    """Return the slot that is most likely to work if nothing was agreed."""
     slots = _able(view)
     return min(slots, key=lambda slot: (view.unknown(slot), view.burden(slot), slot), default=None)

@@ -1,7 +1,7 @@
-"""What a sentence of another agent says about slots: plain English in, acts out.
+"""What a sentence of another agent says about slots: plain English in, speech acts out.
 
 It understands the sentences of :mod:`calbench.agents.scripted.phrases`, and by words of
-polarity what other speakers may write like them. What it cannot understand says nothing.
+polarity similar sentences of other speakers. It ignores what it cannot understand.
 """
 
 import re
@@ -61,20 +61,24 @@ class AskMove(NamedTuple):
     targets: tuple[Slot, ...]
 
 
-class SettleMove(NamedTuple):
-    """An earlier meeting shall move."""
+class Move(NamedTuple):
+    """An earlier meeting's way from one slot to another."""
 
     meeting: MeetingId
     start: Slot
     to: Slot
+
+
+class SettleMove(NamedTuple):
+    """An earlier meeting shall move."""
+
+    move: Move
 
 
 class ConfirmMove(NamedTuple):
     """The sender will move its copy of an earlier meeting."""
 
-    meeting: MeetingId
-    start: Slot
-    to: Slot
+    move: Move
 
 
 Act = Claim | Ask | NoneOfThem | Settle | Confirm | AskMove | SettleMove | ConfirmMove
@@ -160,7 +164,7 @@ def _sentence(sentence: str, about: MeetingId | None) -> Iterator[Act]:
         yield Settle(slots[-1])
     elif earlier is None and not _NEGATED.search(sentence) and _CONFIRMS.search(sentence):
         yield Confirm(slots[-1])
-    elif not _OTHERS.search(sentence):  # what somebody tells of others is hearsay
+    elif not _OTHERS.search(sentence):  # claims about others are hearsay
         yield from _claims(sentence, MeetingId(int(earlier[1])) if earlier else None)
 
 
@@ -180,7 +184,7 @@ def _move(sentence: str, meeting: MeetingId, move: re.Match[str]) -> Iterator[Ac
         yield AskMove(meeting, start, targets)
     elif len(targets) == 1 and not _NEGATED.search(sentence):
         act = ConfirmMove if _CONFIRMS.search(sentence) else SettleMove
-        yield act(meeting, start, targets[0])
+        yield act(Move(meeting, start, targets[0]))
 
 
 def _claims(sentence: str, meeting: MeetingId | None) -> Iterator[Act]:

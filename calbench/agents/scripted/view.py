@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from calbench.agents.completion import ChatMessage
 from calbench.agents.scripted.difficulty import (
     EASY,
     IMPOSSIBLE,
@@ -12,26 +11,26 @@ from calbench.agents.scripted.difficulty import (
     Level,
     own_levels,
 )
-from calbench.agents.scripted.ledger import Ledger, Move
+from calbench.agents.scripted.ledger import Ledger
 from calbench.agents.scripted.reading import (
     Reading,
-    Rulebook,
     own_words,
     read_message,
-    read_rulebook,
     round_of,
 )
-from calbench.agents.scripted.understanding import understood
+from calbench.agents.scripted.understanding import Move, understood
 from calbench.domain.calendars import Booking, Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
+from calbench.domain.observations import Briefing
+from calbench.llm.completion import ChatMessage
 
 
 @dataclass(frozen=True)
 class View:
-    """What a speaker goes by in one turn.
+    """What a speaker knows in one turn.
 
     Attributes:
-        rules: what the system prompt told.
+        rules: the briefing that the system prompt gave.
         now: the message that waits for an answer.
         meeting: the meeting under discussion.
         calendar: its own, as shown last.
@@ -40,7 +39,7 @@ class View:
         idle: turns in a row, up to this one, in which it neither heard nor said anything.
     """
 
-    rules: Rulebook
+    rules: Briefing
     now: Reading
     meeting: Meeting | HiddenMeeting
     calendar: Calendar
@@ -55,7 +54,7 @@ class View:
 
     @cached_property
     def others(self) -> tuple[AgentId, ...]:
-        """The other participants; nobody for an outsider."""
+        """The other participants; none for an outsider."""
         people = self.meeting.participants if isinstance(self.meeting, Meeting) else ()
         return tuple([agent for agent in people if agent != self.me])
 
@@ -95,11 +94,11 @@ class View:
 
     @cached_property
     def standing(self) -> Slot | None:
-        """The slot that stands agreed."""
+        """The agreed slot."""
         return self.ledger.standing((self.me, *self.others))
 
     def booking(self, move: Move) -> Meeting | None:
-        """Return the earlier meeting that a move is about, if the speaker's copy stands there."""
+        """Return the earlier meeting that a move is about, if the speaker's copy is there."""
         if not (0 <= move.start < len(self.calendar) and 0 <= move.to < len(self.calendar)):
             return None
         item = self.calendar[move.start]
@@ -108,19 +107,19 @@ class View:
         return None
 
     def burden(self, slot: Slot) -> int:
-        """Return the least a slot can weigh for all, as far as they told."""
+        """Return the least that a slot can cost all of them, as far as they have said."""
         known = [self.ledger.level(agent, slot) for agent in self.others]
         return WEIGHTS[self.levels[slot]] + sum(WEIGHTS[k] for k in known if k is not None)
 
     def unknown(self, slot: Slot) -> int:
-        """Return how many others have not told about a slot."""
+        """Return how many others have not commented on a slot."""
         return sum(self.ledger.level(agent, slot) is None for agent in self.others)
 
 
 class _Round:
-    """What the messages of a round have told so far."""
+    """What the messages of a round have said so far."""
 
-    def __init__(self, rules: Rulebook, index: int | None) -> None:
+    def __init__(self, rules: Briefing, index: int | None) -> None:
         self.index = index
         self.ledger = Ledger(rules.agent_id, rules.num_slots)
         self.meeting: Meeting | HiddenMeeting | None = None
@@ -140,7 +139,7 @@ class _Round:
         self.labels.update(reading.labels)
         self.idle = 0 if reading.inbox else self.idle + 1
         for heard in reading.inbox:
-            # What is read late was about another meeting; what protocols say is no English.
+            # What is read late was about another meeting; what protocols say is not English.
             if heard.sender is not None and heard.about is None and heard.text is not None:
                 self.ledger.hear(heard.sender, understood(heard.text, self._about))
 
@@ -159,34 +158,32 @@ class _Round:
 
 
 class Reader:
-    """Reads threads. What it has read before it need not read again.
+    """Reads threads, without reading the same messages again.
 
-    Nothing it keeps changes what it returns: it goes on where it stopped only if the thread
-    extends the last one within its round, and reads the round anew otherwise.
+    It resumes where it stopped only if the thread extends the last one within its round, and
+    reads the round anew otherwise, so results depend on the thread alone.
     """
 
     def __init__(self) -> None:
-        self._rulebooks: dict[str, Rulebook | None] = {}
-        self._readings: dict[str, Reading] = {}
         self._thread: tuple[ChatMessage, ...] = ()
         self._round: _Round | None = None
 
-    def view(self, rules: Rulebook, messages: Sequence[ChatMessage]) -> View | None:
-        """Return the view of a thread's last message, ``None`` if it tells of no meeting."""
+    def view(self, rules: Briefing, messages: Sequence[ChatMessage]) -> View | None:
+        """Return the view of a thread's last message, ``None`` if it mentions no meeting."""
         known = self._known(rules, messages)
         if known.meeting is None or len(known.calendar) != rules.num_slots:
             return None
-        now = self.message(messages[-1].content)
+        now = read_message(messages[-1].content)
         return View(
             rules, now, known.meeting, known.calendar, known.labels, known.ledger, known.idle
         )
 
-    def ledger(self, rules: Rulebook, messages: Sequence[ChatMessage]) -> Ledger:
+    def ledger(self, rules: Briefing, messages: Sequence[ChatMessage]) -> Ledger:
         """Return what has been said in the round of a thread's last message."""
         return self._known(rules, messages).ledger
 
-    def _known(self, rules: Rulebook, messages: Sequence[ChatMessage]) -> _Round:
-        index = self.message(messages[-1].content).round_index
+    def _known(self, rules: Briefing, messages: Sequence[ChatMessage]) -> _Round:
+        index = read_message(messages[-1].content).round_index
         thread = tuple(messages)
         news = thread[len(self._thread) :]
         known = self._round
@@ -200,24 +197,11 @@ class Reader:
             news = _of_round(thread, index)
         for message in news:
             if message.role == "user":
-                known.ask(self.message(message.content))
+                known.ask(read_message(message.content))
             else:
                 known.reply(message.content)
         self._thread, self._round = thread, known
         return known
-
-    def rules(self, text: str) -> Rulebook | None:
-        """Return what a system prompt tells."""
-        if text not in self._rulebooks:
-            self._rulebooks[text] = read_rulebook(text)
-        return self._rulebooks[text]
-
-    def message(self, text: str) -> Reading:
-        """Return what a user message tells."""
-        reading = self._readings.get(text)
-        if reading is None:
-            reading = self._readings[text] = read_message(text)
-        return reading
 
 
 def _of_round(thread: tuple[ChatMessage, ...], index: int | None) -> tuple[ChatMessage, ...]:

@@ -192,7 +192,7 @@ def _price(settings: Settings, row: Mapping[Hashable, object], end: str) -> floa
     price = settings.price_of(str(row["player"]), model if isinstance(model, str) else None)
     names = ("input_tokens", "cached_tokens", "output_tokens")
     sent, cached, received = (int(float(str(row[f"{name}{end}"]))) for name in names)
-    return float("nan") if price is None else price.of(sent, cached, received)
+    return float("nan") if price is None else price.usd(sent, cached, received)
 
 
 @table(

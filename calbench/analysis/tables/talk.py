@@ -65,4 +65,4 @@ def _price(
 ) -> float:
     """Return what an answer cost in US$; not a number where its price or tokens are not known."""
     price = settings.price_of(player, model if isinstance(model, str) else None)
-    return float("nan") if price is None else price.of(sent, cached, received)
+    return float("nan") if price is None else price.usd(sent, cached, received)

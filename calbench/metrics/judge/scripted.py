@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from calbench.agents.completion import CallSite, Completion
+from calbench.agents.completer import CallSite
 from calbench.agents.judging import JudgeCase
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import (
@@ -33,6 +33,7 @@ from calbench.domain.messages import (
     Share,
     Text,
 )
+from calbench.llm.completion import Completion
 from calbench.metrics.judge.sentences import AGREE, CLAIMED, OFFER, OFFERED, SETTLED, Reading
 from calbench.metrics.judge.sentences import readings as readings_of
 

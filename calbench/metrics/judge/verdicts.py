@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from calbench.agents.completion import Completion
 from calbench.agents.judging import read_verdict
 from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Unreadable
+from calbench.llm.completion import Completion
 from calbench.metrics.judge.cases import RoundCase
 from calbench.metrics.privacy.reflection import (
     GREATEST_MOVEMENT,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 
-from calbench.agents.completion import CallSite, Completer, Completion, Request
+from calbench.agents.completer import CallSite, Completer
 from calbench.agents.language import LanguageAgent
 from calbench.agents.prompts import PROMPT_VERSION, load_prompts
 from calbench.agents.scripted import SCRIPTED_SPEC, scripted_speaker
@@ -15,6 +15,7 @@ from calbench.domain.ids import AgentId
 from calbench.domain.messages import Channel, Text
 from calbench.domain.randomness import derived_seed
 from calbench.engine.drivers import run_async
+from calbench.llm.completion import Completion, Request
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario

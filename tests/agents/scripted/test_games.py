@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from calbench.agents.completion import CallSite, Completion, Request
+from calbench.agents.completer import CallSite
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.reflection import parse_reflection
 from calbench.agents.scripted import STYLES, scripted_speaker
@@ -18,6 +18,7 @@ from calbench.domain.messages import CHANNELS, Channel
 from calbench.domain.replies import Unreadable
 from calbench.engine.game import shown_labels
 from calbench.errors import ConfigError
+from calbench.llm.completion import Completion, Request
 from calbench.traces.events import (
     BatchApplied,
     BatchRejected,

@@ -11,8 +11,8 @@ from calbench.agents.scripted.reading import (
     VERSIONS,
     Heard,
     own_words,
+    read_briefing,
     read_message,
-    read_rulebook,
     round_of,
 )
 from calbench.domain.actions import DirectMessage
@@ -50,10 +50,8 @@ def test_every_version_of_the_prompts_can_be_read() -> None:
 @pytest.mark.parametrize("version", READ)
 @given(briefing=briefings(), variant=st.none() | texts)
 def test_rulebook_is_the_briefing(version: str, briefing: Briefing, variant: str | None) -> None:
-    rules = read_rulebook(load_prompts(version).system(briefing, variant))
-    assert rules is not None
-    for name in Briefing._fields:
-        assert getattr(rules, name) == getattr(briefing, name)
+    rules = read_briefing(load_prompts(version).system(briefing, variant))
+    assert rules == briefing
 
 
 @pytest.mark.parametrize("version", READ)
@@ -119,7 +117,7 @@ def test_anything_else_tells_nothing(text: str) -> None:
     text = f"Hello. {text}"
     assert read_message(text).kind == "unknown"
     assert round_of(text) is None
-    assert read_rulebook(f"Hello. {text}".replace("\n", " ")) is None
+    assert read_briefing(f"Hello. {text}".replace("\n", " ")) is None
     assert list(own_words(text)) == []
 
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.completion import ChatMessage, Completion
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import PROMPT_VERSION, load_prompts
 from calbench.agents.reflection import parse_reflection
@@ -21,6 +20,7 @@ from calbench.domain.messages import CHANNELS, Message, Text
 from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.replies import Unreadable
 from calbench.domain.rules import Applied, apply_batch
+from calbench.llm.completion import ChatMessage, Completion
 from tests.agents.scripted.observed import ENGLISH, briefings, observations, texts
 from tests.effort import examples
 from tests.factories import calendar
@@ -106,7 +106,7 @@ def test_a_reflection_has_the_shape_that_is_asked_for(
     num_slots = len(observation.calendar)
     system = PROMPTS.system(brief(num_slots))
     told = PROMPTS.message(observation, is_first=True)
-    asked = PROMPTS.reflection(observation._replace(phase=Phase.REFLECTION, inbox=()))
+    asked = PROMPTS.message(observation._replace(phase=Phase.REFLECTION, inbox=()))
     thread = [
         ChatMessage("system", system),
         ChatMessage("user", told),
@@ -283,7 +283,7 @@ def test_a_reflection_says_what_was_said() -> None:
     thread = [
         ChatMessage("system", PROMPTS.system(brief(6))),
         ChatMessage("user", PROMPTS.message(told, is_first=True)),
-        ChatMessage("user", PROMPTS.reflection(seen("......", Phase.REFLECTION))),
+        ChatMessage("user", PROMPTS.message(seen("......", Phase.REFLECTION))),
     ]
     assert json.loads(speaker.reply(thread)) == {
         "beliefs": {

@@ -20,6 +20,7 @@ from calbench.agents.scripted.understanding import (
     Claim,
     Confirm,
     ConfirmMove,
+    Move,
     NoneOfThem,
     Settle,
     SettleMove,
@@ -60,8 +61,12 @@ def test_what_is_said_of_moves_is_understood(
     assert understood(voice.ask_move(meeting, start, named)) == (
         AskMove(meeting, start, tuple(named)),
     )
-    assert understood(voice.settle_move(meeting, start, to)) == (SettleMove(meeting, start, to),)
-    assert understood(voice.confirm_move(meeting, start, to)) == (ConfirmMove(meeting, start, to),)
+    assert understood(voice.settle_move(meeting, start, to)) == (
+        SettleMove(Move(meeting, start, to)),
+    )
+    assert understood(voice.confirm_move(meeting, start, to)) == (
+        ConfirmMove(Move(meeting, start, to)),
+    )
     assert understood(voice.move_level(meeting, to, level)) == (Claim(to, level, meeting),)
 
 

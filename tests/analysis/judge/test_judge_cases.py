@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from calbench.agents.completion import ModelSpec
 from calbench.agents.judging import judge_prompt, judge_request
 from calbench.api import play_game
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Content, Text
+from calbench.llm.completion import ModelSpec
 from calbench.metrics.judge.cases import RoundCase, cases_of
 from calbench.traces.events import (
     AllAgentGroupchatSent,

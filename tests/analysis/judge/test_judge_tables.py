@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from calbench.agents.completion import Completion
 from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.output import write_tables
 from calbench.analysis.scoring import ALL_FACTS
@@ -19,6 +18,7 @@ from calbench.api import play_game
 from calbench.facts.games import SCORES
 from calbench.facts.judged import JUDGE_FACTS, VERDICT_FACTS, judged_batch
 from calbench.facts.storage import Facts, FactsWriter
+from calbench.llm.completion import Completion
 from calbench.metrics.judge.cases import cases_of
 from calbench.metrics.judge.judging import scripted_verdicts
 from calbench.metrics.judge.verdicts import verdict_of

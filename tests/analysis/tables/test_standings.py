@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from calbench.analysis.measures import MEASURE_BY_NAME
-from calbench.analysis.settings import Price, Settings
+from calbench.analysis.settings import Settings
 from calbench.analysis.tables.standings import _standing
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
@@ -21,6 +21,7 @@ from calbench.stats.spec import AnalysisSpec
 from tests.analysis.tables.sample import VALUE_BY_MEASURE
 from tests.facts.measured import facts_of_games, table_rows
 from tests.facts.scored import agent, facts_of_scores, game, player, score
+from tests.llm.asking import price
 
 SETTINGS = Settings(analysis=AnalysisSpec(bootstrap_resamples=50))
 STANDS = ("rank_low", "rank_high", "ranked", "letters")
@@ -279,7 +280,7 @@ def test_the_oracle_pays_what_it_pays(tmp_path: Path) -> None:
         assert oracle[name] == ""
 
 
-PRICES = {"m/a": Price(input=2.0, cached=0.5, output=8.0), "m/b": Price(1.0, 1.0, 1.0)}
+PRICES = {"m/a": price(2.0, 0.5, 8.0), "m/b": price(1.0, 1.0, 1.0)}
 
 
 def spoken(model: str, sent: int, received: int, **changes: Any) -> GameScore:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.settings import Price, Prices, Settings
-from calbench.domain.replies import Usage
+from calbench.analysis.settings import Prices, Settings
+from calbench.domain.usage import Usage
 from calbench.facts.games import SCORES
 from calbench.metrics.game import score_game
 from calbench.metrics.usage import Tokens
@@ -14,13 +14,14 @@ from calbench.traces.models import Seat, Trace
 from tests.factories import make_scenario
 from tests.facts.measured import facts_of, lines_of, table_rows
 from tests.facts.scored import agent, facts_of_scores, player, score
+from tests.llm.asking import price
 from tests.metrics.games import play_team, with_outcome
 from tests.metrics.language_games import paid, reflecting, reflection, seat, seated
 
 GPT = seat("gpt", "model", model="openai/gpt")
 IMAP = seat("imap", "protocol")
 USAGE = Usage(input_tokens=1000, cached_tokens=400, output_tokens=50)
-PRICES: Prices = {"openai/gpt": Price(input=2.0, cached=0.5, output=8.0), "unknown": None}
+PRICES: Prices = {"openai/gpt": price(2.0, 0.5, 8.0), "unknown": None}
 
 
 def settings(prices: Prices = PRICES) -> Settings:
@@ -31,56 +32,56 @@ def usage(folder: Path, *traces: Trace, prices: Prices = PRICES) -> list[dict[st
     return table_rows(facts_of(folder, traces, facts=SCORES), "usage.csv", settings(prices))
 
 
-def played(scenario_id: str, *seats: Seat, is_excluded: bool = False) -> Trace:
+def played(scenario_id: str, *seats: Seat, is_lost: bool = False) -> Trace:
     """Play a game of two silent agents: a turn, a decision and four retries or none each."""
     scenario = make_scenario(["..", ".."], [(0, 1)], scenario_id=scenario_id)
     trace = paid(seated(play_team(scenario, "first-free"), *seats, team="one"), USAGE)
     estimate = Usage(input_tokens=10, cached_tokens=0, output_tokens=1, is_estimated=True)
     trace = reflecting(trace, [reflection(0, 0, {1: (0, 0)}, usage=estimate)])
-    return with_outcome(trace, "provider_fault") if is_excluded else trace
+    return with_outcome(trace, "provider_fault") if is_lost else trace
 
 
 def test_usage_is_summed_by_hand(tmp_path: Path) -> None:
     (row,) = usage(tmp_path, played("s-000", GPT, IMAP), played("s-001", GPT, IMAP))
     assert (row["setting"], row["team"], row["player"]) == ("test", "one", "gpt")
-    assert (row["games"], row["agent_games"], row["games_excluded"]) == ("2", "2", "0")
+    assert (row["games"], row["agent_games"], row["games_lost"]) == ("2", "2", "0")
     # A turn, a decision and a reflection in each game; the last is estimated.
     assert (row["calls"], row["estimated_calls"]) == ("6", "2")
     assert (row["input_tokens"], row["cached_tokens"], row["output_tokens"]) == (
         *("4020", "1600", "202"),
     )
-    price = (2420 * 2 + 1600 * 0.5 + 202 * 8) / 1_000_000
-    assert row["price_usd"] == f"{price:.6f}"
-    assert row["price_usd_per_game"] == f"{price / 2:.6f}"
-    assert row["price_usd_excluded"] == "0.000000"
+    paid_usd = (2420 * 2 + 1600 * 0.5 + 202 * 8) / 1_000_000
+    assert row["price_usd"] == f"{paid_usd:.6f}"
+    assert row["price_usd_per_game"] == f"{paid_usd / 2:.6f}"
+    assert row["price_usd_lost"] == "0.000000"
 
 
-def test_excluded_games_are_left_out_but_their_price_is_told(tmp_path: Path) -> None:
-    excluded = played("s-001", GPT, IMAP, is_excluded=True)
-    (row,) = usage(tmp_path / "both", played("s-000", GPT, IMAP), excluded)
-    assert (row["games"], row["games_excluded"], row["calls"]) == ("1", "1", "3")
-    assert row["price_usd"] == row["price_usd_excluded"] == row["price_usd_per_game"] != ""
-    (only,) = usage(tmp_path / "only", excluded)
+def test_lost_games_are_left_out_but_their_price_is_told(tmp_path: Path) -> None:
+    lost = played("s-001", GPT, IMAP, is_lost=True)
+    (row,) = usage(tmp_path / "both", played("s-000", GPT, IMAP), lost)
+    assert (row["games"], row["games_lost"], row["calls"]) == ("1", "1", "3")
+    assert row["price_usd"] == row["price_usd_lost"] == row["price_usd_per_game"] != ""
+    (only,) = usage(tmp_path / "only", lost)
     assert (only["games"], only["calls"], only["price_usd_per_game"]) == ("0", "0", "")
     assert (only["agent_games"], only["price_usd"]) == ("0", "0.000000")
-    assert only["price_usd_excluded"] == row["price_usd_excluded"]
+    assert only["price_usd_lost"] == row["price_usd_lost"]
 
 
 @pytest.mark.parametrize("prices", [{}, {"openai/gpt": None}, {"gpt": None}])
 def test_an_unknown_price_is_absent_not_zero(tmp_path: Path, prices: Prices) -> None:
     (row,) = usage(tmp_path, played("s-000", GPT, IMAP), prices=prices)
-    assert row["price_usd"] == row["price_usd_per_game"] == row["price_usd_excluded"] == ""
+    assert row["price_usd"] == row["price_usd_per_game"] == row["price_usd_lost"] == ""
     assert row["input_tokens"] == "2010"
 
 
 def test_players_may_be_priced_by_their_name(tmp_path: Path) -> None:
-    free = {"local": Price(0.0, 0.0, 0.0)}
+    free = {"local": price(0.0, 0.0, 0.0)}
     (row,) = usage(tmp_path, played("s-000", seat("local"), IMAP), prices=free)
     assert row["price_usd"] == "0.000000"
 
 
 def test_a_price_of_the_player_prevails_over_that_of_its_model() -> None:
-    own, model = Price(1.0, 1.0, 1.0), Price(2.0, 2.0, 2.0)
+    own, model = price(1.0, 1.0, 1.0), price(2.0, 2.0, 2.0)
     both = settings({"gpt": own, "openai/gpt": model})
     assert both.price_of("gpt", "openai/gpt") is own
     assert both.price_of("else", "openai/gpt") is model
@@ -105,13 +106,13 @@ def test_rows_by_hand(tmp_path: Path) -> None:
     games = [
         twice,
         score(agent(a, tokens=tokens), scenario="s1", team="other"),
-        score(agent(a, tokens=tokens), scenario="s2", is_excluded=True),
+        score(agent(a, tokens=tokens), scenario="s2", is_lost=True),
     ]
     facts = facts_of_scores(tmp_path, games, ["other", "imap"])
-    priced = settings({"m/a": Price(1e6, 0.0, 0.0)})
+    priced = settings({"m/a": price(100_000, 0.0, 0.0)})
     assert lines_of(facts, "usage.csv", priced) == [
-        "uniform,other,a,1,1,3,10,4,2,1,6.000000,6.000000,0,0.000000",
-        "uniform,imap,a,1,2,6,20,8,4,2,12.000000,12.000000,1,6.000000",
+        "uniform,other,a,1,1,3,10,4,2,1,0.600000,0.600000,0,0.000000",
+        "uniform,imap,a,1,2,6,20,8,4,2,1.200000,1.200000,1,0.600000",
         "uniform,imap,b,1,1,3,10,4,2,1,,,0,",
     ]
 
@@ -125,9 +126,8 @@ def test_a_reply_of_several_recorded_calls_counts_them_all() -> None:
 
 
 def test_a_price_by_hand() -> None:
-    assert Price(input=2.0, cached=0.5, output=8.0).of(1000, 400, 50) == 0.0018
+    assert price(2.0, 0.5, 8.0).usd(1000, 400, 50) == 0.0018
 
 
 def test_more_cached_than_sent_is_never_a_credit() -> None:
-    price = Price(input=1_000_000.0, cached=1.0, output=0.0)
-    assert price.of(1, 1_000_000, 0) == 1
+    assert price(100_000, 1.0, 0.0).usd(1, 1_000_000, 0) == 1e-6

@@ -1,17 +1,17 @@
-"""How hard an endpoint is asked: calls at once, calls and tokens a minute."""
+"""How fast an endpoint is asked: calls at once, calls and tokens per minute."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from calbench.agents.models import Endpoint
+from calbench.llm.model import Endpoint
 
 Sleep = Callable[[float], Awaitable[None]]
 Clock = Callable[[], float]
 
 
-class Pace:
-    """Spaces calls evenly, so that no minute, wherever it starts, holds more than allowed."""
+class RateLimiter:
+    """Spaces calls evenly: no period of a minute has more than the endpoint allows."""
 
     def __init__(self, endpoint: Endpoint, clock: Clock, sleep: Sleep) -> None:
         self._slots = asyncio.Semaphore(endpoint.concurrency)
@@ -24,7 +24,7 @@ class Pace:
 
     @asynccontextmanager
     async def call(self, tokens: int) -> AsyncIterator[None]:
-        """Wait until a call may start, and hold its place until it is over.
+        """Wait until a call may start, and keep its slot until it is over.
 
         Args:
             tokens: that the call is expected to use.
@@ -32,7 +32,7 @@ class Pace:
         async with self._slots:
             now = self._clock()
             start = max(now, self._next_call, self._next_token)
-            # Claimed before the wait: who comes next queues up behind.
+            # Reserved before the wait: the next caller queues up behind.
             self._next_call = start + self._seconds_a_call
             self._next_token = start + tokens * self._seconds_a_token
             if start > now:

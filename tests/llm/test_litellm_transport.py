@@ -10,23 +10,23 @@ from typing import Any
 import pytest
 import yaml
 
-from calbench.agents.completion import Completion, Request
-from calbench.agents.litellm_transport import (
+from calbench.domain.usage import Usage
+from calbench.errors import ConfigError, ReplayMissError, UnavailableError
+from calbench.llm.client import Mode, Source, open_completer
+from calbench.llm.completion import Completion, Request
+from calbench.llm.litellm_transport import (
     TOP_LOGPROBS,
     ask_litellm,
     close_litellm,
     load_litellm,
     retry_after,
 )
-from calbench.agents.models import PROVIDERS, Endpoint, ModelConfig
-from calbench.agents.provider import AttemptError
-from calbench.agents.shards import merge_into, open_replies
-from calbench.agents.sources import Mode, Source, open_completer
-from calbench.domain.replies import Usage
-from calbench.errors import ConfigError, ReplayMissError, UnavailableError
-from tests.agents.asking import SITE, THEN, FakeTime, model, request
-from tests.agents.stub_server import Answer, StubServer, chat, serving
-from tests.agents.test_model_configs import FILES as MODEL_FILES
+from calbench.llm.model import PROVIDERS, Endpoint, ModelConfig
+from calbench.llm.replies.shards import merge_into, open_replies
+from calbench.llm.transport import AttemptError
+from tests.llm.asking import SITE, THEN, FakeTime, model, request
+from tests.llm.stub_server import Answer, StubServer, chat, serving
+from tests.llm.test_model import FILES as MODEL_FILES
 
 CANARY = "sk-canary-0123456789"
 

@@ -8,22 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from calbench.agents.budget import (
+from calbench.domain.usage import Usage
+from calbench.errors import ConfigError, UnavailableError
+from calbench.llm.budget import Budget
+from calbench.llm.prices import (
     NANO,
-    Budget,
     Price,
     estimated_usage,
-    price_of,
     price_table,
     read_prices,
     usage_bound,
 )
-from calbench.agents.recorder import Recorder
-from calbench.agents.store import ReplyStore
-from calbench.domain.replies import Usage
-from calbench.errors import ConfigError, UnavailableError
-from tests.agents.asking import request
-from tests.agents.test_model_configs import CONF
+from calbench.llm.replies.store import ReplyStore
+from calbench.llm.replies.writer import ReplyWriter
+from tests.llm.asking import model, request
+from tests.llm.test_model import CONF
 
 JOBS = st.lists(
     st.tuples(
@@ -42,7 +41,7 @@ def test_spent_and_reserved_never_exceed_the_cap(
 ) -> None:
     with ReplyStore.in_memory() as ledger:
         ledger.settle(ledger.reserve("m", start), min(start, cap))
-        recorder = Recorder(ledger)
+        recorder = ReplyWriter(ledger)
         budget = Budget(cap / NANO, recorder)
         paid = [min(start, cap)]
         stops: list[tuple[int, str]] = []
@@ -162,15 +161,15 @@ def test_cached_input_is_never_dearer_and_counts_once(tokens: int, cached: int, 
     usage = Usage(input_tokens=tokens, cached_tokens=cached, output_tokens=out)
 
     used = min(cached, tokens)
-    assert price_of(usage, price) == 2000 * (tokens - used) + 500 * used + 10_000 * out
+    assert price.nano_usd(usage) == 2000 * (tokens - used) + 500 * used + 10_000 * out
 
 
 def test_model_without_a_price_is_refused_only_under_a_cap() -> None:
     prices = read_prices(CONF / "prices.yaml")
 
-    assert price_table(prices, {"a": "openai/unknown"}, is_capped=False) == {}
+    assert price_table(prices, {"a": model(player="a", name="unknown")}, is_capped=False) == {}
     with pytest.raises(ConfigError, match="model a: openai/unknown has no price"):
-        price_table(prices, {"a": "openai/unknown"}, is_capped=True)
+        price_table(prices, {"a": model(player="a", name="unknown")}, is_capped=True)
 
 
 def test_cached_input_dearer_than_fresh_is_refused() -> None:

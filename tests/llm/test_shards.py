@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.records import named
-from calbench.agents.shards import merge_into, open_replies, read_shards, write_shards
-from calbench.agents.store import ReplyStore
 from calbench.errors import FileError
-from tests.agents.asking import record, recorded, request
+from calbench.llm.replies.request import named
+from calbench.llm.replies.shards import merge_into, open_replies, read_shards, write_shards
+from calbench.llm.replies.store import ReplyStore
+from tests.llm.asking import put, record, recorded, request
 
 THREADS = st.lists(
     st.lists(st.sampled_from(["a", "b", "ü\u2028"]), max_size=3).map(tuple), max_size=6, unique=True
@@ -21,7 +21,7 @@ THREADS = st.lists(
 def store_of(threads: list[tuple[str, ...]], reply: str = "fine") -> ReplyStore:
     store = ReplyStore.in_memory()
     for texts in threads:
-        store.put(*recorded(*texts, reply=reply))
+        put(store, *recorded(*texts, reply=reply))
     return store
 
 
@@ -107,7 +107,7 @@ def shard(folder: Path, kind: str) -> Path:
         ("replies", b'"stop"', b'"st', "Invalid JSON"),
         ("replies", b'"text"', b'"test"', "test: is not a known key"),
         ("replies", b'"latency_s":0.5', b'"latency_s":-1', "attempts.0.latency_s"),
-        ("replies", b"\n", b"", "the last line is cut"),
+        ("replies", b"\n", b"", "the last line is incomplete"),
         ("messages", b'"content":"', b'"content":"x', "is not that of the message"),
         ("threads", b'"message":"', b'"message":"0', "message"),
         ("messages", b"{", b"\xff{", "Invalid JSON"),
@@ -136,7 +136,7 @@ def test_reply_without_its_messages_is_named(tmp_path: Path, kind: str) -> None:
     for path in tmp_path.glob(f"{kind}-*"):
         path.unlink()
 
-    with pytest.raises(FileError, match="has lost its messages"):
+    with pytest.raises(FileError, match="has no messages"):
         read_shards(tmp_path)
 
 
@@ -148,10 +148,10 @@ def test_folder_without_replies_is_named(tmp_path: Path) -> None:
 def test_reply_that_stands_twice_is_named(tmp_path: Path) -> None:
     asked = named(request("a"))
     with ReplyStore.in_memory() as store:
-        store.put(asked, record(asked))
+        put(store, asked, record(asked))
         write_shards(tmp_path, store)
     path = shard(tmp_path, "replies")
     path.write_bytes(path.read_bytes() * 2)
 
-    with pytest.raises(FileError, match=r":2: key: stands twice"):
+    with pytest.raises(FileError, match=r":2: key: occurs twice"):
         read_shards(tmp_path)

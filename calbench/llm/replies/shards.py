@@ -6,16 +6,17 @@ first digit x of a digest that occurs. The same replies make the same bytes.
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from calbench.agents.records import Digest, Link, Record, link_digest, message_digest
-from calbench.agents.store import Merged, ReplyStore
-from calbench.agents.store_file import is_store_file
 from calbench.domain.canonical import canonical_json
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
+from calbench.llm.replies.database import is_store_file
+from calbench.llm.replies.record import Record
+from calbench.llm.replies.request import Digest, Link, link_digest, message_digest
+from calbench.llm.replies.store import Merged, ReplyStore
 
 PREFIX = 1
 """Digits of a digest that name its shard: 16 files of a kind keep small cohorts small [C]."""
@@ -38,7 +39,7 @@ class _ThreadLine(BaseModel):
 
 
 def open_replies(path: Path) -> ReplyStore:
-    """Open recorded replies for reading: a store's file, or a folder of shards.
+    """Open recorded replies for reading: a database file, or a folder of shards.
 
     Raises:
         FileError: if there is neither, or naming the file and line that is damaged.
@@ -51,7 +52,7 @@ def open_replies(path: Path) -> ReplyStore:
 def merge_into(target: Path, source: ReplyStore) -> Merged:
     """Add replies to a store's file or to a folder of shards; one is made if there is none.
 
-    A shard that stands in the folder stays in it, joined by what is new.
+    Existing shards are kept and extended.
     """
     if is_store_file(target):
         with ReplyStore.open(target) as store:
@@ -65,34 +66,25 @@ def merge_into(target: Path, source: ReplyStore) -> Merged:
 def write_shards(folder: Path, store: ReplyStore) -> None:
     """Write a store as shards.
 
-    Replies come last, so that a writer that dies leaves no reply without its messages.
+    Replies are written last: an interrupted writer leaves no reply without its messages.
     """
-    for kind, lines in (
-        ("messages", _message_lines(store)),
-        ("threads", _thread_lines(store)),
-        ("replies", _reply_lines(store)),
-    ):
+    rows_by_kind: dict[str, Iterator[tuple[str, Any]]] = {
+        "messages": (
+            (digest, {"digest": digest, "role": role, "content": content})
+            for digest, role, content in store.messages()
+        ),
+        "threads": ((link.digest, link._asdict()) for link in store.links()),
+        "replies": (
+            (record.key, record.model_dump(mode="json", exclude_none=True))
+            for record in store.records()
+        ),
+    }
+    for kind, rows in rows_by_kind.items():
         by_shard: dict[str, list[str]] = {}
-        for digest, line in lines:
-            by_shard.setdefault(digest[:PREFIX], []).append(line)
-        for prefix, shard in sorted(by_shard.items()):
-            data = "".join(f"{line}\n" for line in shard).encode()
-            write_atomically(folder / f"{kind}-{prefix}.jsonl", data)
-
-
-def _message_lines(store: ReplyStore) -> Iterator[tuple[str, str]]:
-    for digest, role, content in store.messages():
-        yield digest, canonical_json({"digest": digest, "role": role, "content": content})
-
-
-def _thread_lines(store: ReplyStore) -> Iterator[tuple[str, str]]:
-    for link in store.links():
-        yield link.digest, canonical_json(link._asdict())
-
-
-def _reply_lines(store: ReplyStore) -> Iterator[tuple[str, str]]:
-    for record in store.records():
-        yield record.key, canonical_json(record.model_dump(mode="json", exclude_none=True))
+        for digest, row in rows:
+            by_shard.setdefault(digest[:PREFIX], []).append(f"{canonical_json(row)}\n")
+        for prefix, lines in sorted(by_shard.items()):
+            write_atomically(folder / f"{kind}-{prefix}.jsonl", "".join(lines).encode())
 
 
 def _shards(folder: Path) -> list[Path]:
@@ -120,7 +112,7 @@ def read_shards(folder: Path) -> ReplyStore:
     orphan = store.orphan()
     if orphan is not None:
         raise FileError(
-            f"{folder}: reply {orphan} has lost its messages; a shard is missing or cut"
+            f"{folder}: reply {orphan} has no messages; a shard is missing or incomplete"
         )
     return store
 
@@ -128,7 +120,7 @@ def read_shards(folder: Path) -> ReplyStore:
 def _read(path: Path, store: ReplyStore, add: Callable[[ReplyStore, bytes], None]) -> None:
     lines = read_bytes(path).split(b"\n")
     if lines.pop() != b"":
-        raise FileError(f"{path}:{len(lines) + 1}: the last line is cut")
+        raise FileError(f"{path}:{len(lines) + 1}: the last line is incomplete")
     for number, line in enumerate(lines, 1):
         try:
             add(store, line)
@@ -154,4 +146,4 @@ def _add_link(store: ReplyStore, line: bytes) -> None:
 
 def _add_record(store: ReplyStore, line: bytes) -> None:
     if not store.add(Record.model_validate_json(line)):
-        raise ValueError("key: stands twice")
+        raise ValueError("key: occurs twice")

@@ -1,4 +1,4 @@
-"""The file of a reply store: one SQLite database, its tables, its transactions, its disk.
+"""The SQLite database of a reply store: tables, transactions, and what reaches the disk.
 
 Nothing in it is ever changed or deleted: triggers refuse it.
 """
@@ -14,7 +14,7 @@ from calbench.errors import FileError, OutputError
 from calbench.files import printable
 
 STORE_VERSION = 1
-"""Raised when the tables change; a store of another version is refused."""
+"""Raised when the tables change; stores of other versions are refused."""
 
 APPLICATION_ID = 0x43614C62
 """Marks a file as ours: ``CaLb``."""
@@ -26,7 +26,7 @@ LOG_BYTES = 32 * 2**20
 """From which size on the log is moved into the database: about a second of 64 games [C]."""
 
 MOVING_S = 0.05
-"""How long moving the log waits for readers, and keeps writers waiting: next time will do [C]."""
+"""How long moving the log waits for readers and blocks writers, until it is left for later [C]."""
 
 _TABLES = """
 CREATE TABLE messages (digest TEXT PRIMARY KEY, role TEXT NOT NULL, content TEXT NOT NULL);
@@ -41,11 +41,11 @@ CREATE TABLE settlements (id INTEGER PRIMARY KEY, nano_usd INTEGER NOT NULL);
 _KEPT = ("messages", "threads", "replies", "reservations", "settlements")
 
 
-class StoreFile:
+class ReplyDatabase:
     """A database with the tables of a reply store, in a file or in memory.
 
-    Several processes may use one file, each with a connection of its own. What reads and adds
-    rows is :class:`~calbench.agents.store.ReplyStore`.
+    Several processes may use one file, each with its own connection. What reads and adds
+    rows is :class:`~calbench.llm.replies.store.ReplyStore`.
     """
 
     def __init__(self, path: Path | None, connection: sqlite3.Connection) -> None:
@@ -83,7 +83,7 @@ class StoreFile:
 
     @classmethod
     def in_memory(cls) -> Self:
-        """Make a store that is gone when it is closed."""
+        """Make a store that is lost when it is closed."""
         store = cls(None, sqlite3.connect(":memory:", isolation_level=None))
         store._prepare()
         return store
@@ -137,10 +137,10 @@ class StoreFile:
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
-        """Turn what SQLite says into one line that names the file."""
+        """Turn an error of SQLite or the disk into one line that names the file."""
         try:
             yield
-        except sqlite3.OperationalError as error:
+        except (OSError, sqlite3.OperationalError) as error:
             raise OutputError(
                 f"{self}: the reply store cannot be used ({error}); is the disk full, or the "
                 "file held by another program?"
@@ -155,7 +155,7 @@ class StoreFile:
     def writing(self, *, is_synced: bool = True) -> Iterator[sqlite3.Connection]:
         """Run one transaction that is written whole or not at all.
 
-        What is synced survives the end of the machine too, at some milliseconds a time.
+        Synced data also survives a crash of the machine, at a cost of some milliseconds.
         """
         with self._reporting():
             if is_synced is not self._is_syncing:
@@ -173,13 +173,13 @@ class StoreFile:
                 raise
 
     def sync(self) -> None:
-        """Wait until all that was written unsynced survives the end of the machine.
+        """Wait until everything written unsynced survives a crash of the machine.
 
-        May be called from any thread. SQLite itself syncs only while it keeps other writers
-        out. What it has written unsynced is in the write-ahead log, or was synced on its way
-        from there into the database, so that a synced log is all that is missing
-        (https://sqlite.org/wal.html). SQLite locks other files than the log: closing it here
-        opens none of its locks.
+        May be called from any thread. SQLite itself syncs only while it blocks other writers.
+        What it has written unsynced is in the write-ahead log, or was synced when it was moved
+        from there into the database. It is therefore enough to sync the log
+        (https://sqlite.org/wal.html). SQLite locks other files than the log, so closing it
+        here releases no lock.
 
         Raises:
             OutputError: if the disk fails.
@@ -188,15 +188,10 @@ class StoreFile:
             return
         path = Path(os.path.realpath(self._path))
         log = path.with_name(f"{path.name}-wal")
-        try:
+        with self._reporting():
             size = _sync(log)
             if not self._is_folder_synced:  # the log may be new in it
                 _sync(log.parent)
-        except OSError as error:
-            raise OutputError(
-                f"{self}: the reply store cannot be used ({error}); is the disk full, or the "
-                "file held by another program?"
-            ) from error
         self._is_folder_synced = True
         if size >= LOG_BYTES:
             self._move_log(path)

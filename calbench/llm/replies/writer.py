@@ -1,50 +1,48 @@
-"""Recording while games go on: nobody but the caller waits for the disk.
+"""Writing while requests go on: only the caller of a request waits for the disk.
 
-The disk takes milliseconds to confirm a reply, in which many games could be asked on. So a
-reply is written at once, and a thread waits for the disk: once for all that was written while
-it was busy. Money needs no such wait: it outlives the process as soon as it is written.
+The disk takes milliseconds to confirm a reply, in which many models could be asked. So a reply
+is written at once, and one thread waits for the disk: once for all that was written while it
+was busy. Money needs no such wait: what is written survives the end of the process.
 """
 
 import asyncio
-import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from queue import Empty, SimpleQueue
 from typing import Self
 
-from calbench.agents.records import Record, Recorded
-from calbench.agents.store import ReplyStore
 from calbench.errors import CalbenchError
+from calbench.llm.replies.record import Record
+from calbench.llm.replies.request import NamedRequest
+from calbench.llm.replies.store import ReplyStore
 
-Waiter = asyncio.Future[None]
 
-
-class Recorder:
+class ReplyWriter:
     """Writes the replies of a store for one event loop; also the ledger of its budget.
 
-    No reply is handed out before it is on the disk, whoever recorded it. Money is written when
-    the call returns, what attempts came to at the next occasion, in the order of the calls.
+    No reply is returned before it is on the disk, even if another process recorded it. A
+    reservation is written when the call returns, a settlement with the next transaction, in the
+    order of the calls.
     """
 
     def __init__(self, store: ReplyStore) -> None:
         self._store = store
         self._settled: list[tuple[int, int]] = []
-        self._waiting: SimpleQueue[Waiter | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._sync_all, name="recorder", daemon=True)
+        self._disk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reply-writer")
+        self._next_sync: Future[None] | None = None
+        self._on_disk: asyncio.Future[None]
         self._synced_version: int | None = None
 
     def __enter__(self) -> Self:
         self._store.leave_log()
-        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         try:
             self._write_settled()
         finally:
-            self._waiting.put(None)
-            # Not awaited: no cancelling may keep from the disk what is paid for.
-            self._thread.join()
+            # Waits for the disk, even if the run was cancelled: what was written is paid for.
+            self._disk.shutdown()
 
     # --- the ledger --------------------------------------------------------------------
 
@@ -64,7 +62,7 @@ class Recorder:
         return self._store.spent()
 
     def _settle_soon(self) -> None:
-        with suppress(CalbenchError):  # whoever writes next will hear of it
+        with suppress(CalbenchError):  # the next transaction will raise it again
             self._write_settled()
 
     def _write_settled(self) -> None:
@@ -74,7 +72,7 @@ class Recorder:
 
     @contextmanager
     def _writing(self, *, is_synced: bool) -> Iterator[ReplyStore]:
-        """Run one transaction, together with what waits to be settled."""
+        """Run one transaction, together with the settlements not yet written."""
         with self._store.writing(is_synced=is_synced):
             for number, nano_usd in self._settled:
                 self._store.settle(number, nano_usd)
@@ -83,8 +81,8 @@ class Recorder:
 
     # --- replies -----------------------------------------------------------------------
 
-    async def put(self, asked: Recorded, record: Record) -> Record:
-        """Add a reply, and return the one that stands once it is on the disk.
+    async def put(self, asked: NamedRequest, record: Record) -> Record:
+        """Add a reply, and return the one that is kept once it is on the disk.
 
         Raises:
             FileError: if the store is damaged.
@@ -108,41 +106,10 @@ class Recorder:
             self._synced_version = version
 
     async def _synced(self) -> None:
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiting.put(waiter)
-        await waiter
-
-    def _sync_all(self) -> None:
-        """Wait for the disk whenever somebody asks to; runs on a thread."""
-        for waiters in _together(self._waiting):
-            failure: BaseException | None = None
-            try:
-                self._store.sync()
-            except BaseException as error:  # noqa: BLE001 - the waiters must hear of it
-                failure = error
-            waiters[0].get_loop().call_soon_threadsafe(_tell, waiters, failure)
-
-
-def _together(queue: "SimpleQueue[Waiter | None]") -> Iterator[list[Waiter]]:
-    """Yield, again and again, all that a queue holds, until ``None`` ends it."""
-    waiter = queue.get()
-    while waiter is not None:
-        waiters = [waiter]
-        try:
-            while (waiter := queue.get_nowait()) is not None:
-                waiters.append(waiter)
-        except Empty:
-            yield waiters
-            waiter = queue.get()
-        else:
-            yield waiters
-
-
-def _tell(waiters: list[Waiter], failure: BaseException | None) -> None:
-    for waiter in waiters:
-        if waiter.done():  # cancelled meanwhile
-            continue
-        if failure is None:
-            waiter.set_result(None)
-        else:
-            waiter.set_exception(failure)
+        """Wait for a sync that starts after this call; all that wait share the next one."""
+        waiting = self._next_sync
+        if waiting is None or waiting.running() or waiting.done():
+            waiting = self._next_sync = self._disk.submit(self._store.sync)
+            self._on_disk = asyncio.wrap_future(waiting)
+        # Shielded: another caller may wait for the same sync.
+        await asyncio.shield(self._on_disk)

@@ -1,16 +1,14 @@
 """A model as a configuration names it: what defines its replies, and where it is reached."""
 
-import math
 import os
-from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from calbench.agents.completion import ModelSpec, ResponseFormat, Sampling
 from calbench.errors import ConfigError
+from calbench.llm.completion import ModelSpec, ResponseFormat, Sampling
 
 PROVIDERS = frozenset(
     {
@@ -56,20 +54,14 @@ PROVIDERS = frozenset(
     }
 )
 """Prefixes by which a model's name says its provider. A name without one that comes with an
-address is served in the way of OpenAI, which all the common servers are [C]."""
+address is taken for OpenAI-compatible, as all the common servers are [C]."""
 
 
-def _finite(number: float) -> float:
-    if not math.isfinite(number):
-        raise PydanticCustomError("endpoint", "expected a finite number")
-    return number
-
-
-Amount = Annotated[float, Field(gt=0), AfterValidator(_finite)]
+Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Endpoint(BaseModel):
-    """Where a model is reached and how hard it is asked. Never part of a reply's key.
+    """Where a model is reached and how fast it is asked. Never part of a reply's key.
 
     Attributes:
         api_base: URL of an OpenAI-compatible server; absent: the provider's own.
@@ -77,11 +69,11 @@ class Endpoint(BaseModel):
             Absent: LiteLLM looks where the provider's keys usually are, unless there is an
             ``api_base``, which is then asked without a key.
         concurrency: most calls under way at once, of all games together.
-        requests_per_minute: pace of calls; absent: no limit.
-        tokens_per_minute: pace of tokens, those of the input and the most that the reply may
-            hold, as providers count; absent: no limit.
-        timeout_s: seconds after which an attempt counts as lost.
-        max_attempts: attempts for one reply before the game is given up.
+        requests_per_minute: most calls per minute; absent: no limit.
+        tokens_per_minute: most tokens per minute, input and the most that the reply may hold, as
+            providers count; absent: no limit.
+        timeout_s: seconds after which an attempt has failed.
+        max_attempts: attempts for one reply before the game ends unscored.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -141,20 +133,16 @@ def _is_plain_url(url: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and is_plain and port != 0
 
 
-class ModelConfig(BaseModel):
-    """One file of ``conf/model/``, flat, so that one key is one override.
+class ModelConfig(Endpoint):
+    """One file of ``conf/model/``, flat: one key is one override.
 
     ``player`` names the model in teams and tables. ``name`` is the identifier as LiteLLM
     spells it. The other keys are those of :class:`Sampling`, :class:`ModelSpec` and
     :class:`Endpoint`.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
     player: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     name: Annotated[str, Field(pattern=r"^[!-~]+$", max_length=200)]
-    api_base: str | None = None
-    api_key_env: str | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     max_tokens: Annotated[int, Field(ge=1)] = 4096
@@ -163,38 +151,17 @@ class ModelConfig(BaseModel):
     response_format: ResponseFormat = "none"
     logprobs: bool = False
     replicate: Annotated[int, Field(ge=0)] = 0
-    concurrency: Annotated[int, Field(ge=1, le=1024)] = 8
-    requests_per_minute: Amount | None = None
-    tokens_per_minute: Amount | None = None
-    timeout_s: Amount = 120.0
-    max_attempts: Annotated[int, Field(ge=1, le=20)] = 5
-
-    @model_validator(mode="after")
-    def _reachable(self) -> Self:
-        _ = self.endpoint
-        return self
 
     @property
     def spec(self) -> ModelSpec:
         """What defines the model's replies."""
         return ModelSpec(
             model=full_name(self.name, self.api_base),
-            sampling=Sampling(**self._only(Sampling)),
-            **self._only(ModelSpec),
+            sampling=Sampling(**{name: getattr(self, name) for name in Sampling.model_fields}),
+            response_format=self.response_format,
+            logprobs=self.logprobs,
+            replicate=self.replicate,
         )
-
-    @property
-    def endpoint(self) -> Endpoint:
-        """Where the model is reached."""
-        return Endpoint(**self._only(Endpoint))
-
-    def _only(self, part: type[BaseModel]) -> Mapping[str, Any]:
-        """Return the keys that one part has in common with this model."""
-        return {name: getattr(self, name) for name in part.model_fields if name in self._own()}
-
-    @classmethod
-    def _own(cls) -> frozenset[str]:
-        return frozenset(cls.model_fields)
 
 
 def full_name(name: str, api_base: str | None) -> str:

@@ -7,12 +7,12 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from calbench.agents.budget import price_of, read_prices
-from calbench.agents.models import Endpoint, ModelConfig, full_name
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
 from calbench.errors import ConfigError
 from calbench.files import first_problem
-from tests.agents.asking import model
+from calbench.llm.model import Endpoint, ModelConfig, full_name
+from calbench.llm.prices import read_prices
+from tests.llm.asking import model
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 FILES = sorted((CONF / "model").glob("*.yaml"))
@@ -39,7 +39,7 @@ def test_file_holds_exactly_the_known_keys_and_is_named_like_its_player(path: Pa
     assert set(keys) == set(ModelConfig.model_fields)
     assert config.player == ("my-model" if is_yours else path.stem)
     assert config.spec.sampling.max_tokens == keys["max_tokens"]
-    assert config.endpoint.timeout_s == keys["timeout_s"]
+    assert config.timeout_s == keys["timeout_s"]
 
 
 @pytest.mark.parametrize(("player", "identifier"), TABLE_6.items())
@@ -140,7 +140,7 @@ def test_price_of_usage_is_that_computed_by_hand() -> None:
     usage = Usage(input_tokens=1_000_000, cached_tokens=400_000, output_tokens=100_000)
 
     # 0.6 M at 3 USD, 0.4 M at 0.30, 0.1 M at 15.
-    assert price_of(usage, price) == 3_420_000_000
+    assert price.nano_usd(usage) == 3_420_000_000
 
 
 def test_prices_that_do_not_fit_name_file_and_key(tmp_path: Path) -> None:

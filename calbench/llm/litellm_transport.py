@@ -1,7 +1,7 @@
 """One attempt through LiteLLM: a hosted model, or any OpenAI-compatible server.
 
-LiteLLM takes seconds to import and is loaded by the first call only. It is told not to
-retry: our own attempts are recorded and paid one by one.
+LiteLLM takes seconds to import and is loaded by the first call only. Its own retries are off:
+our attempts are recorded and paid one by one.
 """
 
 import logging
@@ -12,19 +12,18 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from calbench.agents.completion import Completion, Request, TokenLogprob
-from calbench.agents.models import Endpoint
-from calbench.agents.provider import CONTEXT_EXCEEDED, AttemptError, is_retryable
-from calbench.agents.records import sent_schema
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
 from calbench.errors import ConfigError
+from calbench.llm.completion import Completion, Request, TokenLogprob
+from calbench.llm.model import Endpoint
+from calbench.llm.transport import CONTEXT_EXCEEDED, AttemptError, is_retryable
 
 TOP_LOGPROBS = 10
 """Likeliest tokens asked for beside the sampled one: more than the seven deltas of a
 reflection, and within what providers allow [C]."""
 
 NO_KEY = "none"
-"""Sent to a server of one's own. With nothing given, LiteLLM would send it the provider's key
+"""Sent to the user's own server. With nothing given, LiteLLM would send it the provider's key
 from the environment."""
 
 _CONTEXT = re.compile(
@@ -39,7 +38,7 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
     """Make one attempt.
 
     Raises:
-        AttemptError: typed, without a word of the provider's.
+        AttemptError: typed, without any of the provider's text.
         ConfigError: if the key that the endpoint names is not in the environment, or what
             the provider needs is not installed or not set up: no game could be played.
     """
@@ -54,7 +53,7 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
         problem = _setup_problem(error)
         if problem is not None:
             raise ConfigError(f"{request.spec.model}: {problem}") from None
-        # `from None`: the original holds the provider's words, which may repeat the key.
+        # `from None`: the original contains the provider's text, which may repeat the key.
         raise _attempt_error(error) from None
     return _completion(response)
 
@@ -67,7 +66,7 @@ async def close_litellm() -> None:
 
 
 def load_litellm() -> Any:
-    """Import LiteLLM and keep it quiet. The first time takes seconds, of no attempt's time."""
+    """Import LiteLLM and keep it quiet. The first time takes seconds, outside any attempt."""
     import litellm
 
     litellm.suppress_debug_info = True
@@ -106,7 +105,7 @@ def _arguments(request: Request, endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _response_format(request: Request) -> dict[str, Any] | None:
-    schema = sent_schema(request)
+    schema = request.sent_schema
     if request.spec.response_format == "none":
         return None
     if schema is None:
@@ -122,7 +121,7 @@ _SETUP = {
     "DefaultCredentialsError": "no Google credentials are found; run "
     "`gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS",
 }
-"""Faults of this machine, which LiteLLM reports as the provider's, by their class."""
+"""Faults of this machine that LiteLLM reports as the provider's, by their class."""
 
 
 def _setup_problem(error: BaseException) -> str | None:
@@ -136,7 +135,7 @@ def _setup_problem(error: BaseException) -> str | None:
 
 
 def _exceeded(error: Exception) -> Completion | None:
-    """Return the reply that stands for a thread too long for the model: nobody's fault."""
+    """Return the reply that represents a thread too long for the model: not an error."""
     is_known = type(error).__name__ == "ContextWindowExceededError"
     is_refusal = getattr(error, "status_code", None) in {400, 413}
     if not (is_known or (is_refusal and _CONTEXT.search(str(error)))):
@@ -195,7 +194,7 @@ def _date(text: str) -> datetime | None:
 
 
 def _completion(response: Any) -> Completion:
-    """Read what LiteLLM returns: its types promise less than they say."""
+    """Read what LiteLLM returns, whose types cannot be relied on."""
     choices = getattr(response, "choices", None)
     if not isinstance(choices, Sequence) or not choices:
         raise AttemptError("NoChoices", status=200)
@@ -240,7 +239,7 @@ def _count(holder: Any, name: str) -> int | None:
 
 
 def _logprobs(logprobs: Any) -> tuple[TokenLogprob, ...] | None:
-    """Read log-probabilities; what does not read as such counts as not given."""
+    """Read log-probabilities; what cannot be read counts as absent."""
     content = getattr(logprobs, "content", None)
     if not isinstance(content, Sequence) or not content:
         return None

@@ -11,14 +11,15 @@ from typing import Any, TypeVar
 
 import pytest
 
-from calbench.agents.budget import Prices, read_prices
-from calbench.agents.completion import Completer, Completion, Request
-from calbench.agents.models import Endpoint, ModelConfig
-from calbench.agents.provider import AttemptError
-from calbench.agents.shards import merge_into, open_replies
-from calbench.agents.sources import Source, Tally, open_completer
+from calbench.agents.completer import Completer
 from calbench.errors import ConfigError, FileError, OutputError, ReplayMissError, UnavailableError
-from tests.agents.asking import SITE, THEN, FakeTime, Script, model, reply, request
+from calbench.llm.client import Source, Totals, open_completer
+from calbench.llm.completion import Completion, Request
+from calbench.llm.model import Endpoint, ModelConfig
+from calbench.llm.prices import Prices, read_prices
+from calbench.llm.replies.shards import merge_into, open_replies
+from calbench.llm.transport import AttemptError
+from tests.llm.asking import SITE, THEN, FakeTime, Script, model, reply, request
 
 T = TypeVar("T")
 
@@ -270,7 +271,7 @@ def test_replay_of_nothing_is_refused(tmp_path: Path) -> None:
 
 
 def test_progress_is_told(tmp_path: Path) -> None:
-    told: list[Tally] = []
+    told: list[Totals] = []
     opened = source(
         tmp_path / "r.sqlite",
         Script(),
@@ -297,7 +298,7 @@ def test_half_a_character_out_of_a_models_reply_can_be_asked_and_recorded(tmp_pa
 
 
 def test_nothing_of_it_loads_litellm() -> None:
-    code = "import sys, calbench.agents.sources, calbench.replies; print('litellm' in sys.modules)"
+    code = "import sys, calbench.llm.client, calbench.replies; print('litellm' in sys.modules)"
     repo = Path(__file__).resolve().parents[2]
 
     said = subprocess.run(

@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.agents.records import named
-from calbench.agents.store import ReplyStore
 from calbench.errors import FileError, OutputError
-from tests.agents.asking import record, recorded, request
+from calbench.llm.replies.difference import nearest_difference
+from calbench.llm.replies.request import named
+from calbench.llm.replies.store import ReplyStore
+from tests.llm.asking import put, record, recorded, request
 
 
 def test_reply_is_found_again_as_it_was_after_the_file_was_closed(tmp_path: Path) -> None:
     asked, reply = recorded("Hi", "Ho", "Hm", reply="fine \u2028 \x00 'quoted'")
     with ReplyStore.open(tmp_path / "r.sqlite") as store:
-        assert store.put(asked, reply) == reply
+        assert put(store, asked, reply) == reply
 
     with ReplyStore.open(tmp_path / "r.sqlite") as store:
         assert store.get(asked.key) == reply
@@ -32,8 +33,8 @@ def test_second_reply_to_a_request_is_handed_the_first(tmp_path: Path) -> None:
         ReplyStore.open(tmp_path / "r.sqlite") as one,
         ReplyStore.open(tmp_path / "r.sqlite") as two,
     ):
-        one.put(asked, first)
-        assert two.put(asked, record(asked, "second")) == first
+        put(one, asked, first)
+        assert put(two, asked, record(asked, "second")) == first
         assert two.get(asked.key) == first
 
 
@@ -41,7 +42,7 @@ def test_second_reply_to_a_request_is_handed_the_first(tmp_path: Path) -> None:
 def test_nothing_recorded_can_be_changed(tmp_path: Path, statement: str) -> None:
     path = tmp_path / "r.sqlite"
     with ReplyStore.open(path) as store:
-        store.put(*recorded("Hi"))
+        put(store, *recorded("Hi"))
     connection = sqlite3.connect(path)
 
     with pytest.raises(sqlite3.IntegrityError, match="only added"):
@@ -54,7 +55,7 @@ def test_growing_thread_adds_one_message_for_each_message(tmp_path: Path) -> Non
     texts = [f"message {i}" for i in range(60)]
     with ReplyStore.open(tmp_path / "r.sqlite") as store:
         for length in range(1, 61):
-            store.put(*recorded(*texts[:length]))
+            put(store, *recorded(*texts[:length]))
 
         assert len(list(store.messages())) == 61
         assert len(list(store.links())) == 61
@@ -65,7 +66,7 @@ def test_growing_thread_adds_one_message_for_each_message(tmp_path: Path) -> Non
 def test_every_thread_is_found_whatever_was_recorded_before(threads: list[list[str]]) -> None:
     with ReplyStore.in_memory() as store:
         for texts in threads:
-            store.put(*recorded(*texts))
+            put(store, *recorded(*texts))
 
         assert store.orphan() is None
         for texts in threads:
@@ -86,10 +87,10 @@ def test_difference_is_to_the_request_with_the_longest_common_beginning(
     texts: tuple[str, ...], expected: str
 ) -> None:
     with ReplyStore.in_memory() as store:
-        assert store.difference(named(request(*texts))) is None
-        store.put(*recorded("Hi", "Ho"))
+        assert nearest_difference(store, named(request(*texts))) is None
+        put(store, *recorded("Hi", "Ho"))
 
-        assert (store.difference(named(request(*texts))) or "").startswith(expected)
+        assert (nearest_difference(store, named(request(*texts))) or "").startswith(expected)
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -97,17 +98,17 @@ def test_difference_is_to_the_request_whose_next_message_parts_last(place: int) 
     before = ("Hi",) * place
     with ReplyStore.in_memory() as store:
         for game in range(20):
-            store.put(*recorded(*before, f"game {game}: slot 1", "Ho"))
-        difference = store.difference(named(request(*before, "game 7: slot 2")))
+            put(store, *recorded(*before, f"game {game}: slot 1", "Ho"))
+        difference = nearest_difference(store, named(request(*before, "game 7: slot 2")))
     role = request(*before, "game").messages[-1].role
     assert difference == f"message {place + 1}: recorded {role} '...1', asked {role} '...2'"
 
 
 def test_difference_names_the_model_when_the_messages_are_the_same() -> None:
     with ReplyStore.in_memory() as store:
-        store.put(*recorded("Hi"))
+        put(store, *recorded("Hi"))
 
-        difference = store.difference(named(request("Hi", model="openai/b")))
+        difference = nearest_difference(store, named(request("Hi", model="openai/b")))
 
     assert difference == "model: recorded 'openai/stub', asked 'openai/b'"
 
@@ -127,7 +128,7 @@ def test_file_damaged_in_the_middle_is_named_when_it_is_read(tmp_path: Path) -> 
     path = tmp_path / "r.sqlite"
     with ReplyStore.open(path) as store:
         for i in range(200):
-            store.put(*recorded(f"message {i}" * 50))
+            put(store, *recorded(f"message {i}" * 50))
     whole = path.read_bytes()
     path.write_bytes(whole[:4096] + b"\xa5" * (len(whole) - 4096))
 
@@ -185,11 +186,11 @@ def test_ledger_counts_what_was_never_settled_in_full(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from calbench.agents.store import ReplyStore
-from tests.agents.asking import recorded
+from calbench.llm.replies.store import ReplyStore
+from tests.llm.asking import recorded, put
 with ReplyStore.open(Path(sys.argv[1])) as store:
     for i in range(40):
-        store.put(*recorded(f"shared {i}", reply=sys.argv[2]))
+        put(store, *recorded(f"shared {i}", reply=sys.argv[2]))
 """
 
 

@@ -1,21 +1,16 @@
-"""The reply store: what was paid for once is kept, and found by what was asked."""
+"""The reply store: what was paid for once is kept, and found by its request."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from calbench.agents.completion import ChatMessage
-from calbench.agents.records import (
-    Link,
-    Record,
-    Recorded,
-    common_length,
-    first_difference,
-)
-from calbench.agents.store_file import StoreFile
 from calbench.errors import FileError, OutputError
 from calbench.files import first_problem
+from calbench.llm.completion import ChatMessage
+from calbench.llm.replies.database import ReplyDatabase
+from calbench.llm.replies.record import Record
+from calbench.llm.replies.request import Link, NamedRequest
 
 MOST_NEAR = 1000
 """Replies among which the nearest to a missed request is looked for [C]."""
@@ -31,19 +26,19 @@ class Stats(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """What a merge did: replies added, those that stood already, and those that disagree."""
+    """What a merge did: replies added, those already there, and those that disagree."""
 
     added: int
     known: int
     conflicting: int
 
 
-class ReplyStore(StoreFile):
+class ReplyStore(ReplyDatabase):
     """Recorded replies in one SQLite file; also the ledger of what they cost.
 
-    Every reply is on the disk before :meth:`put` returns. Several processes may use one
-    file: of two replies to one request the first stands, and both are handed that one. While
-    games go on, a :class:`~calbench.agents.recorder.Recorder` writes.
+    Several processes may use one file: of two replies to one request the first is kept, and
+    both processes get that one. During a run, :class:`~calbench.llm.replies.writer.ReplyWriter`
+    writes.
     """
 
     def get(self, key: str) -> Record | None:
@@ -60,14 +55,7 @@ class ReplyStore(StoreFile):
         except ValidationError as error:
             raise FileError(f"{self}: reply {key}: {first_problem(error)}") from error
 
-    def put(self, request: Recorded, record: Record) -> Record:
-        """Add a reply, and return the one that stands: an earlier one if there is one."""
-        with self.writing():
-            self.add_parts(request)
-            is_new = self.add(record)
-        return record if is_new else (self.get(record.key) or record)
-
-    def add_parts(self, request: Recorded) -> None:
+    def add_parts(self, request: NamedRequest) -> None:
         """Add messages and links that are not there yet: the last ones of a growing thread.
 
         Inside of :meth:`writing`.
@@ -115,22 +103,7 @@ class ReplyStore(StoreFile):
             ).fetchall()
         return tuple(ChatMessage(role, content) for role, content in rows)
 
-    def difference(self, asked: Recorded) -> str | None:
-        """Say how a request differs from the nearest recorded one; None in an empty store.
-
-        The nearest one shares the longest beginning of the thread, then of the next message.
-        """
-        for shared in range(len(asked.links), -1, -1):
-            near = [
-                (record, self.thread(record.thread))
-                for record in self._below(asked.links[shared - 1].digest if shared else None)
-            ]
-            if near:
-                record, messages = max(near, key=lambda pair: _likeness(pair[1], asked, shared))
-                return first_difference(record, messages, asked)
-        return None
-
-    def _below(self, thread: str | None) -> list[Record]:
+    def below(self, thread: str | None) -> list[Record]:
         """Return the replies to a thread or, next, to those that it grew into; None: to all."""
         with self._reporting():
             rows = self._connection.execute(
@@ -178,7 +151,7 @@ class ReplyStore(StoreFile):
             yield from self._connection.execute(query)
 
     def merge(self, other: "ReplyStore") -> Merged:
-        """Add what another store holds; what stands here is never replaced.
+        """Add what another store holds; what is already here is never replaced.
 
         What was spent is not merged: it belongs to the run that spent it.
         """
@@ -231,12 +204,3 @@ class ReplyStore(StoreFile):
                 " FROM reservations r LEFT JOIN settlements s ON s.id = r.id"
             ).fetchone()
         return int(total)
-
-
-def _likeness(recorded: Sequence[ChatMessage], asked: Recorded, place: int) -> int:
-    """Return how many characters two threads share in one message."""
-    here = asked.request.messages[place : place + 1]
-    there = recorded[place : place + 1]
-    if not here or not there or here[0].role != there[0].role:
-        return 0
-    return common_length(here[0].content, there[0].content)

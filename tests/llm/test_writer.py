@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from calbench.agents.recorder import Recorder
-from calbench.agents.store import ReplyStore
-from calbench.agents.store_file import LOG_BYTES
 from calbench.errors import OutputError
-from tests.agents.asking import record, recorded
+from calbench.llm.replies.database import LOG_BYTES
+from calbench.llm.replies.store import ReplyStore
+from calbench.llm.replies.writer import ReplyWriter
+from tests.llm.asking import record, recorded
 
 
 def test_what_is_told_is_on_the_disk_and_found_by_another_connection(tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ def test_what_is_told_is_on_the_disk_and_found_by_another_connection(tmp_path: P
     pairs = [recorded("thread", str(i), reply=f"reply {i}") for i in range(40)]
 
     async def run() -> None:
-        with ReplyStore.open(path) as store, Recorder(store) as recorder:
+        with ReplyStore.open(path) as store, ReplyWriter(store) as recorder:
 
             async def put(number: int) -> None:
                 entry = recorder.reserve("m", 5)
@@ -44,7 +44,7 @@ def test_first_of_replies_handed_over_together_stands(tmp_path: Path) -> None:
     asked, first = recorded("Hi", reply="first")
 
     async def run() -> list[object]:
-        with ReplyStore.open(tmp_path / "r.sqlite") as store, Recorder(store) as recorder:
+        with ReplyStore.open(tmp_path / "r.sqlite") as store, ReplyWriter(store) as recorder:
             answers = (first, record(asked, "second"), record(asked, "third"))
             return list(await asyncio.gather(*(recorder.put(asked, each) for each in answers)))
 
@@ -55,7 +55,7 @@ def test_what_nobody_waits_for_any_more_is_written_all_the_same(tmp_path: Path) 
     asked, answer = recorded("Hi")
 
     async def run() -> None:
-        with ReplyStore.open(tmp_path / "r.sqlite") as store, Recorder(store) as recorder:
+        with ReplyStore.open(tmp_path / "r.sqlite") as store, ReplyWriter(store) as recorder:
             task = asyncio.create_task(recorder.put(asked, answer))
             await asyncio.sleep(0)
             task.cancel()
@@ -70,7 +70,7 @@ def test_settlement_is_written_before_the_money_is_reserved_again(tmp_path: Path
     path = tmp_path / "r.sqlite"
 
     async def run() -> None:
-        with ReplyStore.open(path) as store, Recorder(store) as recorder:
+        with ReplyStore.open(path) as store, ReplyWriter(store) as recorder:
             first = recorder.reserve("m", 8)
             recorder.settle(first, 1)
             recorder.reserve("m", 9)
@@ -84,7 +84,7 @@ def test_settlement_without_a_reply_is_written_soon(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
 
     async def run() -> None:
-        with ReplyStore.open(path) as store, Recorder(store) as recorder:
+        with ReplyStore.open(path) as store, ReplyWriter(store) as recorder:
             recorder.settle(recorder.reserve("m", 8), 1)
             await asyncio.sleep(0)
             with ReplyStore.open(path) as other:
@@ -101,7 +101,7 @@ def test_settlement_that_fails_is_told_and_tried_again(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
 
     async def run() -> None:
-        with ReplyStore.open(path) as store, Recorder(store) as recorder:
+        with ReplyStore.open(path) as store, ReplyWriter(store) as recorder:
             number = recorder.reserve("m", 8)
             other = sqlite3.connect(path)
             other.execute("ALTER TABLE settlements RENAME TO hidden")
@@ -121,7 +121,7 @@ def test_large_log_is_moved_into_the_database(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
 
     async def run() -> None:
-        with ReplyStore.open(path) as store, Recorder(store) as recorder:
+        with ReplyStore.open(path) as store, ReplyWriter(store) as recorder:
             sizes = []
             for i in range(200):
                 await recorder.put(*recorded(f"{i}" + "x" * 400_000))
@@ -138,7 +138,7 @@ def test_replies_wait_for_the_log_to_be_on_the_disk(tmp_path: Path) -> None:
             raise OutputError("no disk")
 
     async def run() -> None:
-        with Failing.open(tmp_path / "r.sqlite") as store, Recorder(store) as recorder:
+        with Failing.open(tmp_path / "r.sqlite") as store, ReplyWriter(store) as recorder:
             await recorder.put(*recorded("Hi"))
 
     with pytest.raises(OutputError, match="no disk"):

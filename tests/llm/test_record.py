@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.agents.records import first_difference, named
-from tests.agents.asking import model, record, request
+from calbench.llm.replies.difference import first_difference
+from calbench.llm.replies.request import named
+from tests.llm.asking import model, record, request
 
 TEXTS = st.lists(st.text(max_size=8), max_size=4)
 

@@ -7,23 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.agents.budget import NANO, Budget, Price, price_of, usage_bound
-from calbench.agents.completion import Completion, Request, TokenLogprob
-from calbench.agents.models import Endpoint
-from calbench.agents.provider import (
-    FIRST_BACKOFF_S,
-    LONGEST_BACKOFF_S,
-    LOWEST_LOGPROB,
-    AttemptError,
-    Outcome,
-    Provider,
-    clean,
-)
-from calbench.agents.recorder import Recorder
-from calbench.agents.store import ReplyStore
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
 from calbench.errors import ConfigError, UnavailableError
-from tests.agents.asking import SITE, FakeTime, Script, endpoint, reply, request
+from calbench.llm.budget import Budget
+from calbench.llm.completion import Completion, Request, TokenLogprob
+from calbench.llm.model import Endpoint
+from calbench.llm.prices import NANO, Price, usage_bound
+from calbench.llm.provider import FIRST_BACKOFF_S, LONGEST_BACKOFF_S, Outcome, Provider
+from calbench.llm.replies.store import ReplyStore
+from calbench.llm.replies.writer import ReplyWriter
+from calbench.llm.transport import LOWEST_LOGPROB, AttemptError, clean
+from tests.llm.asking import SITE, FakeTime, Script, model, reply, request
 
 PRICE = Price(input=1.0, output=2.0, source="test")
 BUSY = AttemptError("RateLimitError", status=429, is_free=True)
@@ -38,9 +32,7 @@ def ask(
     **keys: float,
 ) -> Outcome:
     time = time or FakeTime()
-    provider = Provider(
-        "stub", endpoint(**keys), script, budget or Budget(), PRICE, time.surroundings()
-    )
+    provider = Provider(model(**keys), script, budget or Budget(), PRICE, time.surroundings())
     return asyncio.run(provider.ask(asked or request("Hi"), SITE))
 
 
@@ -118,8 +110,7 @@ def test_slow_reply_is_cut_off_and_counts_as_lost() -> None:
         return reply()
 
     provider = Provider(
-        "stub",
-        endpoint(timeout_s=0.01, max_attempts=2),
+        model(timeout_s=0.01, max_attempts=2),
         sleepy,
         Budget(),
         PRICE,
@@ -131,7 +122,7 @@ def test_slow_reply_is_cut_off_and_counts_as_lost() -> None:
 
 def test_lost_attempt_counts_in_full_and_a_refused_one_not_at_all() -> None:
     asked = request("Hi")
-    bound = price_of(usage_bound(asked), PRICE)
+    bound = PRICE.nano_usd(usage_bound(asked))
     budget = Budget(1.0)
 
     outcome = ask(Script(BUSY, LOST, reply()), budget=budget, asked=asked)
@@ -147,7 +138,7 @@ def test_lost_attempt_counts_in_full_and_a_refused_one_not_at_all() -> None:
 def test_cancelled_attempt_counts_in_full() -> None:
     asked = request("Hi")
     budget = Budget(1.0)
-    provider = Provider("stub", endpoint(), Script(), budget, PRICE, FakeTime().surroundings())
+    provider = Provider(model(), Script(), budget, PRICE, FakeTime().surroundings())
 
     async def run() -> None:
         task = asyncio.create_task(provider.ask(asked, SITE))
@@ -159,7 +150,7 @@ def test_cancelled_attempt_counts_in_full() -> None:
     asyncio.run(run())
 
     assert budget.reserved_usd == 0
-    assert budget.spent_usd == price_of(usage_bound(asked), PRICE) / NANO
+    assert budget.spent_usd == PRICE.nano_usd(usage_bound(asked)) / NANO
 
 
 def test_call_that_was_never_sent_costs_nothing() -> None:
@@ -190,7 +181,7 @@ def test_cap_holds_under_concurrent_calls_and_retries(
     answers: list[Completion | Exception], cap: int, games: int
 ) -> None:
     with ReplyStore.in_memory() as ledger:
-        recorder = Recorder(ledger)
+        recorder = ReplyWriter(ledger)
         budget = Budget(cap / NANO, recorder)
         seen: list[float] = []
 
@@ -203,7 +194,7 @@ def test_cap_holds_under_concurrent_calls_and_retries(
             return answer
 
         provider = Provider(
-            "stub", endpoint(concurrency=3), transport, budget, PRICE, FakeTime().surroundings()
+            model(concurrency=3), transport, budget, PRICE, FakeTime().surroundings()
         )
 
         async def run() -> list[Outcome | BaseException]:

@@ -1,8 +1,4 @@
-"""What every source of text has in common: messages in, one completion out.
-
-A hosted model, a recorded reply and a scripted speaker all stand behind :class:`Completer`;
-the language agent cannot tell them apart.
-"""
+"""What every source of text has in common: messages in, one completion out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from calbench.domain.ids import AgentId
-from calbench.domain.observations import Phase
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
 
 Role = Literal["system", "user", "assistant"]
 
@@ -53,7 +47,7 @@ class ModelSpec(BaseModel):
         sampling: how tokens are drawn.
         response_format: how the model is held to JSON.
         logprobs: ask for token log-probabilities in reflections.
-        replicate: tells repeated games of the same content apart.
+        replicate: distinguishes repeated games of the same content.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -67,7 +61,7 @@ class ModelSpec(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """All that decides a completion.
+    """Everything that determines a completion.
 
     ``reply_schema`` is the JSON Schema the reply should fit, for models that take one;
     ``logprobs`` asks for token log-probabilities.
@@ -77,6 +71,11 @@ class Request:
     messages: tuple[ChatMessage, ...]
     reply_schema: Mapping[str, Any] | None = None
     logprobs: bool = False
+
+    @property
+    def sent_schema(self) -> Mapping[str, Any] | None:
+        """The schema, if the model is sent it."""
+        return None if self.spec.response_format == "none" else self.reply_schema
 
 
 class TokenLogprob(NamedTuple):
@@ -109,34 +108,21 @@ class Completion:
     key: str | None = None
 
 
-class CallSite(NamedTuple):
-    """Where in a run a call is made: for errors and progress, never for the reply."""
+class Site(Protocol):
+    """Where a call is made: for errors and progress, never for the reply. Its text is one line."""
 
-    player: str
-    game_id: str
-    agent_id: AgentId
-    round_index: int
-    phase: Phase
-    turn_index: int
-    attempt: int
-
-    def __str__(self) -> str:
-        """Say it in one line."""
-        where = f"turn {self.turn_index}" if self.phase == "CHEAP_TALK" else str(self.phase)
-        retry = f", attempt {self.attempt}" if self.attempt else ""
-        return (
-            f"model {self.player}, game {self.game_id}, agent {self.agent_id}, "
-            f"round {self.round_index}, {where}{retry}"
-        )
-
-
-class Completer(Protocol):
-    """A source of text."""
-
-    async def complete(self, request: Request, site: CallSite) -> Completion:
-        """Return the completion of a request.
-
-        Raises:
-            UnavailableError: if there is none to be had; the game ends there, unscored.
-        """
+    @property
+    def player(self) -> str:
+        """The name of the model among those of the run."""
         ...
+
+
+def well_formed(text: str) -> str:
+    """Replace lone surrogates, which no file and no request can hold, by U+FFFD [C]."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -6,21 +6,18 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from calbench.agents.completion import (
-    CallSite,
-    ChatMessage,
-    Completion,
-    ModelSpec,
-    Request,
-    Role,
-    Sampling,
-)
-from calbench.agents.models import Endpoint, ModelConfig
-from calbench.agents.provider import Surroundings, Transport
-from calbench.agents.records import Attempt, Record, Recorded, named
+from calbench.agents.completer import CallSite
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
-from calbench.domain.replies import Usage
+from calbench.domain.usage import Usage
+from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request, Role, Sampling
+from calbench.llm.model import Endpoint, ModelConfig
+from calbench.llm.prices import Price
+from calbench.llm.provider import Surroundings
+from calbench.llm.replies.record import Attempt, Record
+from calbench.llm.replies.request import NamedRequest, named
+from calbench.llm.replies.store import ReplyStore
+from calbench.llm.transport import Transport
 
 SITE = CallSite("stub", "game-1", AgentId(2), 1, Phase.CHEAP_TALK, 3, 0)
 THEN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -45,7 +42,7 @@ def request(
     )
 
 
-def record(asked: Recorded, text: str | None = "fine", **fields: Any) -> Record:
+def record(asked: NamedRequest, text: str | None = "fine", **fields: Any) -> Record:
     spec = asked.request.spec
     return Record(
         **{
@@ -67,7 +64,17 @@ def record(asked: Recorded, text: str | None = "fine", **fields: Any) -> Record:
     )
 
 
-def recorded(*texts: str, reply: str = "fine", **spec: Any) -> tuple[Recorded, Record]:
+def put(store: ReplyStore, asked: NamedRequest, answer: Record) -> Record:
+    """Add a reply, and return the one that the store keeps."""
+    with store.writing():
+        store.add_parts(asked)
+        store.add(answer)
+    kept = store.get(asked.key)
+    assert kept is not None
+    return kept
+
+
+def recorded(*texts: str, reply: str = "fine", **spec: Any) -> tuple[NamedRequest, Record]:
     asked = named(request(*texts, **spec))
     return asked, record(asked, reply)
 
@@ -128,6 +135,11 @@ class Script:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+
+def price(fresh: float, cached: float, output: float) -> Price:
+    """A price in US dollars per million tokens."""
+    return Price(input=fresh, cached_input=cached, output=output, source="test")
 
 
 def as_transport(call: Callable[[Request], Awaitable[Completion]]) -> Transport:

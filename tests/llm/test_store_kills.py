@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from calbench.agents.records import named
-from calbench.agents.store import ReplyStore
-from tests.agents.asking import request
+from calbench.llm.replies.request import named
+from calbench.llm.replies.store import ReplyStore
+from tests.llm.asking import request
 
 REPO = Path(__file__).resolve().parents[2]
 
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from calbench.agents.recorder import Recorder
-from calbench.agents.store import ReplyStore
-from tests.agents.asking import recorded
+from calbench.llm.replies.writer import ReplyWriter
+from calbench.llm.replies.store import ReplyStore
+from tests.llm.asking import recorded
 start = int(sys.argv[2])
 async def write():
-    with ReplyStore.open(Path(sys.argv[1])) as store, Recorder(store) as recorder:
+    with ReplyStore.open(Path(sys.argv[1])) as store, ReplyWriter(store) as recorder:
         for i in range(start, start + 1_000_000):
             recorder.settle(recorder.reserve("m", 3), 1)
             await recorder.put(*recorded("thread", str(i), reply=f"reply {i}"))

@@ -5,8 +5,8 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.agents.pace import Pace
-from tests.agents.asking import FakeTime, endpoint
+from calbench.llm.rate_limiter import RateLimiter
+from tests.llm.asking import FakeTime, endpoint
 
 
 def starts(count: int, tokens: int, gap: float = 0.0, **limits: float) -> list[float]:
@@ -15,7 +15,7 @@ def starts(count: int, tokens: int, gap: float = 0.0, **limits: float) -> list[f
     began: list[float] = []
 
     async def run() -> None:
-        pace = Pace(endpoint(**limits), time.clock, time.sleep)
+        pace = RateLimiter(endpoint(**limits), time.clock, time.sleep)
         for _ in range(count):
             async with pace.call(tokens):
                 began.append(time.now)
@@ -48,7 +48,7 @@ def test_without_limits_nothing_waits() -> None:
 
 def test_no_more_calls_than_allowed_are_under_way() -> None:
     async def run() -> int:
-        pace = Pace(endpoint(concurrency=3), FakeTime().clock, asyncio.sleep)
+        pace = RateLimiter(endpoint(concurrency=3), FakeTime().clock, asyncio.sleep)
         now = most = 0
 
         async def call() -> None:
@@ -69,7 +69,7 @@ def test_hold_keeps_everybody_waiting() -> None:
     time = FakeTime()
 
     async def run() -> float:
-        pace = Pace(endpoint(), time.clock, time.sleep)
+        pace = RateLimiter(endpoint(), time.clock, time.sleep)
         pace.hold(7.0)
         async with pace.call(1):
             return time.now

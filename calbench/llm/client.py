@@ -1,0 +1,253 @@
+"""The model client of a run: recorded replies first, then the models themselves."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from filelock import FileLock, Timeout
+
+from calbench.errors import ConfigError, OutputError, ReplayMissError
+from calbench.llm.budget import Budget
+from calbench.llm.completion import ChatMessage, Completion, Request, Site, well_formed
+from calbench.llm.litellm_transport import ask_litellm, close_litellm, load_litellm
+from calbench.llm.model import ModelConfig
+from calbench.llm.prices import Prices, price_table
+from calbench.llm.provider import Outcome, Provider, Surroundings
+from calbench.llm.replies.difference import nearest_difference
+from calbench.llm.replies.record import recorded
+from calbench.llm.replies.request import NamedRequest, named
+from calbench.llm.replies.shards import open_replies
+from calbench.llm.replies.store import ReplyStore
+from calbench.llm.replies.writer import ReplyWriter
+from calbench.llm.transport import Transport
+
+Mode = Literal["live", "record", "replay"]
+"""``live`` calls and keeps nothing, ``record`` calls for what is not recorded and keeps it,
+``replay`` never calls."""
+
+GRACE_S = 30.0
+"""How long calls in progress may take to finish when a run ends: they are already paid for [C]."""
+
+
+@dataclass(slots=True)
+class Totals:
+    """What a run has asked so far, for progress lines."""
+
+    calls: int = 0
+    replayed: int = 0
+    failed: int = 0
+    spent_usd: float = 0.0
+
+
+Watch = Callable[[Totals], None]
+"""Called after every completion."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a run's completions come from.
+
+    Attributes:
+        mode: whether models are called and replies kept.
+        store: a store's file; in ``replay`` a folder of shards as well. Absent in ``live``.
+        max_usd: cap on the money of all runs with this store; absent: none.
+        prices: by model; absent: nothing has a price.
+        transport: how one attempt is made.
+        rerecord: the command that records what ``replay`` misses, for its error.
+        watch: called after every completion.
+        seed: of the back-off's jitter; play does not depend on it.
+        grace_s: seconds that calls in progress may take when the run ends.
+        surroundings: time and randomness; absent: the real ones.
+        now: the time of a record.
+    """
+
+    mode: Mode
+    store: Path | None = None
+    max_usd: float | None = None
+    prices: Prices | None = None
+    transport: Transport = ask_litellm
+    rerecord: str = "the same command with mode record"
+    watch: Watch = lambda _tally: None
+    seed: int = 0
+    grace_s: float = GRACE_S
+    surroundings: Surroundings | None = None
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+@asynccontextmanager
+async def open_completer(
+    models: Mapping[str, ModelConfig], source: Source
+) -> AsyncIterator["ModelClient"]:
+    """Open the model client of one run, for one event loop.
+
+    Args:
+        models: by player, as call sites name them.
+        source: recorded replies, money and mode.
+
+    Raises:
+        ConfigError: if the parts do not fit together, or a capped model has no price.
+        FileError: if the recorded replies are damaged or not there.
+        OutputError: if another run with a budget uses the same store.
+    """
+    with ExitStack() as stack:
+        store = _store(source, stack)
+        writer = None
+        if store is not None and source.mode == "record":
+            writer = stack.enter_context(ReplyWriter(store))
+        budget = Budget(source.max_usd, writer)
+        providers = {} if source.mode == "replay" else _providers(models, source, budget)
+        client = ModelClient(source, store, writer, budget, providers)
+        try:
+            yield client
+        finally:
+            await client.close()
+            if source.transport is ask_litellm:
+                await close_litellm()
+
+
+def _store(source: Source, stack: ExitStack) -> ReplyStore | None:
+    if source.mode == "live":
+        if source.store is not None:
+            raise ConfigError("replies: mode live keeps nothing; leave the store out, or record")
+        return None
+    if source.store is None:
+        raise ConfigError(f"replies: mode {source.mode} needs a store")
+    if source.mode == "replay":
+        return stack.enter_context(open_replies(source.store))
+    if source.store.is_dir():
+        raise ConfigError(
+            f"replies: {source.store} is a folder; record into a file such as "
+            f"{source.store / 'replies.sqlite'}"
+        )
+    store = stack.enter_context(ReplyStore.open(source.store))
+    if source.max_usd is not None:
+        lock = FileLock(f"{source.store}.lock", blocking=False)
+        try:
+            stack.enter_context(lock)
+        except Timeout as error:
+            raise OutputError(
+                f"{source.store}: another run with a budget records here; two would each spend "
+                "the whole of it"
+            ) from error
+    return store
+
+
+def _providers(
+    models: Mapping[str, ModelConfig], source: Source, budget: Budget
+) -> dict[str, Provider]:
+    prices = price_table(source.prices, models, is_capped=budget.is_capped)
+    around = source.surroundings or Surroundings(
+        clock=time.monotonic, sleep=asyncio.sleep, chance=random.Random(source.seed)
+    )
+    return {
+        player: Provider(config, source.transport, budget, prices.get(player), around)
+        for player, config in sorted(models.items())
+    }
+
+
+@dataclass(slots=True)
+class ModelClient:
+    """Routes by player: store, then budget, retries and rate limit, then the transport."""
+
+    source: Source
+    store: ReplyStore | None
+    writer: ReplyWriter | None
+    budget: Budget
+    providers: Mapping[str, Provider]
+    totals: Totals = field(default_factory=Totals)
+    calls: dict[str, asyncio.Task[Completion]] = field(default_factory=dict)
+
+    async def complete(self, request: Request, site: Site) -> Completion:
+        """Return the completion of a request; the same request at the same time is asked once.
+
+        Raises:
+            UnavailableError: if there is none to be had.
+            ReplayMissError: in ``replay``, if it is not recorded.
+        """
+        request = _sendable(request)
+        if self.store is None:
+            return (await self._ask(request, site)).completion
+        asked = named(request)
+        call = self.calls.get(asked.key)
+        if call is None:
+            record = self.store.get(asked.key)
+            if record is not None:
+                if self.writer is not None:
+                    await self.writer.sync_others()
+                self.totals.replayed += 1
+                self._report()
+                return record.completion()
+            if self.writer is None:
+                raise ReplayMissError(self._miss(self.store, asked, site))
+            call = asyncio.create_task(self._recorded(asked, site, self.writer))
+            self.calls[asked.key] = call
+            call.add_done_callback(lambda task: self._finished(asked.key, task))
+        # Shielded: another game may wait for the same reply, and it may be paid for already.
+        return await asyncio.shield(call)
+
+    def _finished(self, key: str, task: asyncio.Task[Completion]) -> None:
+        self.calls.pop(key, None)
+        if not task.cancelled():
+            task.exception()  # retrieved, or asyncio would complain that nobody did
+
+    async def _recorded(self, asked: NamedRequest, site: Site, writer: ReplyWriter) -> Completion:
+        outcome = await self._ask(asked.request, site)
+        record = recorded(asked, outcome.completion, outcome.attempts, self.source.now())
+        return (await writer.put(asked, record)).completion()
+
+    async def _ask(self, request: Request, site: Site) -> Outcome:
+        provider = self.providers.get(site.player)
+        if provider is None:
+            raise ConfigError(f"model {site.player}: is not among the models of this run")
+        if self.source.transport is ask_litellm:
+            load_litellm()
+        try:
+            outcome = await provider.ask(request, site)
+        except BaseException:
+            self.totals.failed += 1
+            raise
+        else:
+            self.totals.calls += 1
+            return outcome
+        finally:
+            self._report()
+
+    def _report(self) -> None:
+        self.totals.spent_usd = self.budget.spent_usd
+        self.source.watch(self.totals)
+
+    def _miss(self, store: ReplyStore, asked: NamedRequest, site: Site) -> str:
+        difference = nearest_difference(store, asked)
+        near = (
+            "nothing is recorded there"
+            if difference is None
+            else f"the nearest recorded request differs: {difference}"
+        )
+        return (
+            f"{self.source.store}: no recorded reply for {asked.request.spec.model} ({site}); "
+            f"{near}; record it with: {self.source.rerecord}"
+        )
+
+    async def close(self) -> None:
+        """Start no further attempt; cancel the calls that do not finish within the grace time."""
+        for provider in self.providers.values():
+            provider.is_closing = True
+        calls = set(self.calls.values())
+        if not calls:
+            return
+        _, late = await asyncio.wait(calls, timeout=self.source.grace_s)
+        for call in late:
+            call.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+
+def _sendable(request: Request) -> Request:
+    """Replace what no request can hold: lone surrogates, out of another model's reply."""
+    messages = tuple(ChatMessage(role, well_formed(text)) for role, text in request.messages)
+    return replace(request, messages=messages)

@@ -1,0 +1,157 @@
+"""What tokens cost, and how many a call uses or may use.
+
+Sums for a cap are whole nano-dollars and therefore exact; dollars appear at the edges only.
+"""
+
+import math
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from calbench.domain.canonical import canonical_json
+from calbench.domain.usage import Usage
+from calbench.errors import ConfigError
+from calbench.files import first_problem, printable, read_bytes
+from calbench.llm.completion import Request
+from calbench.llm.model import ModelConfig
+
+NANO = 1_000_000_000
+"""Nano-dollars in a dollar."""
+
+TOKENS_PER_UNIT = 1_000_000
+"""Providers name prices for a million tokens."""
+
+BYTES_PER_TOKEN = 4
+"""Bytes of UTF-8 to a token where a provider counts none: English is near it [C]."""
+
+TOKENS_PER_MESSAGE = 16
+TOKENS_PER_REQUEST = 64
+"""What roles and templates may add to the bytes of the messages, at most [C]."""
+
+UsdPerMillion = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
+
+
+class Price(BaseModel):
+    """US dollars per million tokens.
+
+    ``cached_input`` is for input that the provider had in its cache; absent: as other input.
+    ``source`` says where the numbers come from.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: UsdPerMillion
+    cached_input: UsdPerMillion | None = None
+    output: UsdPerMillion
+    source: Annotated[str, Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _is_bounded_by_its_input(self) -> Self:
+        """Refuse cached input more expensive than other input: reservations assume no cache."""
+        if self.cached_input is not None and self.cached_input > self.input:
+            raise ValueError("cached_input costs more than input, which no cap could hold")
+        return self
+
+    def usd(self, sent: float, cached: float, received: float) -> float:
+        """Return what tokens cost, in US dollars; cached tokens are part of those sent."""
+        return self._micro_usd(sent, cached, received) / TOKENS_PER_UNIT
+
+    def nano_usd(self, usage: Usage) -> int:
+        """Return what the tokens of a call cost, in nano-dollars, rounded up."""
+        tokens = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)
+        return math.ceil(round(self._micro_usd(*tokens) * 1000, 3))
+
+    def _micro_usd(self, sent: float, cached: float, received: float) -> float:
+        cached = min(cached, sent)
+        cached_price = self.input if self.cached_input is None else self.cached_input
+        return (sent - cached) * self.input + cached * cached_price + received * self.output
+
+
+class Prices(BaseModel):
+    """A table of prices by model, as LiteLLM spells it, and the day it was made."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    date: date
+    models: dict[str, Price]
+
+
+def read_prices(path: Path) -> Prices:
+    """Read a table of prices.
+
+    Raises:
+        FileError: if it cannot be read.
+        ConfigError: naming the file and what does not fit.
+    """
+    try:
+        return Prices.model_validate(yaml.safe_load(read_bytes(path)))
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not YAML: {printable(str(error))}") from error
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {first_problem(error)}") from error
+
+
+def estimated_usage(request: Request, reply: str | None) -> Usage:
+    """Estimate tokens from the lengths of the texts, at ``BYTES_PER_TOKEN``."""
+    return Usage(
+        input_tokens=math.ceil(_request_bytes(request) / BYTES_PER_TOKEN),
+        cached_tokens=0,
+        output_tokens=math.ceil(len((reply or "").encode(errors="replace")) / BYTES_PER_TOKEN),
+        is_estimated=True,
+    )
+
+
+def usage_bound(request: Request) -> Usage:
+    """Return tokens that one attempt cannot exceed.
+
+    A token stands for at least one byte, and output is cut at ``max_tokens``.
+    """
+    overhead = TOKENS_PER_REQUEST + TOKENS_PER_MESSAGE * len(request.messages)
+    return Usage(
+        input_tokens=_request_bytes(request) + overhead,
+        cached_tokens=0,
+        output_tokens=request.spec.sampling.max_tokens,
+        is_estimated=True,
+    )
+
+
+def _request_bytes(request: Request) -> int:
+    schema = request.sent_schema
+    extra = 0 if schema is None else len(canonical_json(schema).encode(errors="replace"))
+    return extra + sum(_bytes(message.content) for message in request.messages)
+
+
+def _bytes(text: str) -> int:
+    # Whether a text is ASCII is known without a look at it, and a thread is counted each turn.
+    return len(text) if text.isascii() else len(text.encode(errors="replace"))
+
+
+def price_table(
+    prices: Prices | None, models: Mapping[str, ModelConfig], *, is_capped: bool
+) -> dict[str, Price]:
+    """Return the price of each model, by player, as far as it is known.
+
+    Args:
+        prices: the table; absent: nothing is known.
+        models: by player.
+        is_capped: whether every model must have a price.
+
+    Raises:
+        ConfigError: naming the first model without a price, if money is capped.
+    """
+    known = {} if prices is None else prices.models
+    found: dict[str, Price] = {}
+    for player, config in sorted(models.items()):
+        model = config.spec.model
+        if model in known:
+            found[player] = known[model]
+        elif is_capped:
+            raise ConfigError(
+                f"model {player}: {model} has no price, so no budget can hold it; add it to "
+                "conf/prices.yaml, with 0 for a server of your own"
+            )
+    return found

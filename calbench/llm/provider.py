@@ -1,0 +1,161 @@
+"""One model at a provider: attempts, back-off, and what each attempt costs.
+
+How a single attempt is made is a parameter, the :data:`Transport`.
+"""
+
+import asyncio
+import random
+from dataclasses import dataclass, field, replace
+
+from calbench.domain.usage import Usage
+from calbench.errors import CalbenchError, UnavailableError
+from calbench.llm.budget import Budget
+from calbench.llm.completion import Completion, Request, Site
+from calbench.llm.model import ModelConfig
+from calbench.llm.prices import NANO, Price, estimated_usage, usage_bound
+from calbench.llm.rate_limiter import Clock, RateLimiter, Sleep
+from calbench.llm.replies.record import Attempt
+from calbench.llm.transport import CONTEXT_EXCEEDED, AttemptError, Transport, clean
+
+FIRST_BACKOFF_S = 1.0
+LONGEST_BACKOFF_S = 60.0
+"""Back-off before attempt n + 1 is drawn from 0 to ``FIRST * 2**n``, at most ``LONGEST`` [C]."""
+
+LONGEST_RETRY_AFTER_S = 300.0
+"""A provider that asks for a longer wait counts as unavailable [C]."""
+
+HINTS = {
+    400: "the provider refuses the request; perhaps a parameter that the model does not take",
+    401: "check the key",
+    402: "the account has no credit",
+    403: "check the key and what it may use",
+    404: "check the model's name and api_base",
+    422: "the provider refuses the request; perhaps a parameter that the model does not take",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A reply and the attempts it took."""
+
+    completion: Completion
+    attempts: tuple[Attempt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Time and randomness, as parameters."""
+
+    clock: Clock
+    sleep: Sleep
+    chance: random.Random
+
+
+@dataclass(slots=True)
+class Provider:
+    """Asks one model, as often as necessary and its endpoint allows."""
+
+    model: ModelConfig
+    transport: Transport
+    budget: Budget
+    price: Price | None
+    surroundings: Surroundings
+    is_closing: bool = False
+    _limiter: RateLimiter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._limiter = RateLimiter(self.model, self.surroundings.clock, self.surroundings.sleep)
+
+    async def ask(self, request: Request, site: Site) -> Outcome:
+        """Return a reply.
+
+        Raises:
+            UnavailableError: if no attempt brought one, or the budget is spent.
+        """
+        attempts: list[Attempt] = []
+        waited = 0.0
+        while True:
+            if self.is_closing:
+                raise UnavailableError("provider_fault", f"{site}: the run is ending")
+            found, attempt = await self._attempt(request, waited)
+            attempts.append(attempt)
+            if isinstance(found, Completion):
+                return Outcome(found, tuple(attempts))
+            self._give_up_if_hopeless(found, attempts)
+            waited = self._backoff(found, len(attempts))
+            await self.surroundings.sleep(waited)
+
+    def _give_up_if_hopeless(self, error: AttemptError, attempts: list[Attempt]) -> None:
+        wait = error.retry_after_s or 0.0
+        if not error.is_retryable:
+            why = HINTS.get(error.status or 0, "asking again would not help")
+        elif wait > LONGEST_RETRY_AFTER_S:
+            why = f"the provider asks to wait {wait:.0f} s"
+        elif len(attempts) >= self.model.max_attempts:
+            why = "no attempt is left"
+        else:
+            return
+        count = "1 attempt" if len(attempts) == 1 else f"{len(attempts)} attempts"
+        status = "" if error.status is None else f", status {error.status}"
+        raise UnavailableError(
+            "provider_fault",
+            f"model {self.model.player}: {error.error}{status} after {count}; {why}",
+        )
+
+    def _backoff(self, error: AttemptError, failures: int) -> float:
+        """Draw the wait before the next attempt, not below what the provider asks for."""
+        most = min(LONGEST_BACKOFF_S, FIRST_BACKOFF_S * 2 ** (failures - 1))
+        drawn = self.surroundings.chance.uniform(0.0, most)
+        if error.retry_after_s is None:
+            return drawn
+        self._limiter.hold(error.retry_after_s)
+        return error.retry_after_s + min(drawn, FIRST_BACKOFF_S)
+
+    async def _attempt(
+        self, request: Request, waited: float
+    ) -> tuple[Completion | AttemptError, Attempt]:
+        bound = usage_bound(request)
+        expected = estimated_usage(request, None).input_tokens + bound.output_tokens
+        found: Completion | AttemptError
+        async with self._limiter.call(expected):
+            most = self._price_of(bound)
+            reservation = await self.budget.reserve(most, request.spec.model)
+            # Whatever happens, even if the run is cancelled: what may have been paid is counted.
+            cost, is_estimated = most, True
+            status: int | None
+            start = self.surroundings.clock()
+            try:
+                found, usage = await self._completion(request)
+                cost, is_estimated = self._price_of(usage), usage.is_estimated
+                status = 400 if found.finish_reason == CONTEXT_EXCEEDED else 200
+            except AttemptError as error:
+                found, status = error, error.status
+                if error.is_free:
+                    cost, is_estimated = 0, False
+            except CalbenchError:
+                cost = 0  # never sent
+                raise
+            finally:
+                self.budget.settle(reservation, cost)
+            attempt = Attempt(
+                status=status,
+                error=found.error if isinstance(found, AttemptError) else None,
+                latency_s=round(max(0.0, self.surroundings.clock() - start), 6),
+                waited_s=round(waited, 6),
+                cost_usd=None if self.price is None else cost / NANO,
+                is_cost_estimated=self.price is not None and is_estimated,
+            )
+        return found, attempt
+
+    def _price_of(self, usage: Usage) -> int:
+        return 0 if self.price is None else self.price.nano_usd(usage)
+
+    async def _completion(self, request: Request) -> tuple[Completion, Usage]:
+        """Make an attempt within the time allowed, and clean what came back."""
+        try:
+            async with asyncio.timeout(self.model.timeout_s):
+                completion = clean(await self.transport(request, self.model))
+        except TimeoutError as error:
+            raise AttemptError("Timeout") from error
+        usage = completion.usage or estimated_usage(request, completion.text)
+        return replace(completion, usage=usage), usage

@@ -1,0 +1,105 @@
+"""A reply as it is recorded: the request it answers, what came back, how it was got."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from calbench.domain.usage import Usage
+from calbench.llm.completion import Completion, ResponseFormat, Sampling, TokenLogprob
+from calbench.llm.replies.request import Digest, NamedRequest
+
+
+class Attempt(BaseModel):
+    """One call to a provider, successful or not.
+
+    Attributes:
+        status: HTTP status; absent if no reply arrived.
+        error: class of the error; absent if there was none.
+        latency_s: seconds from sending to the reply or the error.
+        waited_s: seconds of back-off before it.
+        cost_usd: what it counts against a cap; absent without a price.
+        is_cost_estimated: whether that is a bound or an estimate rather than the price of
+            the tokens that the provider counted.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    status: int | None = None
+    error: str | None = None
+    latency_s: Annotated[float, Field(ge=0)]
+    waited_s: Annotated[float, Field(ge=0)] = 0.0
+    cost_usd: Annotated[float, Field(ge=0)] | None = None
+    is_cost_estimated: bool = False
+
+
+class Record(BaseModel):
+    """A recorded reply.
+
+    Attributes:
+        key: digest of the request.
+        thread: digest of the thread of messages, see :class:`Link`.
+        reply_schema: digest of the JSON Schema that was sent; absent if none was.
+        asked_logprobs: whether token log-probabilities were asked for.
+        attempts: in order; the last one brought the reply.
+        recorded_at: when the reply came; UTC.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: Digest
+    model: str
+    sampling: Sampling
+    response_format: ResponseFormat = "none"
+    reply_schema: Digest | None = None
+    asked_logprobs: bool = False
+    replicate: int = 0
+    thread: Digest
+    text: str | None = None
+    finish_reason: str | None = None
+    refusal: str | None = None
+    usage: Usage | None = None
+    logprobs: tuple[TokenLogprob, ...] | None = None
+    attempts: Annotated[tuple[Attempt, ...], Field(min_length=1)]
+    recorded_at: AwareDatetime
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What all attempts cost; absent if none has a price."""
+        costs = [attempt.cost_usd for attempt in self.attempts if attempt.cost_usd is not None]
+        return sum(costs) if costs else None
+
+    def completion(self) -> Completion:
+        """Return the reply as it was first given."""
+        return Completion(
+            text=self.text,
+            finish_reason=self.finish_reason,
+            refusal=self.refusal,
+            usage=self.usage,
+            logprobs=self.logprobs,
+            key=self.key,
+        )
+
+
+def recorded(
+    asked: NamedRequest, reply: Completion, attempts: tuple[Attempt, ...], then: datetime
+) -> Record:
+    """Return the record of a reply that came at a time."""
+    spec = asked.request.spec
+    return Record(
+        key=asked.key,
+        model=spec.model,
+        sampling=spec.sampling,
+        response_format=spec.response_format,
+        reply_schema=asked.schema_digest,
+        asked_logprobs=asked.request.logprobs,
+        replicate=spec.replicate,
+        thread=asked.thread,
+        text=reply.text,
+        finish_reason=reply.finish_reason,
+        refusal=reply.refusal,
+        usage=reply.usage,
+        logprobs=reply.logprobs,
+        attempts=attempts,
+        recorded_at=then,
+    )

@@ -1,0 +1,94 @@
+"""One attempt to reach a model: its interface, its errors, and cleaning of what it returns."""
+
+import math
+from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass, replace
+
+from calbench.domain.usage import Usage
+from calbench.files import printable, shorten
+from calbench.llm.completion import Completion, Request, TokenLogprob, well_formed
+from calbench.llm.model import Endpoint
+
+LOWEST_LOGPROB = -9999.0
+"""Stands for what is infinitely unlikely, as some providers write it."""
+
+MOST_TOKENS = 1_000_000_000
+"""A provider that counts more is not believed [C]."""
+
+CONTEXT_EXCEEDED = "context_exceeded"
+"""Finish reason of a thread that no longer fits the model."""
+
+RETRYABLE = frozenset({408, 409, 425, 429})
+
+
+@dataclass(eq=False)
+class AttemptError(Exception):
+    """An attempt that brought no reply.
+
+    It contains none of the provider's text: error bodies repeat keys and addresses.
+
+    Attributes:
+        error: class of the error.
+        status: HTTP status; absent if no reply arrived.
+        retry_after_s: seconds the provider asks to wait.
+        is_retryable: whether another attempt may succeed.
+        is_free: whether the provider answered with an error, which costs nothing. After a
+            timeout or a broken connection the model may have worked all the same.
+    """
+
+    error: str
+    _: KW_ONLY
+    status: int | None = None
+    retry_after_s: float | None = None
+    is_retryable: bool = True
+    is_free: bool = False
+
+
+Transport = Callable[[Request, Endpoint], Awaitable[Completion]]
+"""Makes one attempt; raises :class:`AttemptError`. Usage is absent if the provider gave none."""
+
+
+def is_retryable(status: int) -> bool:
+    """Return whether a fault may pass."""
+    return status in RETRYABLE or status >= 500
+
+
+def clean(completion: Completion) -> Completion:
+    """Make a provider's reply fit to be recorded, whatever it contains.
+
+    Lone surrogates become U+FFFD, numbers finite, an empty text an absent one.
+    """
+    reason = completion.finish_reason
+    return replace(
+        completion,
+        text=well_formed(completion.text or "") or None,
+        finish_reason=None if reason is None else shorten(printable(well_formed(reason)), 64),
+        refusal=well_formed(completion.refusal or "") or None,
+        logprobs=None
+        if completion.logprobs is None
+        else tuple(map(_clean_token, completion.logprobs)),
+        usage=_clean_usage(completion.usage),
+        key=None,
+    )
+
+
+def _clean_token(token: TokenLogprob) -> TokenLogprob:
+    return TokenLogprob(
+        well_formed(token.token),
+        _logprob(token.logprob),
+        tuple((well_formed(text), _logprob(value)) for text, value in token.top),
+    )
+
+
+def _logprob(value: float) -> float:
+    return max(LOWEST_LOGPROB, value) if math.isfinite(value) else LOWEST_LOGPROB
+
+
+def _clean_usage(usage: Usage | None) -> Usage | None:
+    """Drop impossible counts; unknown ones are estimated later."""
+    if usage is None:
+        return None
+    counts = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)
+    if not all(0 <= count <= MOST_TOKENS for count in counts):
+        return None
+    return replace(usage, cached_tokens=min(usage.cached_tokens, usage.input_tokens))
