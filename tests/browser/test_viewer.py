@@ -94,7 +94,7 @@ def test_optimum_stands_beside_and_where_it_was_lost_is_one_click_away(visit: Vi
     assert page.locator(".cb-optimum td.cb-meeting").count() == 15
     expect(page.locator(".cb-costs tbody tr")).to_have_count(6)
     expect(page.locator(".cb-track-lost")).to_have_count(1)
-    page.get_by_role("button", name="Go to where the optimum was lost").click()
+    page.get_by_role("button", name="Go to where the optimum became unreachable").click()
     expect(page.locator(".cb-lost")).to_contain_text("a meeting could not be scheduled any more")
     expect(page.locator(".cb-event")).to_contain_text("is resolved: no batch")
     at = page.locator("#cb-traces").get_attribute("data-event")
@@ -210,10 +210,10 @@ def test_two_games_stand_side_by_side(visit: Visit) -> None:
     expect(second.locator(".cb-outcomes")).to_contain_text("no batch")
     assert page.locator(".cb-grid").count() == 2
 
-    page.get_by_role("button", name="Previous round beside").click()
+    page.get_by_role("button", name="Previous round of the second game").click()
     expect(second.locator(".cb-place")).to_contain_text("round 2")
     expect(page.locator(".cb-place").first).to_contain_text("round 3")
-    page.get_by_role("button", name="Next event beside").click()
+    page.get_by_role("button", name="Next event of the second game").click()
     shown = second.locator(".cb-place").inner_text()
     moment = page.get_by_role("link", name="Link to this moment").get_attribute("href")
     assert re.search(r";beside=silent;event2=\d+$", moment or "")
