@@ -16,7 +16,7 @@
     var controls = el("div", { "class": "cb-controls cb-controls--beside", role: "group",
                                "aria-label": "Step through the second game" });
     var node = el("div", { "class": "cb-second", hidden: true }, title,
-      el("p", {}, el("label", {}, linked, " step both by round")), controls);
+      el("p", {}, el("label", {}, linked, " step both games by round")), controls);
 
     function button(face, label, to) {
       var each = el("button", { type: "button", "class": "md-button", "aria-label": label,
