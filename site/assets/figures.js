@@ -52,7 +52,7 @@
       .then(function () { place.setAttribute("data-drawn", ""); });
   }
 
-  /* A legend stands below the axis; how tall it is depends on the screen. */
+  /* The legend is below the axis; its height depends on the screen. */
   function makeRoom(place, figure) {
     var legend = place.querySelector(".legend .bg");
     if (!legend) {
@@ -89,7 +89,7 @@
     calbench.load(place.getAttribute("data-figure"), function (figure) {
       draw(place, figure);
     }, function () {
-      place.textContent = "The figure's data could not be read; its numbers stand below.";
+      place.textContent = "The figure's data could not be read; its numbers follow below.";
     });
   }
 
