@@ -14,8 +14,7 @@ from calbench.domain.ids import ItemId
 from calbench.domain.messages import Text
 from calbench.files import printable, shorten
 from calbench.report.escape import html_text
-from calbench.report.results import ExperimentResults
-from calbench.report.special import GAMES_SHOWN
+from calbench.report.site import Site
 from calbench.scenarios.models import ErrandEntry
 from calbench.traces.events import (
     AgentRegistered,
@@ -70,16 +69,11 @@ class Round:
     said: Sequence[tuple[int, tuple[int, ...], str]]
 
 
-def picture(experiments: Sequence[ExperimentResults]) -> str:
-    """Return the first game of the first experiment that fits, as a figure with a link.
-
-    Args:
-        experiments: whose games the trace browser has; the best to look at first.
-    """
-    for results in experiments:
-        scenarios = results.spread(GAMES_SHOWN.get(results.name))
+def first_round(site: Site) -> str:
+    """Return the first game that fits, speakers first, as a figure with a link."""
+    for results in sorted(site.played, key=lambda each: each.role.page != "language"):
         for team in results.teams:
-            trace = next(results.traces_of(team, scenarios), None)
+            trace = next(results.traces_of(team, results.shown), None)
             if trace is not None and fits(trace):
                 return figure(trace, results.name)
     return ""

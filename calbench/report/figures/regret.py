@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from calbench.analysis.tables.regret import NEVER
-from calbench.report import numbers
+from calbench.report.columns import decimal
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, bars, dots, height
 from calbench.report.figures.figure import Figure, columns_of, selected
 from calbench.report.figures.style import Style, Value
 from calbench.report.figures.views import View, value, who
-from calbench.report.results import Row
+from calbench.report.tables import Row
 
 PARTS: Mapping[str, str] = {
     "slot_choice": "Slot choice",
@@ -127,8 +127,8 @@ def _main_parts(rows: list[Row]) -> list[str]:
     """Return which cause is the largest, and of whom."""
     teams: dict[str, list[str]] = {}
     for row in rows:
-        part = max(PARTS, key=lambda name: numbers.decimal(row[name]))
-        if numbers.decimal(row[part]) > 0:
+        part = max(PARTS, key=lambda name: decimal(row[name]))
+        if decimal(row[part]) > 0:
             teams.setdefault(PARTS[part], []).append(row["team"])
     return [f"{part} is the largest part of {words.joined(who)}." for part, who in teams.items()]
 

@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from calbench.report import numbers
-from calbench.report.escape import html_text
-from calbench.report.results import Row
+from calbench.report.columns import decimal
+from calbench.report.setting import Setting
+from calbench.report.site import Site
+from calbench.report.tables import Row
 
 WELFARE = "dsm-welfare"
 """The team from which each line starts."""
@@ -43,6 +44,16 @@ class Line:
     points: tuple[tuple[str, Row], ...]
 
 
+def lines_of(site: Site, setting: Setting) -> list[Line]:
+    """Return what is drawn beside the teams of a setting."""
+    swept = [
+        row
+        for each in site.on("plane")
+        for row in each.tables.rows("leaderboard.csv", setting=setting.name)
+    ]
+    return lines(swept, setting.leaderboard)
+
+
 def lines(frontier: Sequence[Row], leaderboard: Sequence[Row]) -> list[Line]:
     """Return the swept settings of one setting of scenarios.
 
@@ -74,31 +85,9 @@ def lines(frontier: Sequence[Row], leaderboard: Sequence[Row]) -> list[Line]:
             NAMES[key].format(theta=held),
             tuple(
                 (f"{SIGNS[key]} = {value}", row)
-                for value, row in sorted(found, key=lambda each: numbers.decimal(each[0]))
+                for value, row in sorted(found, key=lambda each: decimal(each[0]))
             ),
         )
         for key, found in points.items()
         if found
     ]
-
-
-def table(title: str, found: Sequence[Line], measures: Sequence[str]) -> str:
-    """Return the lines in numbers (leaderboard.csv)."""
-    return numbers.table(
-        f"DSM between its presets, {title}",
-        [
-            numbers.plain_header("Swept"),
-            *(numbers.word_header(text) for text in ("Value", "Team")),
-            *(numbers.measure_header(name, "../method.html") for name in measures),
-        ],
-        [
-            [
-                f'<th scope="row">{html_text(line.name)}</th>',
-                numbers.word_cell(label),
-                numbers.word_cell(row["team"]),
-                *(numbers.estimate_cell(row, name) for name in measures),
-            ]
-            for line in found
-            for label, row in line.points
-        ],
-    )

@@ -13,9 +13,9 @@ from typing import Any
 
 from calbench.errors import FileError
 from calbench.metrics.speech.patterns import PATTERNS
-from calbench.report.games import shown_note
-from calbench.report.packing import column
-from calbench.report.results import ExperimentResults, Row
+from calbench.report.games.packing import column
+from calbench.report.experiment import Experiment
+from calbench.report.tables import Row
 from calbench.scenarios.labels import TIERS
 from calbench.scenarios.models import Scenario
 
@@ -39,23 +39,21 @@ class ExperimentIndex:
     """Takes the games of one experiment.
 
     Attributes:
-        per_setting: scenarios whose games are shown, evenly over each setting; ``None``: all.
         kind_by_team: kinds in words, of the teams that have games; filled from outside.
     """
 
-    results: ExperimentResults
-    per_setting: int | None
+    results: Experiment
     kind_by_team: dict[str, str] = field(default_factory=dict)
     _games: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
 
     @cached_property
     def _rows(self) -> Mapping[tuple[str, str], Row]:
-        rows = self.results.table("games.csv")
+        rows = self.results.tables.rows("games.csv")
         return {(row["team"], row["scenario_id"]): row for row in rows}
 
     @cached_property
     def _audits(self) -> Mapping[tuple[str, str], Row]:
-        rows = self.results.optional("audit_games.csv")
+        rows = self.results.tables.optional("audit_games.csv")
         return {(row["team"], row["scenario_id"]): row for row in rows}
 
     def add(self, team: str, scenario_id: str, texts: int) -> None:
@@ -66,7 +64,7 @@ class ExperimentIndex:
         """
         row = self._rows.get((team, scenario_id))
         if row is None:
-            table = self.results.tables / "games.csv"
+            table = self.results.folder / "games.csv"
             raise FileError(f"{table}: has no game of {team} on {scenario_id}; analyze again")
         numbers = [_number(row[name]) for name in NUMBERS.values()]
         self._games[team, scenario_id] = [
@@ -79,8 +77,8 @@ class ExperimentIndex:
     def data(self) -> dict[str, Any]:
         """Return the entry of the index."""
         teams = [team for team in self.results.teams if team in self.kind_by_team]
-        scenarios = self.results.spread(self.per_setting)
-        note = shown_note(self.results, self.per_setting)
+        scenarios = self.results.shown
+        note = self.results.shown_note
         places = [(team, each.scenario_id) for each in scenarios for team in teams]
         games = [self._games[place] for place in places if place in self._games]
         missing = [n for n, place in enumerate(places) if place not in self._games]
@@ -101,14 +99,9 @@ class GameIndex:
         self._entries: list[dict[str, Any]] = []
 
     @contextmanager
-    def experiment(
-        self, results: ExperimentResults, per_setting: int | None
-    ) -> Iterator[ExperimentIndex]:
-        """Take the games of an experiment, of so many scenarios a setting if not of all.
-
-        One without games is left out.
-        """
-        entry = ExperimentIndex(results, per_setting)
+    def experiment(self, results: Experiment) -> Iterator[ExperimentIndex]:
+        """Take the games of an experiment; one without games is left out."""
+        entry = ExperimentIndex(results)
         yield entry
         if entry.kind_by_team:
             self._entries.append(entry.data())

@@ -18,12 +18,12 @@ from calbench.memory import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.said import said
 from calbench.report.escape import plain_script
-from calbench.report.gameindex import ExperimentIndex, GameIndex
-from calbench.report.games import packed_game, prompt_data, scenario_data, team_kind
-from calbench.report.ledger import LOST_COLUMNS, ledger_data
-from calbench.report.results import ExperimentResults, Row, ScenarioTraces
-from calbench.report.search import WordIndex, words_of
-from calbench.report.special import GAMES_SHOWN
+from calbench.report.games.index import GameIndex
+from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
+from calbench.report.games.ledger import LOST_COLUMNS, ledger_data
+from calbench.report.experiment import Experiment, ScenarioTraces
+from calbench.report.games.search import WordIndex, words_of
+from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Trace
 
@@ -78,11 +78,11 @@ class WrittenGame:
 
 @no_collection()
 def write_games(
-    experiments: Sequence[ExperimentResults],
+    experiments: Sequence[Experiment],
     folder: Path,
     executor: Executor | None = None,
-) -> dict[str, str]:
-    """Write page data of all games; return the kind of every team that played, in words.
+) -> None:
+    """Write page data of all games.
 
     Keys begin with the experiment: settings, teams and scenarios of several experiments may
     have the same names.
@@ -96,28 +96,23 @@ def write_games(
         FileError: a trace does not fit its suite, or no row of ``games.csv`` tells of it.
     """
     index, words = GameIndex(), WordIndex()
-    kind_by_team: dict[str, str] = {}
     for results in experiments:
-        with index.experiment(results, GAMES_SHOWN.get(results.name)) as entry:
-            for game in _games(entry, folder, executor):
+        with index.experiment(results) as entry:
+            for game in _games(results, folder, executor):
                 entry.add(game.team, game.scenario_id, words.add(game.messages))
                 entry.kind_by_team.setdefault(game.team, game.kind)
-        for team, kind in entry.kind_by_team.items():
-            kind_by_team.setdefault(team, kind)
     buckets = []
     for bucket, content in words.files():
         write_data(folder, f"search/{bucket}", content)
         buckets.append(bucket)
     write_data(folder, "index", {**index.data(), "buckets": buckets})
-    return kind_by_team
 
 
 def _games(
-    entry: ExperimentIndex, folder: Path, executor: Executor | None
+    results: Experiment, folder: Path, executor: Executor | None
 ) -> Iterator[WrittenGame]:
-    results, per_setting = entry.results, entry.per_setting
-    is_whole = per_setting is None
-    scenarios = results.scenarios_as_read() if is_whole else iter(results.spread(per_setting))
+    is_whole = results.role.games == "all"
+    scenarios = results.scenarios_as_read() if is_whole else iter(results.shown)
     tasks = _tasks(results, scenarios, folder)
     for written in mapped(write_task, tasks, executor):
         yield from written
@@ -137,7 +132,7 @@ def write_data(folder: Path, key: str, value: Any, function: str = "calbench.dat
 
 
 def _tasks(
-    results: ExperimentResults, scenarios: Iterator[Scenario], folder: Path
+    results: Experiment, scenarios: Iterator[Scenario], folder: Path
 ) -> Iterator[GameTask]:
     size = max(1, GAMES_PER_TASK // max(1, len(results.teams)))
     while chunk := list(islice(scenarios, size)):

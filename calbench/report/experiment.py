@@ -1,61 +1,55 @@
-"""What the site shows: tables, suites and traces of experiments, and tables over several runs."""
+"""One experiment of the site: its tables, its suite and its traces."""
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from calbench.analysis.datapackage import read_settings
 from calbench.analysis.settings import Settings
 from calbench.errors import CalbenchError, FileError
-from calbench.files import printable, read_bytes
+from calbench.files import printable
+from calbench.report.role import Role
+from calbench.report.tables import Row, Tables
 from calbench.scenarios.models import ID_PATTERN, Scenario
 from calbench.scenarios.storage import iter_suite, read_suite
 from calbench.traces.models import Trace
 from calbench.traces.storage import TraceReader
 
-Row = Mapping[str, str]
-"""A row of a table by column. Cells stay text, as the table has them; empty is absent."""
-
 
 @dataclass(frozen=True)
-class ExperimentResults:
-    """Where the results of one experiment stand.
+class Experiment:
+    """The results of one experiment.
 
     Attributes:
         name: of the experiment; it becomes part of page names.
         suite: suite file, one scenario a line.
-        tables: folder with the CSV tables.
+        folder: folder with its CSV tables.
         traces: folder with ``<team>/<scenario_id>.json``.
+        role: what it is for.
     """
 
     name: str
     suite: Path
-    tables: Path
+    folder: Path
     traces: Path
+    role: Role = field(default_factory=Role)
 
     def __post_init__(self) -> None:
         """Refuse a name that cannot be part of a file name."""
         checked_id(self.name, "experiment")
 
-    def table(self, name: str) -> list[Row]:
-        """Read a table, e.g. ``leaderboard.csv``.
+    @cached_property
+    def tables(self) -> Tables:
+        """Its tables."""
+        return Tables(self.folder)
 
-        Raises:
-            FileError: it cannot be read, or a row does not fit its header.
-        """
-        return read_table(self.tables / name)
-
-    def optional(self, name: str) -> list[Row]:
-        """Read a table that not every run has; no rows if it is absent.
-
-        Raises:
-            FileError: it cannot be read, or a row does not fit its header.
-        """
-        return self.table(name) if (self.tables / name).is_file() else []
+    @property
+    def title(self) -> str:
+        """What captions call it."""
+        title = self.role.title or self.name
+        return title[:1].upper() + title[1:]
 
     @cached_property
     def made_with(self) -> Settings:
@@ -64,7 +58,7 @@ class ExperimentResults:
         Raises:
             FileError: what describes the tables cannot be read.
         """
-        return read_settings(self.tables)
+        return read_settings(self.folder)
 
     @property
     def confidence(self) -> str:
@@ -96,35 +90,46 @@ class ExperimentResults:
     @cached_property
     def settings(self) -> tuple[str, ...]:
         """The settings of the leaderboard, in its order."""
-        rows = self.table("leaderboard.csv")
+        rows = self.tables.rows("leaderboard.csv")
         return tuple(dict.fromkeys(checked_id(row["setting"], "setting") for row in rows))
 
     @cached_property
     def teams(self) -> tuple[str, ...]:
         """The teams of the leaderboard, in its order."""
-        rows = self.table("leaderboard.csv")
+        rows = self.tables.rows("leaderboard.csv")
         return tuple(dict.fromkeys(checked_id(row["team"], "team") for row in rows))
 
     @cached_property
     def lost_by_game(self) -> Mapping[tuple[str, str], Row]:
         """Where each game's optimum went out of reach, by team and scenario, if it is known."""
-        if not (self.tables / "optimum_lost.csv").is_file():
-            return {}
-        return {(row["team"], row["scenario_id"]): row for row in self.table("optimum_lost.csv")}
+        rows = self.tables.optional("optimum_lost.csv")
+        return {(row["team"], row["scenario_id"]): row for row in rows}
 
-    def spread(self, per_setting: int | None) -> tuple[Scenario, ...]:
-        """Return at most so many scenarios of each setting, evenly over the suite's order.
+    @cached_property
+    def shown(self) -> tuple[Scenario, ...]:
+        """The scenarios whose games the trace browser has, evenly over each setting.
 
-        Suites stand in the order of difficulty, so every third is there alike.
+        Suites are in the order of difficulty, so every third has its share.
         """
-        if per_setting is None:
+        if self.role.games == "all":
             return self.scenarios
-        places: set[str] = set()
+        chosen: set[str] = set()
         for setting in dict.fromkeys(scenario.setting for scenario in self.scenarios):
             ids = [s.scenario_id for s in self.scenarios if s.setting == setting]
-            count = min(per_setting, len(ids))
-            places.update(ids[place * len(ids) // count] for place in range(count))
-        return tuple(scenario for scenario in self.scenarios if scenario.scenario_id in places)
+            count = min(self.role.games, len(ids))
+            chosen.update(ids[place * len(ids) // count] for place in range(count))
+        return tuple(scenario for scenario in self.scenarios if scenario.scenario_id in chosen)
+
+    @property
+    def shown_note(self) -> str:
+        """Which games the trace browser has, where it does not have all."""
+        suite, shown = len(self.scenarios), len(self.shown)
+        if shown == suite:
+            return ""
+        return (
+            f"{shown} of {suite} scenarios are shown here, as many of each setting and evenly over "
+            f"its range of difficulty; the traces of all games are made in data/traces/{self.name}."
+        )
 
     def traces_of(self, team: str, scenarios: Sequence[Scenario] | None = None) -> Iterator[Trace]:
         """Yield a team's traces in the order of the suite; games that are missing are left out.
@@ -147,48 +152,14 @@ def percent(share: float) -> str:
     return f"{round(100 * share, 8):g}%"
 
 
-def confidence_of(experiments: Iterable[ExperimentResults]) -> str:
+def confidence_of(experiments: Iterable[Experiment]) -> str:
     """Return the confidence of the intervals of some experiments, as pages say it."""
     return " or ".join(dict.fromkeys(results.confidence for results in experiments))
 
 
-def level_of(experiments: Iterable[ExperimentResults]) -> str:
+def level_of(experiments: Iterable[Experiment]) -> str:
     """Return below which level p-values tell teams of some experiments apart, likewise."""
     return " or ".join(dict.fromkeys(results.level for results in experiments))
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Tables over several runs, which :mod:`calbench.analysis.summary` makes.
-
-    Attributes:
-        folder: where they are.
-    """
-
-    folder: Path
-
-    def has(self, name: str) -> bool:
-        """Whether there is such a table."""
-        return (self.folder / name).is_file()
-
-    def table(self, name: str) -> list[Row]:
-        """Read a table, e.g. ``leaderboard.csv``; no rows if there was nothing to bring together.
-
-        Raises:
-            FileError: it cannot be read, or a row does not fit its header.
-        """
-        return read_table(self.folder / name) if self.has(name) else []
-
-    def rows_by_experiment(self, name: str) -> dict[str, list[Row]]:
-        """Read a table whose rows name their experiment.
-
-        Raises:
-            FileError: it cannot be read, or a row does not fit its header.
-        """
-        found: dict[str, list[Row]] = {}
-        for row in self.table(name):
-            found.setdefault(row["experiment"], []).append(row)
-        return found
 
 
 class ScenarioTraces:
@@ -234,23 +205,3 @@ def checked_id(text: str, kind: str) -> str:
             "in a name; rename it"
         )
     return text
-
-
-def read_table(path: Path) -> list[Row]:
-    """Read a CSV file with a header.
-
-    Raises:
-        FileError: it cannot be read, or a row does not fit its header.
-    """
-    try:
-        text = read_bytes(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FileError(f"{path}: byte {error.start + 1} is not UTF-8") from error
-    lines = filter(None, csv.reader(io.StringIO(text, newline="")))
-    header = next(lines, [])
-    rows: list[Row] = []
-    for number, cells in enumerate(lines, start=2):
-        if len(cells) != len(header):
-            raise FileError(f"{path}, line {number}: not as many cells as the header has columns")
-        rows.append(dict(zip(header, cells, strict=True)))
-    return rows

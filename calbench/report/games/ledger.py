@@ -20,7 +20,7 @@ from calbench.metrics.speech.own_slot import own_slot
 from calbench.metrics.speech.patterns import message_patterns
 from calbench.metrics.speech.said import Said, said
 from calbench.metrics.speech.told import labels_of_game, told_by
-from calbench.report.results import Row
+from calbench.report.tables import Row
 from calbench.scenarios.labels import LABEL_BANKS, Labels
 from calbench.traces.events import AnnouncementSent
 from calbench.traces.models import Trace

@@ -13,8 +13,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from calbench.analysis.summary import KIND_WORDS, in_words
-from calbench.report.packing import packed_events
-from calbench.report.results import ExperimentResults
+from calbench.report.games.packing import packed_events
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
     AgentRegistered,
@@ -167,17 +166,6 @@ def event_data(event: Event, num_slots: int) -> dict[str, Any]:
         if content.get("slots") == list(range(num_slots)):
             del content["slots"]
     return data
-
-
-def shown_note(results: ExperimentResults, per_setting: int | None) -> str:
-    """Return which games the browser has, where it does not have all."""
-    suite, shown = len(results.scenarios), len(results.spread(per_setting))
-    if shown == suite:
-        return ""
-    return (
-        f"{shown} of {suite} scenarios are shown here, as many of each setting and evenly over "
-        f"its range of difficulty; the traces of all games are made in data/traces/{results.name}."
-    )
 
 
 def _plain(value: Any) -> Any:
