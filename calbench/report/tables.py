@@ -19,6 +19,11 @@ class Tables:
         self.folder = folder
         self._rows: dict[str, list[Row]] = {}
 
+    @property
+    def names(self) -> list[str]:
+        """The files of the folder's tables, in the order of their names."""
+        return sorted(path.name for path in self.folder.glob("*.csv"))
+
     def has(self, name: str) -> bool:
         """Return whether there is such a table."""
         return name in self._rows or (self.folder / name).is_file()

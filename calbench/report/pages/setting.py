@@ -51,10 +51,7 @@ def content(site: Site, setting: Setting) -> Content:
             "shares": [_share(site, row) for row in setting.rows("vps_shares.csv")],
             "revealing": [_revealing(site, row) for row in revealing],
             "plane": plane,
-            "tables": sorted(
-                f"{setting.experiment.name}/{path.name}"
-                for path in setting.experiment.folder.glob("*.csv")
-            ),
+            "tables": setting.experiment.tables.names,
         },
         figures=[plane],
     )
