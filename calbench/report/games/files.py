@@ -18,10 +18,10 @@ from calbench.memory import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.said import said
 from calbench.report.escape import plain_script
-from calbench.report.games.index import GameIndex
-from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
-from calbench.report.games.ledger import LOST_COLUMNS, ledger_data
 from calbench.report.experiment import Experiment, ScenarioTraces
+from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
+from calbench.report.games.index import GameIndex
+from calbench.report.games.ledger import LOST_COLUMNS, ledger_data
 from calbench.report.games.search import WordIndex, words_of
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
@@ -108,9 +108,7 @@ def write_games(
     write_data(folder, "index", {**index.data(), "buckets": buckets})
 
 
-def _games(
-    results: Experiment, folder: Path, executor: Executor | None
-) -> Iterator[WrittenGame]:
+def _games(results: Experiment, folder: Path, executor: Executor | None) -> Iterator[WrittenGame]:
     is_whole = results.role.games == "all"
     scenarios = results.scenarios_as_read() if is_whole else iter(results.shown)
     tasks = _tasks(results, scenarios, folder)
@@ -131,9 +129,7 @@ def write_data(folder: Path, key: str, value: Any, function: str = "calbench.dat
         file.write(script)
 
 
-def _tasks(
-    results: Experiment, scenarios: Iterator[Scenario], folder: Path
-) -> Iterator[GameTask]:
+def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> Iterator[GameTask]:
     size = max(1, GAMES_PER_TASK // max(1, len(results.teams)))
     while chunk := list(islice(scenarios, size)):
         yield GameTask(

@@ -13,8 +13,8 @@ from typing import Any
 
 from calbench.errors import FileError
 from calbench.metrics.speech.patterns import PATTERNS
-from calbench.report.games.packing import column
 from calbench.report.experiment import Experiment
+from calbench.report.games.packing import column
 from calbench.report.tables import Row
 from calbench.scenarios.labels import TIERS
 from calbench.scenarios.models import Scenario
