@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from calbench.errors import CalbenchError
-from calbench.report.pages import document, home, regret, setting
+from calbench.report.pages import document, home, regret, reproduction, scale, setting
 from calbench.report.pages.page import Content, Page
 from calbench.report.site import Site
 
@@ -12,6 +12,9 @@ PAGES = (
     Page("index.md", "Home", "Home", content=home.content),
     Page("results/{slug}.md", "{title}", "Results", "Games",
          template="results/setting.md", content_of_setting=setting.content),
+    Page("results/scale.md", "Scale", "Results", "Figures", content=scale.content),
+    Page("results/reproduction.md", "Table 2", "Results", "Beside the paper",
+         content=reproduction.content),
     Page("results/regret.md", "Regret explained", "Results", "Behind the numbers",
          content=regret.content,
          answers="what excess cost is made of, and when the optimum went out of reach"),
