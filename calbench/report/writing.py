@@ -5,10 +5,13 @@ import shutil
 from concurrent.futures import Executor
 from pathlib import Path
 
+import pandas as pd
 import yaml
 
+from calbench.analysis.audit_sample import SAMPLE
 from calbench.errors import FileError, OutputError
 from calbench.report.games.files import write_data, write_games
+from calbench.report.links import GameLinks
 from calbench.report.pages import navigation, pages_of, see_also
 from calbench.report.pages.page import Content, Page
 from calbench.report.site import Site
@@ -92,6 +95,18 @@ def _copy_tables(site: Site, target: Path) -> None:
     _copy_csvs(site.summary.folder, target)
     if site.published.folder.is_dir():
         _copy_csvs(site.published.folder, target / "published")
+    if site.sample:
+        shutil.copyfile(site.unattached.folder / SAMPLE.path, target / SAMPLE.path)
+    leaking = target / "leaking_messages.csv"
+    if leaking.is_file():
+        _leave_out_games(leaking, site.links)
+
+
+def _leave_out_games(path: Path, links: GameLinks) -> None:
+    """Leave out the rows of a table whose games the trace browser does not have."""
+    rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+    games = rows[["experiment", "team", "scenario_id"]].itertuples(index=False)
+    rows[[links.has(*game) for game in games]].to_csv(path, index=False, lineterminator="\n")
 
 
 def _copy_csvs(source: Path, target: Path) -> None:
@@ -109,7 +124,8 @@ def _write_schemas(folder: Path) -> None:
 
 def _write_pages(site: Site, pages: dict[Page, Content], docs: Path) -> None:
     templates = Templates(site.sources / "docs")
-    shared = {"site": site, "explaining": see_also(pages)}
+    paths = {page.path for page in pages}
+    shared = {"site": site, "explaining": see_also(pages), "paths": paths}
     for page, content in pages.items():
         for figure in content.figures:
             figure.write(docs)

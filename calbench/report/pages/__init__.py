@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from calbench.errors import CalbenchError
-from calbench.report.pages import document, home, regret, reproduction, scale, setting
+from calbench.report.pages import audits, document, home, regret, reproduction, scale, setting
 from calbench.report.pages.page import Content, Page
 from calbench.report.site import Site
 
@@ -15,6 +15,9 @@ PAGES = (
     Page("results/scale.md", "Scale", "Results", "Figures", content=scale.content),
     Page("results/reproduction.md", "Table 2", "Results", "Beside the paper",
          content=reproduction.content),
+    Page("results/audits.md", "Audits of language", "Results", "Behind the numbers",
+         content=audits.content,
+         answers="who leaks most at equal cost, in which game and in which sentence"),
     Page("results/regret.md", "Regret explained", "Results", "Behind the numbers",
          content=regret.content,
          answers="what excess cost is made of, and when the optimum went out of reach"),
