@@ -1,18 +1,17 @@
 """What the site shows: experiments, tables over several of them, and the numbers of others."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.summary import Runs, RunTables
 from calbench.report.experiment import Experiment
 from calbench.report.figures.style import SWEPT, Style, styles
 from calbench.report.links import GameLinks
 from calbench.report.role import SETTINGS
 from calbench.report.setting import Setting
-from calbench.report.tables import Row, Tables
+from calbench.report.tables import Tables
 
 
 @dataclass(frozen=True)
@@ -76,11 +75,6 @@ class Site:
     def links(self) -> GameLinks:
         """The games that the trace browser has."""
         return GameLinks(self.played)
-
-    @cached_property
-    def sample(self) -> Sequence[Row]:
-        """How right the audits of language are (audit_sample.csv), if that was measured."""
-        return self.unattached.optional(SAMPLE.path)
 
     @cached_property
     def unattached(self) -> Tables:

@@ -95,7 +95,7 @@ def _copy_tables(site: Site, target: Path) -> None:
     _copy_csvs(site.summary.folder, target)
     if site.published.folder.is_dir():
         _copy_csvs(site.published.folder, target / "published")
-    if site.sample:
+    if site.unattached.has(SAMPLE.path):
         shutil.copyfile(site.unattached.folder / SAMPLE.path, target / SAMPLE.path)
     leaking = target / "leaking_messages.csv"
     if leaking.is_file():

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from calbench.errors import CalbenchError
-from calbench.report.pages import audits, document, home, regret, reproduction, scale, setting
+from calbench.report.pages import audits, document, home, paper, regret, reproduction, scale, setting
 from calbench.report.pages.page import Content, Page
 from calbench.report.site import Site
 
@@ -13,6 +13,9 @@ PAGES = (
     Page("results/{slug}.md", "{title}", "Results", "Games",
          template="results/setting.md", content_of_setting=setting.content),
     Page("results/scale.md", "Scale", "Results", "Figures", content=scale.content),
+    Page("results/paper.md", "The paper's tables", "Results", "Beside the paper",
+         content=paper.content,
+         answers="the paper's tables, and the same measures of our games"),
     Page("results/reproduction.md", "Table 2", "Results", "Beside the paper",
          content=reproduction.content),
     Page("results/audits.md", "Audits of language", "Results", "Behind the numbers",

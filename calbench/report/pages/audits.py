@@ -25,7 +25,7 @@ def content(site: Site) -> Content | None:
     experiments = spoken(site)
     if not experiments:
         return None
-    files = [LEAKING, *([SAMPLE.path] if site.sample else [])]
+    files = [LEAKING, *([SAMPLE.path] if site.unattached.has(SAMPLE.path) else [])]
     return Content(
         {
             "tiers": TIERS,
@@ -44,7 +44,10 @@ def spoken(site: Site) -> list[Experiment]:
 
 def sample(site: Site) -> dict[str, Any]:
     """Return the table of the labelled sample with the confidence of its intervals."""
-    rows = [{**row, "label": row["label"].replace("_", " ")} for row in site.sample]
+    rows = [
+        {**row, "label": row["label"].replace("_", " ")}
+        for row in site.unattached.optional(SAMPLE.path)
+    ]
     return {"sample": rows, "sample_confidence": percent(CONFIDENCE)}
 
 
