@@ -88,7 +88,7 @@ def _copy_tables(site: Site, target: Path) -> None:
         _copy_csvs(each.folder, target / each.name)
     for each in site.ranked:
         for name in BELOW:
-            if each.tables.optional(name):
+            if each.tables.has(name):
                 path = target / each.name / name
                 path.parent.mkdir(exist_ok=True)
                 shutil.copyfile(each.folder / name, path)

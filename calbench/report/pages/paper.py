@@ -164,12 +164,17 @@ def _agreement(experiment: Experiment) -> Iterator[dict[str, Any]]:
 def _files(site: Site) -> list[str]:
     """Return the tables behind the page, below the site's folder of tables."""
     sample = [SAMPLE.path] if site.unattached.has(SAMPLE.path) else []
+    published = [f"published/{name}" for name in site.published.names]
     ours = [
         f"{each.name}/{name}"
-        for tables in (TABLES, (TOTALS, AGREEMENT))
         for each in site.ranked
-        for name in tables
+        for name in TABLES
         if each.tables.optional(name)
     ]
-    published = [f"published/{name}" for name in site.published.names]
-    return [SCHEDULED, *sample, *published, *ours]
+    judged = [
+        f"{each.name}/{name}"
+        for each in site.ranked
+        for name in (TOTALS, AGREEMENT)
+        if each.tables.has(name)
+    ]
+    return [SCHEDULED, *sample, *published, *ours, *judged]
