@@ -11,15 +11,15 @@ from calbench.domain.messages import Text
 from calbench.report import audits, judge, numbers, paper, paper_ours, telling
 from calbench.report.audit_messages import browsable, most_telling
 from calbench.report.audits import Audits
+from calbench.report.experiment import Experiment
 from calbench.report.links import GameLinks
 from calbench.report.navigation import grouped
 from calbench.report.paper_ours import Ours
 from calbench.report.regret import Regret
 from calbench.report.regret import parts as regret_parts
-from calbench.report.results import ExperimentResults, Row, Summary, read_table
 from calbench.report.setting import SettingResults
 from calbench.report.setting_page import WARNING, lost_games
-from calbench.report.special import NONE_SPECIAL, SpecialResults
+from calbench.report.tables import Row, Tables, read_table
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
 from calbench.traces.events import DmSent
@@ -73,8 +73,8 @@ def by_hand(folder: Path) -> Summary:
     return Summary(folder)
 
 
-def results(folder: Path, name: str = "uniform") -> ExperimentResults:
-    return ExperimentResults(name, folder / "suite.jsonl", folder, folder / "traces")
+def results(folder: Path, name: str = "uniform") -> Experiment:
+    return Experiment(name, folder / "suite.jsonl", folder, folder / "traces")
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def suite() -> tuple[Scenario, ...]:
 
 
 @pytest.fixture(scope="module")
-def spoken(tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     folder = tmp_path_factory.mktemp("spoken")
     return make_language(folder, "language", "guarded", "oversharer", num_scenarios=2)
 
@@ -141,13 +141,13 @@ def test_links_lead_only_to_games_that_there_are(
     assert "<b" not in links.game("uniform", HOSTILE, HOSTILE)
 
 
-def leaking(spoken: ExperimentResults) -> list[Row]:
+def leaking(spoken: Experiment) -> list[Row]:
     rows = spoken.table("leaking_messages.csv")
     return [{**row, "experiment": spoken.name} for row in rows]
 
 
 def test_messages_of_games_that_nobody_can_step_through_are_not_named(
-    spoken: ExperimentResults, tmp_path: Path
+    spoken: Experiment, tmp_path: Path
 ) -> None:
     special = SpecialResults([spoken], PUBLISHED)
     summary = Summary(summary_of([], tmp_path / "src", special))
@@ -159,7 +159,7 @@ def test_messages_of_games_that_nobody_can_step_through_are_not_named(
     assert browsable(summary, GameLinks([], elsewhere)) == []
 
 
-def test_leaking_messages_are_those_that_the_audit_counted(spoken: ExperimentResults) -> None:
+def test_leaking_messages_are_those_that_the_audit_counted(spoken: Experiment) -> None:
     rows = leaking(spoken)
     counted = {
         (row["setting"], row["team"]): int(row["leaking_messages"])
@@ -175,7 +175,7 @@ def test_leaking_messages_are_those_that_the_audit_counted(spoken: ExperimentRes
     assert not any(row["team"] == "guarded" for row in rows)
 
 
-def test_leaking_message_is_at_its_event_with_its_words(spoken: ExperimentResults) -> None:
+def test_leaking_message_is_at_its_event_with_its_words(spoken: Experiment) -> None:
     rows = leaking(spoken)
 
     for trace in spoken.traces_of("oversharer"):
@@ -208,7 +208,7 @@ def test_most_telling_comes_first_and_each_game_once() -> None:
     ]  # fmt: skip
 
 
-def test_path_from_equal_cost_to_the_sentence(spoken: ExperimentResults, tmp_path: Path) -> None:
+def test_path_from_equal_cost_to_the_sentence(spoken: Experiment, tmp_path: Path) -> None:
     special = SpecialResults([spoken], PUBLISHED)
     rows = leaking(spoken)
     shown = Audits.of([spoken], rows, GameLinks([], special))

@@ -8,12 +8,11 @@ import pytest
 
 from calbench.analysis.datapackage import write_datapackage
 from calbench.analysis.settings import Settings
+from calbench.report.experiment import Experiment
 from calbench.report.figures import audits, difficulty, regret, talk
 from calbench.report.figures.gallery import Gallery
 from calbench.report.figures.style import Style
 from calbench.report.figures.views import View, who
-from calbench.report.results import ExperimentResults
-from calbench.report.special import SpecialResults
 from calbench.stats.spec import AnalysisSpec
 
 STYLES = {name: Style("#0072b2", "circle") for name in ("a", "b", "dsm-x", "dsm-y")}
@@ -29,7 +28,7 @@ def write(folder: Path, name: str, rows: Sequence[Mapping[str, object]]) -> None
 
 @pytest.fixture
 def view(tmp_path: Path) -> View:
-    results = ExperimentResults("s", tmp_path / "suite", tmp_path / "tables", tmp_path / "traces")
+    results = Experiment("s", tmp_path / "suite", tmp_path / "tables", tmp_path / "traces")
     write(results.tables, "leaderboard.csv", [board("a", "0.4"), board("b", "0.9")])
     return View(results, "s", "s")
 

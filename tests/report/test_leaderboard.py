@@ -10,8 +10,8 @@ import pytest
 
 from calbench.analysis.measures import MEASURES
 from calbench.report import board, comparisons, leaderboard, numbers, ratings
-from calbench.report.results import ExperimentResults, Summary, read_table
-from calbench.report.special import SpecialResults
+from calbench.report.experiment import Experiment
+from calbench.report.tables import Tables, read_table
 from tests.report.sample_site import SampleSite
 from tests.report.samples import make_results, summary_of, write_pages
 from tests.report.test_site_source import Numbers
@@ -19,19 +19,19 @@ from tests.report.test_special_pages import PUBLISHED
 
 
 @pytest.fixture(scope="module")
-def spoken(sample_site: SampleSite) -> ExperimentResults:
+def spoken(sample_site: SampleSite) -> Experiment:
     return sample_site.language
 
 
 @pytest.fixture(scope="module")
-def cohort(sample_site: SampleSite) -> ExperimentResults:
+def cohort(sample_site: SampleSite) -> Experiment:
     return sample_site.cohort
 
 
 @pytest.fixture(scope="module")
 def played(
-    spoken: ExperimentResults, tmp_path_factory: pytest.TempPathFactory
-) -> ExperimentResults:
+    spoken: Experiment, tmp_path_factory: pytest.TempPathFactory
+) -> Experiment:
     """Protocols on the scenarios of the language experiment."""
     folder = tmp_path_factory.mktemp("uniform")
     scenarios = [s for s in spoken.scenarios if s.setting == "uniform"]
@@ -40,9 +40,9 @@ def played(
 
 @pytest.fixture(scope="module")
 def docs(
-    spoken: ExperimentResults,
-    cohort: ExperimentResults,
-    played: ExperimentResults,
+    spoken: Experiment,
+    cohort: Experiment,
+    played: Experiment,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     out = tmp_path_factory.mktemp("site") / "src"
@@ -52,7 +52,7 @@ def docs(
 
 @pytest.fixture(scope="module")
 def views(
-    docs: Path, spoken: ExperimentResults, cohort: ExperimentResults, played: ExperimentResults
+    docs: Path, spoken: Experiment, cohort: Experiment, played: Experiment
 ) -> tuple[board.View, ...]:
     rows = read_table(docs / "tables" / "leaderboard.csv")
     return board.views_of(rows, [played, spoken, cohort])
@@ -81,9 +81,9 @@ def test_same_scenarios_and_channel_are_one_view(views: tuple[board.View, ...]) 
     ]
 
 
-def test_other_scenarios_are_another_view(played: ExperimentResults, tmp_path: Path) -> None:
+def test_other_scenarios_are_another_view(played: Experiment, tmp_path: Path) -> None:
     other = make_results(tmp_path, "uniform", ["imap"], num_scenarios=2)
-    renamed = ExperimentResults("later", other.suite, other.tables, other.traces)
+    renamed = Experiment("later", other.suite, other.tables, other.traces)
 
     summary = Summary(summary_of([played, renamed], tmp_path / "src"))
     found = board.views_of(summary.table("leaderboard.csv"), [played, renamed])
@@ -96,9 +96,9 @@ def test_other_scenarios_are_another_view(played: ExperimentResults, tmp_path: P
 
 def test_every_number_is_a_cell_of_a_table(
     views: tuple[board.View, ...],
-    played: ExperimentResults,
-    spoken: ExperimentResults,
-    cohort: ExperimentResults,
+    played: Experiment,
+    spoken: Experiment,
+    cohort: Experiment,
 ) -> None:
     by_name = {each.name: each for each in (played, spoken, cohort)}
     for view in views:
@@ -119,7 +119,7 @@ def test_every_number_is_a_cell_of_a_table(
 
 
 def test_agent_games_are_counted_as_the_measure_says(
-    views: tuple[board.View, ...], played: ExperimentResults
+    views: tuple[board.View, ...], played: Experiment
 ) -> None:
     rows = played.table("agent_games.csv")
     for row in views[0].rows[:3]:
@@ -131,7 +131,7 @@ def test_agent_games_are_counted_as_the_measure_says(
 
 
 def test_oracle_pays_what_the_oracle_pays(
-    views: tuple[board.View, ...], played: ExperimentResults
+    views: tuple[board.View, ...], played: Experiment
 ) -> None:
     oracle = views[0].rows[-1]
     seats = sum(scenario.num_agents for scenario in played.scenarios)
@@ -215,7 +215,7 @@ def test_page_reads_without_scripts(docs: Path, views: tuple[board.View, ...]) -
 
 
 def test_comparisons_hold_every_row_and_say_who_is_better(
-    docs: Path, played: ExperimentResults, spoken: ExperimentResults
+    docs: Path, played: Experiment, spoken: Experiment
 ) -> None:
     data = page_data(docs, "comparisons")
     rows = [dict(zip(data["columns"], r, strict=True)) for g in data["groups"] for r in g["rows"]]
@@ -238,7 +238,7 @@ def test_comparisons_hold_every_row_and_say_who_is_better(
 
 
 def test_ratings_show_the_table_and_what_weakens_it(
-    docs: Path, spoken: ExperimentResults, tmp_path: Path
+    docs: Path, spoken: Experiment, tmp_path: Path
 ) -> None:
     page = (docs / "results" / "ratings.md").read_text()
     cells = {
@@ -266,7 +266,7 @@ def test_ratings_show_the_table_and_what_weakens_it(
     for name in ("ratings_met.csv", "ratings_margins.csv"):
         (tmp_path / name).write_text((spoken.tables / name).read_text())
 
-    shown = ratings.ratings([ExperimentResults("seven", spoken.suite, tmp_path, spoken.traces)])
+    shown = ratings.ratings([Experiment("seven", spoken.suite, tmp_path, spoken.traces)])
 
     assert shown.count('<th scope="row">model-') == 7
     assert f"1</data>{numbers.DASH}<data" in shown
