@@ -36,4 +36,9 @@ def site(specs: Sequence[RunSpec]) -> Site:
         )
         for spec in specs
     ]
-    return Site(SOURCES, tuple(experiments), Tables(paths.tables("summary")), Tables(paths.DATA / "published"))
+    return Site(
+        SOURCES,
+        tuple(experiments),
+        Tables(paths.tables("summary")),
+        Tables(paths.DATA / "published"),
+    )

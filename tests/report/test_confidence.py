@@ -56,9 +56,9 @@ def widths(docs: Path, table: str, measure: str) -> list[float]:
     [
         ("leaderboard.csv", "adjusted_excess_cost"),
         ("regret_by_team.csv", "excess"),
-        ("regret_by_team.csv", "lost_share"),
+        ("regret_by_team.csv", "unreachable_share"),
         ("uniform/excess_parts.csv", "excess"),
-        ("uniform/optimum_lost_shares.csv", "share"),
+        ("uniform/optimum_unreachable_shares.csv", "share"),
     ],
 )
 def test_less_confidence_is_a_narrower_interval(

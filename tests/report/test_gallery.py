@@ -96,20 +96,20 @@ def test_excess_is_drawn_in_its_parts_and_the_largest_is_named(view: View) -> No
 def test_kept_optima_are_drawn_first(view: View) -> None:
     rows = [
         {
-            "setting": "s", "team": team, "lost_in": place, "games": "1", "searched_games": "4",
-            **interval("share", share),
+            "setting": "s", "team": team, "unreachable_from": place, "games": "1",
+            "searched_games": "4", **interval("share", share),
         }
         for place, team, share in (
             ("Never", "a", "0.5000"), ("Never", "b", "0.0000"),
             ("Meeting 1", "a", "0.2500"), ("Meeting 1", "b", "1.0000"),
         )
     ]  # fmt: skip
-    write(view.results.tables, "optimum_lost_shares.csv", rows)
+    write(view.results.tables, "optimum_unreachable_shares.csv", rows)
 
-    figure = regret.optimum_lost(view)
+    figure = regret.optimum_unreachable(view)
 
-    assert [(row["team"], row["lost_in"], row["share"]) for row in figure.rows] == [
-        (row["team"], row["lost_in"], row["share"]) for row in rows
+    assert [(row["team"], row["unreachable_from"], row["share"]) for row in figure.rows] == [
+        (row["team"], row["unreachable_from"], row["share"]) for row in rows
     ]
     assert [trace["name"] for trace in figure.drawn["data"]][:2] == ["Never", "Meeting 1"]
     assert "Lowest share of games that keep the optimum: b, 0; highest: a, 0.5." in figure.says

@@ -80,7 +80,10 @@ def test_prompts_are_word_for_word_those_of_the_trace(speakers: list[Experiment]
 
 def test_hostile_words_of_a_model_are_data_and_never_markup(docs: Path) -> None:
     folder = docs / "pagedata"
-    files = [*(folder / "games" / "smollm2").rglob("*"), *(folder / "prompts" / "smollm2").rglob("*")]
+    files = [
+        *(folder / "games" / "smollm2").rglob("*"),
+        *(folder / "prompts" / "smollm2").rglob("*"),
+    ]
     scripts = [path.read_text() for path in files if path.is_file()]
 
     assert len(scripts) == 6
@@ -141,7 +144,8 @@ def test_index_says_what_the_audits_found(docs: Path) -> None:
     index = data(docs, "index")
     entry = index["experiments"][-2]
     audits = {
-        (row["team"], row["scenario_id"]): row for row in rows_of(docs, "language", "audit_games.csv")
+        (row["team"], row["scenario_id"]): row
+        for row in rows_of(docs, "language", "audit_games.csv")
     }
     teams = [team for team, _ in entry["teams"]]
     places = [(team, scenario) for scenario in entry["scenarios"]["id"] for team in teams]
@@ -162,11 +166,11 @@ def test_index_says_what_the_audits_found(docs: Path) -> None:
     assert len(set(games["told"])) > 1
 
 
-def test_lost_and_typed_games_have_no_audit(docs: Path) -> None:
-    typed, _, lost = data(docs, "index")["experiments"]
+def test_excluded_and_typed_games_have_no_audit(docs: Path) -> None:
+    typed, _, excluded = data(docs, "index")["experiments"]
 
     assert typed["games"]["told"] == {"all": None}
-    assert unpacked(lost["games"]["told"], 3)[2] is None
+    assert unpacked(excluded["games"]["told"], 3)[2] is None
     assert [row["scenario_id"] for row in rows_of(docs, "smollm2", "audit_games.csv")] == [
         "smollm2-000",
         "smollm2-001",

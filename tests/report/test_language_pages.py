@@ -165,9 +165,7 @@ def test_plane_of_typed_teams_names_them_and_nothing_else(docs: Path) -> None:
     assert all("-open" not in trace["marker"]["symbol"] for trace in drawn["data"])
 
 
-def test_cohort_page_says_what_became_of_the_meetings(
-    docs: Path, cohort: Experiment
-) -> None:
+def test_cohort_page_says_what_became_of_the_meetings(docs: Path, cohort: Experiment) -> None:
     (row,) = cohort.table("outcomes.csv")
     text = page(docs, "smollm2")
 
@@ -185,9 +183,7 @@ def test_cohort_page_says_what_became_of_the_meetings(
     assert "language models</span>" in text
 
 
-def test_cohort_without_a_meeting_says_none_and_why(
-    cohort: Experiment, tmp_path: Path
-) -> None:
+def test_cohort_without_a_meeting_says_none_and_why(cohort: Experiment, tmp_path: Path) -> None:
     tables = copied(cohort.tables, tmp_path / "tables")
     (row,) = cohort.table("outcomes.csv")
     path = tables / "outcomes.csv"
@@ -230,9 +226,7 @@ def test_pages_are_in_the_navigation_and_on_the_home_page(docs: Path) -> None:
     assert 'href="results/smollm2.html"' in home
 
 
-def test_pages_are_absent_with_their_experiments(
-    protocols: Experiment, tmp_path: Path
-) -> None:
+def test_pages_are_absent_with_their_experiments(protocols: Experiment, tmp_path: Path) -> None:
     write_pages([protocols], tmp_path / "src")
 
     docs = tmp_path / "src" / "docs"

@@ -29,9 +29,7 @@ def cohort(sample_site: SampleSite) -> Experiment:
 
 
 @pytest.fixture(scope="module")
-def played(
-    spoken: Experiment, tmp_path_factory: pytest.TempPathFactory
-) -> Experiment:
+def played(spoken: Experiment, tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     """Protocols on the scenarios of the language experiment."""
     folder = tmp_path_factory.mktemp("uniform")
     scenarios = [s for s in spoken.scenarios if s.setting == "uniform"]
@@ -155,8 +153,10 @@ def test_baselines_have_no_rank_and_groups_are_not_shared_by_experiments(
 
     assert row_of["silent"]["excess_cost_rank_low"] == ""
     assert row_of["imap"]["excess_cost_ranked"] == "2"
-    assert row_of["imap"]["excess_cost_ties"] == row_of["mediator"]["excess_cost_ties"] == "a"
-    assert row_of["candid"]["excess_cost_ties"] == row_of["guarded"]["excess_cost_ties"] == "b"
+    assert row_of["imap"]["excess_cost_letters"] == row_of["mediator"]["excess_cost_letters"] == "a"
+    assert (
+        row_of["candid"]["excess_cost_letters"] == row_of["guarded"]["excess_cost_letters"] == "b"
+    )
 
 
 def test_loss_by_messages_and_by_reflections_have_columns_of_their_own(
@@ -263,7 +263,7 @@ def test_ratings_show_the_table_and_what_weakens_it(
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(models)
-    for name in ("ratings_met.csv", "ratings_margins.csv"):
+    for name in ("ratings_pairs.csv", "ratings_margins.csv"):
         (tmp_path / name).write_text((spoken.tables / name).read_text())
 
     shown = ratings.ratings([Experiment("seven", spoken.suite, tmp_path, spoken.traces)])
@@ -278,4 +278,4 @@ def test_every_measure_can_be_shown(views: tuple[board.View, ...]) -> None:
     shown = {field.column for field in leaderboard.fields(views)}
 
     assert {measure.name for measure in MEASURES} <= shown
-    assert {*board.USAGE, board.PRICE_PER_GAME, "games_lost"} <= shown
+    assert {*board.USAGE, board.PRICE_PER_GAME, "games_excluded"} <= shown

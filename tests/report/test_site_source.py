@@ -247,9 +247,7 @@ def test_experiment_names_that_are_no_file_names_are_refused(name: str, tmp_path
         Experiment(name, tmp_path, tmp_path, tmp_path)
 
 
-def test_hostile_team_names_are_refused(
-    experiments: list[Experiment], tmp_path: Path
-) -> None:
+def test_hostile_team_names_are_refused(experiments: list[Experiment], tmp_path: Path) -> None:
     given = experiments[0]
     tables = tmp_path / "tables"
     shutil.copytree(given.tables, tables)
@@ -282,9 +280,7 @@ def test_row_that_does_not_fit_its_header_is_refused(tmp_path: Path) -> None:
         read_table(table)
 
 
-def test_foreign_folder_is_never_replaced(
-    experiments: list[Experiment], tmp_path: Path
-) -> None:
+def test_foreign_folder_is_never_replaced(experiments: list[Experiment], tmp_path: Path) -> None:
     (tmp_path / "precious.txt").write_text("mine")
 
     with pytest.raises(OutputError, match="holds other files"):

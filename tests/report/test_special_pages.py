@@ -261,9 +261,7 @@ def test_special_experiments_have_no_game_and_no_page_of_settings(docs: Path) ->
     ]  # fmt: skip
 
 
-def test_pages_are_absent_with_their_experiments(
-    browsable: Experiment, tmp_path: Path
-) -> None:
+def test_pages_are_absent_with_their_experiments(browsable: Experiment, tmp_path: Path) -> None:
     write_pages([browsable], tmp_path / "src")
 
     names = {path.name for path in (tmp_path / "src" / "docs" / "results").iterdir()}
