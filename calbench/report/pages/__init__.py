@@ -23,7 +23,7 @@ PAGES = (
          answers="who leaks most at equal cost, in which game and in which sentence"),
     Page("results/regret.md", "Regret explained", "Results", "Behind the numbers",
          content=regret.content,
-         answers="what excess cost is made of, and when the optimum went out of reach"),
+         answers="what excess cost is made of, and when the optimum became unreachable"),
     Page("traces.md", "Traces", "Traces"),
     Page("method.md", "Method", "Method", content=document.method),
     Page("reproduce.md", "Reproduce", "Use it", content=document.timings),

@@ -1,4 +1,4 @@
-"""The page that says where excess cost comes from, and when the optimum went out of reach."""
+"""The page that says where excess cost comes from, and when the optimum became unreachable."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,10 +10,10 @@ from calbench.report.site import Site
 from calbench.report.tables import Row
 
 TEAMS = "regret_by_team.csv"
-ROUNDS = "optimum_lost_by_round.csv"
+ROUNDS = "optimum_unreachable_by_round.csv"
 GAMES = "regret_by_game.csv"
 
-SOURCES = ("regret.csv", "optimum_lost.csv")
+SOURCES = ("regret.csv", "optimum_unreachable.csv")
 """The tables of each experiment that those over all of them are made of."""
 
 WORST = 3

@@ -92,7 +92,7 @@ def _bytes(site: Site, scale: Experiment, rows: Sequence[Row]) -> Figure:
 
 def _size(scale: Experiment, setting: str, agents: str) -> dict[str, object]:
     """Return how many meetings and scenarios a setting has."""
-    games = scale.tables.rows("games.csv", setting=setting, is_lost="false")
+    games = scale.tables.rows("games.csv", setting=setting, is_excluded="false")
     teams = scale.tables.rows("leaderboard.csv", setting=setting)
     return {
         "setting": setting,
