@@ -128,9 +128,7 @@ def intervals(
     return [interval(*each, digits=digits) for each in _titles(names)]
 
 
-def _titles(
-    names: Iterable[str] | Mapping[str, str], title: str = ""
-) -> Iterable[tuple[str, str]]:
+def _titles(names: Iterable[str] | Mapping[str, str], title: str = "") -> Iterable[tuple[str, str]]:
     if isinstance(names, Mapping):
         return names.items()
     return [(name, title.format(name) if title else titled(name)) for name in names]

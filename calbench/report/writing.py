@@ -5,16 +5,16 @@ import shutil
 from concurrent.futures import Executor
 from pathlib import Path
 
-import pandas as pd
 import yaml
 
 from calbench.analysis.audit_sample import SAMPLE
+from calbench.analysis.summary import SUMMARY
 from calbench.errors import FileError, OutputError
 from calbench.report.games.files import write_data, write_games
-from calbench.report.links import GameLinks
 from calbench.report.pages import navigation, pages_of, see_also
 from calbench.report.pages.page import Content, Page
-from calbench.report.site import Site
+from calbench.report.site import LEAKING, Site
+from calbench.report.tables import csv_bytes
 from calbench.report.templating import Templates
 from calbench.scenarios.storage import scenario_schema
 from calbench.traces.storage import trace_schema
@@ -97,16 +97,9 @@ def _copy_tables(site: Site, target: Path) -> None:
         _copy_csvs(site.published.folder, target / "published")
     if site.unattached.has(SAMPLE.path):
         shutil.copyfile(site.unattached.folder / SAMPLE.path, target / SAMPLE.path)
-    leaking = target / "leaking_messages.csv"
-    if leaking.is_file():
-        _leave_out_games(leaking, site.links)
-
-
-def _leave_out_games(path: Path, links: GameLinks) -> None:
-    """Leave out the rows of a table whose games the trace browser does not have."""
-    rows = pd.read_csv(path, dtype=str, keep_default_na=False)
-    games = rows[["experiment", "team", "scenario_id"]].itertuples(index=False)
-    rows[[links.has(*game) for game in games]].to_csv(path, index=False, lineterminator="\n")
+    if site.summary.has(LEAKING):
+        columns = [column.name for column in SUMMARY[LEAKING].columns]
+        (target / LEAKING).write_bytes(csv_bytes(columns, site.leaking_messages))
 
 
 def _copy_csvs(source: Path, target: Path) -> None:

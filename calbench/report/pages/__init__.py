@@ -4,7 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from calbench.errors import CalbenchError
-from calbench.report.pages import audits, document, home, paper, regret, reproduction, scale, setting
+from calbench.report.pages import (
+    audits,
+    document,
+    home,
+    paper,
+    regret,
+    reproduction,
+    scale,
+    setting,
+)
 from calbench.report.pages.page import Content, Page
 from calbench.report.site import Site
 

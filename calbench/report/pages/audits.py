@@ -8,14 +8,12 @@ from calbench.metrics.speech.own_slot import NAMES as LABELS
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import Experiment, percent
 from calbench.report.pages.page import Content
-from calbench.report.site import Site
+from calbench.report.site import LEAKING, Site
 from calbench.report.tables import Row
 from calbench.scenarios.labels import TIERS
 
 NAMED = 3
 """Messages of a team and setting that the page names [C]."""
-
-LEAKING = "leaking_messages.csv"
 
 TABLES = ("audit_patterns.csv", "audit_own_slot.csv", "audit_leaks.csv", "audit_honesty.csv")
 
@@ -26,13 +24,14 @@ def content(site: Site) -> Content | None:
     if not experiments:
         return None
     files = [LEAKING, *([SAMPLE.path] if site.unattached.has(SAMPLE.path) else [])]
+    files += [f"{each.name}/{table}" for each in experiments for table in TABLES]
     return Content(
         {
             "tiers": TIERS,
             "experiments": [_shown(each) for each in experiments],
             "messages": [row for each in experiments for row in _messages(site, each)],
             **sample(site),
-            "files": [*files, *(f"{each.name}/{table}" for each in experiments for table in TABLES)],
+            "files": files,
         }
     )
 
@@ -131,11 +130,7 @@ def patterns(experiment: Experiment, setting: str) -> dict[str, Any]:
 
 def _messages(site: Site, experiment: Experiment) -> Iterator[Row]:
     """Yield the messages of each team and setting that told most, linked to the very event."""
-    rows = [
-        row
-        for row in site.summary.rows(LEAKING, experiment=experiment.name)
-        if site.links.has(experiment.name, row["team"], row["scenario_id"])
-    ]
+    rows = [row for row in site.leaking_messages if row["experiment"] == experiment.name]
     for setting in experiment.settings:
         for team in experiment.teams:
             own = [row for row in rows if (row["team"], row["setting"]) == (team, setting)]

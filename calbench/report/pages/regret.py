@@ -60,10 +60,9 @@ def _worst(site: Site, games: Sequence[Row]) -> list[Row]:
     """Return the games of every team that paid most above the optimum, linked to the browser."""
     by_team: dict[tuple[str, str], list[Row]] = {}
     for game in games:
-        of_team = by_team.setdefault((game["setting"], game["team"]), [])
-        is_worth_a_look = decimal(game["excess"]) > 0 or game["event_index"]
-        if is_worth_a_look and site.links.has(game["experiment"], game["team"], game["scenario_id"]):
-            of_team.append(game)
+        place = game["experiment"], game["team"], game["scenario_id"]
+        if (decimal(game["excess"]) > 0 or game["event_index"]) and site.links.has(*place):
+            by_team.setdefault((game["setting"], game["team"]), []).append(game)
     for of_team in by_team.values():
         of_team.sort(key=lambda game: (-decimal(game["excess"]), game["scenario_id"]))
     return [_linked(site, game) for of_team in by_team.values() for game in of_team[:WORST]]

@@ -30,7 +30,7 @@ def content(site: Site) -> Content | None:
     drawn = {name: _curve(site, scale, name, agents, leaderboard) for name in MEASURES}
     drawn["bytes"] = _bytes(site, scale, sizes)
     speed = site.published.optional(SPEED)
-    published = [f"published/{SPEED}"] if speed else []
+    files = [f"{scale.name}/leaderboard.csv", f"{scale.name}/games.csv", BYTES]
     return Content(
         {
             "scale": scale,
@@ -44,8 +44,7 @@ def content(site: Site) -> Content | None:
             "bytes": _by_place(sizes, "setting"),
             "speed": _by_place(speed, "agents"),
             "speed_notes": list(dict.fromkeys(row["note"] for row in speed if row["note"])),
-            "files": [*(f"{scale.name}/{name}.csv" for name in ("leaderboard", "games")), BYTES]
-            + published,
+            "files": [*files, *([f"published/{SPEED}"] if speed else [])],
         },
         figures=list(drawn.values()),
     )
