@@ -4,13 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from calbench.errors import CalbenchError
-from calbench.report.pages import document, home, leaderboard, setting
+from calbench.report.pages import comparisons, document, home, leaderboard, ratings, setting
 from calbench.report.pages.page import Content, Page
 from calbench.report.site import Site
 
 PAGES = (
     Page("index.md", "Home", "Home", content=home.content),
     Page("leaderboard.md", "Leaderboard", "Leaderboard", content=leaderboard.content),
+    Page("results/ratings.md", "Ratings", "Leaderboard", content=ratings.content),
+    Page("results/comparisons.md", "Comparisons", "Leaderboard", content=comparisons.content),
     Page("results/{slug}.md", "{title}", "Results", "Games",
          template="results/setting.md", content_of_setting=setting.content),
     Page("traces.md", "Traces", "Traces"),
