@@ -4,7 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from calbench.errors import CalbenchError
-from calbench.report.pages import comparisons, document, home, leaderboard, ratings, setting
+from calbench.report.pages import (
+    comparisons,
+    difficulty,
+    document,
+    home,
+    leaderboard,
+    plane,
+    ratings,
+    setting,
+)
 from calbench.report.pages.page import Content, Page
 from calbench.report.site import Site
 
@@ -15,6 +24,8 @@ PAGES = (
     Page("results/comparisons.md", "Comparisons", "Leaderboard", content=comparisons.content),
     Page("results/{slug}.md", "{title}", "Results", "Games",
          template="results/setting.md", content_of_setting=setting.content),
+    Page("results/plane.md", "Cost and privacy", "Results", "Figures", content=plane.content),
+    Page("results/difficulty.md", "Difficulty", "Results", "Figures", content=difficulty.content),
     Page("traces.md", "Traces", "Traces"),
     Page("method.md", "Method", "Method", content=document.method),
     Page("reproduce.md", "Reproduce", "Use it", content=document.timings),

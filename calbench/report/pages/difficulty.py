@@ -1,0 +1,34 @@
+"""How hard the suites are: feasible fractions by setting and third."""
+
+from calbench.analysis.tables.difficulty import UNCUT
+from calbench.facts.games import FRACTION_DIGITS
+from calbench.report.columns import decimal
+from calbench.report.figures.difficulty import difficulties
+from calbench.report.pages.page import Content
+from calbench.report.setting import Setting
+from calbench.report.site import Site
+from calbench.scenarios.difficulty import TERTILES
+
+
+def content(site: Site) -> Content:
+    """Return the feasible fraction of every scenario, and their ranges (difficulty.csv)."""
+    fractions = {each.title: fractions_of(each) for each in site.settings}
+    names = dict.fromkeys(each.experiment.name for each in site.settings)
+    figure = difficulties(fractions, [f"{name}/games.csv" for name in names])
+    return Content(
+        {"fractions": figure, "ranges": site.summary.optional("difficulty.csv")}, figures=[figure]
+    )
+
+
+def fractions_of(setting: Setting) -> dict[str, list[str]]:
+    """Return the feasible fractions of a suite by third (games.csv).
+
+    Scenarios without a fraction are left out; those without a third are listed as "all".
+    """
+    scenarios = {row["scenario_id"]: row for row in setting.rows("games.csv")}
+    found: dict[str, list[str]] = {third: [] for third in (*TERTILES, UNCUT)}
+    for row in scenarios.values():
+        if row["feasible_fraction"]:
+            shown = f"{decimal(row['feasible_fraction']):.{FRACTION_DIGITS}f}"
+            found[row["tertile"] or UNCUT].append(shown)
+    return {third: cells for third, cells in found.items() if cells}
