@@ -5,10 +5,12 @@ from typing import Any
 
 from calbench.errors import CalbenchError
 from calbench.report.pages import (
+    cohort,
     comparisons,
     difficulty,
     document,
     home,
+    language,
     leaderboard,
     plane,
     ratings,
@@ -24,6 +26,8 @@ PAGES = (
     Page("results/comparisons.md", "Comparisons", "Leaderboard", content=comparisons.content),
     Page("results/{slug}.md", "{title}", "Results", "Games",
          template="results/setting.md", content_of_setting=setting.content),
+    Page("results/language.md", "Language agents", "Results", "Games", content=language.content),
+    Page("results/smollm2.md", "SmolLM2", "Results", "Games", content=cohort.content),
     Page("results/plane.md", "Cost and privacy", "Results", "Figures", content=plane.content),
     Page("results/difficulty.md", "Difficulty", "Results", "Figures", content=difficulty.content),
     Page("traces.md", "Traces", "Traces"),
