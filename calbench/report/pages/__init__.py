@@ -7,6 +7,7 @@ from calbench.errors import CalbenchError
 from calbench.report.pages import (
     cohort,
     comparisons,
+    dictionary,
     difficulty,
     document,
     home,
@@ -36,6 +37,7 @@ PAGES = (
     Page("evaluate.md", "Evaluate your model", "Use it"),
     Page("python.md", "Python", "Use it"),
     Page("extend.md", "Add to it", "Use it", content=document.contributing),
+    Page("data.md", "Data", "About", content=dictionary.content),
     Page("limitations.md", "Limitations and ethics", "About"),
     Page("changelog.md", "Changelog", "About", content=document.changelog),
     Page("cite.md", "How to cite", "About"),
