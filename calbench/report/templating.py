@@ -13,7 +13,7 @@ from calbench.errors import FileError
 from calbench.report import columns
 from calbench.report.escape import html_text, markdown_text
 
-MACROS = ("tables.jinja", "figures.jinja", "parts.jinja")
+MACROS = ("tables.jinja", "figures.jinja", "parts.jinja", "picture.jinja")
 """What every page may use, in ``calbench/report/templates``."""
 
 COLUMNS = {
@@ -60,7 +60,7 @@ class Templates:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._environment = environment(folder)
-        self._macros = lru_cache(self._macros_for)
+        self.macros = lru_cache(self._macros)
 
     def filled(self, name: str, root: str, values: Mapping[str, Any]) -> str:
         """Return a template with its values.
@@ -75,13 +75,14 @@ class Templates:
         """
         try:
             page = self._environment.get_template(name)
-            return page.render({**COLUMNS, **self._macros(root), "root": root, **values})
+            return page.render({**COLUMNS, **self.macros(root), "root": root, **values})
         except TemplateError as error:
             line = getattr(error, "lineno", None)
             where = f"{self._folder / name}" + (f", line {line}" if line else "")
             raise FileError(f"{where}: {error}") from error
 
-    def _macros_for(self, root: str) -> dict[str, Any]:
+    def _macros(self, root: str) -> dict[str, Any]:
+        """Return the macros of every page, for a way to the site's root."""
         found: dict[str, Any] = {}
         for name in MACROS:
             module = self._environment.get_template(name).make_module({**COLUMNS, "root": root})

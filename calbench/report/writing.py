@@ -90,7 +90,7 @@ def _copy_tables(site: Site, target: Path) -> None:
                 path.parent.mkdir(exist_ok=True)
                 shutil.copyfile(each.folder / name, path)
     _copy_csvs(site.summary.folder, target)
-    if any(not each.role.is_ranked for each in site.experiments):
+    if site.published.folder.is_dir():
         _copy_csvs(site.published.folder, target / "published")
 
 

@@ -97,8 +97,8 @@
       element("td", {}, number(at(row, "scenarios"), null)), difference(row),
       element("td", {}, number(at(row, "p"), 4)), element("td", {}, number(at(row, "p_adjusted"), 4)),
       element("td", { "class": "cb-word" }, word === "tie" ? "= tie" : word),
-      element("td", {}, number(at(row, "resolvable_gap"), 3)),
-      element("td", {}, number(at(row, "scenarios_needed"), null)));
+      element("td", {}, number(at(row, "minimum_detectable_difference"), 3)),
+      element("td", {}, number(at(row, "required_scenarios"), null)));
   }
 
   function draw() {
@@ -108,8 +108,9 @@
     var head = element("tr", {});
     [["Teams", "first less second"], ["Scenarios", "that count for both"],
      ["Difference", measure().unit + ", " + group().confidence + " interval"], ["p", "permutation test"],
-     ["p corrected", "Benjamini\u2013Hochberg"], ["Told apart", "below " + group().level],
-     ["Resolvable gap", group().power + " power"], ["Scenarios needed", "to split a gap of this size"]
+     ["p corrected", "Benjamini\u2013Hochberg"], ["Significant", "below " + group().level],
+     ["Minimum detectable difference", group().power + " power"],
+     ["Required scenarios", "to split a gap of this size"]
     ].forEach(function (title) {
       head.appendChild(element("th", { scope: "col" }, title[0],
         element("span", { "class": "cb-unit" }, title[1])));

@@ -63,8 +63,8 @@
   }
 
   /* Where the optimum went out of reach, in words; empty if nobody looked. */
-  function lostText(view) {
-    var lost = view.ledger && view.ledger.lost;
+  function unreachableText(view) {
+    var lost = view.ledger && view.ledger.unreachable;
     if (!lost) { return ""; }
     if (lost.at === null) { return "The optimum stayed within reach to the end."; }
     return "The optimum went out of reach at event " + lost.at + ": "
@@ -110,5 +110,5 @@
     return row;
   }
 
-  calbench.costs = { costsNode: costsNode, lostText: lostText, outcomesNode: outcomesNode };
+  calbench.costs = { costsNode: costsNode, unreachableText: unreachableText, outcomesNode: outcomesNode };
 }());

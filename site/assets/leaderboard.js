@@ -257,7 +257,7 @@
                                      "aria-label": "Rank " + text + ": why" }, text);
     button.addEventListener("click", function () { aboutRank(row); });
     var node = element("td", {}, button, small("of " + at(row, name + "_ranked")));
-    var ties = at(row, name + "_ties");
+    var ties = at(row, name + "_letters");
     if (ties) { node.appendChild(small("ties " + ties)); }
     return node;
   }
@@ -354,7 +354,7 @@
       ["A range", "A team's rank runs from 1 + the number of teams shown to be better, to the number " +
         "ranked less those shown to be worse. Shown means: p below " + view().level +
         " after correction, in a paired permutation test over the same scenarios."],
-      ["Ties", "Teams that share a letter are not told apart from one another."],
+      ["Ties", "Teams that share a letter do not differ significantly from one another."],
       ["Among", "teams of one experiment. Degenerate baselines and the oracle have no rank."]
     ], [["method.html#ties", "Method"], ["results/comparisons.html", "All comparisons"]]
       .concat(tableLinks("comparisons.csv")));
@@ -362,9 +362,9 @@
 
   function aboutRank(row) {
     var name = ranker().column;
-    var own = at(row, name + "_ties").split(" ").filter(Boolean);
+    var own = at(row, name + "_letters").split(" ").filter(Boolean);
     var tied = view().rows.filter(function (other) {
-      var letters = at(other, name + "_ties").split(" ");
+      var letters = at(other, name + "_letters").split(" ");
       return other !== row && own.some(function (letter) { return letters.indexOf(letter) >= 0; });
     }).map(function (other) { return at(other, "team"); });
     var low = Number(at(row, name + "_rank_low"));
@@ -400,7 +400,7 @@
     var lines = shownRows().map(function (row) {
       var cells = [view().setting, view().channel, at(row, "experiment"), at(row, "team"),
                    at(row, "kind"), ranker().id, at(row, name + "_rank_low"),
-                   at(row, name + "_rank_high"), at(row, name + "_ranked"), at(row, name + "_ties")];
+                   at(row, name + "_rank_high"), at(row, name + "_ranked"), at(row, name + "_letters")];
       fields.forEach(function (field) {
         var text = cell(row, field);
         cells.push(text);

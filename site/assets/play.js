@@ -90,7 +90,7 @@
       }
     }
 
-    /* Rounds, and where the optimum was lost, as marks under the slider. */
+    /* Rounds, and where the optimum became unreachable, as marks under the slider. */
     function drawTrack(view) {
       var end = Math.max(1, last(view));
       fill(part.track);
@@ -99,8 +99,8 @@
           mark(index / end, "cb-track-round", "|");
         }
       });
-      var lost = view.ledger && view.ledger.lost;
-      if (lost && lost.at !== null && view.who === "all") { mark(lost.at / end, "cb-track-lost", "▲"); }
+      var lost = view.ledger && view.ledger.unreachable;
+      if (lost && lost.at !== null && view.who === "all") { mark(lost.at / end, "cb-track-unreachable", "▲"); }
     }
 
     function mark(share, kind, text) {

@@ -24,7 +24,7 @@
       now: el("p", { "class": "cb-event", "aria-live": "polite" }),
       grid: region("cb-scroll", "Calendars" + of),
       optimum: region("cb-scroll", "The optimum's calendars" + of),
-      lost: el("p", { "class": "cb-lost" }),
+      lost: el("p", { "class": "cb-unreachable" }),
       talk: region("cb-lane", "Messages" + of),
       batches: region("cb-lane", "Batches" + of),
       costs: el("div", {}),
@@ -68,20 +68,20 @@
     if (isAll) {
       fill(part.costs, calbench.costs.costsNode(view));
       fill(part.outcomes, calbench.costs.outcomesNode(view));
-      drawLost(part.lost, view);
+      drawUnreachable(part.lost, view);
     }
     if (!part.optimum.hidden) { fill(part.optimum, calbench.grid.optimumNode(view)); }
     [part.talk, part.batches].forEach(follow);
   }
 
-  function drawLost(node, view) {
-    var lost = view.ledger && view.ledger.lost;
+  function drawUnreachable(node, view) {
+    var lost = view.ledger && view.ledger.unreachable;
     node.hidden = !lost;
     if (!lost) { return; }
-    node.appendChild(el("span", {}, calbench.costs.lostText(view) + " "));
+    node.appendChild(el("span", {}, calbench.costs.unreachableText(view) + " "));
     if (lost.at !== null) {
       var button = el("button", { type: "button", "class": "md-button cb-small" },
-        "Go to where the optimum was lost");
+        "Go to where the optimum became unreachable");
       button.addEventListener("click", function () { view.go(lost.at); });
       node.appendChild(button);
     }

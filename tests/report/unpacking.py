@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from calbench.report.packing import ALPHABET, MOVES, WHOLE
+from calbench.report.games.packing import ALPHABET, MOVES, WHOLE
 
 
 def page_data(pagedata: Path, key: str) -> Any:

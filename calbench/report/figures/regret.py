@@ -133,19 +133,19 @@ def _main_parts(rows: list[Row]) -> list[str]:
     return [f"{part} is the largest part of {words.joined(who)}." for part, who in teams.items()]
 
 
-def optimum_lost(view: View) -> Figure:
+def optimum_unreachable(view: View) -> Figure:
     """Return in which round the optimum went out of reach, as shares of games."""
-    rows = view.rows("optimum_lost_shares.csv")
+    rows = view.rows("optimum_unreachable_shares.csv")
     names = list(dict.fromkeys(row["team"] for row in rows))
     shares: dict[str, dict[str, Value]] = {NEVER: {}}
     for row in rows:
-        shares.setdefault(row["lost_in"], {})[row["team"]] = value(row, "share")
-    columns = columns_of("team", "lost_in", "games", "searched_games", measures=("share",))
+        shares.setdefault(row["unreachable_from"], {})[row["team"]] = value(row, "share")
+    columns = columns_of("team", "unreachable_from", "games", "searched_games", measures=("share",))
     first = {t: v.cell for t, v in shares.get("Meeting 1", {}).items()}
     kept = {team: each.cell for team, each in shares[NEVER].items()}
     return Figure(
         key=f"optimum-{view.key}",
-        title=f"When the optimum was lost, {view.title}",
+        title=f"When the optimum became unreachable, {view.title}",
         says=words.extremes(kept, "share of games that keep the optimum")
         + (" " + words.extremes(first, "share that loses it in meeting 1") if first else ""),
         drawn=bars(
@@ -158,7 +158,7 @@ def optimum_lost(view: View) -> Figure:
         ),
         columns=columns,
         rows=selected(rows, columns),
-        sources=(view.source("optimum_lost.csv"),),
+        sources=(view.source("optimum_unreachable.csv"),),
         note="The first turn after which no completion of the game reaches the oracle's cost, by "
         "meeting; a meeting that is not placed loses it too.",
         height=height(len(names), 6),

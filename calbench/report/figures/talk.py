@@ -131,11 +131,7 @@ def first_speaker(view: View, quantity: str) -> Figure:
         "p_adjusted",
     )
     names = [who(row) for row in rows]
-    clear = [
-        who(row)
-        for row in rows
-        if decimal(row["p_adjusted"] or "1") < decimal(level)
-    ]
+    clear = [who(row) for row in rows if decimal(row["p_adjusted"] or "1") < decimal(level)]
     found = {who(row): value(row, "difference") for row in rows}
     series = [
         Series(title, {name: found[name] for name in names if (name in clear) is wanted})

@@ -13,8 +13,8 @@ from typing import Any
 
 from calbench.errors import FileError
 from calbench.metrics.speech.patterns import PATTERNS
-from calbench.report.games.packing import column
 from calbench.report.experiment import Experiment
+from calbench.report.games.packing import column
 from calbench.report.tables import Row
 from calbench.scenarios.labels import TIERS
 from calbench.scenarios.models import Scenario
@@ -69,7 +69,7 @@ class ExperimentIndex:
         numbers = [_number(row[name]) for name in NUMBERS.values()]
         self._games[team, scenario_id] = [
             *numbers,
-            row["is_lost"] == "true" or None,
+            row["is_excluded"] == "true" or None,
             texts,
             *_found(self._audits.get((team, scenario_id))),
         ]

@@ -15,7 +15,7 @@ TABLE = "comparisons.csv"
 
 COLUMNS = (
     "team_a", "team_b", "measure", "scenarios", "difference", "difference_low", "difference_high",
-    "p", "p_adjusted", "resolvable_gap", "scenarios_needed",
+    "p", "p_adjusted", "minimum_detectable_difference", "required_scenarios",
 )  # fmt: skip
 """Of the table, as the page's data has them."""
 

@@ -52,7 +52,9 @@ def recipes(text: str, path: Path) -> list[str]:
 def timings(site: Site) -> Content:
     """Return times and sizes that were measured by hand, by group (timings.csv)."""
     rows = site.published.optional(TIMINGS)
-    return Content({"timings": {group: _of(rows, group) for group in ("reproduce", "calls", "site")}})
+    return Content(
+        {"timings": {group: _of(rows, group) for group in ("reproduce", "calls", "site")}}
+    )
 
 
 def method(site: Site) -> Content:

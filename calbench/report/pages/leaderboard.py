@@ -42,7 +42,7 @@ has a column of its own."""
 COUNTS: Mapping[str, tuple[str, str]] = {
     "scenarios": ("leaderboard.csv", "Scenarios"),
     "games": ("leaderboard.csv", "Games"),
-    "games_lost": ("outcomes.csv", "Games excluded"),
+    "games_excluded": ("outcomes.csv", "Games excluded"),
 }
 """Table and title of columns that count."""
 
@@ -240,7 +240,7 @@ def _column(field: Field) -> Column:
 
 def _cells(row: Row, shown: Sequence[Field]) -> dict[str, str]:
     """Return a row with its cells by field, and its rank in the first measure."""
-    parts = ("rank_low", "rank_high", "ranked", "ties")
+    parts = ("rank_low", "rank_high", "ranked", "letters")
     rank = {part: row[f"{FIRST_MEASURE}_{part}"] for part in parts}
     return {**row, **rank, **{field.id: cell(row, field) for field in shown}}
 

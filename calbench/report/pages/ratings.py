@@ -12,7 +12,7 @@ from calbench.report.site import Site
 from calbench.report.tables import Row
 
 POOLS: Mapping[str, str] = {
-    "models": "Models, and other agents written for CalBench",
+    "models": "Models and custom agents",
     "scripted": "Scripted speakers",
 }
 """Pools of players as the page calls them; nobody is rated against another pool."""
@@ -39,7 +39,7 @@ def content(site: Site) -> Content:
             "unrated": [
                 (each.name, setting, [_with_kind(row) for row in rows])
                 for each in site.ranked
-                for setting, rows in _by(each.tables.rows("ratings_apart.csv"), "setting").items()
+                for setting, rows in _by(each.tables.rows("ratings_unrated.csv"), "setting").items()
             ],
         }
     )
@@ -66,7 +66,7 @@ def _pool(experiment: Experiment, pool: str, rows: Sequence[Row]) -> dict[str, A
         "standings": [_standings(name, own) for name, own in _by(rows, "setting").items()],
         "met": [
             {**row, "linked": "yes" if row["is_linked"] == "true" else "⚠ no"}
-            for row in tables.rows("ratings_met.csv", pool=pool)
+            for row in tables.rows("ratings_pairs.csv", pool=pool)
         ],
         "margins": [
             {**row, "rating": TITLES.get(row["rating"], row["rating"])}

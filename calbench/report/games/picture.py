@@ -1,7 +1,7 @@
 """One round of a real game as a picture: calendars, what was said, and where they met.
 
-The picture is a function of the trace. It is drawn in classes, so the page's colours paint it in
-light and dark; it holds no script, no outside reference and no text that is not escaped.
+The picture is a function of the trace; ``templates/picture.jinja`` draws it in classes, so the
+page's colours paint it in light and dark.
 """
 
 import textwrap
@@ -13,7 +13,6 @@ from calbench.domain.actions import Reschedule
 from calbench.domain.ids import ItemId
 from calbench.domain.messages import Text
 from calbench.files import printable, shorten
-from calbench.report.escape import html_text
 from calbench.report.site import Site
 from calbench.scenarios.models import ErrandEntry
 from calbench.traces.events import (
@@ -40,11 +39,6 @@ MOST_LINES = 2
 LONGEST_SPOKEN = 300
 """Characters of a message in the description [C]."""
 
-LABELLED = (
-    'aria-labelledby="cb-picture-title" aria-describedby="cb-picture-text" '
-    'xmlns="http://www.w3.org/2000/svg"'
-)
-
 
 @dataclass(frozen=True)
 class Round:
@@ -69,14 +63,14 @@ class Round:
     said: Sequence[tuple[int, tuple[int, ...], str]]
 
 
-def first_round(site: Site) -> str:
-    """Return the first game that fits, speakers first, as a figure with a link."""
+def first_round(site: Site) -> dict[str, Any] | None:
+    """Return what the picture of the first game that fits needs; speakers' games come first."""
     for results in sorted(site.played, key=lambda each: each.role.page != "language"):
         for team in results.teams:
             trace = next(results.traces_of(team, results.shown), None)
             if trace is not None and fits(trace):
-                return figure(trace, results.name)
-    return ""
+                return drawn(trace, results.name)
+    return None
 
 
 def fits(trace: Trace) -> bool:
@@ -86,22 +80,37 @@ def fits(trace: Trace) -> bool:
     return is_small and any(isinstance(event, RoundStart) for event in trace.events)
 
 
-def figure(trace: Trace, experiment: str) -> str:
-    """Return a round of a game as SVG, within a link to the round in the trace browser."""
-    shown = telling_round(trace)
+def drawn(trace: Trace, experiment: str) -> dict[str, Any]:
+    """Return what the picture of a game needs: texts, and where everything is."""
+    shown = best_round(trace)
     team, scenario = trace.config.team.team_id, trace.scenario.scenario_id
-    address = html_text(f"traces.html#{experiment}/{team}/{scenario}/{shown.event}")
-    return (
-        f'<figure class="cb-picture"><a href="{address}">{svg(trace, shown)}</a>'
-        f"<figcaption>One meeting of a real game: {html_text(team)} on {html_text(scenario)}. "
-        "A digit is an errand and what moving it costs, \N{MULTIPLICATION SIGN} is "
-        "blocked, M a meeting; the frame is where they meet, the arrow an errand that makes room. "
-        "Click to step through it."
-        "</figcaption></figure>"
-    )
+    said = [shown.said[place] for place in _chosen(shown.said)]
+    below = TOP + trace.scenario.num_agents * ROW + 22
+    talk, height = _talk(said, below)
+    paid = ", ".join(f"agent {agent} pays {cost}" for agent, cost in sorted(shown.paid.items()))
+    where = "no slot" if shown.slot is None else f"slot {shown.slot}"
+    return {
+        "address": f"traces.html#{experiment}/{team}/{scenario}/{shown.event}",
+        "team": team,
+        "scenario": scenario,
+        "width": WIDTH,
+        "label": LABEL,
+        "row": ROW,
+        "line": LINE,
+        "title": f"Agents {_names(shown.participants)} agree on a meeting by talking",
+        "spoken": [
+            f"Agent {sender} to {_names(to)}: {shorten(text, LONGEST_SPOKEN)}"
+            for sender, to, text in said
+        ],
+        "end": f"Meeting {shown.meeting_id} is in {where}" + (f": {paid}." if paid else "."),
+        **_grid(trace, shown),
+        "talk_top": below,
+        "talk": talk,
+        "height": height,
+    }
 
 
-def telling_round(trace: Trace) -> Round:
+def best_round(trace: Trace) -> Round:
     """Return the first round that ended well and cost something, else the first one."""
     rounds = _rounds(trace)
     return next((r for r in rounds if r.slot is not None and any(r.paid.values())), rounds[0])
@@ -182,37 +191,12 @@ def _chosen(said: Sequence[tuple[int, tuple[int, ...], str]]) -> list[int]:
     return sorted((firsts + again[:1])[:MOST_MESSAGES])
 
 
-def svg(trace: Trace, shown: Round) -> str:
-    """Return the picture itself, with a title and a description for those who do not see it."""
-    rows = trace.scenario.num_agents
-    below = TOP + rows * ROW + 22
-    lines, height = _talk(shown, below)
-    paid = ", ".join(f"agent {agent} pays {cost}" for agent, cost in sorted(shown.paid.items()))
-    where = "no slot" if shown.slot is None else f"slot {shown.slot}"
-    end = f"Meeting {shown.meeting_id} is in {where}" + (f": {paid}." if paid else ".")
-    spoken = " ".join(
-        f"Agent {sender} to {_names(to)}: {shorten(text, LONGEST_SPOKEN)}"
-        for sender, to, text in (shown.said[place] for place in _chosen(shown.said))
-    )
-    title = f"Agents {_names(shown.participants)} agree on a meeting by talking"
-    parts = [
-        f'<svg viewBox="0 0 {WIDTH} {height + 32}" role="img" {LABELLED}>',
-        f'<title id="cb-picture-title">{html_text(title)}</title>',
-        f'<desc id="cb-picture-text">{html_text(f"{spoken} {end}")}</desc>',
-        *_grid(trace, shown),
-        *lines,
-        f'<text class="cb-p-end" x="0" y="{height + 22}">{html_text(end)}</text>',
-        "</svg>",
-    ]
-    return "".join(parts)
-
-
 def _names(agents: Sequence[int]) -> str:
     return ", ".join(str(agent) for agent in agents) or "all"
 
 
-def _grid(trace: Trace, shown: Round) -> list[str]:
-    """Return the calendars: a row for each agent, those in the meeting in bold."""
+def _grid(trace: Trace, shown: Round) -> dict[str, Any]:
+    """Return where the calendars are: a row for each agent, with the agreed slot and the moves."""
     scenario = trace.scenario
     errands = {
         entry.errand_id: entry
@@ -221,29 +205,30 @@ def _grid(trace: Trace, shown: Round) -> list[str]:
         if isinstance(entry, ErrandEntry)
     }
     width = (WIDTH - LABEL) / scenario.num_slots
-    middles = [LABEL + (slot + 0.5) * width for slot in range(scenario.num_slots)]
-    parts = [
-        f'<text class="cb-p-slot" x="{x:.1f}" y="{TOP - 8}">{slot}</text>'
-        for slot, x in enumerate(middles)
-    ]
-    parts.append('<text class="cb-p-quiet" x="0" y="12">Private calendars, by slot</text>')
-    for agent in range(scenario.num_agents):
-        y = TOP + agent * ROW
-        style = "cb-p-in" if agent in shown.participants else "cb-p-out"
-        parts.append(f'<text class="{style}" x="0" y="{y + 17}">agent {agent}</text>')
-        for slot, item in enumerate(shown.calendars.get(agent, ())):
-            kind, mark = _look(item, errands.get(item) if item is not None else None)
-            x = LABEL + slot * width
-            parts.append(
-                f'<rect class="cb-p-{kind}" x="{x + 1:.1f}" y="{y + 1}" '
-                f'width="{width - 2:.1f}" height="{ROW - 4}" rx="2"/>'
-            )
-            if mark:
-                parts.append(
-                    f'<text class="cb-p-mark cb-p-on-{kind}" x="{x + width / 2:.1f}" '
-                    f'y="{y + 16}">{mark}</text>'
+    rows = [
+        {
+            "agent": agent,
+            "y": TOP + agent * ROW,
+            "is_in": agent in shown.participants,
+            "cells": [
+                (
+                    LABEL + slot * width,
+                    *_look(item, errands.get(item) if item is not None else None),
                 )
-    return [*parts, *_meeting(shown, width)]
+                for slot, item in enumerate(shown.calendars.get(agent, ()))
+            ],
+        }
+        for agent in range(scenario.num_agents)
+    ]
+    agreed = shown.participants if shown.slot is not None else ()
+    return {
+        "slot_width": width,
+        "slots": [LABEL + (slot + 0.5) * width for slot in range(scenario.num_slots)],
+        "slots_y": TOP - 8,
+        "rows": rows,
+        "frames": [(LABEL + (shown.slot or 0) * width, TOP + agent * ROW) for agent in agreed],
+        "moves": [_move(*move, width) for move in shown.moves],
+    }
 
 
 def _look(item: ItemId | None, errand: ErrandEntry | None) -> tuple[str, str]:
@@ -257,45 +242,24 @@ def _look(item: ItemId | None, errand: ErrandEntry | None) -> tuple[str, str]:
     return f"cost{min(max(errand.cost, 1), 3)}", str(errand.cost)
 
 
-def _meeting(shown: Round, width: float) -> list[str]:
-    """Return a frame around the agreed slot of each participant, and arcs where items moved."""
-    parts = []
-    for agent in shown.participants if shown.slot is not None else ():
-        x, y = LABEL + (shown.slot or 0) * width, TOP + agent * ROW
-        parts.append(
-            f'<rect class="cb-p-agreed" x="{x:.1f}" y="{y}" width="{width:.1f}" '
-            f'height="{ROW - 2}" rx="3"/>'
-        )
-    for agent, start, end in shown.moves:
-        y = TOP + agent * ROW + 3
-        first, last = (LABEL + (slot + 0.5) * width for slot in (start, end))
-        tip = 4 if last > first else -4
-        parts.append(
-            f'<path class="cb-p-move" d="M{first:.1f} {y}Q{(first + last) / 2:.1f} {y - 16} '
-            f'{last:.1f} {y}m{-tip} -5l{tip} 5l{-tip} 2"/>'
-        )
-    return parts
+def _move(agent: int, start: int, end: int, width: float) -> dict[str, float]:
+    """Return the ends of the arc of a move, and to which side its tip points."""
+    first, last = (LABEL + (slot + 0.5) * width for slot in (start, end))
+    tip = 4 if last > first else -4
+    return {"y": TOP + agent * ROW + 3, "first": first, "last": last, "tip": tip}
 
 
-def _talk(shown: Round, top: int) -> tuple[list[str], int]:
-    """Return the chosen messages as text, and where they end."""
-    parts = [f'<text class="cb-p-quiet" x="0" y="{top}">What they say</text>']
+def _talk(
+    said: Sequence[tuple[int, tuple[int, ...], str]], top: int
+) -> tuple[list[dict[str, Any]], int]:
+    """Return where the chosen messages are, and where they end."""
+    found = []
     y = top + 6
-    for place in _chosen(shown.said):
-        sender, to, text = shown.said[place]
+    for sender, to, text in said:
         lines = textwrap.wrap(
             text, LINE_CHARACTERS, max_lines=MOST_LINES, placeholder=" …", break_long_words=True
         )
         height = LINE * max(len(lines), 1) + 10
-        parts.append(
-            f'<rect class="cb-p-said" x="{LABEL}" y="{y + 2}" width="{WIDTH - LABEL}" '
-            f'height="{height - 4}" rx="6"/>'
-            f'<text class="cb-p-in" x="0" y="{y + 19}">{sender} → {html_text(_names(to))}</text>'
-        )
-        for number, line in enumerate(lines):
-            parts.append(
-                f'<text class="cb-p-text" x="{LABEL + 8}" y="{y + 18 + LINE * number}">'
-                f"{html_text(line)}</text>"
-            )
+        found.append({"y": y, "height": height, "who": f"{sender} → {_names(to)}", "lines": lines})
         y += height
-    return parts, y
+    return found, y
