@@ -1,4 +1,4 @@
-"""Page data read back in Python: a second reader beside ``site/assets/pagedata.js``."""
+"""Page data read back in Python: a second reader beside ``site/assets/traces/pagedata.js``."""
 
 import json
 import re

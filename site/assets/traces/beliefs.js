@@ -8,7 +8,7 @@
   "use strict";
 
   var el = calbench.element;
-  var words = calbench.words;
+  var words = calbench.text;
   var DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   var GREATEST_MOVEMENT = 3;
 

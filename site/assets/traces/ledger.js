@@ -3,7 +3,7 @@
   "use strict";
 
   var el = calbench.element;
-  var words = calbench.words;
+  var words = calbench.text;
   var beliefs = calbench.beliefs;
   var MOST_ROWS = 400;
 

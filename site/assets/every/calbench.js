@@ -9,7 +9,7 @@
 
   var values = new Map();
   var waiting = new Map();
-  var root = new URL("..", document.currentScript.src).href;
+  var root = new URL("../..", document.currentScript.src).href;
 
   function tell(key) {
     var listeners = waiting.get(key) || [];

@@ -303,7 +303,7 @@
       el("table", { "class": "cb-vector" }, el("tbody", {}, head, body)));
   }
 
-  calbench.words = {
+  calbench.text = {
     actionText: actionText, agent: agent, Agent: Agent, batchText: batchText, contentNode: contentNode,
     contentText: contentText, eventText: eventText, haltText: haltText, itemName: itemName,
     list: list, meeting: meeting, messages: MESSAGES, noteText: noteText, outcomes: OUTCOMES,

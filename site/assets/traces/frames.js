@@ -2,7 +2,7 @@
 (function () {
   "use strict";
 
-  var MESSAGES = calbench.words.messages;
+  var MESSAGES = calbench.text.messages;
   /* An event of one of these types begins a new step "by turn". */
   var OPENERS = {
     game_start: 1, round_start: 1, turn_start: 1, decide_start: 1, resolution: 1, game_end: 1

@@ -4,8 +4,8 @@
 
   var el = calbench.element;
   var fill = calbench.fill;
-  var words = calbench.words;
-  var sight = calbench.sight;
+  var words = calbench.text;
+  var sight = calbench.privateView;
 
   function panelOf(title, node) {
     return el("section", { "class": "cb-panel", "aria-label": title }, el("h3", {}, title), node);
@@ -96,5 +96,5 @@
     }
   }
 
-  calbench.stage = { draw: draw, follow: follow, make: make, panelOf: panelOf, placeText: placeText };
+  calbench.gameView = { draw: draw, follow: follow, make: make, panelOf: panelOf, placeText: placeText };
 }());

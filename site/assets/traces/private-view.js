@@ -10,7 +10,7 @@
 (function () {
   "use strict";
 
-  var MESSAGES = calbench.words.messages;
+  var MESSAGES = calbench.text.messages;
   var ALL = "all";
   var OUTSIDER = "outsider";
   var QUESTIONS = { turn_start: 1, decide_start: 1, reflection: 1 };
@@ -132,7 +132,7 @@
     return expected;
   }
 
-  calbench.sight = {
+  calbench.privateView = {
     ALL: ALL, OUTSIDER: OUTSIDER, agentOf: agentOf, askedAt: askedAt, calendarsOf: calendarsOf,
     choices: choices, expectedOf: expectedOf, isKnown: isKnown, isTold: isTold, roundOf: roundOf,
     sees: sees

@@ -3,7 +3,7 @@
   "use strict";
 
   var el = calbench.element;
-  var words = calbench.words;
+  var words = calbench.text;
   var meeting = words.meeting;
 
   function total(row) { return row.reduce(function (sum, each) { return sum + each; }, 0); }

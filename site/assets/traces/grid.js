@@ -3,8 +3,8 @@
   "use strict";
 
   var el = calbench.element;
-  var words = calbench.words;
-  var sight = calbench.sight;
+  var words = calbench.text;
+  var sight = calbench.privateView;
   var meeting = words.meeting;
   /* Shown costs above these are drawn as cost 1, 2, 3. */
   var SHOWN_LEVELS = [-1, 1, 10];

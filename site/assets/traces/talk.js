@@ -7,8 +7,8 @@
   "use strict";
 
   var el = calbench.element;
-  var words = calbench.words;
-  var sight = calbench.sight;
+  var words = calbench.text;
+  var sight = calbench.privateView;
   var visible = words.visible;
   var COLOURS = 8;
   var CHANNELS = {

@@ -112,7 +112,7 @@
     function draw(view) {
       part.slider.max = last(view);
       part.slider.value = view.at;
-      part.slider.setAttribute("aria-valuetext", calbench.stage.placeText(view));
+      part.slider.setAttribute("aria-valuetext", calbench.gameView.placeText(view));
       [part.first, part.previousRound, part.previousTurn, part.previous].forEach(function (each) {
         each.disabled = view.at === 0;
       });

@@ -10,7 +10,7 @@
   function make(changed) {
     var view = null;
     var first = null;
-    var stage = calbench.stage.make("game beside", null, null);
+    var stage = calbench.gameView.make("game beside", null, null);
     var title = el("h3", {});
     var linked = el("input", { type: "checkbox", checked: true });
     var controls = el("div", { "class": "cb-controls cb-controls--beside", role: "group",
@@ -32,7 +32,7 @@
 
     function go(at) {
       view.at = frames.within(view, at);
-      calbench.stage.draw(stage, view);
+      calbench.gameView.draw(stage, view);
       changed();
     }
 
@@ -43,7 +43,7 @@
       ["who", "scope", "channel", "showBest"].forEach(function (name) { view[name] = of[name]; });
       view.showOptimum = false;
       if (linked.checked) { view.at = frames.endOfRound(view, frames.roundOf(of, of.at)); }
-      calbench.stage.draw(stage, view);
+      calbench.gameView.draw(stage, view);
     }
 
     function close() {

@@ -10,8 +10,8 @@
   var el = calbench.element;
   var fill = calbench.fill;
   var frames = calbench.frames;
-  var sight = calbench.sight;
-  var words = calbench.words;
+  var sight = calbench.privateView;
+  var words = calbench.text;
   /* Names become part of a file's address: no slash, and no name of dots alone. */
   var NAME = /^[\w.-]*\w[\w.-]*$/;
   /* How agents of a game may talk, as the leaderboard says it. */
@@ -92,7 +92,7 @@
     var view = current;
     var isAll = view.who === sight.ALL;
     chooseChannels(view);
-    calbench.stage.draw(part.stage, view);
+    calbench.gameView.draw(part.stage, view);
     fill(part.legend, calbench.grid.legendNode(view));
     part.exchange.show(view);
     part.controls.draw(view);
@@ -129,7 +129,7 @@
     }
     if (part.ledgerDetails.open) {
       fill(part.ledger, calbench.ledger.ledgerNode(view));
-      calbench.stage.follow(part.ledger.querySelector(".cb-lane"));
+      calbench.gameView.follow(part.ledger.querySelector(".cb-lane"));
     }
   }
 
@@ -295,8 +295,8 @@
     part.showOptimum = optimum[0];
     part.overlays = el("p", { "class": "cb-overlays" }, best[1], optimum[1]);
     part.legend = el("div", {});
-    part.exchange = calbench.exchange.panel(function () { return current; });
-    part.stage = calbench.stage.make("", part.legend, part.exchange.node);
+    part.exchange = calbench.prompts.panel(function () { return current; });
+    part.stage = calbench.gameView.make("", part.legend, part.exchange.node);
     part.second = calbench.compare.make(keepAddress);
     part.stages = el("div", { "class": "cb-stages" }, part.stage.node, part.second.node);
     part.controls = calbench.play.make(function () { return current; }, go);

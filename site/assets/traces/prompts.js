@@ -4,8 +4,8 @@
 
   var el = calbench.element;
   var fill = calbench.fill;
-  var words = calbench.words;
-  var sight = calbench.sight;
+  var words = calbench.text;
+  var sight = calbench.privateView;
   var visible = words.visible;
   /* Events that hand an agent a prompt, and those that end its answer. */
   var QUESTIONS = { agent_registered: 1, turn_start: 1, decide_start: 1, reflection: 1 };
@@ -164,5 +164,5 @@
     return { node: part.node, show: show };
   }
 
-  calbench.exchange = { panel: panel };
+  calbench.prompts = { panel: panel };
 }());
