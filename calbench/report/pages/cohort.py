@@ -17,7 +17,9 @@ def content(site: Site) -> Content | None:
     counts = {
         name: sum(int(row[name]) for row in outcomes) for name in ("games", "meetings", *OUTCOMES)
     }
-    kinds = {(each, row["team"]): row["kind"] for each in settings for row in with_kinds(site, each)}
+    kinds = {
+        (each, row["team"]): row["kind"] for each in settings for row in with_kinds(site, each)
+    }
     return Content(
         {
             **spoken(site, shown),

@@ -102,9 +102,7 @@ def _tables(experiment: Experiment) -> list[str]:
 
 def _played(setting: Setting) -> dict[str, Any]:
     rows = setting.leaderboard
-    counts = {
-        name: sorted({row[name] for row in rows}, key=int) for name in ("scenarios", "games")
-    }
+    counts = {name: sorted({row[name] for row in rows}, key=int) for name in ("scenarios", "games")}
     return {
         **counts,
         "channel": channel_of(setting.experiment).capitalize(),
@@ -129,9 +127,7 @@ def _plane(site: Site, setting: Setting) -> dict[str, Any]:
     return {"name": setting.name, "figure": _drawn(site, setting, found), "rows": rows}
 
 
-def _drawn(
-    site: Site, setting: Setting, found: Sequence[tuple[Setting, Sequence[Row]]]
-) -> Figure:
+def _drawn(site: Site, setting: Setting, found: Sequence[tuple[Setting, Sequence[Row]]]) -> Figure:
     drawn = [each for each, rows in found if rows]
     return plane(
         f"plane-{setting.slug}",

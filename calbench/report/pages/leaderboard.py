@@ -139,9 +139,7 @@ def views_of(site: Site) -> tuple[View, ...]:
     for (setting, channel), rows in groups.items():
         names = tuple(dict.fromkeys(row["experiment"] for row in rows if row["experiment"]))
         shown = [by_name[name] for name in names if name in by_name]
-        view = View(
-            setting, channel, names, tuple(rows), confidence_of(shown), level_of(shown)
-        )
+        view = View(setting, channel, names, tuple(rows), confidence_of(shown), level_of(shown))
         found.append(view)
     return tuple(found)
 

@@ -89,7 +89,10 @@ def _standings(setting: str, rows: Sequence[Row]) -> dict[str, Any]:
         "is_parted": len({row["component"] for row in rows if row["mmr"]}) > 1,
         "alone": [row["player"] for row in rows if not row["mmr"]],
         "rows": [
-            {**_with_kind(row), "digest": row["settings_digest"] if named[row["player"]] > 1 else ""}
+            {
+                **_with_kind(row),
+                "digest": row["settings_digest"] if named[row["player"]] > 1 else "",
+            }
             for row in rows
         ],
     }
