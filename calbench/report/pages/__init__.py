@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from calbench.errors import CalbenchError
-from calbench.report.pages import document, home, setting
+from calbench.report.pages import document, gallery, home, setting
 from calbench.report.pages.page import Content, Page
 from calbench.report.site import Site
 
@@ -12,6 +12,10 @@ PAGES = (
     Page("index.md", "Home", "Home", content=home.content),
     Page("results/{slug}.md", "{title}", "Results", "Games",
          template="results/setting.md", content_of_setting=setting.content),
+    Page("results/talk.md", "Talk", "Results", "Figures", content=gallery.of("talk")),
+    Page("results/cost.md", "Cost and fairness", "Results", "Figures", content=gallery.of("cost")),
+    Page("results/words.md", "Messages in words", "Results", "Figures",
+         content=gallery.of("words")),
     Page("traces.md", "Traces", "Traces"),
     Page("method.md", "Method", "Method", content=document.method),
     Page("reproduce.md", "Reproduce", "Use it", content=document.timings),
