@@ -1,6 +1,7 @@
 """How much is said, by whom, and what it buys (paper, Figure 3, appendices G.2 and G.3)."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from calbench.report.columns import decimal
 from calbench.report.figures import words
@@ -22,13 +23,35 @@ ROLES: Mapping[str, str] = {
 }
 """Who an agent is in a round (``messages_by_meeting.csv``)."""
 
-VPS = ("first-vps", "VPS", "VPS, slot-equivalents, of first speakers less that of later ones")
-COST = (
+
+class Quantity(NamedTuple):
+    """What ``first_speaker.csv`` compares.
+
+    Attributes:
+        name: in the table.
+        section: that draws it.
+        title: of the figure.
+        axis: with its unit.
+    """
+
+    name: str
+    section: str
+    title: str
+    axis: str
+
+
+VPS = Quantity(
+    "vps",
+    "first-vps",
+    "Speaking first, VPS",
+    "VPS, slot-equivalents, of first speakers less that of later ones",
+)
+COST = Quantity(
+    "excess_cost",
     "first-cost",
-    "excess cost",
+    "Speaking first, excess cost",
     "Excess in accounting cost of first speakers less that of later ones",
 )
-"""Section, name and axis of what ``first_speaker.csv`` compares."""
 
 
 def messages_excess(setting: Setting, style_by_name: Styles) -> Figure:
@@ -117,17 +140,21 @@ def _meeting_words(rows: Sequence[Row]) -> str:
 
 def first_vps(setting: Setting, _: Styles) -> Figure:
     """Return how much more first speakers give away, paired (paper, Table 12)."""
-    return _first(setting, "vps", *VPS)
+    return _first(setting, VPS)
 
 
 def first_cost(setting: Setting, _: Styles) -> Figure:
     """Return how much more first speakers pay, paired (paper, Table 12)."""
-    return _first(setting, "excess_cost", *COST)
+    return _first(setting, COST)
 
 
-def _first(setting: Setting, quantity: str, section: str, short: str, axis: str) -> Figure:
+def _first(setting: Setting, quantity: Quantity) -> Figure:
     level = setting.experiment.level
-    rows = [r for r in setting.rows("first_speaker.csv", quantity=quantity) if r["difference"]]
+    rows = [
+        row
+        for row in setting.rows("first_speaker.csv", quantity=quantity.name)
+        if row["difference"]
+    ]
     found = {player_of(row): Value.of(row, "difference") for row in rows}
     clear = [player_of(r) for r in rows if decimal(r["p_adjusted"] or "1") < decimal(level)]
     series = [
@@ -140,15 +167,15 @@ def _first(setting: Setting, quantity: str, section: str, short: str, axis: str)
     cells = {name: each.cell for name, each in found.items()}
     return Figure.of(
         setting,
-        section,
-        f"Speaking first, {short}",
+        quantity.section,
+        quantity.title,
         says=f"{words.extremes(cells, 'difference of first speakers to later ones')} "
         + (
             f"Adjusted p below {level}: {words.joined(clear)}."
             if clear
             else f"No adjusted p is below {level}."
         ),
-        drawn=dots(list(found), series, axis),
+        drawn=dots(list(found), series, quantity.axis),
         columns=(
             *columns_of("player", "teams", "quantity", "first_mean", "subsequent_mean", "pairs"),
             *columns_of(measures=("difference",)),
@@ -167,6 +194,6 @@ def _first(setting: Setting, quantity: str, section: str, short: str, axis: str)
 SECTIONS = (
     Section("talk", "messages-excess", messages_excess),
     Section("talk", "messages-meeting", messages_by_meeting),
-    Section("talk", "first-vps", first_vps),
-    Section("talk", "first-cost", first_cost),
+    Section("talk", VPS.section, first_vps),
+    Section("talk", COST.section, first_cost),
 )

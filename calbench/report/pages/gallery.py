@@ -42,7 +42,6 @@ def content(site: Site, page: str) -> Content | None:
 
     A setting is offered where one of the page's sections has something to draw of it.
     """
-    published = published_figures(site.published)
     drawn = {
         section.name: [(setting, section.draw(setting, site.styles)) for setting in site.views]
         for section in SECTIONS
@@ -59,7 +58,7 @@ def content(site: Site, page: str) -> Content | None:
         name: Views(
             name,
             tuple(View(s, figure, s is shown[0]) for s, figure in figures if s in shown),
-            tuple(published.get(name, ())),
+            tuple(published_figures(site.published, name)),
         )
         for name, figures in drawn.items()
     }
