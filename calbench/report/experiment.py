@@ -100,9 +100,9 @@ class Experiment:
         return tuple(dict.fromkeys(checked_id(row["team"], "team") for row in rows))
 
     @cached_property
-    def lost_by_game(self) -> Mapping[tuple[str, str], Row]:
+    def unreachable_by_game(self) -> Mapping[tuple[str, str], Row]:
         """Where each game's optimum went out of reach, by team and scenario, if it is known."""
-        rows = self.tables.optional("optimum_lost.csv")
+        rows = self.tables.optional("optimum_unreachable.csv")
         return {(row["team"], row["scenario_id"]): row for row in rows}
 
     @cached_property

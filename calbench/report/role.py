@@ -36,6 +36,7 @@ class Role(BaseModel):
     Attributes:
         page: where its results are shown: ``settings`` for a page for each setting, otherwise the
             name of a page of results.
+        order: place among the experiments of the site, the first ones first.
         title: what tables and pages call it; absent: by its name.
         is_ranked: whether its teams are in the leaderboard, comparisons and ratings.
         games: scenarios of each setting whose games the trace browser has.
@@ -45,6 +46,7 @@ class Role(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     page: Id = SETTINGS
+    order: int = 0
     title: str | None = None
     is_ranked: bool = True
     games: Annotated[int, Field(ge=0)] | Literal["all"] = "all"

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from calbench.errors import FileError
 from calbench.report import columns
+from calbench.report.assets import ASSETS
 from calbench.report.escape import html_text, markdown_text
 
 MACROS = ("tables.jinja", "figures.jinja", "parts.jinja", "picture.jinja")
@@ -85,7 +86,9 @@ class Templates:
         """Return the macros of every page, for a way to the site's root."""
         found: dict[str, Any] = {}
         for name in MACROS:
-            module = self._environment.get_template(name).make_module({**COLUMNS, "root": root})
+            module = self._environment.get_template(name).make_module(
+                {**COLUMNS, "ASSETS": ASSETS, "root": root}
+            )
             found.update(
                 {key: each for key, each in vars(module).items() if not key.startswith("_")}
             )

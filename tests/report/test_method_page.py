@@ -71,7 +71,7 @@ def suite_default(name: str) -> object:
         ("prior belief", MeasureSpec().belief_prior),
         ("movement of a reflection that counts as one slot", GREATEST_MOVEMENT),
         ("most ways to split an optimum, before sampling", MeasureSpec().fairness_sample_limit),
-        ("share of lost games that flags a team", f"{EXCLUDED_LIMIT_PERCENT:.0f}%"),
+        ("share of excluded games that flags a team", f"{EXCLUDED_LIMIT_PERCENT:.0f}%"),
         ("greatest cost in a file", GREATEST_COST),
         ("change of belief in a reflection", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
         ("change of belief by a judge", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
@@ -112,7 +112,7 @@ def test_bootstrap_and_floor_are_those_of_the_code() -> None:
         f"{spec.bootstrap_resamples:,}; {spec.confidence:.0%}"
     )
     assert ROWS["random swaps of a permutation test"] == f"{spec.permutations:,}"
-    assert ROWS["power behind a resolvable gap; fewest scenarios"] == (
+    assert ROWS["power behind a minimum detectable difference; fewest scenarios"] == (
         f"{spec.power:.0%}; {FEWEST_UNITS}"
     )
     assert ROWS["VPS floor"].startswith(f"{MeasureSpec().vps_floor:.0f} slots")

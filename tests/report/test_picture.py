@@ -80,7 +80,7 @@ def test_hostile_words_and_names_are_text() -> None:
 
     made = figure(trace, "hostile")
 
-    assert HOSTILE_TEXTS[0][:20] in shown_text(svg(trace, best_round(trace)))
+    assert HOSTILE_TEXTS[0][:20] in shown_text(svg(trace))
     assert set(re.findall(r"<([a-z]+)", made)) <= {
         *("figure", "a", "svg", "title", "desc", "text", "rect", "path", "figcaption"),
     }

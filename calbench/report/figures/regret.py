@@ -104,11 +104,11 @@ def _main_parts(rows: Sequence[Row]) -> list[str]:
 
 def optimum_unreachable(setting: Setting, _: Styles) -> Figure:
     """Return in which round the optimum became unreachable, as shares of games."""
-    rows = setting.rows("optimum_lost_shares.csv")
+    rows = setting.rows("optimum_unreachable_shares.csv")
     names = list(dict.fromkeys(row["team"] for row in rows))
     shares: dict[str, dict[str, Value]] = {NEVER: {}}
     for row in rows:
-        shares.setdefault(row["lost_in"], {})[row["team"]] = Value.of(row, "share")
+        shares.setdefault(row["unreachable_from"], {})[row["team"]] = Value.of(row, "share")
     series = [Series(place, found) for place, found in shares.items()]
     kept = Series(f"never, Wilson {setting.confidence}", shares[NEVER])
     said = [words.extremes(kept.cells, "share of games that keep the optimum reachable")]
@@ -123,9 +123,9 @@ def optimum_unreachable(setting: Setting, _: Styles) -> Figure:
         "When the optimum became unreachable",
         says=" ".join(said),
         drawn=bars(names, series, "Share of games", ends=kept, is_share=True, colours=LATE),
-        columns=columns_of("team", "lost_in", "games", "searched_games", measures=("share",)),
+        columns=columns_of("team", "unreachable_from", "games", "searched_games", measures=("share",)),
         rows=rows,
-        tables=["optimum_lost_shares.csv"],
+        tables=["optimum_unreachable_shares.csv"],
         note="The first turn after which no completion of the game reaches the oracle's cost, by "
         "meeting; a meeting that is not placed counts too.",
         height=height(len(names), 6),

@@ -21,7 +21,7 @@ from calbench.report.escape import plain_script
 from calbench.report.experiment import Experiment, ScenarioTraces
 from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
 from calbench.report.games.index import GameIndex
-from calbench.report.games.ledger import LOST_COLUMNS, ledger_data
+from calbench.report.games.ledger import OPTIMUM_COLUMNS, ledger_data
 from calbench.report.games.search import WordIndex, words_of
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
@@ -45,7 +45,7 @@ class GameTask:
         traces: folder with ``<team>/<scenario_id>.json``.
         teams: whose games.
         scenarios: each as JSON, which processes hand over faster than the object.
-        lost: where games lost their optimum, by team and scenario.
+        lost: where the optimum of games became unreachable, by team and scenario.
         measure: settings of the metrics.
     """
 
@@ -140,10 +140,10 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
             teams=results.teams,
             scenarios=tuple(each.model_dump_json() for each in chunk),
             lost={
-                (team, each.scenario_id): {name: row[name] for name in LOST_COLUMNS}
+                (team, each.scenario_id): {name: row[name] for name in OPTIMUM_COLUMNS}
                 for each in chunk
                 for team in results.teams
-                if (row := results.lost_by_game.get((team, each.scenario_id))) is not None
+                if (row := results.unreachable_by_game.get((team, each.scenario_id))) is not None
             },
             measure=results.made_with.measure,
         )
@@ -185,7 +185,7 @@ def write_game(
         folder: where page data goes.
         trace: the game.
         experiment: its name.
-        lost: its row of ``optimum_lost.csv``, if there is one.
+        lost: its row of ``optimum_unreachable.csv``, if there is one.
         measure: settings of the metrics.
     """
     team, scenario_id = trace.config.team, trace.scenario.scenario_id

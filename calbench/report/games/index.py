@@ -69,7 +69,7 @@ class ExperimentIndex:
         numbers = [_number(row[name]) for name in NUMBERS.values()]
         self._games[team, scenario_id] = [
             *numbers,
-            row["is_lost"] == "true" or None,
+            row["is_excluded"] == "true" or None,
             texts,
             *_found(self._audits.get((team, scenario_id))),
         ]

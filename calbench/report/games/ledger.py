@@ -39,8 +39,8 @@ LETTERS = {"proposal": "p", "availability": "a", "cost_or_constraint": "c", "exa
 
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;]*")
 
-LOST_COLUMNS = ("is_searched", "event_index", "least_cost_before", "least_cost_after")
-"""Of ``optimum_lost.csv``: what the ledger tells of a game."""
+OPTIMUM_COLUMNS = ("is_searched", "event_index", "least_cost_before", "least_cost_after")
+"""Of ``optimum_unreachable.csv``: what the ledger tells of a game."""
 
 Move = list[Any]
 Span = list[Any]
@@ -70,7 +70,7 @@ def ledger_data(
 
     Args:
         trace: the game.
-        lost: its row of ``optimum_lost.csv``, if there is one.
+        lost: its row of ``optimum_unreachable.csv``, if there is one.
         measure: the prior.
         label_banks: where the label banks stand that traces name.
 
@@ -88,7 +88,7 @@ def ledger_data(
     if len(typed) < len(players):
         data.update(_heard(trace, labels_of_game(trace, label_banks)))
     reach = _lost(lost)
-    return data if reach is None else {**data, "lost": reach}
+    return data if reach is None else {**data, "unreachable": reach}
 
 
 def _lost(row: Row | None) -> dict[str, int | None] | None:

@@ -1,6 +1,6 @@
 """Events of a game as columns: what repeats itself, names of fields first of all, stands once.
 
-``site/assets/pagedata.js`` turns columns back into the events that
+``site/assets/traces/pagedata.js`` turns columns back into the events that
 :func:`calbench.report.games.event_data` describes. Events of one type, and of one kind of content
 for messages, make one group; a column holds one field of a group in the order of its events:
 

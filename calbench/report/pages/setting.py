@@ -33,7 +33,7 @@ def content(site: Site, setting: Setting) -> Content:
     """Return what the page of a setting shows."""
     plane = plane_of(site, setting)
     revealing = site.summary.optional(
-        "telling_messages.csv", experiment=setting.experiment.name, setting=setting.name
+        "revealing_messages.csv", experiment=setting.experiment.name, setting=setting.name
     )
     return Content(
         {
@@ -109,7 +109,7 @@ def _outcomes(site: Site, setting: Setting) -> list[dict[str, str]]:
 def _excluded(site: Site, setting: Setting) -> list[dict[str, Any]]:
     """Return the teams of which games are excluded, with the first of these games."""
     games: dict[str, list[tuple[str, str]]] = {}
-    for row in setting.rows("games.csv", is_lost="true"):
+    for row in setting.rows("games.csv", is_excluded="true"):
         address = site.links.address(setting.experiment.name, row["team"], row["scenario_id"])
         games.setdefault(row["team"], []).append((row["scenario_id"], address))
     return [
@@ -119,7 +119,7 @@ def _excluded(site: Site, setting: Setting) -> list[dict[str, Any]]:
             "games": _named(games.get(row["team"], [])),
         }
         for row in setting.rows("outcomes.csv")
-        if row["games_lost"] != "0"
+        if row["games_excluded"] != "0"
     ]
 
 
