@@ -4,16 +4,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from calbench.errors import CalbenchError
-from calbench.report.pages import document, gallery, home, setting
+from calbench.report.pages import (
+    cohort,
+    comparisons,
+    dictionary,
+    difficulty,
+    document,
+    gallery,
+    home,
+    language,
+    leaderboard,
+    plane,
+    ratings,
+    setting,
+)
 from calbench.report.pages.page import Content, Page
 from calbench.report.site import Site
 
 PAGES = (
     Page("index.md", "Home", "Home", content=home.content),
+    Page("leaderboard.md", "Leaderboard", "Leaderboard", content=leaderboard.content),
+    Page("results/ratings.md", "Ratings", "Leaderboard", content=ratings.content),
+    Page("results/comparisons.md", "Comparisons", "Leaderboard", content=comparisons.content),
     Page("results/{slug}.md", "{title}", "Results", "Games",
          template="results/setting.md", content_of_setting=setting.content),
+    Page("results/language.md", "Language agents", "Results", "Games", content=language.content),
+    Page("results/smollm2.md", "SmolLM2", "Results", "Games", content=cohort.content),
+    Page("results/plane.md", "Cost and privacy", "Results", "Figures", content=plane.content),
     Page("results/talk.md", "Talk", "Results", "Figures", content=gallery.of("talk")),
     Page("results/cost.md", "Cost and fairness", "Results", "Figures", content=gallery.of("cost")),
+    Page("results/difficulty.md", "Difficulty", "Results", "Figures", content=difficulty.content),
     Page("results/words.md", "Messages in words", "Results", "Figures",
          content=gallery.of("words")),
     Page("traces.md", "Traces", "Traces"),
@@ -22,6 +42,7 @@ PAGES = (
     Page("evaluate.md", "Evaluate your model", "Use it"),
     Page("python.md", "Python", "Use it"),
     Page("extend.md", "Add to it", "Use it", content=document.contributing),
+    Page("data.md", "Data", "About", content=dictionary.content),
     Page("limitations.md", "Limitations and ethics", "About"),
     Page("changelog.md", "Changelog", "About", content=document.changelog),
     Page("cite.md", "How to cite", "About"),

@@ -33,11 +33,16 @@ class Views:
 
 
 def of(page: str) -> Callable[[Site], Content | None]:
-    """Return what makes the content of a page of figures."""
-    return lambda site: content(site, page)
+    """Return what makes the content of a page that has nothing but figures."""
+
+    def made(site: Site) -> Content | None:
+        found = content(site, page)
+        return found if found.figures else None
+
+    return made
 
 
-def content(site: Site, page: str) -> Content | None:
+def content(site: Site, page: str) -> Content:
     """Return the sections of a page by name, and the figures in them.
 
     A setting is offered where one of the page's sections has something to draw of it.
@@ -52,8 +57,6 @@ def content(site: Site, page: str) -> Content | None:
         for place, setting in enumerate(site.views)
         if any(figures[place][1].rows for figures in drawn.values())
     ]
-    if not shown:
-        return None
     sections = {
         name: Views(
             name,
