@@ -8,6 +8,7 @@ from pathlib import Path
 import yaml
 
 from calbench.errors import FileError, OutputError
+from calbench.report.figures.figure import write_figures
 from calbench.report.games.files import write_data, write_games
 from calbench.report.pages import navigation, pages_of, see_also
 from calbench.report.pages.page import Content, Page
@@ -110,9 +111,8 @@ def _write_schemas(folder: Path) -> None:
 def _write_pages(site: Site, pages: dict[Page, Content], docs: Path) -> None:
     templates = Templates(site.sources / "docs")
     shared = {"site": site, "explaining": see_also(pages)}
+    write_figures([figure for content in pages.values() for figure in content.figures], docs)
     for page, content in pages.items():
-        for figure in content.figures:
-            figure.write(docs)
         for key, data in content.data.items():
             write_data(docs / "pagedata", key, data)
         text = templates.filled(page.source, page.root, {**shared, "page": page, **content.values})

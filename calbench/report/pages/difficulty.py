@@ -4,6 +4,7 @@ from calbench.analysis.tables.difficulty import UNCUT
 from calbench.facts.games import FRACTION_DIGITS
 from calbench.report.columns import decimal
 from calbench.report.figures.difficulty import difficulties
+from calbench.report.pages import gallery
 from calbench.report.pages.page import Content
 from calbench.report.setting import Setting
 from calbench.report.site import Site
@@ -11,12 +12,14 @@ from calbench.scenarios.difficulty import TERTILES
 
 
 def content(site: Site) -> Content:
-    """Return the feasible fraction of every scenario, and their ranges (difficulty.csv)."""
+    """Return the feasible fraction of every scenario, their ranges, and what difficulty does."""
     fractions = {each.title: fractions_of(each) for each in site.settings}
     names = dict.fromkeys(each.experiment.name for each in site.settings)
     figure = difficulties(fractions, [f"{name}/games.csv" for name in names])
+    ranges = site.summary.optional("difficulty.csv")
+    drawn = gallery.content(site, "difficulty")
     return Content(
-        {"fractions": figure, "ranges": site.summary.optional("difficulty.csv")}, figures=[figure]
+        {"fractions": figure, "ranges": ranges, **drawn.values}, figures=[figure, *drawn.figures]
     )
 
 
