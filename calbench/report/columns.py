@@ -102,10 +102,12 @@ def number(
     digits: int | None = None,
     absent: str = "no agent-game counts",
     of: str = "",
+    units: tuple[str, ...] = (),
+    link: str = "",
 ) -> Column:
     """Return a column of numbers."""
     shown = titled(name) if title is None else title
-    return Column("number", name, shown, digits=digits, absent=absent, of=of)
+    return Column("number", name, shown, units, link, digits, absent=absent, of=of)
 
 
 def numbers(
@@ -192,6 +194,11 @@ def plain_measure(name: str, digits: int | None = None) -> Column:
         f"method.html#{anchor(name)}",
         digits,
     )
+
+
+def plain_measures(names: Iterable[str]) -> list[Column]:
+    """Return the columns of several measures as others printed them."""
+    return [plain_measure(name) for name in names]
 
 
 def direction(better: str) -> str:

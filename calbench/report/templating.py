@@ -21,7 +21,8 @@ COLUMNS = {
     name: getattr(columns, name)
     for name in (
         *("head", "team", "word", "note", "link", "links", "number", "numbers"),
-        *("interval", "intervals", "measure", "measures", "plain_measure", "HEADLINE"),
+        *("interval", "intervals", "measure", "measures"),
+        *("plain_measure", "plain_measures", "HEADLINE"),
     )
 }
 """How a page's template says what a table shows."""

@@ -10,6 +10,7 @@ import yaml
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.summary import SUMMARY
 from calbench.errors import FileError, OutputError
+from calbench.report.figures.figure import write_figures
 from calbench.report.games.files import write_data, write_games
 from calbench.report.pages import navigation, pages_of, see_also
 from calbench.report.pages.page import Content, Page
@@ -119,9 +120,8 @@ def _write_pages(site: Site, pages: dict[Page, Content], docs: Path) -> None:
     templates = Templates(site.sources / "docs")
     paths = {page.path for page in pages}
     shared = {"site": site, "explaining": see_also(pages), "paths": paths}
+    write_figures([figure for content in pages.values() for figure in content.figures], docs)
     for page, content in pages.items():
-        for figure in content.figures:
-            figure.write(docs)
         for key, data in content.data.items():
             write_data(docs / "pagedata", key, data)
         text = templates.filled(page.source, page.root, {**shared, "page": page, **content.values})
