@@ -3,12 +3,10 @@
 import csv
 import random
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from calbench.report.draws import VARIANTS
 from tests.report.language_samples import make_cohort, make_language
 from tests.report.samples import make_results, write_pages
 from tests.report.test_special_pages import PUBLISHED, draws, rename
@@ -20,42 +18,6 @@ NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-]|\.\d)")
 
 ROUNDS = 200
 """Draws of ten numbers; each has a seed of its own."""
-
-
-class Stated(HTMLParser):
-    """Collects the numbers of table cells: values of ``<data>``, and what stands beside them.
-
-    Attributes:
-        values: cells of a table, word for word.
-        bare: numbers in the text of a cell without one; they must be cells too.
-    """
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.values: list[str] = []
-        self.bare: list[str] = []
-        self._is_cell = False
-        self._is_value = False
-        self._words = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "td":
-            self._is_cell, self._words = True, ""
-        elif tag == "data":
-            self._is_value = True
-            self.values.append(dict(attrs)["value"] or "")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "data":
-            self._is_value = False
-        elif tag == "td":
-            self._is_cell = False
-            self.bare.append(self._words)
-
-    def handle_data(self, data: str) -> None:
-        if self._is_cell and not self._is_value:
-            self._words += data
 
 
 @pytest.fixture(scope="module")
