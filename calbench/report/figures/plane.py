@@ -42,7 +42,7 @@ def plane_of(site: Site, setting: Setting) -> Figure:
     sources += [f"{each.name}/leaderboard.csv" for each in site.on("plane")] if lines else []
     return plane(
         f"plane-{setting.slug}", setting.title, setting.leaderboard, site.styles, sources, lines,
-        setting.confidence,
+        confidence=setting.confidence,
     )  # fmt: skip
 
 
@@ -53,7 +53,8 @@ def plane(
     style_by_team: Styles,
     sources: Sequence[str],
     lines: Sequence[Line] = (),
-    confidence: str = "95%",
+    *,
+    confidence: str,
 ) -> Figure:
     """Return the cost-privacy plane of one setting.
 
