@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.report.derived import draws, rename
 from tests.report.language_samples import make_cohort, make_language
-from tests.report.samples import make_results, write_pages
-from tests.report.test_special_pages import PUBLISHED, draws, rename
+from tests.report.samples import PUBLISHED, make_results, write_pages
+from tests.report.stated import Stated
 
 pytestmark = pytest.mark.heavy
 
@@ -28,19 +29,15 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "uniform", "uniform", ["imap", "tell-all", "silent"], num_scenarios=2
     )
     varied = make_results(folder / "varied", "varied", ["imap", "first-free"], num_scenarios=2)
-    teams = [v.team for v in VARIANTS if v.experiment == "reproduction"]
-    special = SpecialResults(
-        [
-            make_language(folder / "language", "language", "oversharer", num_scenarios=2),
-            make_cohort(folder / "smollm2", num_scenarios=2),
-            rename(played, "frontier", {"imap": "dsm-theta-0.1", "tell-all": "dsm-lmax-2"}),
-            draws(played, "reproduction", teams),
-            draws(played, "reproduction-cap4", ["sd-map"]),
-            rename(played, "scale", {}),
-        ],
-        PUBLISHED,
-    )
-    write_pages([played, varied], folder / "src", special)
+    special = [
+        make_language(folder / "language", "language", "oversharer", num_scenarios=2),
+        make_cohort(folder / "smollm2", num_scenarios=2),
+        rename(played, "frontier", {"imap": "dsm-theta-0.1", "tell-all": "dsm-lmax-2"}),
+        draws(played, "reproduction"),
+        draws(played, "reproduction-cap4"),
+        rename(played, "scale", {}),
+    ]
+    write_pages([played, varied, *special], folder / "src", PUBLISHED)
     return folder / "src" / "docs"
 
 

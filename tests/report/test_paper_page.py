@@ -13,7 +13,7 @@ from tests.report.stated import Stated
 
 PAGE = "results/paper.md"
 
-DASH = '<span title="no agent-game counts">–</span>'
+DASH = '<span title="no agent-game counts">\N{EN DASH}</span>'
 
 
 def test_published_numbers_are_apart_from_ours(tmp_path: Path) -> None:

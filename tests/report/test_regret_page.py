@@ -69,7 +69,7 @@ def test_regret_is_shown_as_the_tables_have_it(tmp_path: Path, summary: Path) ->
     ]  # fmt: skip
     assert rounds.index("in round 1<") < rounds.index("in round 10<")
     assert rounds.index(">decision<") < rounds.index(">resolution<")
-    assert rounds.count('<span title="none">–</span>') == 2
+    assert rounds.count('<span title="none">\N{EN DASH}</span>') == 2
     assert "<table" not in section(page, "worst")
     assert '"../tables/regret_by_team.csv" download' in section(page, "files")
 
