@@ -122,7 +122,7 @@ def _read(paths: Sequence[Path]) -> Record:
 def _agents(game: MeasuredGame) -> pd.DataFrame:
     """Return a game's facts of agents, and whether they count."""
     own = cast(pd.DataFrame(AGENTS.of(game)), AGENTS.columns)
-    return own.assign(is_lost=not game.is_scored)
+    return own.assign(is_excluded=not game.is_scored)
 
 
 def _proposed(record: Record, options: Mapping[str, str]) -> str:

@@ -39,7 +39,7 @@ class MeasuredGame:
     @property
     def is_scored(self) -> bool:
         """Whether it counts: excluded games are recorded, and in no number."""
-        return not self.score.is_lost
+        return not self.score.is_excluded
 
 
 def measured(trace: Trace, measure: MeasureSpec, oracle: OracleCache | None = None) -> MeasuredGame:

@@ -8,6 +8,7 @@ from calbench.domain.ids import AgentId, ItemId
 from calbench.facts.columns import (
     AGENT,
     COST,
+    FINE_DIGITS,
     GAME_ID,
     PLAYER,
     PLAYER_KIND,
@@ -55,7 +56,7 @@ def _over_agents(add: Find, name: str) -> Find:
 
 
 def _of_loss(name: str) -> Find:
-    """Return what finds an attribute of the loss of the optimum, if it was lost."""
+    """Return what finds an attribute of how the optimum became unreachable, if it did."""
 
     def find(game: MeasuredGame) -> Any:
         loss = game.score.optimum.loss
@@ -92,7 +93,7 @@ GAMES = Fact(
             "P",
             FRACTION_DIGITS,
         ),
-        truth("is_lost", "lost games have no measures", "C"),
+        truth("is_excluded", "excluded games have no measures", "C"),
         (count("meetings", "meetings", "meetings of the scenario", "P"), "score.num_meetings"),
         (count("scheduled", "meetings", "how many were scheduled", "P"), "score.num_scheduled"),
         count("cost", COST, "paid by all agents", "P"),
@@ -114,15 +115,22 @@ GAMES = Fact(
                 "V, summed over all agents; empty unless every agent's was measured",
                 "",
                 "P",
+                FINE_DIGITS,
             ),
             _over_agents(_sum_of_all, "vps"),
         ),
         (
-            number("excess_vps", SLOTS, "mean of max(0, V - floor)", MEASURED, "P, F"),
+            number("excess_vps", SLOTS, "mean of max(0, V - floor)", MEASURED, "P, F", FINE_DIGITS),
             _over_agents(_mean_of_known, "excess_vps"),
         ),
         (
-            number("excess_vps_participants", SLOTS, "the same over participant pairs", MEASURED),
+            number(
+                "excess_vps_participants",
+                SLOTS,
+                "the same over participant pairs",
+                MEASURED,
+                digits=FINE_DIGITS,
+            ),
             _over_agents(_mean_of_known, "excess_vps_participants"),
         ),
         number("fairness", COST, "mean of |E - mean E|", "agents", "F"),
@@ -165,7 +173,8 @@ GAMES = Fact(
         (
             text(
                 "phase",
-                "of the batch that lost it; RESOLUTION where a meeting had failed without one",
+                "of the batch that made it unreachable; RESOLUTION where a meeting had failed "
+                "without one",
                 "C",
             ),
             _phase,
@@ -257,9 +266,14 @@ AGENTS = Fact(
         number("adjusted_excess_cost", f"{COST} per meeting", "with a price on failure"),
         number("burden_gap", COST, "|E - mean E| over the game's agents", "", "F"),
         count("messages_sent", "messages", "a group message counts once", "P"),
-        number("vps", SLOTS, "V, over all observers and rounds", "", "P"),
-        number("excess_vps", SLOTS, "max(0, V - floor)", "", "P, F"),
-        number("excess_vps_participants", SLOTS, "the same over participant pairs"),
+        number("vps", SLOTS, "V, over all observers and rounds", "", "P", FINE_DIGITS),
+        number("excess_vps", SLOTS, "max(0, V - floor)", "", "P, F", FINE_DIGITS),
+        number(
+            "excess_vps_participants",
+            SLOTS,
+            "the same over participant pairs",
+            digits=FINE_DIGITS,
+        ),
         VPS_KIND,
         _tokens("calls", "calls", "model calls in these games, reflections included"),
         _tokens("input_tokens", "tokens", "sent, cached ones included"),
@@ -399,7 +413,7 @@ SHARES = Fact(
     (
         text("source", "kind of message", "P"),
         text("channel", "channel it was sent on"),
-        number("vps", SLOTS, "loss these messages caused, before the floor"),
+        number("vps", SLOTS, "loss these messages caused, before the floor", digits=FINE_DIGITS),
     ),
 )
 """What typed agents of a scored game gave away, by kind of message and channel."""

@@ -33,7 +33,7 @@ from calbench.metrics.judge.judging import scripted_verdicts
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE
 from calbench.metrics.judge.verdicts import Verdict, case_json
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
-from calbench.metrics.outcomes import is_lost
+from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.privacy.measured import game_loss
 from calbench.metrics.seats import players_of
 from calbench.traces.models import Trace
@@ -186,7 +186,10 @@ _JUDGED_ALONE = Fact(
         (SCENARIO, "trace.scenario.scenario_id"),
         (TEAM, "trace.config.team.team_id"),
         (GAME_ID, "trace.game_id"),
-        (truth("is_lost", "lost games have no measures", "C"), lambda game: not game.is_scored),
+        (
+            truth("is_excluded", "excluded games have no measures", "C"),
+            lambda game: not game.is_scored,
+        ),
     ),
 )
 """What names a game, without a score: a judge needs none."""
@@ -214,7 +217,7 @@ def judged_batch(
     """
     team, scenario = trace.config.team, trace.scenario
     losses = []
-    if not is_lost(trace.events):
+    if not is_excluded(trace.events):
         players = players_of(team, scenario.num_agents)
         found = game_loss(trace, players, measure).by_agent
         losses = [PrimaryLoss(loss.total, loss.kind) for loss in found]

@@ -248,7 +248,7 @@ class Facts:
     @cached_property
     def scored(self) -> pd.DataFrame:
         """The games that count."""
-        return self.games[~self.games["is_lost"].astype(bool)]
+        return self.games[~self.games["is_excluded"].astype(bool)]
 
     def has(self, name: str) -> bool:
         """Whether facts of this name were measured."""

@@ -20,7 +20,7 @@ from calbench.metrics.optimum import OptimumReach, optimum_reach
 from calbench.metrics.outcomes import (
     MeetingResult,
     assigned_by_agent,
-    is_lost,
+    is_excluded,
     meeting_results,
     scheduled_by_agent,
 )
@@ -110,7 +110,7 @@ class GameScore:
         fairness_least: the least over all optimal schedules of the scheduled meetings.
         fairness_greatest: the greatest.
         is_fairness_sampled: whether these two rest on a sample of the schedules.
-        is_lost: it ended through no agent's doing: recorded, left out of every mean.
+        is_excluded: it ended through no agent's doing: recorded, left out of every mean.
         vps_shares: ordered by source and channel; they sum to the VPS of its typed agents.
         message_bytes: length of all messages' contents as JSON.
         rounds: every agent in every resolved round, in the order of rounds and ids.
@@ -127,7 +127,7 @@ class GameScore:
     feasible_fraction: float | None
     agents: tuple[AgentGame, ...]
     meetings: tuple[MeetingResult, ...]
-    is_lost: bool
+    is_excluded: bool
     fairness: float
     fairness_least: float
     fairness_greatest: float
@@ -227,7 +227,7 @@ def score_game(
         feasible_fraction=None if difficulty is None else difficulty.feasible_fraction,
         agents=_agent_games(played, losses),
         meetings=played.results,
-        is_lost=is_lost(trace.events),
+        is_excluded=is_excluded(trace.events),
         fairness=fairness(played.excess),
         fairness_least=least,
         fairness_greatest=greatest,

@@ -6,8 +6,9 @@ stands may move, all its copies to one slot, at its cost for each copy that move
 oracle's lemma, which holds at every moment because a batch keeps an agent's free slots and a
 meeting uses up one of each, a completion costs the errands under its slots as the calendars
 are now, plus the copies that move. A meeting under decision may only go where the first of
-its participants put it. The optimum is lost at the first event after which this least cost
-exceeds the stored optimum; it cannot fall again, and a meeting that failed never returns.
+its participants put it. The optimum becomes unreachable at the first event after which this
+least cost exceeds the stored optimum; it cannot fall again, and a meeting that failed never
+returns.
 
 What the search does not model is who may still act in the running round: it may see a loss
 late, at the latest at the round's resolution.
@@ -60,7 +61,7 @@ class OptimumReach:
         optimum: least cost of all its meetings; ``None`` if they cannot all be scheduled.
         is_searched: whether the loss was looked for: not without an optimum, and not with
             more meetings than the exact methods take.
-        loss: where it was lost; ``None`` if it never was, or was not looked for.
+        loss: where it became unreachable; ``None`` if it never was, or was not looked for.
     """
 
     optimum: int | None

@@ -26,7 +26,7 @@ OUTCOMES: tuple[Outcome, ...] = (
 )
 """The taxonomy, in the order of tables [C]."""
 
-LOST: frozenset[Outcome] = frozenset({"provider_fault", "budget_stop"})
+EXCLUDING: frozenset[Outcome] = frozenset({"provider_fault", "budget_stop"})
 """Ends that no agent is to blame for: a game with one of them is recorded and left out [C]."""
 
 
@@ -34,13 +34,13 @@ ENDS = (GameHalted, Resolution)
 """Events with which a round or a game ends."""
 
 
-def is_lost(events: Iterable[Event]) -> bool:
+def is_excluded(events: Iterable[Event]) -> bool:
     """Whether a game ended through no agent's doing: recorded, left out of every number.
 
-    A game that was halted after its last resolution, while agents reflected, is lost too.
+    A game that was halted after its last resolution, while agents reflected, is excluded too.
     """
     return any(
-        isinstance(event, GameHalted) or event.outcome in LOST
+        isinstance(event, GameHalted) or event.outcome in EXCLUDING
         for event in events
         if isinstance(event, ENDS)
     )

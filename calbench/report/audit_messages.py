@@ -20,7 +20,7 @@ def browsable(summary: Summary, links: GameLinks) -> list[Row]:
     ]
 
 
-def most_telling(rows: Sequence[Row], team: str, setting: str, count: int) -> list[Row]:
+def most_revealing(rows: Sequence[Row], team: str, setting: str, count: int) -> list[Row]:
     """Return a team's messages that tell most labels, sensitive ones first; each of another game.
 
     One game's messages repeat themselves, so the first of each game stands for it.

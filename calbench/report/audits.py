@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calbench.report import numbers, sections
-from calbench.report.audit_messages import most_telling
+from calbench.report.audit_messages import most_revealing
 from calbench.report.audit_tables import own_slot_table, patterns_table, rate_cell, sample_table
 from calbench.report.escape import html_text
 from calbench.report.links import GameLinks
@@ -185,7 +185,7 @@ def _messages(audits: Audits) -> str:
         for rows_here in [[r for r in audits.messages if r["experiment"] == results.name]]
         for setting in results.settings
         for team in results.teams
-        for row in most_telling(rows_here, team, setting, NAMED)
+        for row in most_revealing(rows_here, team, setting, NAMED)
     ]
     if not rows:
         return "<p>No message of a game that can be browsed told a private label.</p>"

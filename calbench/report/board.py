@@ -12,7 +12,7 @@ from calbench.analysis.tables.standings import USAGE_COLUMNS
 from calbench.report.results import ExperimentResults, Row, confidence_of, level_of
 
 COLUMNS = tuple(column.name for column in SUMMARY["leaderboard.csv"].columns)
-"""Of ``tables/leaderboard.csv``. ``_n`` are agent-games; ``_ties`` letters of tie groups."""
+"""Of ``tables/leaderboard.csv``. ``_n`` are agent-games, ``_letters`` the letter display."""
 
 *USAGE, PRICE_PER_GAME = (column.name for column in USAGE_COLUMNS)
 """What teams asked of models, and what a game cost."""

@@ -39,7 +39,7 @@ def write(
         "leaderboard": lambda: leaderboard.table(views),
         "published": lambda: leaderboard.published(special),
         "ratings": lambda: ratings.ratings(shown),
-        "apart": lambda: ratings.apart(shown),
+        "apart": lambda: ratings.unrated(shown),
         "comparisons": lambda: comparisons.table(shown),
         "comparison-tables": lambda: comparisons.downloads(shown),
     }

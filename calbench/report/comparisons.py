@@ -11,13 +11,13 @@ from calbench.report.results import ExperimentResults, Row, percent
 
 COLUMNS = (
     "team_a", "team_b", "measure", "scenarios", "difference", "difference_low", "difference_high",
-    "p", "p_adjusted", "resolvable_gap", "scenarios_needed",
+    "p", "p_adjusted", "minimum_detectable_difference", "required_scenarios",
 )  # fmt: skip
 """Of ``comparisons.csv``, as the page's data has them."""
 
 HEADERS = (
-    "Scenarios", "Difference", "p", "p corrected", "Told apart", "Resolvable gap",
-    "Scenarios needed",
+    "Scenarios", "Difference", "p", "p corrected", "Significant",
+    "Minimum detectable difference", "Required scenarios",
 )  # fmt: skip
 
 DIGITS = 3
@@ -85,8 +85,8 @@ def _cells(row: Row, level: str) -> list[str]:
         numbers.number_cell(row["p"], 4),
         numbers.number_cell(row["p_adjusted"], 4),
         numbers.word_cell(verdict(row, level)),
-        numbers.number_cell(row["resolvable_gap"], DIGITS),
-        numbers.number_cell(row["scenarios_needed"]),
+        numbers.number_cell(row["minimum_detectable_difference"], DIGITS),
+        numbers.number_cell(row["required_scenarios"]),
     ]
 
 

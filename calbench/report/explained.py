@@ -33,7 +33,7 @@ NAMES = frozenset({"paper", "audits", "regret"})
 ANSWERS: Mapping[str, str] = {
     "paper": "the paper's tables, and the same measures of our games",
     "audits": "who leaks most at equal cost, in which game and in which sentence",
-    "regret": "what excess cost is made of, and when the optimum was lost",
+    "regret": "what excess cost is made of, and when the optimum became unreachable",
 }
 
 

@@ -89,9 +89,9 @@ def fields(views: Sequence[View]) -> tuple[Field, ...]:
             found += [_measure(measure, kind) for kind in VPS_FIELDS if kind in kinds]
         else:
             found.append(_measure(measure))
-    counts = {"scenarios": "Scenarios", "games": "Games", "games_lost": "Games lost"}
+    counts = {"scenarios": "Scenarios", "games": "Games", "games_excluded": "Games excluded"}
     for name, title in counts.items():
-        table = "outcomes.csv" if name == "games_lost" else "leaderboard.csv"
+        table = "outcomes.csv" if name == "games_excluded" else "leaderboard.csv"
         found.append(_counted(name, title, table))
     has_calls = any(row["calls"] for view in views for row in view.rows)
     names = (PRICE_PER_GAME, *USAGE) if has_calls else ()
@@ -244,7 +244,7 @@ def rank_cell(row: Row, measure: str) -> str:
         return f'<td><span title="not ranked">{numbers.DASH}</span></td>'
     ends = [numbers.shown_number(end, None) for end in dict.fromkeys((low, high))]
     ranked = numbers.shown_number(row[f"{measure}_ranked"], None)
-    ties = row[f"{measure}_ties"]
+    ties = row[f"{measure}_letters"]
     note = f'<span class="cb-range">ties {html_text(ties)}</span>' if ties else ""
     return f'<td>{numbers.DASH.join(ends)}<span class="cb-range">of {ranked}</span>{note}</td>'
 

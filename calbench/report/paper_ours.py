@@ -230,7 +230,7 @@ def talk(ours: Ours) -> str:
 def usage(ours: Ours) -> str:
     """Return what was asked of models, and its price (usage.csv)."""
     counts = (
-        "games", "calls", "input_tokens", "cached_tokens", "output_tokens", "games_lost",
+        "games", "calls", "input_tokens", "cached_tokens", "output_tokens", "games_excluded",
     )  # fmt: skip
     return numbers.table(
         "Ours: calls, tokens and price, reflections included",

@@ -37,7 +37,7 @@ def ratings(experiments: Sequence[ExperimentResults]) -> str:
             for setting in dict.fromkeys(row["setting"] for row in own):
                 ranked = [row for row in own if row["setting"] == setting]
                 parts += [*_warnings(setting, ranked), _standings(setting, ranked, confidence)]
-            parts += [_met(results, pool), _margins(results, pool), _links(results)]
+            parts += [_pairs(results, pool), _margins(results, pool), _links(results)]
     return "\n\n".join(part for part in parts if part) or "<p>No player was rated.</p>"
 
 
@@ -67,7 +67,7 @@ def _standings(setting: str, rows: Sequence[Row], confidence: str) -> str:
                 _header("MMR", "and spread over orders"),
                 *(_header(TITLES[r.name], "ordinal, mu and sigma") for r in RATINGS),
                 numbers.plain_header("Games"),
-                _header("Lost", "not scored"),
+                _header("Excluded", "not scored"),
             ],
             [
                 [
@@ -76,7 +76,7 @@ def _standings(setting: str, rows: Sequence[Row], confidence: str) -> str:
                     _mmr(row),
                     *(_rating(row, rating.name) for rating in RATINGS),
                     numbers.number_cell(row["games"]),
-                    numbers.number_cell(row["games_lost"]),
+                    numbers.number_cell(row["games_excluded"]),
                 ]
                 for row in rows
             ],
@@ -154,9 +154,9 @@ def _warnings(setting: str, rows: Sequence[Row]) -> list[str]:
     return [f'<p class="lb-warning">⚠ {html_text(f"{setting}: {text}")}</p>'] if found else []
 
 
-def _met(results: ExperimentResults, pool: str) -> str:
-    """Return how many games each pair shared (ratings_met.csv)."""
-    rows = [row for row in results.table("ratings_met.csv") if row["pool"] == pool]
+def _pairs(results: ExperimentResults, pool: str) -> str:
+    """Return how many games each pair shared (ratings_pairs.csv)."""
+    rows = [row for row in results.table("ratings_pairs.csv") if row["pool"] == pool]
     if not rows:
         return ""
     table = numbers.table(
@@ -212,23 +212,23 @@ def _folded(title: str, table: str) -> str:
 
 
 def _links(results: ExperimentResults) -> str:
-    names = ("ratings", "ratings_met", "ratings_margins")
+    names = ("ratings", "ratings_pairs", "ratings_margins")
     links = [f'<a href="../tables/{results.name}/{n}.csv" download>{n}.csv</a>' for n in names]
     return f"<p>{' · '.join(links)}</p>"
 
 
-def apart(experiments: Sequence[ExperimentResults]) -> str:
-    """Return the order of players that are never rated (ratings_apart.csv)."""
+def unrated(experiments: Sequence[ExperimentResults]) -> str:
+    """Return the order of players that are never rated (ratings_unrated.csv)."""
     parts = [
-        _apart(results.name, setting, [row for row in rows if row["setting"] == setting])
+        _unrated(results.name, setting, [row for row in rows if row["setting"] == setting])
         for results in experiments
-        for rows in [results.table("ratings_apart.csv")]
+        for rows in [results.table("ratings_unrated.csv")]
         for setting in dict.fromkeys(row["setting"] for row in rows)
     ]
     return "\n\n".join(parts) or "<p>There are none.</p>"
 
 
-def _apart(experiment: str, setting: str, rows: Sequence[Row]) -> str:
+def _unrated(experiment: str, setting: str, rows: Sequence[Row]) -> str:
     digits = {"coordination": 1, "excess_cost": 2, "excess_vps": 2}
     return numbers.table(
         f"{experiment}, {setting}: by coordination, then excess cost, then VPS",

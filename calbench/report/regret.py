@@ -1,4 +1,4 @@
-"""The page that says where excess cost comes from, and when the optimum was lost."""
+"""The page that says where excess cost comes from, and when the optimum became unreachable."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from calbench.report.links import GameLinks
 from calbench.report.results import ExperimentResults, Row, Summary
 from calbench.report.special import titled
 
-MADE = ("regret_by_team.csv", "optimum_lost_by_round.csv", "regret_by_game.csv")
+MADE = ("regret_by_team.csv", "optimum_unreachable_by_round.csv", "regret_by_game.csv")
 """The tables that the page shows."""
 
 WORST = 3
@@ -40,8 +40,8 @@ class Regret:
 
     @cached_property
     def rounds(self) -> dict[str, list[Row]]:
-        """When the optimum was lost, by experiment (optimum_lost_by_round.csv)."""
-        return self.summary.rows_by_experiment("optimum_lost_by_round.csv")
+        """When the optimum became unreachable, by experiment (optimum_unreachable_by_round.csv)."""
+        return self.summary.rows_by_experiment("optimum_unreachable_by_round.csv")
 
     @cached_property
     def games(self) -> dict[str, list[Row]]:
@@ -59,7 +59,7 @@ def parts(regret: Regret) -> dict[str, Callable[[], str]]:
     sources = [
         f"{each.name}/{name}.csv"
         for each in regret.experiments
-        for name in ("regret", "optimum_lost")
+        for name in ("regret", "optimum_unreachable")
     ]
     made = [name for name in MADE if regret.summary.has(name)]
     return {
@@ -110,25 +110,31 @@ def _split(regret: Regret, results: ExperimentResults) -> str:
 
 
 def _lost(regret: Regret, results: ExperimentResults) -> str:
-    """Return how often the optimum was lost, and in which round (the two smaller tables)."""
+    """Return how often the optimum became unreachable, and in which round."""
     lost = regret.rounds.get(results.name, [])
     rounds = sorted({row["round"] for row in lost}, key=int)
     counts = {
-        (row["setting"], row["team"], row["round"], row["phase"]): row["optimum_lost"]
+        (row["setting"], row["team"], row["round"], row["phase"]): row["optimum_unreachable"]
         for row in lost
     }
     return numbers.table(
         f"{titled(results)}: games in which the optimum went out of reach, and when",
         [
             *PLACE_HEADERS,
-            *(numbers.plain_header(text) for text in ("Games searched", "Lost", "Share of 1")),
+            *(
+                numbers.plain_header(text)
+                for text in ("Games searched", "Optimum unreachable", "Share of 1")
+            ),
             *(numbers.plain_header(f"in round {number}") for number in rounds),
         ],
         [
             [
                 *_place(row),
-                *(numbers.number_cell(row[name]) for name in ("games_searched", "optimum_lost")),
-                _interval_cell(row, "lost_share", 3),
+                *(
+                    numbers.number_cell(row[name])
+                    for name in ("games_searched", "optimum_unreachable")
+                ),
+                _interval_cell(row, "unreachable_share", 3),
                 *(_round_cell(counts, (row["setting"], row["team"], each)) for each in rounds),
             ]
             for row in regret.teams[results.name]
@@ -137,7 +143,7 @@ def _lost(regret: Regret, results: ExperimentResults) -> str:
 
 
 def _round_cell(counts: dict[tuple[str, str, str, str], str], place: tuple[str, str, str]) -> str:
-    """Return how many games lost it in a round, phase by phase."""
+    """Return in how many games it became unreachable in a round, phase by phase."""
     found = [(key[3], count) for key, count in counts.items() if key[:3] == place]
     if not found:
         return f'<td><span title="none">{numbers.DASH}</span></td>'
@@ -179,7 +185,7 @@ def _worst(regret: Regret, results: ExperimentResults) -> str:
             numbers.word_header("Game"),
             *(numbers.plain_header(TITLES[part]) for part in SPLIT),
             *(numbers.plain_header(text) for text in ("Paid", "Optimum")),
-            numbers.word_header("The optimum was lost at"),
+            numbers.word_header("The optimum became unreachable at"),
         ],
         rows,
     )

@@ -181,7 +181,7 @@ def _speed(scale: Scale) -> str:
 
 def _sizes(scale: Scale) -> str:
     """Return how many scenarios each size rests on (games.csv, leaderboard.csv)."""
-    games = [row for row in scale.results.table("games.csv") if row["is_lost"] != "true"]
+    games = [row for row in scale.results.table("games.csv") if row["is_excluded"] != "true"]
     teams = scale.leaderboard.values()
     return numbers.table(
         "The suites",

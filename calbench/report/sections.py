@@ -131,7 +131,7 @@ def definitions(method_page: str) -> str:
 
 def outcomes(each: SettingResults) -> str:
     """Return how meetings ended (outcomes.csv)."""
-    names = ["games", "games_lost", "lost_percent", "meetings", *OUTCOMES]
+    names = ["games", "games_excluded", "excluded_percent", "meetings", *OUTCOMES]
     return numbers.table(
         "How meetings ended",
         [
@@ -142,9 +142,9 @@ def outcomes(each: SettingResults) -> str:
             [
                 each.team_header(row)
                 if row["is_flagged"] != "true"
-                else each.team_header(row).replace("</th>", " ⚠ many games lost</th>"),
+                else each.team_header(row).replace("</th>", " ⚠ many games excluded</th>"),
                 *(
-                    numbers.number_cell(row[name], 1 if name == "lost_percent" else None)
+                    numbers.number_cell(row[name], 1 if name == "excluded_percent" else None)
                     for name in names
                 ),
             ]

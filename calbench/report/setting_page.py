@@ -11,9 +11,9 @@ from calbench.report.setting import SettingResults
 from calbench.report.special import NONE_SPECIAL
 
 NAMED = 20
-"""Lost games of a team that the page names [C]."""
+"""Excluded games of a team that the page names [C]."""
 
-WARNING = "⚠ many games lost"
+WARNING = "⚠ many games excluded"
 
 
 def settings(
@@ -39,7 +39,7 @@ def parts(
         each: the setting.
         plane: its cost against privacy.
         explaining: pages that stand beside it.
-        told: rows of ``telling_messages.csv``, of any setting.
+        told: rows of ``revealing_messages.csv``, of any setting.
     """
     return {
         "title": lambda: markdown_text(each.title),
@@ -47,7 +47,7 @@ def parts(
         "measures": lambda: sections.measures(each, "../method.html"),
         "definitions": lambda: sections.definitions("../method.html"),
         "outcomes": lambda: sections.outcomes(each),
-        "lost-games": lambda: lost_games(each),
+        "lost-games": lambda: excluded_games(each),
         "explained": lambda: explained.see_also(explaining),
         "sensitivity": lambda: sections.sensitivity(each),
         "leaks": lambda: sections.leaks(each),
@@ -58,28 +58,28 @@ def parts(
     }
 
 
-def lost_games(each: SettingResults) -> str:
+def excluded_games(each: SettingResults) -> str:
     """Return which games no number counts, by team, with links (outcomes.csv, games.csv)."""
-    rows = [row for row in each.rows("outcomes.csv") if row["games_lost"] != "0"]
+    rows = [row for row in each.rows("outcomes.csv") if row["games_excluded"] != "0"]
     if not rows:
-        return "<p>No game was lost: every number counts all of them.</p>"
+        return "<p>No game was excluded: every number counts all of them.</p>"
     links = GameLinks([each.results], NONE_SPECIAL)
     names: dict[str, list[str]] = {}
     for row in each.rows("games.csv"):
-        if row["is_lost"] == "true":
+        if row["is_excluded"] == "true":
             names.setdefault(row["team"], []).append(row["scenario_id"])
     return numbers.table(
-        "Games that were lost to a fault or a budget; no other number counts them",
+        "Games that a fault or a budget excluded; no other number counts them",
         [
             numbers.plain_header("Team"),
-            *(numbers.plain_header(text) for text in ("Lost", "percent")),
+            *(numbers.plain_header(text) for text in ("Excluded", "percent")),
             *(numbers.word_header(text) for text in ("Mark", "Which")),
         ],
         [
             [
                 each.team_header(row),
-                numbers.number_cell(row["games_lost"]),
-                numbers.number_cell(row["lost_percent"], 1),
+                numbers.number_cell(row["games_excluded"]),
+                numbers.number_cell(row["excluded_percent"], 1),
                 numbers.word_cell(WARNING if row["is_flagged"] == "true" else ""),
                 _which(each, row, names.get(row["team"], []), links),
             ]

@@ -9,7 +9,7 @@ from calbench.report.setting import SettingResults
 
 
 def table(found: Sequence[Row], each: SettingResults, links: GameLinks) -> str:
-    """Return the most telling messages, linked to their events (telling_messages.csv)."""
+    """Return the most revealing messages, linked to their events (revealing_messages.csv)."""
     place = (each.results.name, each.setting)
     own = [row for row in found if (row["experiment"], row["setting"]) == place]
     if not own:

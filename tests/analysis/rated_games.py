@@ -44,7 +44,7 @@ def rated_score(
     *seats: Took,
     team: str = "mixed",
     setting: str = "uniform",
-    is_lost: bool = False,
+    is_excluded: bool = False,
 ) -> GameScore:
     """Return a game; shown excess is ten times that of the accounting."""
     return GameScore(
@@ -57,7 +57,7 @@ def rated_score(
         feasible_fraction=None,
         agents=tuple(_agent(number, took) for number, took in enumerate(seats)),
         meetings=(),
-        is_lost=is_lost,
+        is_excluded=is_excluded,
         fairness=0.0,
         fairness_least=0.0,
         fairness_greatest=0.0,
@@ -119,7 +119,7 @@ def agents_of(games: Iterable[GameScore]) -> pd.DataFrame:
                 scenario_id=score.scenario_id,
                 team=score.team_id,
                 game_id=score.game_id,
-                is_lost=score.is_lost,
+                is_excluded=score.is_excluded,
             )
             for score in games
         ],

@@ -1,4 +1,4 @@
-"""A small run on disk with something in every table: several teams, settings, and a lost game."""
+"""A small run on disk with something in every table: teams, settings, and an excluded game."""
 
 import pickle
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def difficulty(tertile: Tertile, feasible: int) -> DifficultyEntry:
 
 
 def play_small_run(folder: Path) -> tuple[Game, ...]:
-    """Play two scenarios of two draws with every team; the last game of the last team is lost."""
+    """Play two scenarios of two draws with every team; the last game is excluded."""
     scenarios = [
         canonical_scenario(10 * draw + number, f"uniform-seed{draw}-{number:03d}").updated(
             setting=f"uniform-seed{draw}",

@@ -24,7 +24,7 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
         score(*third, team="z"),
         score(silent, team="a"),
         score(team="a", setting="another"),
-        score(team="gone", setting="another", is_lost=True),
+        score(team="gone", setting="another", is_excluded=True),
     ]
     return facts_of_scores(tmp_path_factory.mktemp("facts"), games, ["z", "a"])
 

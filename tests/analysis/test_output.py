@@ -23,7 +23,7 @@ from tests.facts.measured import facts_of
 FOUND_BY_NO_PLAYER = {"judge/judge_more_precise_than_reflection.csv"}
 """Tables without a row in the small run: what they list did not happen in it."""
 
-COUNTS_LOST_GAMES = {
+COUNTS_EXCLUDED_GAMES = {
     "games.csv",
     "meetings.csv",
     "outcomes.csv",
@@ -106,13 +106,13 @@ def test_tables_do_not_depend_on_the_order_of_games_or_on_processes(
     assert len(found) == len(expected)
 
 
-def test_lost_games_are_counted_and_otherwise_add_nothing(
+def test_excluded_games_are_counted_and_otherwise_add_nothing(
     games: Sequence[Game], written: Path, tmp_path: Path
 ) -> None:
     found = contents(write(tmp_path, games[:-1]))
     expected = contents(written)
     assert found.keys() == expected.keys()
-    assert {path for path in expected if found[path] != expected[path]} == COUNTS_LOST_GAMES
+    assert {path for path in expected if found[path] != expected[path]} == COUNTS_EXCLUDED_GAMES
 
 
 def test_no_games_give_headers_alone(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_facts_allow_the_tables_that_need_no_others(games: Sequence[Game], tmp_p
     expected = [path for path, table in TABLES.items() if set(table.needs) <= names]
     assert [table.path for table in tables_of(facts)] == expected
     assert "leaderboard.csv" in expected
-    assert "telling_messages.csv" not in expected
+    assert "revealing_messages.csv" not in expected
     write_tables(facts, tmp_path / "tables", SETTINGS)
     listed = [each["path"] for each in package(tmp_path / "tables")["resources"]]
     assert listed == expected

@@ -197,22 +197,22 @@ def test_none_of_them_names_the_version_of_the_metrics() -> None:
         assert ",".join(column.name for column in table.columns) == columns
 
 
-def test_the_most_telling_message_of_a_game(tmp_path: Path) -> None:
+def test_the_most_revealing_message_of_a_game(tmp_path: Path) -> None:
     facts = facts_of(tmp_path, [told_game()])
-    assert lines_of(facts, "telling_messages.csv") == ["test,test,test-000,7,0,costs,2.0000"]
+    assert lines_of(facts, "revealing_messages.csv") == ["test,test,test-000,7,0,costs,2.000000"]
 
 
-def most_telling(trace: Trace) -> list[str]:
-    """Return event, target, kind and size of a game's most telling message, by plain addition."""
+def most_revealing(trace: Trace) -> list[str]:
+    """Return event, target, kind and size of a game's most revealing message, by plain addition."""
     steps: dict[tuple[int, int, str], float] = {}
     for each in round_beliefs(trace):
         for change in each.changes:
             key = change.event_index, change.target, change.source
             step = abs(change.after - 0.5) - abs(change.before - 0.5)
             steps[key] = steps.get(key, 0.0) + step
-    largest = max(round(step, 4) for step in steps.values())
-    first = next(key for key, step in steps.items() if round(step, 4) == largest)
-    return [*map(str, first), f"{largest:.4f}"]
+    largest = max(round(step, 6) for step in steps.values())
+    first = next(key for key, step in steps.items() if round(step, 6) == largest)
+    return [*map(str, first), f"{largest:.6f}"]
 
 
 def test_three_games_of_a_team_and_the_largest_first(tmp_path: Path) -> None:
@@ -222,10 +222,10 @@ def test_three_games_of_a_team_and_the_largest_first(tmp_path: Path) -> None:
         for seed in range(5)
     ]
     facts = facts_of(tmp_path, traces, ("sd-map", "dsm-private"))
-    found = [line.split(",") for line in lines_of(facts, "telling_messages.csv")]
+    found = [line.split(",") for line in lines_of(facts, "revealing_messages.csv")]
     for place, team in enumerate(("sd-map", "dsm-private")):
         told = [
-            [trace.scenario.scenario_id, *most_telling(trace)]
+            [trace.scenario.scenario_id, *most_revealing(trace)]
             for trace in traces
             if trace.config.team.team_id == team
         ]
@@ -236,11 +236,11 @@ def test_three_games_of_a_team_and_the_largest_first(tmp_path: Path) -> None:
 
 def test_messages_that_told_nothing_are_not_named(tmp_path: Path) -> None:
     for number, trace in enumerate((small_game(), halted(told_game()))):
-        assert lines_of(facts_of(tmp_path / str(number), [trace]), "telling_messages.csv") == []
+        assert lines_of(facts_of(tmp_path / str(number), [trace]), "revealing_messages.csv") == []
     settings = Settings(MeasureSpec(belief_prior=0.0))
     facts = facts_of(tmp_path / "prior", [told_game()], measure=settings.measure)
-    assert lines_of(facts, "telling_messages.csv", settings) == [
-        "test,test,test-000,7,0,costs,2.0000"
+    assert lines_of(facts, "revealing_messages.csv", settings) == [
+        "test,test,test-000,7,0,costs,2.000000"
     ]
 
 
@@ -251,4 +251,4 @@ def test_a_message_that_told_what_was_believed_is_not_named(tmp_path: Path) -> N
     settings = Settings(MeasureSpec(belief_prior=1.0))
     facts = facts_of(tmp_path, [trace], measure=settings.measure)
     assert len(lines_of(facts, "privacy/belief_evidence.csv", settings)) == 2
-    assert lines_of(facts, "telling_messages.csv", settings) == []
+    assert lines_of(facts, "revealing_messages.csv", settings) == []

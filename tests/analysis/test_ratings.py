@@ -89,7 +89,7 @@ def test_tables_are_those_they_always_were(of_games: dict[str, bytes]) -> None:
     assert of_games == {path.name: path.read_bytes() for path in folder.glob("*.csv")}
 
 
-def test_who_always_wins_is_first_and_told_apart() -> None:
+def test_who_always_wins_is_first_and_significantly_different() -> None:
     games = [
         rated_score(
             f"s-{n}",
@@ -193,13 +193,13 @@ def test_scores_are_better_where_less_is_lost() -> None:
 
 def test_excluded_games_are_counted_and_move_nothing() -> None:
     games = chance_games({"a": 0.0, "b": 0.8}, 4, seed=5)
-    excluded = rated_score("s-9", Took("a"), Took("z"), Took("z"), is_lost=True)
+    excluded = rated_score("s-9", Took("a"), Took("z"), Took("z"), is_excluded=True)
     plain, found = by_name(rated(games)), rated([*games, excluded])
     standings = by_name(found)
     assert standings.loc[["b"]].equals(plain.loc[["b"]])
     assert [found.players[other].name for other in found.meetings.never_met(1)] == ["z"]
-    assert values(standings, "a", "games", "games_lost") == [4, 1]
-    assert values(standings, "z", "games", "games_lost") == [0, 1]
+    assert values(standings, "a", "games", "games_excluded") == [4, 1]
+    assert values(standings, "z", "games", "games_excluded") == [0, 1]
     assert math.isnan(value(standings, "z", "rank"))
     assert standings.index.tolist()[-1] == "z"
 
@@ -246,7 +246,7 @@ def test_pools_never_mix_and_protocols_stand_beside(tmp_path: Path) -> None:
     events = {(r["setting"], r["player"]): r["excess_cost_events"] for r in ratings}
     assert events["uniform", "a"] == "6"
     assert events["uniform", "x"] == "0"
-    unrated = [(row["player"], row["place"]) for row in rows(tmp_path / "ratings_apart.csv")]
+    unrated = [(row["player"], row["place"]) for row in rows(tmp_path / "ratings_unrated.csv")]
     assert unrated == [("imap", "1"), ("x", "1")]
 
 
@@ -259,7 +259,7 @@ def test_unrated_are_ordered_by_coordination_then_excess_then_vps(tmp_path: Path
         Took("unknown", 3, 1, None, "protocol"),
     ]
     tables(tmp_path, [rated_score("s-0", *seats)])
-    found = [(row["player"], row["place"]) for row in rows(tmp_path / "ratings_apart.csv")]
+    found = [(row["player"], row["place"]) for row in rows(tmp_path / "ratings_unrated.csv")]
     assert found == [
         ("best", "1"), ("leaky", "2"), ("unknown", "3"), ("dear", "4"), ("late", "5")
     ]  # fmt: skip
@@ -269,10 +269,10 @@ def test_unrated_have_raw_means_over_what_counts(tmp_path: Path) -> None:
     games = [
         rated_score("s-0", Took("p", 1, 3, 1.0, "protocol"), Took("p", 2, 0, None, "protocol")),
         rated_score("s-1", Took("p", 0, 1, 0.5, "protocol", assigned=0), Took("a")),
-        rated_score("s-2", Took("p", 0, 99, 9.0, "protocol"), is_lost=True),
+        rated_score("s-2", Took("p", 0, 99, 9.0, "protocol"), is_excluded=True),
     ]
     tables(tmp_path, games)
-    (found,) = rows(tmp_path / "ratings_apart.csv")
+    (found,) = rows(tmp_path / "ratings_unrated.csv")
     assert (found["games"], found["agent_games"]) == ("2", "3")
     assert found["coordination"] == "50.0000"  # of two seats with a meeting
     assert found["excess_cost"] == "1.3333"
@@ -291,7 +291,7 @@ def test_equal_raw_means_share_a_place_in_their_setting(tmp_path: Path) -> None:
         rated_score("s-0", seats[0], setting="varied"),
     ]
     tables(tmp_path, games)
-    found = rows(tmp_path / "ratings_apart.csv")
+    found = rows(tmp_path / "ratings_unrated.csv")
     assert [(row["setting"], row["player"], row["place"]) for row in found] == [
         ("uniform", "p", "1"),
         ("uniform", "q", "1"),
@@ -331,7 +331,7 @@ def test_a_rating_without_an_event_has_no_range(tmp_path: Path) -> None:
 
 
 def test_margins_move_ratings() -> None:
-    # a wins by little as often as b wins by much: margins tell them apart, ranks would not.
+    # a wins by little as often as b wins by much: margins find that difference, ranks would not.
     games = [
         *(rated_score(f"s-{n}", Took("a", excess=0), Took("b", excess=1)) for n in range(4)),
         *(rated_score(f"t-{n}", Took("a", excess=9), Took("b", excess=0)) for n in range(4)),
@@ -350,7 +350,7 @@ def test_of_no_games_the_tables_are_empty(tmp_path: Path) -> None:
     only = [rated_score("s-0", Took("p", kind="protocol"))]
     for name, data in tables(tmp_path, only).items():
         assert data.decode().startswith(",".join(c.name for c in TABLES[name].columns) + "\n")
-        assert len(data.splitlines()) == (2 if name == "ratings_apart.csv" else 1)
+        assert len(data.splitlines()) == (2 if name == "ratings_unrated.csv" else 1)
 
 
 def test_tables_of_ratings_say_what_they_hold(tmp_path: Path) -> None:
@@ -383,7 +383,7 @@ def test_probing_variants_stand_beside_and_move_no_rating(tmp_path: Path) -> Non
     assert by_name(beside).index.tolist() == ["a", "b"]
     assert beside.standings.equals(alone.standings)
     tables(tmp_path, [score])
-    (unrated,) = rows(tmp_path / "ratings_apart.csv")
+    (unrated,) = rows(tmp_path / "ratings_unrated.csv")
     assert (unrated["player"], unrated["kind"], unrated["is_probing"]) == (
         "a.nosy",
         "model",
@@ -392,7 +392,7 @@ def test_probing_variants_stand_beside_and_move_no_rating(tmp_path: Path) -> Non
 
 
 def test_excluded_games_of_a_probing_variant_leave_no_standing() -> None:
-    excluded = rated_score("s0", Took("a"), Took("a.nosy"), is_lost=True)
+    excluded = rated_score("s0", Took("a"), Took("a.nosy"), is_excluded=True)
     assert rated([probing(excluded, "a.nosy")]).players == (player("a"),)
 
 

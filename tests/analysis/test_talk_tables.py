@@ -48,7 +48,7 @@ def test_columns_are_the_public_ones() -> None:
         *of_game,
         *("phase", "agent_id", "player", "kind", "attempt", "calls"),
         *("input_tokens", "cached_tokens", "output_tokens", "is_estimated", "reading"),
-        *("price_usd", "is_lost", "metrics_version"),
+        *("price_usd", "is_excluded", "metrics_version"),
     ]
 
 
@@ -125,7 +125,7 @@ def test_calls_have_the_price_of_their_tokens(tmp_path: Path) -> None:
     )
     first = calls[0]
     assert (first["phase"], first["attempt"], first["calls"]) == ("CHEAP_TALK", 0, 2)
-    assert (first["reading"], first["is_estimated"], first["is_lost"]) == (
+    assert (first["reading"], first["is_estimated"], first["is_excluded"]) == (
         "recovered",
         False,
         False,
@@ -145,7 +145,7 @@ def test_prices_of_players_prevail_and_unknown_ones_are_absent(tmp_path: Path) -
 def test_excluded_games_have_calls_and_no_messages(tmp_path: Path) -> None:
     assert rows(tmp_path / "a", MESSAGES, halted(paid_game())) == []
     calls = rows(tmp_path / "b", CALLS, halted(paid_game()), told_game())
-    assert [call["is_lost"] for call in calls] == [True] * 4
+    assert [call["is_excluded"] for call in calls] == [True] * 4
     assert {call["input_tokens"] for call in calls} == {1000, None}
 
 

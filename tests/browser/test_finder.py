@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from calbench.report.games import game_data
-from calbench.report.ledger import ledger_data
-from calbench.report.search import words_of
+from calbench.report.games.game import game_data
+from calbench.report.games.ledger import ledger_data
+from calbench.report.games.search import words_of
 from calbench.traces.storage import read_trace
 from tests.browser.tabs import Visit, opened
 
@@ -177,7 +177,7 @@ def test_games_come_out_of_their_files_as_they_went_in(
 
         game = page.evaluate(load, f"games/{name}")
         ledger = game.pop("ledger")
-        ledger.pop("lost", None)  # of a table, not of the trace
+        ledger.pop("unreachable", None)  # of a table, not of the trace
         assert game == json.loads(json.dumps(game_data(trace, experiment)))
         assert ledger == json.loads(json.dumps(ledger_data(trace)))
         if experiment == "language":

@@ -137,7 +137,9 @@ def test_clicks_lead_from_equal_cost_to_the_sentence_that_told(visit: Visit) -> 
 
 
 @pytest.mark.heavy
-def test_clicks_lead_from_regret_to_the_batch_that_lost_the_optimum(visit: Visit) -> None:
+def test_clicks_lead_from_regret_to_the_batch_that_made_the_optimum_unreachable(
+    visit: Visit,
+) -> None:
     page = visit("results/uniform.html")
     page.locator("article").get_by_role("link", name="Regret explained").click()
     worst = page.locator("table", has_text="greatest excess").first

@@ -87,18 +87,20 @@ def test_game_is_downloaded_as_json(visit: Visit) -> None:
 
 
 @pytest.mark.heavy
-def test_optimum_stands_beside_and_where_it_was_lost_is_one_click_away(visit: Visit) -> None:
+def test_optimum_stands_beside_and_where_it_became_unreachable_is_one_click_away(
+    visit: Visit,
+) -> None:
     page = visit("traces.html#varied/silent/varied-000/5")
     opened(page, "varied/silent/varied-000", 5)
 
     assert page.locator(".cb-optimum td.cb-meeting").count() == 15
     expect(page.locator(".cb-costs tbody tr")).to_have_count(6)
-    expect(page.locator(".cb-track-lost")).to_have_count(1)
+    expect(page.locator(".cb-track-unreachable")).to_have_count(1)
     page.get_by_role("button", name="Go to where the optimum became unreachable").click()
-    expect(page.locator(".cb-lost")).to_contain_text("a meeting could no longer be scheduled")
+    expect(page.locator(".cb-unreachable")).to_contain_text("a meeting could no longer be scheduled")
     expect(page.locator(".cb-event")).to_contain_text("is resolved: no batch")
     at = page.locator("#cb-traces").get_attribute("data-event")
-    expect(page.locator(".cb-lost")).to_contain_text(f"at event {at}:")
+    expect(page.locator(".cb-unreachable")).to_contain_text(f"at event {at}:")
     page.locator("#cb-optimum").uncheck()
     expect(page.locator(".cb-optimum")).to_have_count(0)
 

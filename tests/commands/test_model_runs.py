@@ -99,7 +99,7 @@ def test_replay_stops_at_a_miss_and_names_it(recorded: Path, tmp_path: Path) -> 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("number", [1, 17, 60])
-def test_game_lost_to_a_provider_is_recorded_left_out_and_played_on(
+def test_game_excluded_by_a_provider_fault_is_recorded_left_out_and_played_on(
     number: int, recorded: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
@@ -117,8 +117,8 @@ def test_game_lost_to_a_provider_is_recorded_left_out_and_played_on(
     (why,) = first.halts
     assert why.startswith("provider_fault: model my-model: ")
     rows = (out / "tables" / "outcomes.csv").read_text().splitlines()
-    lost = dict(zip(rows[0].split(","), rows[1].split(","), strict=True))["games_lost"]
-    assert int(lost) == first.halted
+    excluded = dict(zip(rows[0].split(","), rows[1].split(","), strict=True))["games_excluded"]
+    assert int(excluded) == first.halted
     written = keys_in(out / "replies.sqlite")
 
     second = execute(run_spec(out), answering)

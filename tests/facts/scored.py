@@ -77,7 +77,7 @@ def score(
             for number, each in enumerate(agents or (agent(),))
         ),
         meetings=(),
-        is_lost=False,
+        is_excluded=False,
         fairness=0.0,
         fairness_least=0.0,
         fairness_greatest=0.0,

@@ -70,7 +70,7 @@ def test_only_players_in_words_are_asked() -> None:
 
 def test_excluded_games_have_theirs_too() -> None:
     scored, excluded = (values_of(CALLS, trace) for trace in (paid_game(), halted(paid_game())))
-    assert score_game(halted(paid_game())).is_lost
+    assert score_game(halted(paid_game())).is_excluded
     assert excluded["event_index"] == [6, 12, 17, 25]  # the halt stands before the reflection
     assert {name for name in NAMES if excluded[name] != scored[name]} == {"event_index"}
 

@@ -67,7 +67,7 @@ def test_a_game_by_hand() -> None:
         "game_id": "uniform/imap/s0",
         "tertile": "hard",
         "feasible_fraction": 0.25,
-        "is_lost": False,
+        "is_excluded": False,
         "meetings": 4,
         "scheduled": 2,
         "cost": 6,
@@ -197,7 +197,7 @@ def test_meetings_by_hand() -> None:
         (2, 1, "scheduled", 5, "0 2 3", 2, "9 1", 7, 6, 1),
         (1, 0, "no_batch", None, "0 1", 0, "", 0, 0, 0),
     ]
-    assert len(rows(MEETINGS, score(meetings=(whole,), is_lost=True))) == 1
+    assert len(rows(MEETINGS, score(meetings=(whole,), is_excluded=True))) == 1
 
 
 def test_what_a_score_holds_of_a_game_that_counts() -> None:
@@ -211,7 +211,7 @@ def test_what_a_score_holds_of_a_game_that_counts() -> None:
     assert rows(REGRET, score(**whole)) == [(4, 1, None, 2, 7, 3, -1, 5)]
     assert rows(SHARES, score(**whole)) == [("costs", "dm", 2.5)]
     for fact in (ROUNDS, REGRET, SHARES):
-        assert rows(fact, score(**whole, is_lost=True)) == []
+        assert rows(fact, score(**whole, is_excluded=True)) == []
 
 
 def test_facts_of_scores_are_small_and_have_names_of_their_own() -> None:

@@ -20,7 +20,7 @@ GAMES = Fact(
         text("setting", "s"),
         text("team", "t"),
         text("scenario_id", "i"),
-        Column("is_lost", "truth", "", "l"),
+        Column("is_excluded", "truth", "", "l"),
     ),
 )
 NUMBERS = Fact("numbers", lambda _: (), (count("n", "", "n"), text("word", "w")), is_large=True)
@@ -29,7 +29,7 @@ FACTS = (GAMES, NUMBERS)
 Game = tuple[str, str, str, Sequence[int | None]]
 
 
-def batch(*games: Game, lost: Sequence[str] = ()) -> MeasuredBatch:
+def batch(*games: Game, excluded: Sequence[str] = ()) -> MeasuredBatch:
     return batch_of(
         FACTS,
         [
@@ -40,7 +40,7 @@ def batch(*games: Game, lost: Sequence[str] = ()) -> MeasuredBatch:
                         "setting": [setting],
                         "team": [team],
                         "scenario_id": [scenario],
-                        "is_lost": [team in lost],
+                        "is_excluded": [team in excluded],
                     },
                     "numbers": {
                         "n": list(numbers),
@@ -145,8 +145,8 @@ def test_rows_are_named_by_their_games_and_excluded_games_left_out(tmp_path: Pat
         ("s", "b", "s0", 9),
     ]
     lossy = written(
-        tmp_path / "lost",
-        batch(("s", "a", "s0", [7]), ("s", "b", "s0", [8, 9]), lost=["a"]),
+        tmp_path / "excluded",
+        batch(("s", "a", "s0", [7]), ("s", "b", "s0", [8, 9]), excluded=["a"]),
         teams=("a", "b"),
     )
     assert list(lossy.scored.index) == [1]

@@ -110,17 +110,17 @@ def test_sampled_sensitivity_is_marked() -> None:
 
 
 @pytest.mark.parametrize("outcome", ["provider_fault", "budget_stop"])
-def test_games_nobody_is_to_blame_for_are_lost(outcome: str) -> None:
+def test_games_nobody_is_to_blame_for_are_excluded(outcome: str) -> None:
     trace = play_team(canonical_scenario(1), "imap")
-    assert not score_game(trace).is_lost
-    assert score_game(with_outcome(trace, outcome)).is_lost  # type: ignore[arg-type]
+    assert not score_game(trace).is_excluded
+    assert score_game(with_outcome(trace, outcome)).is_excluded  # type: ignore[arg-type]
 
 
-def test_a_game_halted_after_its_last_resolution_is_lost() -> None:
+def test_a_game_halted_after_its_last_resolution_is_excluded() -> None:
     trace = halted(play_team(canonical_scenario(1), "imap"))
     score = score_game(trace)
     assert score.num_scheduled == 5
-    assert score.is_lost
+    assert score.is_excluded
 
 
 def test_a_cache_does_not_change_the_score() -> None:

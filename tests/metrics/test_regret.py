@@ -1,4 +1,4 @@
-"""Regret: parts that sum to the excess, and the moment at which the optimum was lost."""
+"""Regret: parts that sum to the excess, and the moment at which the optimum became unreachable."""
 
 import itertools
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ TWO = ["E2..E3", ".E1.."]
 """Errand 101 of cost 2 at 0 and 102 of cost 3 at 3; agent 1 has 103 of cost 1 at 1."""
 
 
-def test_a_dear_slot_is_slot_choice_and_the_optimum_is_lost_by_who_takes_it_first() -> None:
+def test_a_dear_slot_is_slot_choice_and_who_takes_it_first_makes_the_optimum_unreachable() -> None:
     trace = play_scripts(
         make_scenario(TWO, [(0, 1)]),
         {0: decide(move(101, 0, 1), book(1, 0)), 1: decide(book(1, 0))},

@@ -15,7 +15,7 @@ from calbench.config import RunSpec, compose
 from calbench.domain.replies import Usage
 from calbench.engine.batch import Job, plan_jobs, play_jobs
 from calbench.errors import UnavailableError
-from calbench.report.results import ExperimentResults
+from calbench.report.experiment import Experiment
 from calbench.scenarios.storage import write_suite
 from calbench.scenarios.suites import build_suites
 from tests.report.hostile import spoil
@@ -61,9 +61,7 @@ class Tiny:
         return f"Sure! {json.dumps(reply)}" if turn % 3 == 2 else json.dumps(reply)
 
 
-def make_language(
-    folder: Path, name: str, *teams: str, num_scenarios: int = 3
-) -> ExperimentResults:
+def make_language(folder: Path, name: str, *teams: str, num_scenarios: int = 3) -> Experiment:
     """Play a few scenarios of one of the language experiments, with all its teams or these."""
     spec = compose(
         [
@@ -77,7 +75,7 @@ def make_language(
     return _played(folder, spec)
 
 
-def make_cohort(folder: Path, num_scenarios: int = 3) -> ExperimentResults:
+def make_cohort(folder: Path, num_scenarios: int = 3) -> Experiment:
     """Play a few scenarios with :class:`Tiny` in every seat.
 
     The last game is halted; in the one before every text is an attack.
@@ -100,7 +98,7 @@ def _few(suite: str, num_scenarios: int) -> tuple[str, str]:
     return f"{suite}.num_scenarios={num_scenarios}", f"{suite}.num_candidates={3 * num_scenarios}"
 
 
-def _played(folder: Path, spec: RunSpec, spoilt: Sequence[str] = ()) -> ExperimentResults:
+def _played(folder: Path, spec: RunSpec, spoilt: Sequence[str] = ()) -> Experiment:
     results = results_in(folder, spec.name)
     scenarios = build_suites(spec.suites)
     write_suite(results.suite, scenarios)
@@ -111,7 +109,7 @@ def _played(folder: Path, spec: RunSpec, spoilt: Sequence[str] = ()) -> Experime
         for team in spec.teams:
             spoil(results.traces / team.team_id / f"{scenario_id}.json")
     prices = {MODEL: Price(input=1.0, cached=0.5, output=2.0)}
-    write_all_tables(jobs, results.tables, Settings(spec.measure, spec.analysis, prices), _tick)
+    write_all_tables(jobs, results.folder, Settings(spec.measure, spec.analysis, prices), _tick)
     return results
 
 

@@ -10,8 +10,9 @@ from calbench.analysis.datapackage import NAME, write_datapackage
 from calbench.analysis.settings import Settings
 from calbench.errors import FileError
 from calbench.metrics.measure import MeasureSpec
-from calbench.report.pages import write_site
-from calbench.report.results import ExperimentResults, confidence_of, level_of, percent, read_table
+from calbench.report.experiment import Experiment, confidence_of, level_of, percent
+from calbench.report.tables import read_table
+from calbench.report.writing import write_site
 from calbench.stats.spec import AnalysisSpec
 from tests.report.samples import SOURCES, make_results, summary_of
 from tests.report.unpacking import page_data
@@ -55,9 +56,9 @@ def widths(docs: Path, table: str, measure: str) -> list[float]:
     [
         ("leaderboard.csv", "adjusted_excess_cost"),
         ("regret_by_team.csv", "excess"),
-        ("regret_by_team.csv", "lost_share"),
+        ("regret_by_team.csv", "unreachable_share"),
         ("uniform/excess_parts.csv", "excess"),
-        ("uniform/optimum_lost_shares.csv", "share"),
+        ("uniform/optimum_unreachable_shares.csv", "share"),
     ],
 )
 def test_less_confidence_is_a_narrower_interval(
@@ -103,8 +104,8 @@ def test_settings_are_read_as_they_were_written(tmp_path: Path) -> None:
     measure = MeasureSpec(belief_prior=0.25)
     analysis = AnalysisSpec(confidence=0.9, power=0.75)
     write_datapackage([], tmp_path, Settings(measure, analysis))
-    given = ExperimentResults("given", tmp_path, tmp_path, tmp_path)
-    silent = ExperimentResults("silent", tmp_path, tmp_path / "none", tmp_path)
+    given = Experiment("given", tmp_path, tmp_path, tmp_path)
+    silent = Experiment("silent", tmp_path, tmp_path / "none", tmp_path)
 
     assert (given.made_with.measure, given.made_with.analysis) == (measure, analysis)
     assert (given.confidence, given.level) == ("90%", "0.1")
@@ -119,4 +120,4 @@ def test_folder_that_does_not_say_its_settings_is_one_clear_line(tmp_path: Path,
     (tmp_path / NAME).write_text(text)
 
     with pytest.raises(FileError, match="does not say which settings made the tables"):
-        _ = ExperimentResults("x", tmp_path, tmp_path, tmp_path).confidence
+        _ = Experiment("x", tmp_path, tmp_path, tmp_path).confidence

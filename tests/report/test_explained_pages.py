@@ -1,4 +1,4 @@
-"""The paper's tables, audits, regret and lost games, on tables small enough to check by hand."""
+"""The paper's tables, audits, regret and excluded games, on tables checked by hand."""
 
 import csv
 import re
@@ -9,17 +9,17 @@ import pytest
 
 from calbench.domain.messages import Text
 from calbench.report import audits, judge, numbers, paper, paper_ours, telling
-from calbench.report.audit_messages import browsable, most_telling
+from calbench.report.audit_messages import browsable, most_revealing
 from calbench.report.audits import Audits
+from calbench.report.experiment import Experiment
 from calbench.report.links import GameLinks
 from calbench.report.navigation import grouped
 from calbench.report.paper_ours import Ours
 from calbench.report.regret import Regret
 from calbench.report.regret import parts as regret_parts
-from calbench.report.results import ExperimentResults, Row, Summary, read_table
 from calbench.report.setting import SettingResults
-from calbench.report.setting_page import WARNING, lost_games
-from calbench.report.special import NONE_SPECIAL, SpecialResults
+from calbench.report.setting_page import WARNING, excluded_games
+from calbench.report.tables import Row, Tables, read_table
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
 from calbench.traces.events import DmSent
@@ -42,7 +42,7 @@ def table(path: Path, lines: str) -> None:
 
 
 def by_hand(folder: Path) -> Summary:
-    """Write the tables behind the regret of two games: one lost the optimum, one did not."""
+    """Write the tables behind the regret of two games: in one the optimum became unreachable."""
     table(
         folder / "regret_by_game.csv",
         """
@@ -57,24 +57,24 @@ def by_hand(folder: Path) -> Summary:
         """
         experiment setting team games agent_games excess excess_low excess_high slot_choice
         + slot_choice_low slot_choice_high avoidable_moves avoidable_moves_low avoidable_moves_high
-        + failed_rounds failed_rounds_low failed_rounds_high games_searched optimum_lost lost_share
-        + lost_share_low lost_share_high
+        + failed_rounds failed_rounds_low failed_rounds_high games_searched
+        + optimum_unreachable unreachable_share unreachable_share_low unreachable_share_high
         uniform uniform imap 2 4 1.5000 1.0000 2.0000 0.0000 . . 0.5000 0.0000 1.0000 1.0000
         + 0.0000 2.0000 2 1 0.5000 0.0945 0.9055
         """,
     )
     table(
-        folder / "optimum_lost_by_round.csv",
+        folder / "optimum_unreachable_by_round.csv",
         """
-        experiment setting team round phase optimum_lost
+        experiment setting team round phase optimum_unreachable
         uniform uniform imap 1 DECISION 1
         """,
     )
     return Summary(folder)
 
 
-def results(folder: Path, name: str = "uniform") -> ExperimentResults:
-    return ExperimentResults(name, folder / "suite.jsonl", folder, folder / "traces")
+def results(folder: Path, name: str = "uniform") -> Experiment:
+    return Experiment(name, folder / "suite.jsonl", folder, folder / "traces")
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def suite() -> tuple[Scenario, ...]:
 
 
 @pytest.fixture(scope="module")
-def spoken(tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     folder = tmp_path_factory.mktemp("spoken")
     return make_language(folder, "language", "guarded", "oversharer", num_scenarios=2)
 
@@ -114,7 +114,7 @@ def test_excess_of_the_split_is_the_leaderboards_with_its_interval(tmp_path: Pat
             assert mine[f"excess{end}"] == row[f"excess_cost{end}"]
 
 
-def test_worst_games_lead_to_the_event_that_lost_the_optimum(
+def test_worst_games_lead_to_the_event_that_made_the_optimum_unreachable(
     tmp_path: Path, suite: tuple[Scenario, ...]
 ) -> None:
     write_suite(tmp_path / "suite.jsonl", suite)
@@ -141,13 +141,13 @@ def test_links_lead_only_to_games_that_there_are(
     assert "<b" not in links.game("uniform", HOSTILE, HOSTILE)
 
 
-def leaking(spoken: ExperimentResults) -> list[Row]:
+def leaking(spoken: Experiment) -> list[Row]:
     rows = spoken.table("leaking_messages.csv")
     return [{**row, "experiment": spoken.name} for row in rows]
 
 
 def test_messages_of_games_that_nobody_can_step_through_are_not_named(
-    spoken: ExperimentResults, tmp_path: Path
+    spoken: Experiment, tmp_path: Path
 ) -> None:
     special = SpecialResults([spoken], PUBLISHED)
     summary = Summary(summary_of([], tmp_path / "src", special))
@@ -159,7 +159,7 @@ def test_messages_of_games_that_nobody_can_step_through_are_not_named(
     assert browsable(summary, GameLinks([], elsewhere)) == []
 
 
-def test_leaking_messages_are_those_that_the_audit_counted(spoken: ExperimentResults) -> None:
+def test_leaking_messages_are_those_that_the_audit_counted(spoken: Experiment) -> None:
     rows = leaking(spoken)
     counted = {
         (row["setting"], row["team"]): int(row["leaking_messages"])
@@ -175,7 +175,7 @@ def test_leaking_messages_are_those_that_the_audit_counted(spoken: ExperimentRes
     assert not any(row["team"] == "guarded" for row in rows)
 
 
-def test_leaking_message_is_at_its_event_with_its_words(spoken: ExperimentResults) -> None:
+def test_leaking_message_is_at_its_event_with_its_words(spoken: Experiment) -> None:
     rows = leaking(spoken)
 
     for trace in spoken.traces_of("oversharer"):
@@ -193,7 +193,7 @@ def test_leaking_message_is_at_its_event_with_its_words(spoken: ExperimentResult
             assert sum(int(row[t]) for t in ("public", "neutral", "sensitive")) == len(told)
 
 
-def test_most_telling_comes_first_and_each_game_once() -> None:
+def test_most_revealing_comes_first_and_each_game_once() -> None:
     def row(scenario: str, event: str, told: str, sensitive: str) -> Row:
         place = {"team": "t", "setting": "s", "scenario_id": scenario, "event_index": event}
         return {**place, "labels_told": told, "sensitive": sensitive}
@@ -201,14 +201,14 @@ def test_most_telling_comes_first_and_each_game_once() -> None:
     rows = [row("a", "9", "2", "0"), row("a", "7", "2", "0"), row("b", "1", "2", "2")]
     rows += [row("c", "1", "3", "0"), row("d", "1", "1", "1")]
 
-    shown = most_telling(rows, "t", "s", 3)
+    shown = most_revealing(rows, "t", "s", 3)
 
     assert [(r["scenario_id"], r["event_index"]) for r in shown] == [
         ("c", "1"), ("b", "1"), ("a", "7"),
     ]  # fmt: skip
 
 
-def test_path_from_equal_cost_to_the_sentence(spoken: ExperimentResults, tmp_path: Path) -> None:
+def test_path_from_equal_cost_to_the_sentence(spoken: Experiment, tmp_path: Path) -> None:
     special = SpecialResults([spoken], PUBLISHED)
     rows = leaking(spoken)
     shown = Audits.of([spoken], rows, GameLinks([], special))
@@ -217,7 +217,7 @@ def test_path_from_equal_cost_to_the_sentence(spoken: ExperimentResults, tmp_pat
 
     beside = parts["beside-cost"]()
     assert beside.index("guarded") < beside.index("oversharer")
-    best = most_telling(rows, "oversharer", "uniform", 1)[0]
+    best = most_revealing(rows, "oversharer", "uniform", 1)[0]
     place = f"language/oversharer/{best['scenario_id']}/{best['event_index']}"
     assert f'href="../traces.html#{place}"' in parts["messages"]()
     assert "has not been made" in parts["sample"]()
@@ -343,7 +343,7 @@ def test_judge_that_is_a_script_is_called_one(tmp_path: Path) -> None:
     assert (tmp_path / "site" / "uniform" / "judge" / "judge_agreement.csv").is_file()
 
 
-def test_most_telling_messages_lead_to_their_events(
+def test_most_revealing_messages_lead_to_their_events(
     tmp_path: Path, suite: tuple[Scenario, ...]
 ) -> None:
     write_suite(tmp_path / "suite.jsonl", suite)
@@ -367,10 +367,10 @@ def test_most_telling_messages_lead_to_their_events(
     assert "uniform-001, event 9" in shown
 
 
-def test_lost_games_are_named_and_flagged(tmp_path: Path, suite: tuple[Scenario, ...]) -> None:
+def test_excluded_games_are_named_and_flagged(tmp_path: Path, suite: tuple[Scenario, ...]) -> None:
     write_suite(tmp_path / "suite.jsonl", suite)
     outcomes = """
-        setting team games games_lost lost_percent is_flagged
+        setting team games games_excluded excluded_percent is_flagged
         uniform imap 2 0 0.0000 false
         uniform silent 1 1 50.0000 true
         """
@@ -378,7 +378,7 @@ def test_lost_games_are_named_and_flagged(tmp_path: Path, suite: tuple[Scenario,
     table(
         tmp_path / "games.csv",
         """
-        setting scenario_id team is_lost
+        setting scenario_id team is_excluded
         uniform uniform-000 imap false
         uniform uniform-000 silent true
         """,
@@ -387,14 +387,14 @@ def test_lost_games_are_named_and_flagged(tmp_path: Path, suite: tuple[Scenario,
     (tmp_path / "traces" / "silent" / "uniform-000.json").touch()
     each = SettingResults(results(tmp_path), "uniform", {})
 
-    shown = lost_games(each)
+    shown = excluded_games(each)
 
     assert WARNING in shown
     assert "imap" not in shown
     assert 'href="../traces.html#uniform/silent/uniform-000"' in shown
     assert Stated(shown).values == ["1", "50.0000"]
     table(tmp_path / "outcomes.csv", outcomes.replace("1 1 50.0000 true", "1 0 0.0000 false"))
-    assert "No game was lost" in lost_games(each)
+    assert "No game was excluded" in excluded_games(each)
 
 
 def test_navigation_is_grouped_and_keeps_what_it_does_not_know() -> None:

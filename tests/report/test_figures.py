@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calbench.report.frontier import Line
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,8 +18,7 @@ from calbench.report.figures.charts import Series, bars, dots, lines
 from calbench.report.figures.figure import columns_of
 from calbench.report.figures.labels import CHARACTER, LINE, Box, offsets
 from calbench.report.figures.style import Style, Value, plain, wrapped
-from calbench.report.frontier import Line
-from calbench.report.results import Row
+from calbench.report.tables import Row
 from tests.report.sample_site import SampleSite
 from tests.report.unpacking import file_value
 

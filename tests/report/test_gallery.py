@@ -8,12 +8,11 @@ import pytest
 
 from calbench.analysis.datapackage import write_datapackage
 from calbench.analysis.settings import Settings
+from calbench.report.experiment import Experiment
 from calbench.report.figures import audits, difficulty, regret, talk
 from calbench.report.figures.gallery import Gallery
 from calbench.report.figures.style import Style
 from calbench.report.figures.views import View, who
-from calbench.report.results import ExperimentResults
-from calbench.report.special import SpecialResults
 from calbench.stats.spec import AnalysisSpec
 
 STYLES = {name: Style("#0072b2", "circle") for name in ("a", "b", "dsm-x", "dsm-y")}
@@ -29,7 +28,7 @@ def write(folder: Path, name: str, rows: Sequence[Mapping[str, object]]) -> None
 
 @pytest.fixture
 def view(tmp_path: Path) -> View:
-    results = ExperimentResults("s", tmp_path / "suite", tmp_path / "tables", tmp_path / "traces")
+    results = Experiment("s", tmp_path / "suite", tmp_path / "tables", tmp_path / "traces")
     write(results.tables, "leaderboard.csv", [board("a", "0.4"), board("b", "0.9")])
     return View(results, "s", "s")
 
@@ -97,20 +96,20 @@ def test_excess_is_drawn_in_its_parts_and_the_largest_is_named(view: View) -> No
 def test_kept_optima_are_drawn_first(view: View) -> None:
     rows = [
         {
-            "setting": "s", "team": team, "lost_in": place, "games": "1", "searched_games": "4",
-            **interval("share", share),
+            "setting": "s", "team": team, "unreachable_from": place, "games": "1",
+            "searched_games": "4", **interval("share", share),
         }
         for place, team, share in (
             ("Never", "a", "0.5000"), ("Never", "b", "0.0000"),
             ("Meeting 1", "a", "0.2500"), ("Meeting 1", "b", "1.0000"),
         )
     ]  # fmt: skip
-    write(view.results.tables, "optimum_lost_shares.csv", rows)
+    write(view.results.tables, "optimum_unreachable_shares.csv", rows)
 
-    figure = regret.optimum_lost(view)
+    figure = regret.optimum_unreachable(view)
 
-    assert [(row["team"], row["lost_in"], row["share"]) for row in figure.rows] == [
-        (row["team"], row["lost_in"], row["share"]) for row in rows
+    assert [(row["team"], row["unreachable_from"], row["share"]) for row in figure.rows] == [
+        (row["team"], row["unreachable_from"], row["share"]) for row in rows
     ]
     assert [trace["name"] for trace in figure.drawn["data"]][:2] == ["Never", "Meeting 1"]
     assert "Lowest share of games that keep the optimum: b, 0; highest: a, 0.5." in figure.says

@@ -10,9 +10,9 @@ import pytest
 from calbench.errors import CalbenchError
 from calbench.metrics.usage import PROBLEMS
 from calbench.report import figures, language_tables
+from calbench.report.experiment import Experiment
 from calbench.report.language_tables import Named
-from calbench.report.results import ExperimentResults, read_table
-from calbench.report.special import LANGUAGE, SMOLLM2, SpecialResults
+from calbench.report.tables import read_table
 from tests.report.language_site import copied, data, page, rows_of
 from tests.report.samples import make_results, write_pages
 from tests.report.test_site_source import Numbers
@@ -29,7 +29,7 @@ def test_every_number_stands_in_a_table_beside_it(docs: Path, name: str) -> None
 
 
 def test_every_estimate_of_every_channel_is_shown_with_its_kind(
-    docs: Path, speakers: list[ExperimentResults]
+    docs: Path, speakers: list[Experiment]
 ) -> None:
     text = page(docs, "language")
 
@@ -51,7 +51,7 @@ def test_mixed_teams_are_also_listed_by_player(docs: Path) -> None:
 
     assert text.count("<caption>Private messages, by player: mean") == 1
     assert text.count("<caption>To all agents, by player") == 0
-    players = rows_of(docs, LANGUAGE, "players.csv")
+    players = rows_of(docs, "language", "players.csv")
     assert {row["teams"] for row in players} == {
         f"{name} mixed-scripted" for name in ("candid", "guarded", "oversharer")
     }
@@ -145,7 +145,7 @@ def test_sections_of_figures_show_one_view_of_each_at_first(docs: Path) -> None:
 
 
 def test_protocols_on_other_scenarios_are_not_put_beside(
-    speakers: list[ExperimentResults], tmp_path: Path
+    speakers: list[Experiment], tmp_path: Path
 ) -> None:
     elsewhere = make_results(tmp_path / "uniform", "uniform", ["imap"])
 
@@ -165,9 +165,7 @@ def test_plane_of_typed_teams_names_them_and_nothing_else(docs: Path) -> None:
     assert all("-open" not in trace["marker"]["symbol"] for trace in drawn["data"])
 
 
-def test_cohort_page_says_what_became_of_the_meetings(
-    docs: Path, cohort: ExperimentResults
-) -> None:
+def test_cohort_page_says_what_became_of_the_meetings(docs: Path, cohort: Experiment) -> None:
     (row,) = cohort.table("outcomes.csv")
     text = page(docs, "smollm2")
 
@@ -185,9 +183,7 @@ def test_cohort_page_says_what_became_of_the_meetings(
     assert "language models</span>" in text
 
 
-def test_cohort_without_a_meeting_says_none_and_why(
-    cohort: ExperimentResults, tmp_path: Path
-) -> None:
+def test_cohort_without_a_meeting_says_none_and_why(cohort: Experiment, tmp_path: Path) -> None:
     tables = copied(cohort.tables, tmp_path / "tables")
     (row,) = cohort.table("outcomes.csv")
     path = tables / "outcomes.csv"
@@ -197,7 +193,7 @@ def test_cohort_without_a_meeting_says_none_and_why(
         "scheduled": "0",
     }
     path.write_text(f"{','.join(missed)}\n{','.join(missed.values())}\n")
-    changed = ExperimentResults(SMOLLM2, cohort.suite, tables, cohort.traces)
+    changed = Experiment("smollm2", cohort.suite, tables, cohort.traces)
 
     write_pages([], tmp_path / "src", SpecialResults([changed], PUBLISHED))
 
@@ -207,7 +203,7 @@ def test_cohort_without_a_meeting_says_none_and_why(
     assert f"{missed['no_batch']} without a valid batch" in text
 
 
-def test_replies_and_tokens_are_those_of_the_tables(docs: Path, cohort: ExperimentResults) -> None:
+def test_replies_and_tokens_are_those_of_the_tables(docs: Path, cohort: Experiment) -> None:
     text = page(docs, "smollm2")
     (replies,) = cohort.table("reply_outcomes.csv")
     (usage,) = cohort.table("usage.csv")
@@ -230,9 +226,7 @@ def test_pages_are_in_the_navigation_and_on_the_home_page(docs: Path) -> None:
     assert 'href="results/smollm2.html"' in home
 
 
-def test_pages_are_absent_with_their_experiments(
-    protocols: ExperimentResults, tmp_path: Path
-) -> None:
+def test_pages_are_absent_with_their_experiments(protocols: Experiment, tmp_path: Path) -> None:
     write_pages([protocols], tmp_path / "src")
 
     docs = tmp_path / "src" / "docs"
@@ -243,22 +237,22 @@ def test_pages_are_absent_with_their_experiments(
 
 
 def test_calibration_that_was_not_made_is_said_to_be_missing(
-    speakers: list[ExperimentResults], tmp_path: Path
+    speakers: list[Experiment], tmp_path: Path
 ) -> None:
     tables = copied(speakers[0].tables, tmp_path / "tables")
-    bare = ExperimentResults(LANGUAGE, speakers[0].suite, tables, speakers[0].traces)
+    bare = Experiment("language", speakers[0].suite, tables, speakers[0].traces)
 
     assert "<table" not in language_tables.calibration([Named("x", bare)])
     assert "privacy" not in " ".join(language_tables.downloads(bare))
 
 
 def test_setting_page_never_takes_the_place_of_another(
-    protocols: ExperimentResults, tmp_path: Path
+    protocols: Experiment, tmp_path: Path
 ) -> None:
     tables = copied(protocols.tables, tmp_path / "tables")
     for path in tables.glob("*.csv"):
         path.write_text(re.sub(r"^uniform,", "language,", path.read_text(), flags=re.MULTILINE))
-    named = ExperimentResults("language", protocols.suite, tables, protocols.traces)
+    named = Experiment("language", protocols.suite, tables, protocols.traces)
 
     with pytest.raises(CalbenchError, match=r"results/language\.md"):
         write_pages([named], tmp_path / "src")

@@ -10,8 +10,8 @@ import pytest
 
 from calbench.analysis.measures import MEASURES
 from calbench.report import board, comparisons, leaderboard, numbers, ratings
-from calbench.report.results import ExperimentResults, Summary, read_table
-from calbench.report.special import SpecialResults
+from calbench.report.experiment import Experiment
+from calbench.report.tables import Tables, read_table
 from tests.report.sample_site import SampleSite
 from tests.report.samples import make_results, summary_of, write_pages
 from tests.report.test_site_source import Numbers
@@ -19,19 +19,17 @@ from tests.report.test_special_pages import PUBLISHED
 
 
 @pytest.fixture(scope="module")
-def spoken(sample_site: SampleSite) -> ExperimentResults:
+def spoken(sample_site: SampleSite) -> Experiment:
     return sample_site.language
 
 
 @pytest.fixture(scope="module")
-def cohort(sample_site: SampleSite) -> ExperimentResults:
+def cohort(sample_site: SampleSite) -> Experiment:
     return sample_site.cohort
 
 
 @pytest.fixture(scope="module")
-def played(
-    spoken: ExperimentResults, tmp_path_factory: pytest.TempPathFactory
-) -> ExperimentResults:
+def played(spoken: Experiment, tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     """Protocols on the scenarios of the language experiment."""
     folder = tmp_path_factory.mktemp("uniform")
     scenarios = [s for s in spoken.scenarios if s.setting == "uniform"]
@@ -40,9 +38,9 @@ def played(
 
 @pytest.fixture(scope="module")
 def docs(
-    spoken: ExperimentResults,
-    cohort: ExperimentResults,
-    played: ExperimentResults,
+    spoken: Experiment,
+    cohort: Experiment,
+    played: Experiment,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     out = tmp_path_factory.mktemp("site") / "src"
@@ -52,7 +50,7 @@ def docs(
 
 @pytest.fixture(scope="module")
 def views(
-    docs: Path, spoken: ExperimentResults, cohort: ExperimentResults, played: ExperimentResults
+    docs: Path, spoken: Experiment, cohort: Experiment, played: Experiment
 ) -> tuple[board.View, ...]:
     rows = read_table(docs / "tables" / "leaderboard.csv")
     return board.views_of(rows, [played, spoken, cohort])
@@ -81,9 +79,9 @@ def test_same_scenarios_and_channel_are_one_view(views: tuple[board.View, ...]) 
     ]
 
 
-def test_other_scenarios_are_another_view(played: ExperimentResults, tmp_path: Path) -> None:
+def test_other_scenarios_are_another_view(played: Experiment, tmp_path: Path) -> None:
     other = make_results(tmp_path, "uniform", ["imap"], num_scenarios=2)
-    renamed = ExperimentResults("later", other.suite, other.tables, other.traces)
+    renamed = Experiment("later", other.suite, other.tables, other.traces)
 
     summary = Summary(summary_of([played, renamed], tmp_path / "src"))
     found = board.views_of(summary.table("leaderboard.csv"), [played, renamed])
@@ -96,9 +94,9 @@ def test_other_scenarios_are_another_view(played: ExperimentResults, tmp_path: P
 
 def test_every_number_is_a_cell_of_a_table(
     views: tuple[board.View, ...],
-    played: ExperimentResults,
-    spoken: ExperimentResults,
-    cohort: ExperimentResults,
+    played: Experiment,
+    spoken: Experiment,
+    cohort: Experiment,
 ) -> None:
     by_name = {each.name: each for each in (played, spoken, cohort)}
     for view in views:
@@ -119,7 +117,7 @@ def test_every_number_is_a_cell_of_a_table(
 
 
 def test_agent_games_are_counted_as_the_measure_says(
-    views: tuple[board.View, ...], played: ExperimentResults
+    views: tuple[board.View, ...], played: Experiment
 ) -> None:
     rows = played.table("agent_games.csv")
     for row in views[0].rows[:3]:
@@ -131,7 +129,7 @@ def test_agent_games_are_counted_as_the_measure_says(
 
 
 def test_oracle_pays_what_the_oracle_pays(
-    views: tuple[board.View, ...], played: ExperimentResults
+    views: tuple[board.View, ...], played: Experiment
 ) -> None:
     oracle = views[0].rows[-1]
     seats = sum(scenario.num_agents for scenario in played.scenarios)
@@ -155,8 +153,10 @@ def test_baselines_have_no_rank_and_groups_are_not_shared_by_experiments(
 
     assert row_of["silent"]["excess_cost_rank_low"] == ""
     assert row_of["imap"]["excess_cost_ranked"] == "2"
-    assert row_of["imap"]["excess_cost_ties"] == row_of["mediator"]["excess_cost_ties"] == "a"
-    assert row_of["candid"]["excess_cost_ties"] == row_of["guarded"]["excess_cost_ties"] == "b"
+    assert row_of["imap"]["excess_cost_letters"] == row_of["mediator"]["excess_cost_letters"] == "a"
+    assert (
+        row_of["candid"]["excess_cost_letters"] == row_of["guarded"]["excess_cost_letters"] == "b"
+    )
 
 
 def test_loss_by_messages_and_by_reflections_have_columns_of_their_own(
@@ -215,7 +215,7 @@ def test_page_reads_without_scripts(docs: Path, views: tuple[board.View, ...]) -
 
 
 def test_comparisons_hold_every_row_and_say_who_is_better(
-    docs: Path, played: ExperimentResults, spoken: ExperimentResults
+    docs: Path, played: Experiment, spoken: Experiment
 ) -> None:
     data = page_data(docs, "comparisons")
     rows = [dict(zip(data["columns"], r, strict=True)) for g in data["groups"] for r in g["rows"]]
@@ -238,7 +238,7 @@ def test_comparisons_hold_every_row_and_say_who_is_better(
 
 
 def test_ratings_show_the_table_and_what_weakens_it(
-    docs: Path, spoken: ExperimentResults, tmp_path: Path
+    docs: Path, spoken: Experiment, tmp_path: Path
 ) -> None:
     page = (docs / "results" / "ratings.md").read_text()
     cells = {
@@ -263,10 +263,10 @@ def test_ratings_show_the_table_and_what_weakens_it(
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(models)
-    for name in ("ratings_met.csv", "ratings_margins.csv"):
+    for name in ("ratings_pairs.csv", "ratings_margins.csv"):
         (tmp_path / name).write_text((spoken.tables / name).read_text())
 
-    shown = ratings.ratings([ExperimentResults("seven", spoken.suite, tmp_path, spoken.traces)])
+    shown = ratings.ratings([Experiment("seven", spoken.suite, tmp_path, spoken.traces)])
 
     assert shown.count('<th scope="row">model-') == 7
     assert f"1</data>{numbers.DASH}<data" in shown
@@ -278,4 +278,4 @@ def test_every_measure_can_be_shown(views: tuple[board.View, ...]) -> None:
     shown = {field.column for field in leaderboard.fields(views)}
 
     assert {measure.name for measure in MEASURES} <= shown
-    assert {*board.USAGE, board.PRICE_PER_GAME, "games_lost"} <= shown
+    assert {*board.USAGE, board.PRICE_PER_GAME, "games_excluded"} <= shown

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from calbench.report.draws import VARIANTS
-from calbench.report.special import SpecialResults
 from tests.report.language_samples import make_cohort, make_language
 from tests.report.samples import make_results, write_pages
 from tests.report.test_special_pages import PUBLISHED, draws, rename

@@ -18,8 +18,8 @@ from calbench.errors import FileError
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.report import frontier, numbers
 from calbench.report.draws import VARIANTS
-from calbench.report.results import ExperimentResults, read_table
-from calbench.report.special import SpecialResults
+from calbench.report.experiment import Experiment
+from calbench.report.tables import read_table
 from calbench.teams import protocol_preset
 from tests.report.samples import SOURCES, make_results, write_pages
 from tests.report.test_site_source import Numbers
@@ -31,7 +31,7 @@ PUBLISHED = REPO / "data" / "published"
 SEEDS = 2
 
 
-def rename(results: ExperimentResults, name: str, teams: dict[str, str]) -> ExperimentResults:
+def rename(results: Experiment, name: str, teams: dict[str, str]) -> Experiment:
     """Return a copy of the tables under another name, with other teams, settings unchanged."""
     tables = results.tables.parent / f"{name}-tables"
     shutil.copytree(results.tables, tables)
@@ -41,10 +41,10 @@ def rename(results: ExperimentResults, name: str, teams: dict[str, str]) -> Expe
         cells = [[teams.get(cell, cell) for cell in row] for row in rows]
         with path.open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(cells)
-    return ExperimentResults(name, results.suite, tables, results.tables / "no-traces")
+    return Experiment(name, results.suite, tables, results.tables / "no-traces")
 
 
-def draws(results: ExperimentResults, name: str, teams: Sequence[str]) -> ExperimentResults:
+def draws(results: Experiment, name: str, teams: Sequence[str]) -> Experiment:
     """Make a few differing draws of each team out of one row."""
     tables = results.tables.parent / f"{name}-tables"
     tables.mkdir()
@@ -80,7 +80,7 @@ def draws(results: ExperimentResults, name: str, teams: Sequence[str]) -> Experi
                             **{name: f"{cell:.4f}" for name, cell in cells.items()},
                         }
                     )
-    return ExperimentResults(name, results.suite, tables, tables / "no-traces")
+    return Experiment(name, results.suite, tables, tables / "no-traces")
 
 
 def _values(tables: Path, team: str, measure: str) -> list[float]:
@@ -112,14 +112,14 @@ def special(tmp_path_factory: pytest.TempPathFactory) -> SpecialResults:
 
 
 @pytest.fixture(scope="module")
-def browsable(tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
+def browsable(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     folder = tmp_path_factory.mktemp("browsable")
     return make_results(folder / "uniform", "uniform", ["imap", "silent"])
 
 
 @pytest.fixture(scope="module")
 def docs(
-    browsable: ExperimentResults,
+    browsable: Experiment,
     special: SpecialResults,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
@@ -261,9 +261,7 @@ def test_special_experiments_have_no_game_and_no_page_of_settings(docs: Path) ->
     ]  # fmt: skip
 
 
-def test_pages_are_absent_with_their_experiments(
-    browsable: ExperimentResults, tmp_path: Path
-) -> None:
+def test_pages_are_absent_with_their_experiments(browsable: Experiment, tmp_path: Path) -> None:
     write_pages([browsable], tmp_path / "src")
 
     names = {path.name for path in (tmp_path / "src" / "docs" / "results").iterdir()}
@@ -280,7 +278,7 @@ def test_pages_are_absent_with_their_experiments(
 
 
 def test_hostile_published_cells_are_escaped_or_refused(
-    browsable: ExperimentResults, special: SpecialResults, tmp_path: Path
+    browsable: Experiment, special: SpecialResults, tmp_path: Path
 ) -> None:
     published = tmp_path / "published"
     shutil.copytree(PUBLISHED, published)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from calbench.report.results import read_table
+from calbench.report.tables import read_table
 from calbench.report.timings import CAPTIONS, NAME, parts
 from tests.report.sample_site import PUBLISHED, SampleSite
 

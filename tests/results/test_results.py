@@ -85,12 +85,12 @@ def test_a_column_of_zeros_stays_one_of_numbers(finished: Path) -> None:
 
 def test_absent_whole_numbers_and_truths_are_na(finished: Path) -> None:
     run = read_run(finished)
-    lost = run.table("optimum_lost")
-    kept = lost["event_index"].isna()
-    assert 0 < kept.sum() < len(lost)
-    assert lost["event_index"][kept].tolist() == [pd.NA] * int(kept.sum())
-    assert all(isinstance(value, int) for value in lost["event_index"][~kept].tolist())
-    assert run.games()["is_lost"].tolist() == [False] * 12
+    reach = run.table("optimum_unreachable")
+    kept = reach["event_index"].isna()
+    assert 0 < kept.sum() < len(reach)
+    assert reach["event_index"][kept].tolist() == [pd.NA] * int(kept.sum())
+    assert all(isinstance(value, int) for value in reach["event_index"][~kept].tolist())
+    assert run.games()["is_excluded"].tolist() == [False] * 12
     counts = rows(finished / "tables" / "standings.csv")
     assert [pd.NA if row["games"] == "" else int(row["games"]) for row in counts] == run.table(
         "standings"

@@ -46,7 +46,7 @@ def test_one_game_is_rated_as_by_the_library_in_every_order() -> None:
     assert found.mmr == pytest.approx(expected, abs=1e-4, nan_ok=True)
     assert found.mmr_spread == pytest.approx([0, 0, NAN], abs=1e-9, nan_ok=True)
     assert found.rank == pytest.approx([2, 1, NAN], nan_ok=True)
-    # One unit gives no interval, and nobody is told apart.
+    # One unit gives no interval, and nobody is significantly different.
     assert np.isnan(found.low).all()
     assert np.isnan(found.high).all()
     assert found.tie_group == pytest.approx([1, 1, NAN], nan_ok=True)
@@ -78,7 +78,7 @@ def test_names_and_seed_choose_the_orders() -> None:
     assert found("a") != found("a", seed=1)
 
 
-def test_who_always_wins_is_told_apart() -> None:
+def test_who_always_wins_is_significantly_different() -> None:
     games = [duel(0, 1), duel(0, 2), duel(1, 2), duel(2, 1)] * 10
     found = rate(games, np.arange(40), 3, [True, True], SPEC, "x")
     assert (found.rank[0], found.low[0], found.high[0], found.tie_group[0]) == (1, 1, 1, 1)

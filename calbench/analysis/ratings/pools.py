@@ -88,7 +88,7 @@ def pool_seats(agents: pd.DataFrame, pool: str) -> pd.DataFrame:
     """Return the seats of one pool, game by game in the order of ratings.
 
     Args:
-        agents: the facts of agents with :data:`GAME_COLUMNS` and ``is_lost`` of their games.
+        agents: the facts of agents with :data:`GAME_COLUMNS` and ``is_excluded`` of their games.
         pool: one of :data:`POOLS`.
 
     Returns:
@@ -96,7 +96,7 @@ def pool_seats(agents: pd.DataFrame, pool: str) -> pd.DataFrame:
     """
     own = agents.loc[is_in_pool(agents, pool)]
     scores = {rating.name: rating.score(own) for rating in RATINGS}
-    seats = own[[*GAME_COLUMNS, "is_lost", "agent_id", *IDENTITY]].assign(**scores)
+    seats = own[[*GAME_COLUMNS, "is_excluded", "agent_id", *IDENTITY]].assign(**scores)
     return seats.sort_values([*GAME_COLUMNS, "agent_id"], ignore_index=True)
 
 

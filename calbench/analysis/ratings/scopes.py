@@ -107,15 +107,17 @@ def rated_scope(
     """
     own = pooled if setting == ALL else pooled[pooled["setting"] == setting]
     seats, players = with_players(own, entrants)
-    is_lost = seats["is_lost"].to_numpy(dtype=bool)
-    scored = seats[~is_lost].reset_index(drop=True)
+    is_excluded = seats["is_excluded"].to_numpy(dtype=bool)
+    scored = seats[~is_excluded].reset_index(drop=True)
     starts = game_starts(scored)
     meetings = meetings_of(_games(starts), scored["number"].to_numpy(), len(players))
     ratings, margins = _rated(scored, starts, len(players), spec, pool, setting)
-    lost = seats[is_lost].drop_duplicates(["setting", "scenario_id", "team", "game_id", "number"])
+    excluded = seats[is_excluded].drop_duplicates(
+        ["setting", "scenario_id", "team", "game_id", "number"]
+    )
     standings = _standings(ratings).assign(
         games=meetings.games.diagonal(),
-        games_lost=np.bincount(lost["number"], minlength=len(players)),
+        games_excluded=np.bincount(excluded["number"], minlength=len(players)),
     )
     standings = standings.sort_values(["rank", "number"], ignore_index=True)
     return Scope(pool, setting, players, standings, margins, meetings, scored)

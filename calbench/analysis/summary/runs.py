@@ -167,7 +167,7 @@ def _collected(path: str, runs: Callable[[Runs], Sequence[RunTables]]) -> None:
         TEAM,
         text("kind", "of team; reference is the oracle, which plays no game", "C"),
         count("games", "games", "games scored"),
-        count("games_lost", "games", "games with a provider fault or budget stop, left out"),
+        count("games_excluded", "games", "games with a provider fault or budget stop, left out"),
         count("scenarios", "scenarios", "distinct scenarios of these games"),
         VPS_KIND,
         *MEASURE_COLUMNS,
@@ -176,7 +176,7 @@ def _collected(path: str, runs: Callable[[Runs], Sequence[RunTables]]) -> None:
     key="experiment setting channel team",
 )
 def leaderboard(runs: Runs) -> pd.DataFrame:
-    """Every team of every comparable set of games, and the oracle, with ranks and ties."""
+    """Every team of every comparable set of games, and the oracle, with ranks and letters."""
     rows = together("standings.csv", runs.compared)
     if rows.empty:
         return rows
@@ -200,39 +200,41 @@ def leaderboard(runs: Runs) -> pd.DataFrame:
 def _view(rows: pd.DataFrame) -> pd.DataFrame:
     """Return comparable rows, one oracle last, with letters that no two experiments share.
 
-    Teams of two experiments were not compared, so they are in no common tie group.
+    Teams of two experiments were not compared, so they share no letter.
     """
     is_oracle = rows["team"] == ORACLE
     teams, oracle = rows[~is_oracle], rows[is_oracle].iloc[:1].assign(experiment="")
-    used = dict.fromkeys((f"{measure.name}_ties" for measure in MEASURES), 0)
+    used = dict.fromkeys((f"{measure.name}_letters" for measure in MEASURES), 0)
     parts = []
     for _, own in teams.groupby("experiment", sort=False):
         moved = {}
         for name, taken in used.items():
-            moved[name] = own[name].map(lambda ties, by=taken: _moved(ties, by), na_action="ignore")
-            used[name] += len({each for ties in own[name].dropna() for each in ties.split()})
+            moved[name] = own[name].map(
+                lambda letters, by=taken: _moved(letters, by), na_action="ignore"
+            )
+            used[name] += len({each for letters in own[name].dropna() for each in letters.split()})
         parts.append(own.assign(**moved))
     return pd.concat([*parts, oracle], ignore_index=True)
 
 
-def _moved(ties: str, by: int) -> str:
-    """Return letters of tie groups, so many places further on in the alphabet."""
-    return " ".join(letter(_place(each) + by) for each in ties.split())
+def _moved(letters: str, by: int) -> str:
+    """Return letters so many places further on in the alphabet."""
+    return " ".join(letter(_place(each) + by) for each in letters.split())
 
 
-def _place(tie: str) -> int:
-    return LETTERS.index(tie[0]) + len(LETTERS) * (int(tie[1:]) - 1 if tie[1:] else 0)
+def _place(of: str) -> int:
+    return LETTERS.index(of[0]) + len(LETTERS) * (int(of[1:]) - 1 if of[1:] else 0)
 
 
 for _path in (
     "agent_game_counts.csv",
     "regret_by_game.csv",
     "regret_by_team.csv",
-    "optimum_lost_by_round.csv",
+    "optimum_unreachable_by_round.csv",
     "scheduled_by_player.csv",
 ):
     _collected(_path, lambda runs: runs.compared)
-_collected("telling_messages.csv", lambda runs: runs.browsed)
+_collected("revealing_messages.csv", lambda runs: runs.browsed)
 
 
 def setting_title(experiment: str, setting: str) -> str:

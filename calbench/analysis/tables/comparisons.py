@@ -39,14 +39,14 @@ COMPARISONS = (
     number("p", "", "two-sided, paired permutation test over scenarios", COMMON),
     number("p_adjusted", "", "Benjamini-Hochberg over all rows of the table"),
     number(
-        "resolvable_gap",
+        "minimum_detectable_difference",
         UNIT,
         "smallest true difference that so many scenarios find with the run's power, at a level of "
         "one less its confidence, by the paired t-test; empty below three scenarios",
         COMMON,
     ),
     Column(
-        "scenarios_needed",
+        "required_scenarios",
         "integer",
         "scenarios",
         "fewest in all with which a true difference of this size is found with that power; "
@@ -120,6 +120,6 @@ def _with_power(rows: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:
         )
         needed.append(required_units(float(row["difference"]), spread, spec) if is_known else None)
     return rows.assign(
-        resolvable_gap=pd.Series(gaps, rows.index, dtype="float64"),
-        scenarios_needed=pd.Series(needed, rows.index, dtype="Int64"),
+        minimum_detectable_difference=pd.Series(gaps, rows.index, dtype="float64"),
+        required_scenarios=pd.Series(needed, rows.index, dtype="Int64"),
     )

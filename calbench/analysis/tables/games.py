@@ -21,7 +21,8 @@ MEASURED = chosen(
     (
         *chosen(
             GAMES.columns,
-            "setting scenario_id team game_id tertile feasible_fraction is_lost meetings scheduled",
+            "setting scenario_id team game_id tertile feasible_fraction is_excluded meetings "
+            "scheduled",
         ),
         *MEASURED,
     ),
@@ -31,7 +32,7 @@ def games(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Every game recorded; what is measured of excluded ones is absent."""
     del settings
     found, measured = facts.games, [column.name for column in MEASURED]
-    is_scored = ~found["is_lost"].astype(bool)
+    is_scored = ~found["is_excluded"].astype(bool)
     return found.assign(**{name: found[name].where(is_scored) for name in measured})
 
 

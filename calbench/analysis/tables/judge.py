@@ -228,7 +228,7 @@ COMPARISON = (
     SETTING,
     TEAM,
     VPS_KIND,
-    count("games", "games", "games judged; lost games are left out", "P"),
+    count("games", "games", "games judged; excluded games are left out", "P"),
     count("scenarios", "scenarios", "distinct scenarios of these games"),
     count("cases", "cases", "recipients with a message, by round", "P"),
     count("unread", "cases", "of these, with an answer not readable"),

@@ -10,6 +10,7 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
     COST,
+    FINE_DIGITS,
     SETTING,
     SLOTS,
     TEAM,
@@ -27,8 +28,10 @@ EXCLUDED_LIMIT_PERCENT = 5.0
 
 TEAMS = ["setting", "team"]
 
-LOST_PERCENT = number("lost_percent", "percent", "share of lost games", "games recorded")
-IS_FLAGGED = truth("is_flagged", "more than 5 percent of the games were lost", "C")
+EXCLUDED_PERCENT = number(
+    "excluded_percent", "percent", "share of excluded games", "games recorded"
+)
+IS_FLAGGED = truth("is_flagged", "more than 5 percent of the games were excluded", "C")
 
 
 def joint_kind(kinds: "pd.Series[str]") -> str | None:
@@ -41,10 +44,10 @@ def excluded_share(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows with the share of their games that were excluded, and whether that is much.
 
     Args:
-        rows: with ``games``, those scored, and ``games_lost``.
+        rows: with ``games``, those scored, and ``games_excluded``.
     """
-    share = 100 * rows["games_lost"] / (rows["games"] + rows["games_lost"])
-    return rows.assign(lost_percent=share, is_flagged=share > EXCLUDED_LIMIT_PERCENT)
+    share = 100 * rows["games_excluded"] / (rows["games"] + rows["games_excluded"])
+    return rows.assign(excluded_percent=share, is_flagged=share > EXCLUDED_LIMIT_PERCENT)
 
 
 @lru_cache(maxsize=1)
@@ -53,8 +56,8 @@ def team_estimates(facts: Facts, settings: Settings) -> pd.DataFrame:
     agents = facts.of_games("agents")
     found = estimated_means(agents, ["team"], measured_values(agents), settings.analysis)
     kinds = agents.groupby(TEAMS, sort=False)["vps_kind"].agg(joint_kind).reset_index()
-    games = facts.games.groupby(TEAMS, sort=False)["is_lost"]
-    counts = pd.DataFrame({"games": games.count() - games.sum(), "games_lost": games.sum()})
+    games = facts.games.groupby(TEAMS, sort=False)["is_excluded"]
+    counts = pd.DataFrame({"games": games.count() - games.sum(), "games_excluded": games.sum()})
     played = facts.scored.groupby(TEAMS, sort=False)["scenario_id"].nunique().rename("scenarios")
     rows = counts.join(played).fillna({"scenarios": 0}).reset_index()
     return rows.merge(found, "left", TEAMS).merge(kinds, "left", TEAMS)
@@ -65,7 +68,7 @@ def team_estimates(facts: Facts, settings: Settings) -> pd.DataFrame:
     (
         SETTING,
         TEAM,
-        count("games", "games", "games scored; lost games are left out"),
+        count("games", "games", "games scored; excluded games are left out"),
         count("scenarios", "scenarios", "distinct scenarios of these games"),
         *MEASURE_COLUMNS,
         VPS_KIND,
@@ -82,13 +85,13 @@ def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
     (
         SETTING,
         TEAM,
-        count("games", "games", "games recorded, lost ones included"),
+        count("games", "games", "games recorded, excluded ones included"),
         count(
-            "games_lost",
+            "games_excluded",
             "games",
             "games with a provider fault or budget stop: left out of every mean",
         ),
-        LOST_PERCENT,
+        EXCLUDED_PERCENT,
         IS_FLAGGED,
         count("meetings", "meetings", "meetings of all games recorded"),
         *(count(name, "meetings", f"meetings that ended so: {name}") for name in OUTCOMES),
@@ -100,8 +103,8 @@ def outcomes(facts: Facts, settings: Settings) -> pd.DataFrame:
     meetings = facts.of_all_games("meetings", TEAMS)
     ended = {outcome: (meetings["outcome"] == outcome).astype(int) for outcome in OUTCOMES}
     counts = meetings[TEAMS].assign(meetings=1, **ended).groupby(TEAMS).sum().reset_index()
-    teams = excluded_share(team_estimates(facts, settings)[[*TEAMS, "games", "games_lost"]])
-    teams = teams.assign(games=teams["games"] + teams["games_lost"])
+    teams = excluded_share(team_estimates(facts, settings)[[*TEAMS, "games", "games_excluded"]])
+    teams = teams.assign(games=teams["games"] + teams["games_excluded"])
     return teams.merge(counts, "left", TEAMS).fillna({"meetings": 0, **dict.fromkeys(OUTCOMES, 0)})
 
 
@@ -158,6 +161,7 @@ def sensitivity(facts: Facts, settings: Settings) -> pd.DataFrame:
             SLOTS,
             "loss these messages caused, before the floor",
             "all agent-games of typed agents",
+            digits=FINE_DIGITS,
         ),
     ),
     key="setting team source channel",

@@ -9,8 +9,8 @@ from calbench.analysis.estimates import estimated_means, group_totals
 from calbench.analysis.measures import MEASURE_COLUMNS, measured_values
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import (
+    EXCLUDED_PERCENT,
     IS_FLAGGED,
-    LOST_PERCENT,
     excluded_share,
     joint_kind,
 )
@@ -39,7 +39,7 @@ TEAMS = listed(
 )
 GAMES = count("games", "games", "games scored in which it sat")
 AGENT_GAMES = count("agent_games", "agent-games", "seats it took in these games")
-LOST = count("games_lost", "games", "games recorded and left out")
+EXCLUDED = count("games_excluded", "games", "games recorded and left out")
 
 IDENTITY = ["player", "kind", "settings_digest", "model", "uses_language", "is_probing"]
 """What makes a player: its name and the settings that define it."""
@@ -102,8 +102,8 @@ def scored_seats(facts: Facts) -> pd.DataFrame:
         PLAYER_KIND,
         TEAMS,
         AGENT_GAMES,
-        LOST,
-        LOST_PERCENT,
+        EXCLUDED,
+        EXCLUDED_PERCENT,
         IS_FLAGGED,
     ),
     key=PLAYER_KEY,
@@ -111,13 +111,13 @@ def scored_seats(facts: Facts) -> pd.DataFrame:
 @lru_cache(maxsize=1)
 def players(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Every measure of every player over all seats that it took, with its interval."""
-    everyone = facts.of_all_games("agents", ["setting", "team", "team_place", "is_lost"])
+    everyone = facts.of_all_games("agents", ["setting", "team", "team_place", "is_excluded"])
     scored = scored_seats(facts)
-    games = everyone.drop_duplicates([*BY, "game"]).groupby(BY, dropna=False)["is_lost"]
+    games = everyone.drop_duplicates([*BY, "game"]).groupby(BY, dropna=False)["is_excluded"]
     own = scored.groupby(BY, dropna=False)
     rows = with_teams(everyone)
     for part in (
-        games.sum().rename("games_lost"),
+        games.sum().rename("games_excluded"),
         own["game"].nunique().rename("games"),
         own["scenario_id"].nunique().rename("scenarios"),
         own.size().rename("agent_games"),
@@ -148,11 +148,11 @@ def players(facts: Facts, settings: Settings) -> pd.DataFrame:
         number(
             "price_usd_per_game", "US$ per game", "price_usd / games", "games", "C", FINE_DIGITS
         ),
-        LOST,
+        EXCLUDED,
         number(
-            "price_usd_lost",
+            "price_usd_excluded",
             "US$",
-            "of the calls in lost games, paid nonetheless",
+            "of the calls in excluded games, paid nonetheless",
             "",
             "C",
             FINE_DIGITS,
@@ -163,17 +163,22 @@ def players(facts: Facts, settings: Settings) -> pd.DataFrame:
 @lru_cache(maxsize=1)
 def usage(facts: Facts, settings: Settings) -> pd.DataFrame:
     """What language players took of their models: calls, tokens and money (appendix C)."""
-    agents = facts.of_all_games("agents", ["setting", "team", "team_place", "is_lost"])
+    agents = facts.of_all_games("agents", ["setting", "team", "team_place", "is_excluded"])
     speaking = agents[agents["uses_language"].astype(bool)]
     by = ["setting", "team_place", "team", *IDENTITY]
-    is_lost, is_first = speaking["is_lost"].astype(bool), ~speaking.duplicated([*by, "game"])
+    is_excluded, is_first = (
+        speaking["is_excluded"].astype(bool),
+        ~speaking.duplicated([*by, "game"]),
+    )
     counts = speaking[TOKENS].assign(agent_games=1, games=is_first).astype("float64")
-    scored, lost = counts.where(~is_lost), counts.where(is_lost).add_suffix("_lost")
-    rows = group_totals(pd.concat([speaking[by], scored, lost], axis="columns"), by)
-    rows = rows[rows["calls"] + rows["calls_lost"] > 0]
+    scored, excluded = counts.where(~is_excluded), counts.where(is_excluded)
+    rows = group_totals(
+        pd.concat([speaking[by], scored, excluded.add_suffix("_excluded")], axis="columns"), by
+    )
+    rows = rows[rows["calls"] + rows["calls_excluded"] > 0]
     prices = {
         f"price_usd{end}": [_price(settings, row, end) for row in rows.to_dict("records")]
-        for end in ("", "_lost")
+        for end in ("", "_excluded")
     }
     rows = rows.assign(**prices)
     per_game = rows["price_usd"] / rows["games"].where(rows["games"] > 0)

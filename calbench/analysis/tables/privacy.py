@@ -27,8 +27,8 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.beliefs import BELIEFS, IDEAL, PAIRS, UPDATES
 from calbench.facts.columns import (
-    DIGITS,
     EVENT,
+    FINE_DIGITS,
     GAME_ID,
     OBSERVER,
     ROUND,
@@ -47,7 +47,7 @@ from calbench.facts.frames import as_shown
 from calbench.facts.storage import GAME, Facts
 from calbench.stats.sums import grouped_sums
 
-TELLING = 3
+REVEALING = 3
 """Messages of a team that are named, each of another game [C]."""
 
 GAME_OF_ROW = (TRACE_PATH, GAME_ID)
@@ -238,7 +238,7 @@ def game_target_summary(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 @table(
-    "telling_messages.csv",
+    "revealing_messages.csv",
     (
         SETTING,
         TEAM,
@@ -246,27 +246,32 @@ def game_target_summary(facts: Facts, settings: Settings) -> pd.DataFrame:
         EVENT,
         count("target_agent", "", "whose calendar it tells of"),
         *chosen(BELIEFS.columns, "source"),
-        number("vps", SLOTS, "what the message added to the game's VPS, over all observers"),
+        number(
+            "vps",
+            SLOTS,
+            "what the message added to the game's VPS, over all observers",
+            digits=FINE_DIGITS,
+        ),
     ),
     key="setting team scenario_id",
     needs="beliefs",
 )
-def telling_messages(facts: Facts, settings: Settings) -> pd.DataFrame:
+def revealing_messages(facts: Facts, settings: Settings) -> pd.DataFrame:
     """The typed messages that gave most of a calendar away, some of each team, one of a game.
 
     Over a game the steps of all messages add up to its VPS.
     """
     names = ("event_index", "target_agent", "source", "belief_before", "belief_after")
     prior = settings.measure.belief_prior
-    found = [_most_telling(rows, prior) for rows in facts.batches("beliefs", names)]
+    found = [_most_revealing(rows, prior) for rows in facts.batches("beliefs", names)]
     columns = ("setting", "team", "scenario_id", "team_place")
     rows = facts.named(pd.concat(found, ignore_index=True), columns).sort_values(
         ["setting", "team_place", "vps", "scenario_id"], ascending=[True, True, False, True]
     )
-    return rows.groupby(["setting", "team"], sort=False).head(TELLING)
+    return rows.groupby(["setting", "team"], sort=False).head(REVEALING)
 
 
-def _most_telling(beliefs: pd.DataFrame, prior: float) -> pd.DataFrame:
+def _most_revealing(beliefs: pd.DataFrame, prior: float) -> pd.DataFrame:
     """Return the message of each game that moved beliefs furthest from the prior.
 
     Of several the first; none where no message moved any. Beliefs are taken as the tables show
@@ -280,6 +285,6 @@ def _most_telling(beliefs: pd.DataFrame, prior: float) -> pd.DataFrame:
         steps.to_numpy(), np.asarray(grouped.ngroup(), dtype=np.int64), grouped.ngroups
     )
     told = rows[message].drop_duplicates(ignore_index=True)
-    told = told.assign(vps=[round(total, DIGITS) for total in sums.totals.tolist()])
+    told = told.assign(vps=[round(total, FINE_DIGITS) for total in sums.totals.tolist()])
     best = told.sort_values([GAME, "vps", "event_index"], ascending=[True, False, True])
     return best[best["vps"] > 0].drop_duplicates(GAME)

@@ -60,7 +60,7 @@ def _rating_columns(name: str, meaning: str) -> tuple[Column, ...]:
 @lru_cache(maxsize=1)
 def scopes_of(facts: Facts, settings: Settings) -> tuple[Scope, ...]:
     """Rate every pool in every setting of a run."""
-    agents = facts.of_all_games("agents", (*GAME_COLUMNS, "is_lost"))
+    agents = facts.of_all_games("agents", (*GAME_COLUMNS, "is_excluded"))
     return tuple(rated_scopes(agents, settings.analysis.ratings))
 
 
@@ -85,11 +85,11 @@ STANDINGS = (
     count("rank", "", "by MMR; same MMR, same rank; empty without one"),
     count("rank_low", "", "best rank of the interval over scenarios"),
     count("rank_high", "", "worst rank of the interval over scenarios"),
-    count("tie_group", "", "players that ranks do not tell apart"),
+    count("tie_group", "", "players whose ranks do not differ significantly"),
     number("mmr", POINTS, "mean of three ordinals, scaled", ORDERS, "P, C"),
     number("mmr_spread", POINTS, "its deviation over orders of games"),
     count("games", "games", "games scored in which it sat"),
-    count("games_lost", "games", "games recorded and left out"),
+    count("games_excluded", "games", "games recorded and left out"),
     *(column for rating in RATINGS for column in _rating_columns(rating.name, rating.meaning)),
     text(
         "component",
@@ -124,7 +124,7 @@ def _standings(scope: Scope) -> pd.DataFrame:
     )
 
 
-MET = (
+PAIRS = (
     POOL,
     SCOPE,
     PLAYER,
@@ -137,14 +137,16 @@ MET = (
 
 
 @table(
-    "ratings_met.csv", MET, key="pool setting player other settings_digest other_settings_digest"
+    "ratings_pairs.csv",
+    PAIRS,
+    key="pool setting player other settings_digest other_settings_digest",
 )
-def ratings_met(facts: Facts, settings: Settings) -> pd.DataFrame:
+def ratings_pairs(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Every two players of a pool: in how many games both sat, and whether any chain links them."""
-    return _together(map(_met, scopes_of(facts, settings)), (c.name for c in MET))
+    return _together(map(_pairs, scopes_of(facts, settings)), (c.name for c in PAIRS))
 
 
-def _met(scope: Scope) -> pd.DataFrame:
+def _pairs(scope: Scope) -> pd.DataFrame:
     pairs = np.array(list(scope.meetings.pairs()), dtype=np.int64).reshape(-1, 2)
     one, other = pairs.T
     names, digests, first = _names(scope), _digests(scope), scope.meetings.first
@@ -189,7 +191,7 @@ def ratings_margins(facts: Facts, settings: Settings) -> pd.DataFrame:
     return _together(found, (c.name for c in MARGINS))
 
 
-APART = (
+UNRATED = (
     SETTING,
     PLAYER,
     PLAYER_KIND,
@@ -204,8 +206,8 @@ APART = (
 )
 
 
-@table("ratings_apart.csv", APART, key="setting player kind settings_digest is_probing")
-def ratings_apart(facts: Facts, _settings: Settings) -> pd.DataFrame:
+@table("ratings_unrated.csv", UNRATED, key="setting player kind settings_digest is_probing")
+def ratings_unrated(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Unrated players by raw means: protocols, baselines, scripted speakers, probing variants."""
     agents = facts.of_games("agents", GAME_COLUMNS)
     own = agents[~is_in_pool(agents, "models")]
@@ -214,7 +216,7 @@ def ratings_apart(facts: Facts, _settings: Settings) -> pd.DataFrame:
         dict(zip(by, key, strict=True)) | _raw_means(seats)
         for key, seats in own.groupby(by, dropna=False, sort=False)
     ]
-    found = _placed(pd.DataFrame(rows, columns=[column.name for column in APART]))
+    found = _placed(pd.DataFrame(rows, columns=[column.name for column in UNRATED]))
     return found.assign(settings_digest=found["settings_digest"].str[:DIGEST_DIGITS])
 
 

@@ -1,4 +1,4 @@
-"""Where excess cost comes from, by meeting, game and team, and when the optimum was lost."""
+"""Where excess cost comes from, and when the optimum became unreachable."""
 
 import numpy as np
 import pandas as pd
@@ -42,11 +42,11 @@ def regret(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 @table(
-    "optimum_lost.csv",
+    "optimum_unreachable.csv",
     (SETTING, TEAM, SCENARIO, *chosen(GAMES.columns, f"optimum cost is_searched {LOSS}")),
     key="setting team scenario_id",
 )
-def optimum_lost(facts: Facts, settings: Settings) -> pd.DataFrame:
+def optimum_unreachable(facts: Facts, settings: Settings) -> pd.DataFrame:
     """The event of every game after which its optimum was out of reach."""
     del settings
     return facts.scored
@@ -71,7 +71,7 @@ def _split_by_game(facts: Facts) -> pd.DataFrame:
     key="setting team scenario_id",
 )
 def regret_by_game(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Excess cost of every game and its parts, and where its optimum was lost."""
+    """Excess cost of every game and its parts, and where its optimum became unreachable."""
     del settings
     return _split_by_game(facts)
 
@@ -89,15 +89,17 @@ def regret_by_game(facts: Facts, settings: Settings) -> pd.DataFrame:
             for column in estimated(part.name, COST, f"mean of: {part.meaning}", "agent_games", "C")
         ),
         count("games_searched", "games", "in which the loss of the optimum was looked for"),
-        count("optimum_lost", "games", "of these, that lost it"),
-        number("lost_share", "share", "optimum_lost / games_searched", "games_searched"),
-        number("lost_share_low", "share", "lower end of the Wilson interval"),
-        number("lost_share_high", "share", "upper end of the Wilson interval"),
+        count("optimum_unreachable", "games", "of these, those whose optimum became unreachable"),
+        number(
+            "unreachable_share", "share", "optimum_unreachable / games_searched", "games_searched"
+        ),
+        number("unreachable_share_low", "share", "lower end of the Wilson interval"),
+        number("unreachable_share_high", "share", "upper end of the Wilson interval"),
     ),
     key="setting team",
 )
 def regret_by_team(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Excess cost of every team and its parts, and how often its optimum was lost.
+    """Excess cost of every team and its parts, and how often its optimum became unreachable.
 
     Resamples are those of the leaderboard, so that equal means have equal intervals.
     """
@@ -111,10 +113,12 @@ def regret_by_team(facts: Facts, settings: Settings) -> pd.DataFrame:
     counted = games[TEAMS].assign(
         games=1,
         games_searched=is_searched.astype(int),
-        optimum_lost=(is_searched & games["event_index"].notna()).astype(int),
+        optimum_unreachable=(is_searched & games["event_index"].notna()).astype(int),
     )
     rows = found.merge(counted.groupby(TEAMS).sum().reset_index(), "left", TEAMS)
-    shares = _shares(rows, "optimum_lost", "games_searched", "lost_share", settings.analysis)
+    shares = _shares(
+        rows, "optimum_unreachable", "games_searched", "unreachable_share", settings.analysis
+    )
     return rows.assign(agent_games=rows["excess_n"]).join(shares)
 
 
@@ -129,45 +133,49 @@ def _shares(rows: pd.DataFrame, found: str, of: str, name: str, spec: AnalysisSp
 
 
 @table(
-    "optimum_lost_by_round.csv",
+    "optimum_unreachable_by_round.csv",
     (
         SETTING,
         TEAM,
         *chosen(GAMES.columns, "round phase"),
-        count("optimum_lost", "games", "that lost the optimum there"),
+        count("optimum_unreachable", "games", "whose optimum became unreachable there"),
     ),
     key="setting team round phase",
 )
-def optimum_lost_by_round(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """How many games of every team lost their optimum in which round and phase."""
+def optimum_unreachable_by_round(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """In how many games of every team the optimum became unreachable in which round and phase."""
     del settings
-    lost = facts.scored.dropna(subset=["event_index"])
+    unreachable = facts.scored.dropna(subset=["event_index"])
     by = ["setting", "team_place", "team", "round", "phase"]
-    return lost.groupby(by).size().rename("optimum_lost").reset_index()
+    return unreachable.groupby(by).size().rename("optimum_unreachable").reset_index()
 
 
 NEVER = "Never"
-"""Where games stand that kept their optimum."""
+"""Of games whose optimum stayed reachable."""
 
 
 @table(
-    "optimum_lost_shares.csv",
+    "optimum_unreachable_shares.csv",
     (
         SETTING,
         TEAM,
-        text("lost_in", "meeting in whose round the optimum was lost, from 1; Never: kept", "C"),
-        count("games", "games", "that lost it there"),
-        count("searched_games", "games", "in which the loss was looked for"),
+        text(
+            "unreachable_from",
+            "meeting in whose round the optimum became unreachable, from 1; Never: it did not",
+            "C",
+        ),
+        count("games", "games", "whose optimum became unreachable there"),
+        count("searched_games", "games", "that were searched for the loss of the optimum"),
         number("share", "share", "games / searched_games", "searched_games"),
         number("share_low", "share", "lower end of the Wilson interval"),
         number("share_high", "share", "upper end of the Wilson interval"),
     ),
-    key="setting team lost_in",
+    key="setting team unreachable_from",
 )
-def optimum_lost_shares(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """In which meeting's round the optimum was lost, as shares of the games searched.
+def optimum_unreachable_shares(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """In which meeting's round the optimum became unreachable, as shares of the games searched.
 
-    Every meeting in whose round any team of the setting lost it has a row of every team.
+    Every meeting in whose round that happened to any team of the setting has a row of every team.
     """
     games = facts.scored
     searched = games[games["is_searched"].astype(bool)]
@@ -175,14 +183,18 @@ def optimum_lost_shares(facts: Facts, settings: Settings) -> pd.DataFrame:
         searched["event_index"].notna(), NEVER
     )
     by = ["setting", "team_place", "team"]
-    lost = searched[by].assign(lost_in=place)
-    counts = lost.groupby([*by, "lost_in"]).size().rename("games").reset_index()
-    places = pd.concat([lost[["setting"]].assign(lost_in=NEVER), lost[["setting", "lost_in"]]])
+    ends = searched[by].assign(unreachable_from=place)
+    counts = ends.groupby([*by, "unreachable_from"]).size().rename("games").reset_index()
+    places = pd.concat(
+        [ends[["setting"]].assign(unreachable_from=NEVER), ends[["setting", "unreachable_from"]]]
+    )
     places = places.drop_duplicates(ignore_index=True)
-    places = places.assign(is_lost=places["lost_in"] != NEVER)
-    teams = lost.groupby(by).size().rename("searched_games").reset_index()
-    rows = teams.merge(places, "inner", "setting").merge(counts, "left", [*by, "lost_in"])
-    rows = rows.sort_values(["setting", "is_lost", "lost_in", "team_place"]).fillna({"games": 0})
+    places = places.assign(is_unreachable=places["unreachable_from"] != NEVER)
+    teams = ends.groupby(by).size().rename("searched_games").reset_index()
+    rows = teams.merge(places, "inner", "setting").merge(counts, "left", [*by, "unreachable_from"])
+    rows = rows.sort_values(["setting", "is_unreachable", "unreachable_from", "team_place"]).fillna(
+        {"games": 0}
+    )
     return rows.join(_shares(rows, "games", "searched_games", "share", settings.analysis))
 
 

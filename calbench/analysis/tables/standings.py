@@ -1,4 +1,4 @@
-"""The leaderboard in full: n, ranks and ties of every measure, and what a team asked of models."""
+"""The leaderboard in full: n, ranks and letters of every measure, and use of models."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -54,8 +54,8 @@ MEASURE_COLUMNS = tuple(
         count(f"{measure.name}_rank_high", "", "worst rank that they allow"),
         count(f"{measure.name}_ranked", "teams", "how many teams have a rank here"),
         listed(
-            f"{measure.name}_ties",
-            "letters of the tie groups it belongs to, separated by spaces",
+            f"{measure.name}_letters",
+            "compact letter display: teams that share a letter do not differ significantly",
             "C",
         ),
     )
@@ -89,7 +89,7 @@ USAGE_COLUMNS = (
             "of its players, separated by spaces; reference is the oracle, which plays none",
         ),
         count("games", "games", "games scored"),
-        count("games_lost", "games", "games with a provider fault or budget stop, left out"),
+        count("games_excluded", "games", "games with a provider fault or budget stop, left out"),
         count("scenarios", "scenarios", "distinct scenarios of these games"),
         VPS_KIND,
         *MEASURE_COLUMNS,
@@ -98,7 +98,7 @@ USAGE_COLUMNS = (
     key="setting team",
 )
 def standings(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """The leaderboard with n, ranks and ties, tokens and prices, and the oracle beside the teams.
+    """The leaderboard with n, ranks, letters, tokens and prices, and the oracle beside the teams.
 
     Ranks do not claim more than the paired comparisons show: below a team stand those that it
     significantly beats. Degenerate baselines have none [C].
@@ -133,7 +133,7 @@ def _kinds(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 def _ranks(rows: pd.DataFrame, facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Return ranks and ties of every measure, by the numbers that comparisons.csv shows."""
+    """Return ranks and letters of every measure, by the numbers that comparisons.csv shows."""
     compared = as_shown(comparisons(facts, settings), TABLES["comparisons.csv"].columns)
     level = round(1 - settings.analysis.confidence, 10)
     found = rows[TEAMS]
@@ -150,7 +150,7 @@ def _ranks(rows: pd.DataFrame, facts: Facts, settings: Settings) -> pd.DataFrame
 def _standing(
     rows: pd.DataFrame, compared: pd.DataFrame, measure: Measure, level: float
 ) -> pd.DataFrame:
-    """Return ranks and ties of one measure in one setting, of teams that were compared in it."""
+    """Return ranks and letters of one measure in one setting, of teams that were compared in it."""
     name, teams = measure.name, rows["team"].tolist()
     pairs = compared[
         (compared["setting"] == rows["setting"].iloc[0]) & (compared["measure"] == name)
@@ -165,7 +165,7 @@ def _standing(
             f"{name}_rank_low": low,
             f"{name}_rank_high": high,
             f"{name}_ranked": ranked,
-            f"{name}_ties": list(map(" ".join, letters)),
+            f"{name}_letters": list(map(" ".join, letters)),
         }
     )
     return rows[TEAMS].iloc[chosen].reset_index(drop=True).join(found)

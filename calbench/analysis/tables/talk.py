@@ -42,7 +42,7 @@ def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
             "input_tokens cached_tokens output_tokens is_estimated reading",
         ),
         fine("price_usd", "US$", "of these tokens, where the price is known", "", "P"),
-        truth("is_lost", "of a lost game: paid, but in no mean", "C"),
+        truth("is_excluded", "of an excluded game: paid, but in no mean", "C"),
     ),
     key="setting scenario_id team event_index",
     needs="calls",
@@ -56,7 +56,7 @@ def calls(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
             rows["player"], rows["model"], *(tokens[name] for name in tokens), strict=True
         )
         prices = [_price(settings, *answer) for answer in answers]
-        named = facts.named(rows, (*NAMES_OF_GAME, "is_lost"))
+        named = facts.named(rows, (*NAMES_OF_GAME, "is_excluded"))
         yield named.assign(price_usd=np.array(prices, dtype=np.float64))
 
 

@@ -8,7 +8,7 @@ from calbench.agents.judging import JudgeCase
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Message
 from calbench.domain.observations import REFLECTION
-from calbench.metrics.outcomes import is_lost
+from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
 from calbench.traces.events import (
     AgentRegistered,
@@ -48,12 +48,12 @@ class RoundCase:
 
 
 def cases_of(trace: Trace) -> tuple[RoundCase, ...]:
-    """Return a game's cases by round and recipient; a lost game has none.
+    """Return a game's cases by round and recipient; an excluded game has none.
 
     A message counts in the round in which it was sent, read or not: that is when it is
     delivered. The calendars are those after the round's resolution, as for reflections.
     """
-    return () if is_lost(trace.events) else tuple(_cases(trace))
+    return () if is_excluded(trace.events) else tuple(_cases(trace))
 
 
 def _cases(trace: Trace) -> Iterator[RoundCase]:

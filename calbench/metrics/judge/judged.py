@@ -17,7 +17,7 @@ from calbench.metrics.judge.verdicts import (
     judged_beliefs,
     reflected_beliefs,
 )
-from calbench.metrics.outcomes import is_lost
+from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.privacy.measured import VpsKind
 from calbench.metrics.privacy.reflection import PairReflection, pair_reflections
 from calbench.traces.models import Trace
@@ -49,7 +49,7 @@ class JudgedGame:
     @cached_property
     def is_scored(self) -> bool:
         """Whether it counts."""
-        return not is_lost(self.trace.events)
+        return not is_excluded(self.trace.events)
 
     @cached_property
     def beliefs(self) -> tuple[Belief, ...]:

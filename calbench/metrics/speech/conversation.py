@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from calbench.domain.ids import AgentId, ItemId
-from calbench.metrics.outcomes import is_lost
+from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.speech.failures import Occurrence, occurrences
 from calbench.metrics.speech.honesty import ClaimKind, Standing, claims_in, is_true, standings
 from calbench.metrics.speech.leakage import Leak
@@ -118,7 +118,7 @@ def conversation(trace: Trace, *, label_banks: Path = LABEL_BANKS) -> Conversati
         ConfigError: there is no such label bank as the trace names.
         FileError: the label bank does not fit.
     """
-    if not trace.config.team.uses_language or is_lost(trace.events):
+    if not trace.config.team.uses_language or is_excluded(trace.events):
         return None
     labels = labels_of_game(trace, label_banks)
     return Conversation(_messages(trace, labels), tuple(occurrences(trace)), labels)

@@ -8,7 +8,7 @@ from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.figure import Figure, columns_of, selected
 from calbench.report.figures.style import Style
 from calbench.report.figures.views import View, value
-from calbench.report.results import Row
+from calbench.report.tables import Row
 
 LABELS: Mapping[str, str] = {
     "proposal": "proposes an own slot",

@@ -15,7 +15,7 @@ from calbench.report.figures.style import (
     trace,
 )
 from calbench.report.figures.views import View, value
-from calbench.report.results import Row
+from calbench.report.tables import Row
 
 QUANTITIES: Mapping[str, tuple[str, bool, str, str]] = {
     "excess": (

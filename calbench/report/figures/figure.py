@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calbench.report import numbers
-from calbench.report.escape import data_script, html_text
-from calbench.report.results import Row
+from calbench.report.columns import Column, interval, number, word
+from calbench.report.escape import data_script
+from calbench.report.tables import Row
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
@@ -52,6 +52,21 @@ class Figure:
         """The path of its table, below ``tables``."""
         return f"{FOLDER}/{self.key}.csv"
 
+    @property
+    def table_columns(self) -> list[Column]:
+        """The columns of its table on the page; an interval is below its number."""
+        ends = {f"{name}{end}" for name in self.columns for end in ENDS}
+        return [self._column(name) for name in self.columns if name not in ends]
+
+    def _column(self, name: str) -> Column:
+        title = name.replace("_", " ")
+        cells = [row[name] for row in self.rows if row[name]]
+        if not cells or not all(NUMBER.fullmatch(cell) for cell in cells):
+            return word(name, title)
+        if all(f"{name}{end}" in self.columns for end in ENDS):
+            return interval(name, title, None)
+        return number(name, title)
+
     def write(self, docs: Path) -> None:
         """Write the page data and the table of what is drawn."""
         text = io.StringIO(newline="")
@@ -65,71 +80,6 @@ class Figure:
         ):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-
-
-def place(figure: Figure, root: str, *, has_table: bool = True) -> str:
-    """Return the figure's place on a page.
-
-    Args:
-        figure: what to show.
-        root: the way to the site's root.
-        has_table: whether the numbers fold out below; not where the page has them in a table.
-    """
-    words = html_text(figure.says)
-    sources = " · ".join(
-        f'<a href="{root}tables/{html_text(name)}" download>{html_text(name)}</a>'
-        for name in figure.sources
-    )
-    folded = _folded(figure, words, has_table=has_table)
-    return (
-        f'<figure class="cb-plot" id="figure-{html_text(figure.key)}">\n'
-        f'<div class="cb-figure" role="figure" data-figure="{FOLDER}/{html_text(figure.key)}" '
-        f'style="height:{figure.height}px" aria-label="{html_text(figure.title)}. {words}"></div>\n'
-        f"<figcaption><strong>{html_text(figure.title)}.</strong> {html_text(figure.note)} "
-        f'<a href="{root}tables/{html_text(figure.table)}" download>What is drawn, as CSV</a>; '
-        f"from {sources}</figcaption>\n{folded}\n</figure>"
-    )
-
-
-def _folded(figure: Figure, words: str, *, has_table: bool) -> str:
-    """Return the words and numbers; open in the source, for readers without scripts."""
-    title = "In words and numbers" if has_table else "In words"
-    table = "\n" + _table(figure) if has_table else ""
-    return (
-        f'<details class="cb-data" data-search-exclude open><summary>{title}</summary>\n'
-        f"<p>{words}</p>{table}\n</details>"
-    )
-
-
-def _table(figure: Figure) -> str:
-    """Return the numbers that are drawn; an interval stands below its number."""
-    ends = {f"{name}{end}" for name in figure.columns for end in ENDS}
-    names = [name for name in figure.columns if name not in ends]
-    return numbers.table(
-        f"The numbers: {figure.title}",
-        [
-            (numbers.plain_header if _is_number(figure, name) else numbers.word_header)(
-                name.replace("_", " ")
-            )
-            for name in names
-        ],
-        [[_cell(row, name) for name in names] for row in figure.rows],
-    )
-
-
-def _is_number(figure: Figure, name: str) -> bool:
-    cells = [row[name] for row in figure.rows if row[name]]
-    return bool(cells) and all(NUMBER.fullmatch(cell) for cell in cells)
-
-
-def _cell(row: Row, name: str) -> str:
-    cell = row[name]
-    low, high = (row.get(f"{name}{end}", "") for end in ENDS)
-    if low and high:
-        return numbers.range_cell(cell, low, high, None)
-    if not cell or NUMBER.fullmatch(cell):
-        return numbers.number_cell(cell)
-    return numbers.word_cell(cell)
 
 
 def columns_of(*names: str, measures: Sequence[str] = ()) -> tuple[str, ...]:

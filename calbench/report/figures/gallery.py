@@ -48,7 +48,7 @@ class Gallery:
             "first-cost": lambda view: talk.first_speaker(view, "excess_cost"),
             "fairness": lambda view: regret.fairness(view, look),
             "split": regret.split,
-            "optimum": regret.optimum_lost,
+            "optimum": regret.optimum_unreachable,
             "completion": lambda view: regret.completion(view, look),
             "prior": lambda view: regret.prior_moves(view, look),
             "thirds-excess": lambda view: difficulty.by_third(view, "excess"),

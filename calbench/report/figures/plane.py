@@ -6,8 +6,10 @@ from calbench.report.figures import words
 from calbench.report.figures.figure import Figure, columns_of
 from calbench.report.figures.scatter import HEIGHT, Axis, Path, Point, scatter
 from calbench.report.figures.style import Style, Value
-from calbench.report.frontier import Line
-from calbench.report.results import Row
+from calbench.report.figures.frontier import Line, lines_of
+from calbench.report.setting import Setting
+from calbench.report.site import Site
+from calbench.report.tables import Row
 
 COST = "adjusted_excess_cost"
 VPS = "excess_vps"
@@ -31,6 +33,17 @@ NOTE = (
     "The horizontal scale is that of log(1 + VPS): equal steps are equal factors, "
     "so that small leaks can be told apart beside whole calendars."
 )
+
+
+def plane_of(site: Site, setting: Setting) -> Figure:
+    """Return the cost-privacy plane of a setting, with the swept settings of DSM as lines."""
+    lines = lines_of(site, setting)
+    sources = [setting.source("leaderboard.csv")]
+    sources += [f"{each.name}/leaderboard.csv" for each in site.on("plane")] if lines else []
+    return plane(
+        f"plane-{setting.slug}", setting.title, setting.leaderboard, site.styles, sources, lines,
+        setting.confidence,
+    )  # fmt: skip
 
 
 def plane(

@@ -9,7 +9,7 @@ from calbench.report.figures.figure import Figure, selected
 from calbench.report.figures.scatter import HEIGHT, Point, scatter
 from calbench.report.figures.style import Value, styles
 from calbench.report.figures.talk import EXCESS, MESSAGES
-from calbench.report.results import Row
+from calbench.report.tables import Row
 
 PRINTED = "as the paper prints it"
 

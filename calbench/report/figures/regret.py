@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from calbench.analysis.tables.regret import NEVER
-from calbench.report import numbers
+from calbench.report.columns import decimal
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, bars, dots, height
 from calbench.report.figures.figure import Figure, columns_of, selected
 from calbench.report.figures.style import Style, Value
 from calbench.report.figures.views import View, value, who
-from calbench.report.results import Row
+from calbench.report.tables import Row
 
 PARTS: Mapping[str, str] = {
     "slot_choice": "Slot choice",
@@ -127,25 +127,25 @@ def _main_parts(rows: list[Row]) -> list[str]:
     """Return which cause is the largest, and of whom."""
     teams: dict[str, list[str]] = {}
     for row in rows:
-        part = max(PARTS, key=lambda name: numbers.decimal(row[name]))
-        if numbers.decimal(row[part]) > 0:
+        part = max(PARTS, key=lambda name: decimal(row[name]))
+        if decimal(row[part]) > 0:
             teams.setdefault(PARTS[part], []).append(row["team"])
     return [f"{part} is the largest part of {words.joined(who)}." for part, who in teams.items()]
 
 
-def optimum_lost(view: View) -> Figure:
+def optimum_unreachable(view: View) -> Figure:
     """Return in which round the optimum went out of reach, as shares of games."""
-    rows = view.rows("optimum_lost_shares.csv")
+    rows = view.rows("optimum_unreachable_shares.csv")
     names = list(dict.fromkeys(row["team"] for row in rows))
     shares: dict[str, dict[str, Value]] = {NEVER: {}}
     for row in rows:
-        shares.setdefault(row["lost_in"], {})[row["team"]] = value(row, "share")
-    columns = columns_of("team", "lost_in", "games", "searched_games", measures=("share",))
+        shares.setdefault(row["unreachable_from"], {})[row["team"]] = value(row, "share")
+    columns = columns_of("team", "unreachable_from", "games", "searched_games", measures=("share",))
     first = {t: v.cell for t, v in shares.get("Meeting 1", {}).items()}
     kept = {team: each.cell for team, each in shares[NEVER].items()}
     return Figure(
         key=f"optimum-{view.key}",
-        title=f"When the optimum was lost, {view.title}",
+        title=f"When the optimum became unreachable, {view.title}",
         says=words.extremes(kept, "share of games that keep the optimum")
         + (" " + words.extremes(first, "share that loses it in meeting 1") if first else ""),
         drawn=bars(
@@ -158,7 +158,7 @@ def optimum_lost(view: View) -> Figure:
         ),
         columns=columns,
         rows=selected(rows, columns),
-        sources=(view.source("optimum_lost.csv"),),
+        sources=(view.source("optimum_unreachable.csv"),),
         note="The first turn after which no completion of the game reaches the oracle's cost, by "
         "meeting; a meeting that is not placed loses it too.",
         height=height(len(names), 6),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calbench.report import numbers
+from calbench.report.columns import decimal
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
 """Okabe and Ito's palette, without black and yellow, which one of the two modes would hide."""
@@ -27,6 +27,9 @@ PATTERNS = ("", "/", ".", "x", "-", "\\", "+")
 
 QUIET = "#8c8c8c"
 """Readable on both pages: leaders, and ranges that are no interval."""
+
+SWEPT = ("theta", "lmax", "w")
+"""Settings of DSM that are swept; each has a line on the plane."""
 
 TITLE_WIDTH = 46
 """Characters of a line of an axis title that fit a phone [C]."""
@@ -75,13 +78,13 @@ class Value:
         Raises:
             FileError: the cell is not a number.
         """
-        return float(numbers.decimal(self.cell))
+        return float(decimal(self.cell))
 
     @property
     def ends(self) -> tuple[float, float]:
         """The interval, or the number twice."""
         low, high = self.low or self.cell, self.high or self.cell
-        return float(numbers.decimal(low)), float(numbers.decimal(high))
+        return float(decimal(low)), float(decimal(high))
 
 
 def error_bars(values: Sequence[Value], colour: str, *, thickness: float = 1.5) -> dict[str, Any]:

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from calbench.report import numbers
+from calbench.report.columns import decimal
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height, lines
 from calbench.report.figures.figure import Figure, columns_of, selected
 from calbench.report.figures.scatter import HEIGHT, Axis, Point, scatter
 from calbench.report.figures.style import Style, Value
 from calbench.report.figures.views import View, value, who
-from calbench.report.results import Row
+from calbench.report.tables import Row
 
 MESSAGES = Axis("Messages per scheduled meeting →", "messages")
 EXCESS = Axis("↑ Excess per agent-game, accounting cost", "excess cost")
@@ -57,8 +57,8 @@ def _together(rows: list[Row]) -> str:
     """Return whether whoever says most pays least."""
     if len(rows) < 2:
         return ""
-    said = {who(row): numbers.decimal(row["messages"]) for row in rows}
-    cost = {who(row): numbers.decimal(row["excess_cost"]) for row in rows}
+    said = {who(row): decimal(row["messages"]) for row in rows}
+    cost = {who(row): decimal(row["excess_cost"]) for row in rows}
     most = [name for name in said if said[name] == max(said.values())]
     is_least = any(cost[name] == min(cost.values()) for name in most)
     one = len(most) == 1
@@ -69,7 +69,7 @@ def _together(rows: list[Row]) -> str:
 def messages_by_meeting(view: View, style_by_name: Mapping[str, Style]) -> Figure:
     """Return messages by place of the meeting and role of the speaker (paper, G.3)."""
     rows = [row for row in view.rows("messages_by_meeting.csv") if row["messages"]]
-    is_spoken = any(row["role"] == "outsider" and numbers.decimal(row["messages"]) for row in rows)
+    is_spoken = any(row["role"] == "outsider" and decimal(row["messages"]) for row in rows)
     panels = {
         title: _lines([row for row in rows if row["role"] == role])
         for role, title in ROLES.items()
@@ -131,11 +131,7 @@ def first_speaker(view: View, quantity: str) -> Figure:
         "p_adjusted",
     )
     names = [who(row) for row in rows]
-    clear = [
-        who(row)
-        for row in rows
-        if numbers.decimal(row["p_adjusted"] or "1") < numbers.decimal(level)
-    ]
+    clear = [who(row) for row in rows if decimal(row["p_adjusted"] or "1") < decimal(level)]
     found = {who(row): value(row, "difference") for row in rows}
     series = [
         Series(title, {name: found[name] for name in names if (name in clear) is wanted})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from calbench.report.figures.style import Value
-from calbench.report.results import ExperimentResults, Row
+from calbench.report.tables import Row
 from calbench.report.special import CHANNELS, SMOLLM2, SpecialResults
 
 

@@ -91,8 +91,8 @@ def telling_game() -> tuple[Trace, str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_without_speakers_there_are_headers_alone(tmp_path: Path, name: str) -> None:
-    lost = with_outcome(telling_game()[0], "provider_fault")
-    facts = audited(tmp_path, [lost, play_game(canonical_scenario(3), "imap")])
+    excluded = with_outcome(telling_game()[0], "provider_fault")
+    facts = audited(tmp_path, [excluded, play_game(canonical_scenario(3), "imap")])
     columns = [column.name for column in TABLES[f"{name}.csv"].columns]
     assert written(facts, name) == ",".join(columns) + "\n"
 

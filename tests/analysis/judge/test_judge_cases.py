@@ -84,5 +84,5 @@ def test_a_judge_cannot_tell_calendars_apart() -> None:
     assert requests(one) == requests(other)
 
 
-def test_lost_games_have_no_cases() -> None:
+def test_excluded_games_have_no_cases() -> None:
     assert cases_of(with_outcome(spoken_game(), "budget_stop")) == ()

@@ -103,12 +103,12 @@ def test_a_run_that_asks_for_the_scripted_judge_gets_what_the_command_writes(
     tmp_path: Path,
 ) -> None:
     games = [renamed(reflected_game(), number) for number in range(2)]
-    lost = renamed(with_outcome(reflected_game(), "provider_fault"), 2)
+    excluded = renamed(with_outcome(reflected_game(), "provider_fault"), 2)
     facts = facts_of(
-        tmp_path / "facts", [*games, lost], ["words"], facts=(*ALL_FACTS, *JUDGE_FACTS)
+        tmp_path / "facts", [*games, excluded], ["words"], facts=(*ALL_FACTS, *JUDGE_FACTS)
     )
     settings = Settings(analysis=SPEC)
-    write_judge_tables(judged(tmp_path / "alone", [*games, lost]), tmp_path / "out", settings)
+    write_judge_tables(judged(tmp_path / "alone", [*games, excluded]), tmp_path / "out", settings)
     write_tables(facts, tmp_path / "whole", settings)
     assert files(tmp_path / "whole" / "judge") == files(tmp_path / "out")
 
@@ -118,8 +118,8 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_without_a_game_that_counts_tables_are_headers_and_name_the_judge(tmp_path: Path) -> None:
-    lost = with_outcome(reflected_game(), "provider_fault")
-    facts = judged(tmp_path / "facts", [lost], "some-model")
+    excluded = with_outcome(reflected_game(), "provider_fault")
+    facts = judged(tmp_path / "facts", [excluded], "some-model")
     write_judge_tables(facts, tmp_path / "out", Settings(analysis=SPEC))
     for name, table in JUDGE_TABLES.items():
         columns = ",".join(column.name for column in table.columns)
@@ -343,11 +343,11 @@ def test_a_round_without_a_readable_reflection_is_not_compared(tmp_path: Path) -
         assert row["beliefs"] == "7"
 
 
-def test_order_of_games_does_not_matter_and_lost_ones_add_nothing(tmp_path: Path) -> None:
+def test_order_of_games_does_not_matter_and_excluded_ones_add_nothing(tmp_path: Path) -> None:
     games = [renamed(reflected_game(), number) for number in range(3)]
-    lost = renamed(with_outcome(reflected_game(), "provider_fault"), 3)
+    excluded = renamed(with_outcome(reflected_game(), "provider_fault"), 3)
     write(tmp_path / "one", games)
-    write(tmp_path / "other", [lost, *games[::-1]])
+    write(tmp_path / "other", [excluded, *games[::-1]])
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes()
     (row,) = rows(tmp_path / "one", "metric_comparison")

@@ -29,7 +29,7 @@ def stands(team: str, ties: str | None = None, **changes: Any) -> Row:
         "excess_cost": 1.0,
         "excess_cost_n": 5,
         "messages_n": 0,
-        "excess_cost_ties": ties,
+        "excess_cost_letters": ties,
     }
     return row | changes
 
@@ -38,7 +38,7 @@ ORACLE = stands("oracle", kinds="reference", excess_cost=0.0)
 
 
 def leaderboard(*runs: RunTables) -> list[tuple[str, ...]]:
-    names = ("experiment", "setting", "channel", "team", "excess_cost_ties")
+    names = ("experiment", "setting", "channel", "team", "excess_cost_letters")
     rows = summary_rows("leaderboard.csv", runs_of(*runs))
     return [tuple(row[name] for name in names) for row in rows]
 
@@ -104,10 +104,10 @@ def test_other_settings_channels_and_suites_are_other_views(tmp_path: Path) -> N
 
 
 def test_letters_of_each_measure_are_moved_by_themselves(tmp_path: Path) -> None:
-    first = run_of(tmp_path, "one", standings=[stands("a", "a", messages_ties=None)])
-    second = run_of(tmp_path, "two", standings=[stands("b", "a", messages_ties="a b")])
+    first = run_of(tmp_path, "one", standings=[stands("a", "a", messages_letters=None)])
+    second = run_of(tmp_path, "two", standings=[stands("b", "a", messages_letters="a b")])
     (_, row) = summary_rows("leaderboard.csv", runs_of(first, second))
-    assert (row["excess_cost_ties"], row["messages_ties"]) == ("b", "a b")
+    assert (row["excess_cost_letters"], row["messages_letters"]) == ("b", "a b")
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_rows_of_runs_are_named_by_their_experiment(tmp_path: Path) -> None:
     [
         "regret_by_game",
         "regret_by_team",
-        "optimum_lost_by_round",
+        "optimum_unreachable_by_round",
         "scheduled_by_player",
-        "telling_messages",
+        "revealing_messages",
     ],
 )
 def test_collected_tables_are_those_of_the_runs(tmp_path: Path, path: str) -> None:
@@ -159,7 +159,7 @@ def test_collected_tables_are_those_of_the_runs(tmp_path: Path, path: str) -> No
     two = run_of(tmp_path, "two", **{path: [{"setting": "v", "team": "t"}]})
     given = runs_of(two, browsed=[one])
     (row,) = summary_rows(f"{path}.csv", given)
-    expected = "one" if path == "telling_messages" else "two"
+    expected = "one" if path == "revealing_messages" else "two"
     assert row["experiment"] == expected
     assert "metrics_version" not in row
     assert SUMMARY[f"{path}.csv"].key[0] == "experiment"

@@ -94,7 +94,7 @@ def test_seats_with_all_their_meetings_by_hand(tmp_path: Path) -> None:
         ),
         score(agent(assigned=3, scheduled=3, excess_cost=0), scenario="s1"),
         score(agent(scheduled=0, excess_cost=9), scenario="s2"),
-        score(agent(excess_cost=99), scenario="s3", is_lost=True),
+        score(agent(excess_cost=99), scenario="s3", is_excluded=True),
     ]
     (row,) = table_rows(facts_of_scores(tmp_path, games), "completion_regret.csv", SAMPLE)
     assert (row["seats"], row["full_seats"], row["scenarios"]) == ("5", "3", "2")
@@ -244,7 +244,7 @@ def test_messages_stand_by_player_meeting_and_role(tmp_path: Path) -> None:
     games = [
         score(*seats, rounds=rounds),
         score(*seats, rounds=rounds[2:3], scenario="s1"),
-        score(*seats, rounds=rounds, scenario="s2", is_lost=True),
+        score(*seats, rounds=rounds, scenario="s2", is_excluded=True),
     ]
     found = lines_of(facts_of_scores(tmp_path, games), "messages_by_meeting.csv", SAMPLE)
     assert found == [
@@ -281,7 +281,7 @@ def test_moves_by_hand(tmp_path: Path) -> None:
     games = [
         played_rounds(*rounds),
         played_rounds(num_agents=1, scenario="s1"),
-        played_rounds(*rounds, scenario="s2", is_lost=True),
+        played_rounds(*rounds, scenario="s2", is_excluded=True),
     ]
     (row,) = table_rows(facts_of_scores(tmp_path, games), "prior_moves.csv", SAMPLE)
     assert (row["agent_games"], row["scenarios"]) == ("3", "2")
@@ -290,13 +290,13 @@ def test_moves_by_hand(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_lost_games_add_nothing_and_no_games_give_no_rows(tmp_path: Path, name: str) -> None:
+def test_excluded_games_add_nothing_and_no_games_give_no_rows(tmp_path: Path, name: str) -> None:
     rounds: Sequence[AgentRound] = (in_round(0, 0, "first", vps=3.0, messages=2),)
     kept = played_rounds(*rounds)
-    lost = played_rounds(*rounds, num_agents=5, scenario="s9", is_lost=True)
-    with_lost = facts_of_scores(tmp_path / "with", [kept, lost])
+    excluded = played_rounds(*rounds, num_agents=5, scenario="s9", is_excluded=True)
+    with_excluded = facts_of_scores(tmp_path / "with", [kept, excluded])
     without = facts_of_scores(tmp_path / "without", [kept])
     path = f"{name}.csv"
-    assert lines_of(with_lost, path, SAMPLE) == lines_of(without, path, SAMPLE) != []
+    assert lines_of(with_excluded, path, SAMPLE) == lines_of(without, path, SAMPLE) != []
     assert lines_of(facts_of_scores(tmp_path / "none", []), path, SAMPLE) == []
-    assert lines_of(facts_of_scores(tmp_path / "lost", [lost]), path, SAMPLE) == []
+    assert lines_of(facts_of_scores(tmp_path / "excluded", [excluded]), path, SAMPLE) == []

@@ -103,31 +103,35 @@ def test_a_pair_by_hand(tmp_path: Path) -> None:
     assert (row["difference"], row["p"]) == ("3.2000", "0.0625")
     assert float(row["difference_low"]) < 3.2 < float(row["difference_high"])
     spread = stdev(gaps)
-    assert row["resolvable_gap"] == shown(minimum_detectable_difference(spread, 5, SPEC))
-    assert row["scenarios_needed"] == str(required_units(3.2, spread, SPEC))
+    assert row["minimum_detectable_difference"] == shown(
+        minimum_detectable_difference(spread, 5, SPEC)
+    )
+    assert row["required_scenarios"] == str(required_units(3.2, spread, SPEC))
 
 
 def test_power_columns_hold_known_numbers(tmp_path: Path) -> None:
     """Of a paired t-test at 5%: with power 80%, 10 pairs find d = 0.996, and d = 0.5 needs 34."""
     ten = [1, 0, 2, 1, 0, -1, 1, 2, 0, -1]
     row = excess_row(two_teams(tmp_path / "ten", ten, [0] * 10))
-    assert float(row["resolvable_gap"]) / stdev(ten) == pytest.approx(0.996, abs=1e-4)
+    assert float(row["minimum_detectable_difference"]) / stdev(ten) == pytest.approx(
+        0.996, abs=1e-4
+    )
     half = [3, -1, 3, -1, 1]
     assert stdev(half) == 2
-    assert excess_row(two_teams(tmp_path / "half", half, [0] * 5))["scenarios_needed"] == "34"
+    assert excess_row(two_teams(tmp_path / "half", half, [0] * 5))["required_scenarios"] == "34"
 
 
 def test_what_is_always_the_same_needs_three_scenarios(tmp_path: Path) -> None:
     row = excess_row(two_teams(tmp_path, [5] * 4, [2] * 4))
     assert (row["difference"], row["p"]) == ("3.0000", "0.1250")
     assert (row["difference_low"], row["difference_high"]) == ("3.0000", "3.0000")
-    assert (row["resolvable_gap"], row["scenarios_needed"]) == ("0.0000", "3")
+    assert (row["minimum_detectable_difference"], row["required_scenarios"]) == ("0.0000", "3")
 
 
 def test_no_difference_is_found_by_no_number_of_scenarios(tmp_path: Path) -> None:
     row = excess_row(two_teams(tmp_path, [1, 2, 3], [3, 1, 2]))
-    assert (row["difference"], row["p"], row["scenarios_needed"]) == ("0.0000", "1.0000", "")
-    assert row["resolvable_gap"] != ""
+    assert (row["difference"], row["p"], row["required_scenarios"]) == ("0.0000", "1.0000", "")
+    assert row["minimum_detectable_difference"] != ""
 
 
 @pytest.mark.parametrize(
@@ -139,8 +143,8 @@ def test_few_scenarios_resolve_nothing(
     row = excess_row(two_teams(tmp_path, [5, 7][:num_scenarios], [1, 2][:num_scenarios]))
     assert row["scenarios"] == str(num_scenarios)
     assert bool(row["difference_low"]) == bool(row["difference_high"]) == bool(ends)
-    assert bool(row["resolvable_gap"]) == gap
-    assert bool(row["scenarios_needed"]) == needed
+    assert bool(row["minimum_detectable_difference"]) == gap
+    assert bool(row["required_scenarios"]) == needed
 
 
 def test_scenarios_of_one_team_alone_play_no_part(tmp_path: Path) -> None:
@@ -192,14 +196,20 @@ def test_resamples_and_level_are_those_of_the_settings(tmp_path: Path) -> None:
     half = Settings(analysis=SPEC.model_copy(update={"confidence": 0.5}))
     strict = Settings(analysis=AnalysisSpec(bootstrap_resamples=200, power=0.99))
     assert excess_row(facts, half)["difference_low"] > usual["difference_low"]
-    assert float(excess_row(facts, half)["resolvable_gap"]) < float(usual["resolvable_gap"])
-    assert float(excess_row(facts, strict)["resolvable_gap"]) > float(usual["resolvable_gap"])
+    assert float(excess_row(facts, half)["minimum_detectable_difference"]) < float(
+        usual["minimum_detectable_difference"]
+    )
+    assert float(excess_row(facts, strict)["minimum_detectable_difference"]) > float(
+        usual["minimum_detectable_difference"]
+    )
 
 
-def test_lost_games_are_not_compared(tmp_path: Path) -> None:
+def test_excluded_games_are_not_compared(tmp_path: Path) -> None:
     games = [score(team="a"), score(agent(excess_cost=5), team="b")]
-    lost = score(agent(excess_cost=70), scenario="s1", team="b", is_lost=True)
-    with_lost = facts_of_scores(tmp_path / "with", [*games, lost, score(scenario="s1", team="a")])
-    row = excess_row(with_lost)
+    excluded = score(agent(excess_cost=70), scenario="s1", team="b", is_excluded=True)
+    with_excluded = facts_of_scores(
+        tmp_path / "with", [*games, excluded, score(scenario="s1", team="a")]
+    )
+    row = excess_row(with_excluded)
     assert (row["scenarios"], row["difference"]) == ("1", "-5.0000")
     assert text_of(facts_of_scores(tmp_path / "none", []), "comparisons.csv").count("\n") == 1

@@ -27,7 +27,7 @@ def test_fractions_by_setting_and_third(tmp_path: Path) -> None:
     games = [
         hard(0.5, "easy", "s0"),
         hard(0.5, "easy", "s0", team="other"),
-        hard(0.25, "easy", "s1", is_lost=True),  # of the suite, played to the end or not
+        hard(0.25, "easy", "s1", is_excluded=True),  # of the suite, played to the end or not
         hard(0.75, "easy", "s2"),
         hard(1.0, "easy", "s3"),
         hard(1e-9, "hard", "s4"),
@@ -68,7 +68,7 @@ def test_excess_runs_over_games_and_placed_meetings_over_meetings(tmp_path: Path
         placed(4, 1, 4, "s0", "hard"),
         placed(1, 1, 1, "s1", "hard"),
         placed(7, 2, 2, "s2", "easy"),
-        placed(50, 0, 3, "s3", "easy", is_lost=True),
+        placed(50, 0, 3, "s3", "easy", is_excluded=True),
         placed(3, 1, 2, "s0", "hard", team="b"),
         placed(2, 2, 4, "s0", None, setting="another"),
     ]
@@ -106,7 +106,7 @@ def test_bytes_run_over_the_meetings_of_scored_games(tmp_path: Path) -> None:
         score(agent(), agent(), message_bytes=100, num_meetings=4),
         score(agent(), agent(), scenario="s1", message_bytes=50, num_meetings=1),
         score(agent(), scenario="s2", message_bytes=0, num_meetings=3),
-        score(scenario="s3", message_bytes=9999, num_meetings=1, is_lost=True),
+        score(scenario="s3", message_bytes=9999, num_meetings=1, is_excluded=True),
         score(team="a", message_bytes=7, num_meetings=3),
         score(setting="another", message_bytes=10, num_meetings=1),
     ]

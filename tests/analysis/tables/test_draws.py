@@ -27,7 +27,7 @@ def test_draws_by_hand(tmp_path: Path) -> None:
         drawn(1, 3),
         drawn(20, 6),
         drawn(3, 0, fairness_least=0.25),
-        drawn(3, 900, is_lost=True, scenario="s1"),
+        drawn(3, 900, is_excluded=True, scenario="s1"),
         drawn(1, 2, team="a"),
         drawn(1, 5, suite="varied"),
         drawn(1, 70, setting="plain"),

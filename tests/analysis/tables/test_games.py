@@ -50,13 +50,13 @@ def test_games_are_their_scores(facts: Facts) -> None:
         assert row["excess_cost"] == str(own.excess_cost)
         assert row["messages"] == str(sum(a.messages_sent for a in own.agents))
         assert row["message_bytes"] == str(own.message_bytes)
-        assert row["vps"] == shown(sum(losses))
-        assert row["excess_vps"] == shown(sum(above) / len(above))
+        assert row["vps"] == shown(sum(losses), 6)
+        assert row["excess_vps"] == shown(sum(above) / len(above), 6)
         assert row["fairness"] == shown(own.fairness)
         assert float(row["fairness_least"]) <= float(row["fairness"])
         assert float(row["fairness"]) <= float(row["fairness_greatest"])
         assert row["is_fairness_sampled"] in {"true", "false"}
-        assert row["is_lost"] == "false"
+        assert row["is_excluded"] == "false"
 
 
 def test_agents_of_games_are_those_of_their_scores(facts: Facts) -> None:
@@ -69,12 +69,12 @@ def test_agents_of_games_are_those_of_their_scores(facts: Facts) -> None:
     for own in (each for game in ordered for each in game.agents):
         row = next(rows)
         assert [row[name] for name in names] == [str(getattr(own, name)) for name in names]
-        assert [row["vps"], row["excess_vps"]] == [shown(own.vps), shown(own.excess_vps)]
+        assert [row["vps"], row["excess_vps"]] == [shown(own.vps, 6), shown(own.excess_vps, 6)]
         assert (row["player"], row["kind"]) == (own.player.name, own.player.kind)
     assert next(rows, None) is None
 
 
-def test_what_is_measured_of_lost_games_is_absent(tmp_path: Path) -> None:
+def test_what_is_measured_of_excluded_games_is_absent(tmp_path: Path) -> None:
     shared: dict[str, Any] = {
         "tertile": "hard",
         "feasible_fraction": 0.125,
@@ -87,10 +87,10 @@ def test_what_is_measured_of_lost_games_is_absent(tmp_path: Path) -> None:
     ]
     games = [
         score(*seats, meetings=(meeting(1), meeting(2, "no_batch")), **shared),
-        score(*seats, meetings=(meeting(1),), scenario="s1", is_lost=True, **shared),
+        score(*seats, meetings=(meeting(1),), scenario="s1", is_excluded=True, **shared),
     ]
     facts = facts_of_scores(tmp_path, games)
-    measured = "5,2,3,4,30,,2.0000,0.0000,1.5000,0.0000,0.0000,false,protocol"
+    measured = "5,2,3,4,30,,2.000000,0.000000,1.5000,0.0000,0.0000,false,protocol"
     assert lines_of(facts, "games.csv") == [
         f"uniform,s0,imap,uniform/imap/s0,hard,0.125,false,2,1,{measured}",
         "uniform,s1,imap,uniform/imap/s1,hard,0.125,true,2,1,,,,,,,,,,,,,",

@@ -199,26 +199,34 @@ def test_games_are_counted_apart_from_scenarios_and_settings(tmp_path: Path) -> 
     assert (varied["games"], varied["scenarios"], varied["excess_cost"]) == ("1", "1", "5.0000")
 
 
-def test_lost_games_are_recorded_and_left_out(tmp_path: Path) -> None:
+def test_excluded_games_are_recorded_and_left_out(tmp_path: Path) -> None:
     trace = play_team(canonical_scenario(9, "uniform-009"), "imap")
-    lost = measured(with_outcome(trace, "provider_fault"), DEFAULT_MEASURE)
+    excluded = measured(with_outcome(trace, "provider_fault"), DEFAULT_MEASURE)
     own = [game for game in played() if game.score.team_id == "imap"]
     without = facts_of_games(tmp_path / "without", own, facts=SCORES)
-    both = facts_of_games(tmp_path / "both", [lost, *own], facts=SCORES)
+    both = facts_of_games(tmp_path / "both", [excluded, *own], facts=SCORES)
     for path in ("leaderboard.csv", "agent_games.csv", "sensitivity.csv", "agent_game_counts.csv"):
         assert text_of(both, path, SAMPLE) == text_of(without, path, SAMPLE)
     another, uniform = table_rows(both, "outcomes.csv", SAMPLE)
-    assert (another["games"], another["games_lost"], another["is_flagged"]) == ("6", "0", "false")
-    assert another["lost_percent"] == "0.0000"
-    assert (uniform["games"], uniform["games_lost"], uniform["is_flagged"]) == ("7", "1", "true")
-    assert uniform["lost_percent"] == "14.2857"
+    assert (another["games"], another["games_excluded"], another["is_flagged"]) == (
+        "6",
+        "0",
+        "false",
+    )
+    assert another["excluded_percent"] == "0.0000"
+    assert (uniform["games"], uniform["games_excluded"], uniform["is_flagged"]) == (
+        "7",
+        "1",
+        "true",
+    )
+    assert uniform["excluded_percent"] == "14.2857"
     assert (uniform["scheduled"], uniform["provider_fault"]) == ("34", "1")
     assert uniform["meetings"] == "35"
 
 
-def test_teams_with_only_lost_games_have_no_numbers(tmp_path: Path) -> None:
-    lost = [with_outcome(play_team(canonical_scenario(9), "imap"), "budget_stop")]
-    facts = facts_of(tmp_path, lost, facts=SCORES)
+def test_teams_with_only_excluded_games_have_no_numbers(tmp_path: Path) -> None:
+    excluded = [with_outcome(play_team(canonical_scenario(9), "imap"), "budget_stop")]
+    facts = facts_of(tmp_path, excluded, facts=SCORES)
     assert lines_of(facts, "leaderboard.csv") == ["uniform,imap,0,0" + "," * 25]
     (sensitivity,) = table_rows(facts, "sensitivity.csv")
     assert (sensitivity["fairness"], sensitivity["fairness_least"]) == ("", "")
@@ -231,25 +239,25 @@ def test_teams_with_only_lost_games_have_no_numbers(tmp_path: Path) -> None:
     ("scored", "percent", "flagged"),
     [(19, "5.0000", "false"), (18, "5.2632", "true"), (0, "100.0000", "true")],
 )
-def test_more_than_five_percent_of_lost_games_are_flagged(
+def test_more_than_five_percent_of_excluded_games_are_flagged(
     tmp_path: Path, scored: int, percent: str, flagged: str
 ) -> None:
     games = [score(scenario=f"s{number:02d}") for number in range(scored)]
-    facts = facts_of_scores(tmp_path, [*games, score(scenario="lost", is_lost=True)])
+    facts = facts_of_scores(tmp_path, [*games, score(scenario="excluded", is_excluded=True)])
     (row,) = table_rows(facts, "outcomes.csv")
-    assert (row["games"], row["games_lost"]) == (str(scored + 1), "1")
-    assert (row["lost_percent"], row["is_flagged"]) == (percent, flagged)
+    assert (row["games"], row["games_excluded"]) == (str(scored + 1), "1")
+    assert (row["excluded_percent"], row["is_flagged"]) == (percent, flagged)
 
 
 def test_outcomes_count_the_meetings_of_every_game_recorded(tmp_path: Path) -> None:
     ends = ("scheduled", "no_batch", "scheduled", "inconsistent_slots", "earlier_meeting_broken")
     games = [
         score(meetings=tuple(meeting(n, end) for n, end in enumerate(ends, start=1))),  # type: ignore[arg-type]
-        score(scenario="s1", meetings=(meeting(1), meeting(2, "budget_stop")), is_lost=True),
+        score(scenario="s1", meetings=(meeting(1), meeting(2, "budget_stop")), is_excluded=True),
         score(scenario="s0", team="quiet"),
     ]
     assert lines_of(facts_of_scores(tmp_path, games), "outcomes.csv") == [
-        # games, lost, percent, flagged, meetings, then by outcome
+        # games, excluded, percent, flagged, meetings, then by outcome
         "uniform,imap,2,1,50.0000,true,7,3,1,1,1,0,1",
         "uniform,quiet,1,0,0.0000,false,0,0,0,0,0,0,0",
     ]
@@ -264,7 +272,7 @@ def test_sensitivity_weighs_games_by_their_agents(tmp_path: Path) -> None:
             *three, scenario="s1", fairness_least=2.0, fairness_greatest=8.0,
             is_fairness_sampled=True,
         ),
-        score(*three, scenario="s2", fairness_least=99.0, fairness_greatest=99.0, is_lost=True),
+        score(*three, scenario="s2", fairness_least=99.0, fairness_greatest=99.0, is_excluded=True),
     ]  # fmt: skip
     assert lines_of(facts_of_scores(tmp_path, games), "sensitivity.csv") == [
         # (1 x 2 + 2 x 3) / 5, (1 + 3 + 3 x 4) / 5, (3 x 2 + 8 x 3) / 5
@@ -298,23 +306,26 @@ def test_shares_run_over_all_typed_agents(tmp_path: Path) -> None:
             agent(), agent(words, vps_kind="reflection", vps=9.0), team="a",
             vps_shares=(VpsShare("decision", "dm", 3.0), VpsShare("costs", "dm", 1.0)),
         ),
-        score(agent(), scenario="s2", team="a", is_lost=True, vps_shares=(VpsShare("x", "dm", 1),)),
+        score(
+            agent(), scenario="s2", team="a", is_excluded=True,
+            vps_shares=(VpsShare("x", "dm", 1),),
+        ),
         score(agent(words, vps_kind=None, vps=None), scenario="s3", team="words"),
     ]  # fmt: skip
     facts = facts_of_scores(tmp_path, games, ["z", "a"])
     assert lines_of(facts, "vps_shares.csv") == [
-        "uniform,z,costs,all_agent_groupchat,0.2500",
-        "uniform,z,costs,dm,2.0000",
-        "uniform,a,costs,dm,1.0000",
-        "uniform,a,decision,dm,3.0000",
+        "uniform,z,costs,all_agent_groupchat,0.250000",
+        "uniform,z,costs,dm,2.000000",
+        "uniform,a,costs,dm,1.000000",
+        "uniform,a,decision,dm,3.000000",
     ]
 
 
 def test_shares_sum_to_the_mean_loss(facts: Facts) -> None:
     shares = [row for row in table_rows(facts, "vps_shares.csv") if row["setting"] == "uniform"]
     assert [tuple(row.values())[1:5] for row in shares if row["team"] == "imap"] == [
-        ("imap", "costs", "dm", "16.0000"),
-        ("imap", "decision", "dm", "1.0000"),
+        ("imap", "costs", "dm", "16.000000"),
+        ("imap", "decision", "dm", "1.000000"),
     ]
     sums: Counter[str] = Counter()
     for row in shares:

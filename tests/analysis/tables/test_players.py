@@ -67,7 +67,7 @@ def test_players_carry_every_seat_they_took(mixed: Facts) -> None:
     talker, guest = table["talker"], table["guest"]
     assert (talker["teams"], talker["kind"]) == ("one two", "scripted")
     assert (talker["games"], talker["agent_games"], talker["scenarios"]) == ("2", "2", "2")
-    assert (talker["games_lost"], talker["lost_percent"]) == ("0", "0.0000")
+    assert (talker["games_excluded"], talker["excluded_percent"]) == ("0", "0.0000")
     assert talker["coordination"] == "100.0000"  # in the other game it has no meeting
     assert talker["excess_cost"] == "1.0000"
     assert talker["excess_cost_per_meeting"] == talker["messages"] == "2.0000"
@@ -147,8 +147,8 @@ def test_agent_games_name_setting_and_player(mixed: Facts) -> None:
         ("test", "imap", "protocol", "protocol"),
         ("test", "talker", "scripted", ""),
     ]
-    assert [row["vps"] for row in found] == ["2.0000", "0.0000", "", "", "0.0000", ""]
-    assert [row["excess_vps"] for row in found] == ["0.0000", "0.0000", "", "", "0.0000", ""]
+    assert [row["vps"] for row in found] == ["2.000000", "0.000000", "", "", "0.000000", ""]
+    assert [row["excess_vps"] for row in found] == [*("0.000000",) * 2, "", "", "0.000000", ""]
 
 
 def test_teams_say_how_their_loss_was_measured_and_leave_out_what_was_not(tmp_path: Path) -> None:
@@ -159,38 +159,42 @@ def test_teams_say_how_their_loss_was_measured_and_leave_out_what_was_not(tmp_pa
     assert [row["excess_vps"] for row in board] == ["0.0000", "0.0000", ""]
     rows = table_rows(facts, "games.csv", FEW)
     assert [row["vps"] for row in rows] == ["", "", ""]  # nowhere is everybody measured
-    assert [row["excess_vps"] for row in rows] == ["0.0000", "0.0000", ""]
+    assert [row["excess_vps"] for row in rows] == ["0.000000", "0.000000", ""]
 
 
-def test_lost_games_are_counted_in_players_and_left_out(tmp_path: Path) -> None:
-    lost = with_outcome(game("s-002", "one", TALKER, IMAP, GUEST), "budget_stop")
-    found = by_player(facts_of(tmp_path / "a", [*mixed_games(), lost], ["one"], facts=SCORES))
+def test_excluded_games_are_counted_in_players_and_left_out(tmp_path: Path) -> None:
+    excluded = with_outcome(game("s-002", "one", TALKER, IMAP, GUEST), "budget_stop")
+    found = by_player(facts_of(tmp_path / "a", [*mixed_games(), excluded], ["one"], facts=SCORES))
     talker = found["talker"]
-    assert (talker["games"], talker["games_lost"], talker["is_flagged"]) == ("2", "1", "true")
-    assert (talker["lost_percent"], talker["scenarios"]) == ("33.3333", "2")
+    assert (talker["games"], talker["games_excluded"], talker["is_flagged"]) == ("2", "1", "true")
+    assert (talker["excluded_percent"], talker["scenarios"]) == ("33.3333", "2")
     assert (talker["excess_cost"], talker["agent_games"]) == ("1.0000", "2")
-    only = by_player(facts_of(tmp_path / "b", [lost], facts=SCORES))["guest"]
+    only = by_player(facts_of(tmp_path / "b", [excluded], facts=SCORES))["guest"]
     assert (only["games"], only["excess_cost"], only["agent_games"]) == ("0", "", "0")
-    assert (only["scenarios"], only["games_lost"], only["lost_percent"]) == ("0", "1", "100.0000")
+    assert (only["scenarios"], only["games_excluded"], only["excluded_percent"]) == (
+        "0",
+        "1",
+        "100.0000",
+    )
 
 
-def test_a_lost_game_is_counted_once_for_who_sat_there_twice(tmp_path: Path) -> None:
+def test_an_excluded_game_is_counted_once_for_who_sat_there_twice(tmp_path: Path) -> None:
     games = [
         score(agent(), agent()),
-        score(agent(), agent(), scenario="s1", is_lost=True),
-        score(agent(), agent(), scenario="s2", is_lost=True),
+        score(agent(), agent(), scenario="s1", is_excluded=True),
+        score(agent(), agent(), scenario="s2", is_excluded=True),
     ]
     (row,) = table_rows(facts_of_scores(tmp_path, games), "players.csv", FEW)
-    assert [row[name] for name in ("games", "agent_games", "games_lost")] == ["1", "2", "2"]
-    assert row["lost_percent"] == "66.6667"
+    assert [row[name] for name in ("games", "agent_games", "games_excluded")] == ["1", "2", "2"]
+    assert row["excluded_percent"] == "66.6667"
 
 
 def test_reply_outcomes_count_every_reply_of_language_seats(tmp_path: Path) -> None:
     trace = game("s-000", "one", TALKER, IMAP, GUEST)
     answers = [reflection(0, 2, {0: (0, 0, 0, 0), 1: (0, 0, 0, 0)})]
     read = noted(reflecting(trace, answers), 0, ["recovered", "not_json"])
-    lost = with_outcome(game("s-001", "one", TALKER, IMAP, GUEST), "provider_fault")
-    facts = facts_of(tmp_path, [read, lost], facts=SCORES)
+    excluded = with_outcome(game("s-001", "one", TALKER, IMAP, GUEST), "provider_fault")
+    facts = facts_of(tmp_path, [read, excluded], facts=SCORES)
     guest, talker = table_rows(facts, "reply_outcomes.csv")
     # Two sweeps of talk and one decision; the guest only reflects.
     assert (talker["player"], talker["replies"], talker["read"]) == ("talker", "3", "2")
@@ -206,7 +210,9 @@ def test_replies_add_up_over_seats_and_games(tmp_path: Path) -> None:
     games = [
         score(agent(words, replies=many), agent(words, replies=one), agent(TYPED)),
         score(agent(words, replies=one), scenario="s1", team="other"),
-        score(agent(words, replies=many), agent(fresh, replies=one), scenario="s2", is_lost=True),
+        score(
+            agent(words, replies=many), agent(fresh, replies=one), scenario="s2", is_excluded=True
+        ),
     ]
     facts = facts_of_scores(tmp_path, games)
     counts = ",".join(map(str, unread))
@@ -222,7 +228,7 @@ def test_meetings_by_player_by_hand(tmp_path: Path) -> None:
     games = [
         score(agent(words, scheduled=3), agent(words, scheduled=0), agent(scheduled=1)),
         score(agent(words, scheduled=2), scenario="s1", team="other"),
-        score(agent(words, scheduled=50), agent(gone), scenario="s2", is_lost=True),
+        score(agent(words, scheduled=50), agent(gone), scenario="s2", is_excluded=True),
     ]
     assert lines_of(facts_of_scores(tmp_path, games), "scheduled_by_player.csv") == [
         "uniform,gone,scripted,imap,0,",

@@ -36,11 +36,11 @@ SAMPLE = Settings(analysis=SPEC)
 PARTS = ("slot_choice", "avoidable_moves", "failed_rounds")
 PATHS = (
     "regret",
-    "optimum_lost",
+    "optimum_unreachable",
     "regret_by_game",
     "regret_by_team",
-    "optimum_lost_by_round",
-    "optimum_lost_shares",
+    "optimum_unreachable_by_round",
+    "optimum_unreachable_shares",
     "excess_parts",
 )
 
@@ -57,7 +57,7 @@ def charged(meeting: int, agent_id: int, *parts: int) -> MeetingRegret:
     )
 
 
-def lost_at(event: int, index: int, phase: Phase | None = Phase.DECISION) -> OptimumReach:
+def unreachable_at(event: int, index: int, phase: Phase | None = Phase.DECISION) -> OptimumReach:
     who = None if phase is None else AgentId(1)
     return OptimumReach(4, is_searched=True, loss=OptimumLoss(event, index, phase, who, 9))
 
@@ -71,7 +71,7 @@ def explained(
     scenario: str = "s0",
     team: str = "imap",
     optimum: OptimumReach = KEPT,
-    is_lost: bool = False,
+    is_excluded: bool = False,
 ) -> GameScore:
     """Return a game of two agents."""
     return score(
@@ -81,7 +81,7 @@ def explained(
         team=team,
         regret=regret,
         optimum=optimum,
-        is_lost=is_lost,
+        is_excluded=is_excluded,
     )
 
 
@@ -118,7 +118,7 @@ def test_rows_of_a_game_by_hand(tmp_path: Path) -> None:
         "test,test,test-000,1,1,0,2,0,0,0,0",
     ]
     index = next(i for i, event in enumerate(trace.events) if event.type == "batch_applied")
-    assert lines_of(facts, "optimum_lost.csv") == [
+    assert lines_of(facts, "optimum_unreachable.csv") == [
         f"test,test,test-000,0,2,true,{index},0,DECISION,0,0,2"
     ]
     assert lines_of(facts, "regret_by_game.csv") == [
@@ -126,15 +126,15 @@ def test_rows_of_a_game_by_hand(tmp_path: Path) -> None:
     ]
 
 
-def test_what_was_not_lost_or_not_searched_is_absent(tmp_path: Path) -> None:
+def test_what_stayed_reachable_or_was_not_searched_is_absent(tmp_path: Path) -> None:
     games = [
         explained(charged(1, 0, 1), charged(2, 1, 0, 2, 3)),
         explained(scenario="s1", optimum=NOT_SEARCHED),
-        explained(scenario="s2", optimum=lost_at(7, 2, phase=None)),
-        explained(charged(1, 0, 50), scenario="s3", is_lost=True),
+        explained(scenario="s2", optimum=unreachable_at(7, 2, phase=None)),
+        explained(charged(1, 0, 50), scenario="s3", is_excluded=True),
     ]
     facts = facts_of_scores(tmp_path, games)
-    assert lines_of(facts, "optimum_lost.csv") == [
+    assert lines_of(facts, "optimum_unreachable.csv") == [
         "uniform,imap,s0,4,0,true,,,,,,",
         "uniform,imap,s1,,0,false,,,,,,",
         "uniform,imap,s2,4,0,true,7,2,RESOLUTION,,4,9",
@@ -149,9 +149,9 @@ def test_what_was_not_lost_or_not_searched_is_absent(tmp_path: Path) -> None:
 def test_means_of_teams_run_over_agents_and_of_games_over_games(tmp_path: Path) -> None:
     games = [
         explained(charged(1, 0, 3, 1), charged(2, 0, -1), charged(1, 1, 0, 0, 5)),
-        explained(charged(1, 1, 2), scenario="s1", optimum=lost_at(3, 0)),
+        explained(charged(1, 1, 2), scenario="s1", optimum=unreachable_at(3, 0)),
         explained(scenario="s2", optimum=NOT_SEARCHED),
-        explained(charged(1, 0, 99), scenario="s3", optimum=lost_at(3, 0), is_lost=True),
+        explained(charged(1, 0, 99), scenario="s3", optimum=unreachable_at(3, 0), is_excluded=True),
         explained(scenario="s0", team="b", optimum=NOT_SEARCHED),
     ]
     facts = facts_of_scores(tmp_path, games, ["imap", "b"])
@@ -159,14 +159,17 @@ def test_means_of_teams_run_over_agents_and_of_games_over_games(tmp_path: Path) 
     assert (own["games"], own["agent_games"]) == ("3", "6")
     means = [own[name] for name in ("excess", *PARTS)]
     assert means == ["1.6667", "0.6667", "0.1667", "0.8333"]  # 10, 4, 1 and 5 over 6 seats
-    assert (own["games_searched"], own["optimum_lost"]) == ("2", "1")
-    assert [own[f"lost_share{end}"] for end in ("", "_low", "_high")] == [
+    assert (own["games_searched"], own["optimum_unreachable"]) == ("2", "1")
+    assert [own[f"unreachable_share{end}"] for end in ("", "_low", "_high")] == [
         *("0.5000", "0.0945", "0.9055"),
     ]
-    assert [other[name] for name in ("games", "games_searched", "optimum_lost", "lost_share")] == [
+    assert [
+        other[name]
+        for name in ("games", "games_searched", "optimum_unreachable", "unreachable_share")
+    ] == [
         *("1", "0", "0", ""),
     ]
-    assert (other["lost_share_low"], other["lost_share_high"]) == ("", "")
+    assert (other["unreachable_share_low"], other["unreachable_share_high"]) == ("", "")
     parts = table_rows(facts, "excess_parts.csv", SAMPLE)
     assert [(row["team"], row["games"]) for row in parts] == [("imap", "3"), ("b", "1")]
     assert [parts[0][name] for name in ("excess", *PARTS)] == [
@@ -192,20 +195,22 @@ def test_parts_have_the_intervals_of_the_leaderboard(facts: Facts) -> None:
     assert [row["excess_high"] for row in own] == list(map(shown, found.high))
 
 
-def test_games_that_lost_their_optimum_are_counted_by_round_and_phase(tmp_path: Path) -> None:
+def test_games_whose_optimum_became_unreachable_are_counted_by_round_and_phase(
+    tmp_path: Path,
+) -> None:
     places = [
-        lost_at(1, 0),
-        lost_at(5, 0),
-        lost_at(3, 1, Phase.VOLUNTARY),
-        lost_at(9, 1),
-        lost_at(9, 1, phase=None),
+        unreachable_at(1, 0),
+        unreachable_at(5, 0),
+        unreachable_at(3, 1, Phase.VOLUNTARY),
+        unreachable_at(9, 1),
+        unreachable_at(9, 1, phase=None),
         KEPT,
     ]
     games = [explained(scenario=f"s{number}", optimum=place) for number, place in enumerate(places)]
-    other = explained(team="a", optimum=lost_at(1, 9))
-    lost = explained(team="a", scenario="s9", optimum=lost_at(1, 9), is_lost=True)
-    facts = facts_of_scores(tmp_path, [*games, other, lost], ["imap", "a"])
-    assert lines_of(facts, "optimum_lost_by_round.csv") == [
+    other = explained(team="a", optimum=unreachable_at(1, 9))
+    excluded = explained(team="a", scenario="s9", optimum=unreachable_at(1, 9), is_excluded=True)
+    facts = facts_of_scores(tmp_path, [*games, other, excluded], ["imap", "a"])
+    assert lines_of(facts, "optimum_unreachable_by_round.csv") == [
         "uniform,imap,0,DECISION,2",
         "uniform,imap,1,DECISION,1",
         "uniform,imap,1,RESOLUTION,1",
@@ -216,18 +221,18 @@ def test_games_that_lost_their_optimum_are_counted_by_round_and_phase(tmp_path: 
 
 def test_shares_of_meetings_have_a_row_for_every_team(tmp_path: Path) -> None:
     games = [
-        explained(optimum=lost_at(1, 1)),
-        explained(scenario="s1", optimum=lost_at(1, 1)),
+        explained(optimum=unreachable_at(1, 1)),
+        explained(scenario="s1", optimum=unreachable_at(1, 1)),
         explained(scenario="s2"),
         explained(scenario="s3", optimum=NOT_SEARCHED),
-        explained(scenario="s4", optimum=lost_at(1, 3), is_lost=True),
-        explained(team="a", optimum=lost_at(1, 0)),
+        explained(scenario="s4", optimum=unreachable_at(1, 3), is_excluded=True),
+        explained(team="a", optimum=unreachable_at(1, 0)),
         explained(team="b", optimum=NOT_SEARCHED),
     ]
     rows = table_rows(
-        facts_of_scores(tmp_path, games, ["imap", "a"]), "optimum_lost_shares.csv", SAMPLE
+        facts_of_scores(tmp_path, games, ["imap", "a"]), "optimum_unreachable_shares.csv", SAMPLE
     )
-    names = ("team", "lost_in", "games", "searched_games", "share")
+    names = ("team", "unreachable_from", "games", "searched_games", "share")
     assert [tuple(row[name] for name in names) for row in rows] == [
         ("imap", "Never", "1", "3", "0.3333"),
         ("a", "Never", "0", "1", "0.0000"),
@@ -242,10 +247,10 @@ def test_shares_of_meetings_have_a_row_for_every_team(tmp_path: Path) -> None:
         assert [row["share_low"], row["share_high"]] == list(map(shown, share[1:]))
 
 
-def test_a_setting_that_lost_no_optimum_never_did(tmp_path: Path) -> None:
-    games = [explained(), score(setting="varied", optimum=lost_at(1, 0))]
-    rows = table_rows(facts_of_scores(tmp_path, games), "optimum_lost_shares.csv", SAMPLE)
-    assert [(row["setting"], row["lost_in"], row["games"]) for row in rows] == [
+def test_a_setting_whose_optima_stayed_reachable(tmp_path: Path) -> None:
+    games = [explained(), score(setting="varied", optimum=unreachable_at(1, 0))]
+    rows = table_rows(facts_of_scores(tmp_path, games), "optimum_unreachable_shares.csv", SAMPLE)
+    assert [(row["setting"], row["unreachable_from"], row["games"]) for row in rows] == [
         ("uniform", "Never", "1"),
         ("varied", "Never", "0"),
         ("varied", "Meeting 1", "1"),
@@ -253,9 +258,11 @@ def test_a_setting_that_lost_no_optimum_never_did(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_lost_games_have_no_rows(tmp_path: Path, name: str) -> None:
+def test_excluded_games_have_no_rows(tmp_path: Path, name: str) -> None:
     trace = play_team(canonical_scenario(1), "imap")
-    lost = facts_of(tmp_path / "lost", [with_outcome(trace, "provider_fault")], facts=SCORES)
+    excluded = facts_of(
+        tmp_path / "excluded", [with_outcome(trace, "provider_fault")], facts=SCORES
+    )
     none = facts_of_scores(tmp_path / "none", [])
     header = ",".join(column.name for column in TABLES[f"{name}.csv"].columns) + "\n"
-    assert text_of(lost, f"{name}.csv") == text_of(none, f"{name}.csv") == header
+    assert text_of(excluded, f"{name}.csv") == text_of(none, f"{name}.csv") == header

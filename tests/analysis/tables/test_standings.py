@@ -23,7 +23,7 @@ from tests.facts.measured import facts_of_games, table_rows
 from tests.facts.scored import agent, facts_of_scores, game, player, score
 
 SETTINGS = Settings(analysis=AnalysisSpec(bootstrap_resamples=50))
-STANDS = ("rank_low", "rank_high", "ranked", "ties")
+STANDS = ("rank_low", "rank_high", "ranked", "letters")
 QUIET = player("quiet", "degenerate")
 TIMES = 10
 
@@ -110,7 +110,7 @@ def ranked(
     level: float = 0.05,
     measure: str = "excess_cost",
 ) -> list[list[object]]:
-    """Return team, best and worst rank, how many have one, and ties."""
+    """Return team, best and worst rank, how many have one, and letters."""
     rows = pd.DataFrame({"setting": "s", "team": list(teams)})
     found = _standing(rows, pd.DataFrame(pairs), MEASURE_BY_NAME[measure], level)
     listed: list[list[object]] = found.drop(columns="setting").to_numpy().tolist()
@@ -126,7 +126,7 @@ def test_one_may_be_tied_with_two_that_differ() -> None:
     ]
 
 
-def test_another_level_tells_others_apart() -> None:
+def test_another_level_finds_other_differences() -> None:
     assert ranked("abcd", PAIRS, level=0.5) == [
         ["a", 1, 1, 4, ""],
         ["b", 2, 2, 4, ""],
@@ -239,13 +239,13 @@ def test_kinds_and_lost_games(tmp_path: Path) -> None:
     words, model = player("zed", "scripted"), player("gpt", "model", "openai/gpt")
     games = [
         score(agent(words), agent(model), agent(words), team="mixed"),
-        score(agent(words), scenario="s1", team="mixed", is_lost=True),
+        score(agent(words), scenario="s1", team="mixed", is_excluded=True),
         score(team="plain"),
     ]
     table = standings(facts_of_scores(tmp_path, games))
     assert table["mixed"]["kinds"] == "model scripted"  # by name of the players
-    assert (table["mixed"]["games"], table["mixed"]["games_lost"]) == ("1", "1")
-    assert (table["plain"]["kinds"], table["plain"]["games_lost"]) == ("protocol", "0")
+    assert (table["mixed"]["games"], table["mixed"]["games_excluded"]) == ("1", "1")
+    assert (table["plain"]["kinds"], table["plain"]["games_excluded"]) == ("protocol", "0")
 
 
 def test_the_oracle_pays_what_it_pays(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_the_oracle_pays_what_it_pays(tmp_path: Path) -> None:
         "excess_vps": ("", ""),
         "excess_vps_participants": ("", ""),
     }
-    for name in ("games", "games_lost", "vps_kind", "calls", "price_usd", "excess_cost_low"):
+    for name in ("games", "games_excluded", "vps_kind", "calls", "price_usd", "excess_cost_low"):
         assert oracle[name] == ""
 
 
@@ -317,8 +317,10 @@ def test_one_unknown_price_leaves_the_sum_unknown(tmp_path: Path) -> None:
     assert (row["input_tokens"], row["price_usd"], row["price_usd_per_game"]) == ("4000", "", "")
 
 
-def test_calls_of_lost_games_have_no_price_a_game(tmp_path: Path) -> None:
+def test_calls_of_excluded_games_have_no_price_a_game(tmp_path: Path) -> None:
     settings = Settings(SETTINGS.measure, SETTINGS.analysis, PRICES)
-    row = standings(facts_of_scores(tmp_path, [spoken("m/a", 1000, 50, is_lost=True)]), settings)
+    row = standings(
+        facts_of_scores(tmp_path, [spoken("m/a", 1000, 50, is_excluded=True)]), settings
+    )
     assert (row["mixed"]["games"], row["mixed"]["calls"]) == ("0", "0")
     assert (row["mixed"]["price_usd"], row["mixed"]["price_usd_per_game"]) == ("0.000000", "")

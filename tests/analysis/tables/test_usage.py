@@ -31,19 +31,19 @@ def usage(folder: Path, *traces: Trace, prices: Prices = PRICES) -> list[dict[st
     return table_rows(facts_of(folder, traces, facts=SCORES), "usage.csv", settings(prices))
 
 
-def played(scenario_id: str, *seats: Seat, is_lost: bool = False) -> Trace:
+def played(scenario_id: str, *seats: Seat, is_excluded: bool = False) -> Trace:
     """Play a game of two silent agents: a turn, a decision and four retries or none each."""
     scenario = make_scenario(["..", ".."], [(0, 1)], scenario_id=scenario_id)
     trace = paid(seated(play_team(scenario, "first-free"), *seats, team="one"), USAGE)
     estimate = Usage(input_tokens=10, cached_tokens=0, output_tokens=1, is_estimated=True)
     trace = reflecting(trace, [reflection(0, 0, {1: (0, 0)}, usage=estimate)])
-    return with_outcome(trace, "provider_fault") if is_lost else trace
+    return with_outcome(trace, "provider_fault") if is_excluded else trace
 
 
 def test_usage_is_summed_by_hand(tmp_path: Path) -> None:
     (row,) = usage(tmp_path, played("s-000", GPT, IMAP), played("s-001", GPT, IMAP))
     assert (row["setting"], row["team"], row["player"]) == ("test", "one", "gpt")
-    assert (row["games"], row["agent_games"], row["games_lost"]) == ("2", "2", "0")
+    assert (row["games"], row["agent_games"], row["games_excluded"]) == ("2", "2", "0")
     # A turn, a decision and a reflection in each game; the last is estimated.
     assert (row["calls"], row["estimated_calls"]) == ("6", "2")
     assert (row["input_tokens"], row["cached_tokens"], row["output_tokens"]) == (
@@ -52,24 +52,24 @@ def test_usage_is_summed_by_hand(tmp_path: Path) -> None:
     price = (2420 * 2 + 1600 * 0.5 + 202 * 8) / 1_000_000
     assert row["price_usd"] == f"{price:.6f}"
     assert row["price_usd_per_game"] == f"{price / 2:.6f}"
-    assert row["price_usd_lost"] == "0.000000"
+    assert row["price_usd_excluded"] == "0.000000"
 
 
-def test_lost_games_are_left_out_but_their_price_is_told(tmp_path: Path) -> None:
-    lost = played("s-001", GPT, IMAP, is_lost=True)
-    (row,) = usage(tmp_path / "both", played("s-000", GPT, IMAP), lost)
-    assert (row["games"], row["games_lost"], row["calls"]) == ("1", "1", "3")
-    assert row["price_usd"] == row["price_usd_lost"] == row["price_usd_per_game"] != ""
-    (only,) = usage(tmp_path / "only", lost)
+def test_excluded_games_are_left_out_but_their_price_is_told(tmp_path: Path) -> None:
+    excluded = played("s-001", GPT, IMAP, is_excluded=True)
+    (row,) = usage(tmp_path / "both", played("s-000", GPT, IMAP), excluded)
+    assert (row["games"], row["games_excluded"], row["calls"]) == ("1", "1", "3")
+    assert row["price_usd"] == row["price_usd_excluded"] == row["price_usd_per_game"] != ""
+    (only,) = usage(tmp_path / "only", excluded)
     assert (only["games"], only["calls"], only["price_usd_per_game"]) == ("0", "0", "")
     assert (only["agent_games"], only["price_usd"]) == ("0", "0.000000")
-    assert only["price_usd_lost"] == row["price_usd_lost"]
+    assert only["price_usd_excluded"] == row["price_usd_excluded"]
 
 
 @pytest.mark.parametrize("prices", [{}, {"openai/gpt": None}, {"gpt": None}])
 def test_an_unknown_price_is_absent_not_zero(tmp_path: Path, prices: Prices) -> None:
     (row,) = usage(tmp_path, played("s-000", GPT, IMAP), prices=prices)
-    assert row["price_usd"] == row["price_usd_per_game"] == row["price_usd_lost"] == ""
+    assert row["price_usd"] == row["price_usd_per_game"] == row["price_usd_excluded"] == ""
     assert row["input_tokens"] == "2010"
 
 
@@ -105,7 +105,7 @@ def test_rows_by_hand(tmp_path: Path) -> None:
     games = [
         twice,
         score(agent(a, tokens=tokens), scenario="s1", team="other"),
-        score(agent(a, tokens=tokens), scenario="s2", is_lost=True),
+        score(agent(a, tokens=tokens), scenario="s2", is_excluded=True),
     ]
     facts = facts_of_scores(tmp_path, games, ["other", "imap"])
     priced = settings({"m/a": Price(1e6, 0.0, 0.0)})
