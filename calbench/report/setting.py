@@ -24,9 +24,9 @@ class Setting:
     @property
     def title(self) -> str:
         """Its name on pages."""
-        if self.experiment.name == self.name:
-            return self.experiment.role.title or self.name
-        return setting_title(self.experiment.role.title or self.experiment.name, self.name)
+        experiment = self.experiment
+        named = experiment.title if experiment.role.title else experiment.name
+        return named if experiment.name == self.name else setting_title(named, self.name)
 
     @property
     def confidence(self) -> str:

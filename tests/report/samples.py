@@ -18,9 +18,11 @@ from calbench.engine.seating import team_of
 from calbench.protocols.base import Policy, others, own_meeting
 from calbench.protocols.registry import build_policy
 from calbench.report.experiment import Experiment
+from calbench.report.pages import PAGES
 from calbench.report.role import Role
 from calbench.report.site import Site
 from calbench.report.tables import Tables
+from calbench.report.templating import Templates
 from calbench.report.writing import write_site
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioShape, SuiteSpec
@@ -181,3 +183,12 @@ def write_pages(
 ) -> None:
     """Write the tables over these runs, beside the folder, and the folder of the site."""
     write_site(site_of(experiments, out, published, sources), out)
+
+
+def page_of(site: Site, path: str) -> str:
+    """Return the text of one page of a site."""
+    page = next(each for each in PAGES if each.path == path)
+    content = page.content(site)
+    assert content is not None
+    values = {"site": site, "page": page, "explaining": [], **content.values}
+    return Templates(site.sources / "docs").filled(page.source, page.root, values)

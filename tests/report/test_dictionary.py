@@ -4,21 +4,14 @@ import csv
 import re
 from pathlib import Path
 
-from calbench.analysis import audit_sample
-from calbench.analysis.tables import TABLES
 from calbench.release.manifest import read_manifest
-from calbench.report.runs import SUMMARY
-from calbench.report.site_columns import DRAWN, PUBLISHED
-from tests.report.sample_site import PUBLISHED as PRINTED
+from calbench.report.pages.dictionary import DRAWN, OF_RUNS, OF_SITE, published_columns
 from tests.report.sample_site import SampleSite
+from tests.report.samples import PUBLISHED as PRINTED
 from tests.report.samples import SOURCES
 
 ROOT = SOURCES.parent
-OF_RUNS = {name: table.columns for name, table in TABLES.items()}
-OF_SITE = {
-    **{name: table.columns for name, table in SUMMARY.items()},
-    "audit_sample.csv": audit_sample.COLUMNS,
-}
+PUBLISHED = published_columns(PRINTED)
 
 
 def header(path: Path) -> list[str]:

@@ -9,14 +9,19 @@ import pytest
 
 from calbench.errors import CalbenchError
 from calbench.metrics.usage import PROBLEMS
-from calbench.report import figures, language_tables
 from calbench.report.experiment import Experiment
-from calbench.report.language_tables import Named
-from calbench.report.tables import read_table
+from calbench.report.figures.plane import VPS_KIND_NAMES
+from calbench.report.pages.gallery import SECTIONS
+from calbench.report.role import Role
+from calbench.report.site import Site
+from calbench.report.tables import Tables, read_table
 from tests.report.language_site import copied, data, page, rows_of
-from tests.report.samples import make_results, write_pages
+from tests.report.samples import NOTHING, PUBLISHED, SOURCES, make_results, page_of, write_pages
 from tests.report.test_site_source import Numbers
-from tests.report.test_special_pages import PUBLISHED, cells, figure, navigation
+from tests.report.written import cells, figure, navigation
+
+GALLERIES = dict.fromkeys(section.page for section in SECTIONS)
+"""Pages of figures."""
 
 
 @pytest.mark.parametrize("name", ["language", "smollm2"])
@@ -34,16 +39,16 @@ def test_every_estimate_of_every_channel_is_shown_with_its_kind(
     text = page(docs, "language")
 
     for experiment in speakers:
-        for row in experiment.table("leaderboard.csv"):
+        for row in experiment.tables.rows("leaderboard.csv"):
             assert row["vps_kind"] == "reflection"
             assert f'<data value="{row["excess_vps"]}">' in text
             assert f'<data value="{row["excess_vps_high"]}">' in text
-        for row in experiment.table("privacy/reflection_calibration.csv"):
+        for row in experiment.tables.rows("privacy/reflection_calibration.csv"):
             assert f'<data value="{row["precision"]}">' in text
     assert text.count("scripted agents</span>") == 2 * (2 * 4 + 2)  # leaderboards and planes
     assert "protocol</span>" in text
     assert "language models</span>" not in text
-    assert language_tables.NO_CALLS in text
+    assert "<p>No model was asked, so there are no tokens to count" in text
 
 
 def test_mixed_teams_are_also_listed_by_player(docs: Path) -> None:
@@ -112,7 +117,7 @@ def test_every_figure_has_words_from_its_numbers_a_file_and_a_table(docs: Path) 
             assert plot["file"][0] == f"../tables/{key}.csv"
             assert all((docs / "results" / each).resolve().is_file() for each in plot["file"])
             assert plot["details"]
-            if name in figures.PAGES and key != "figures/difficulty":
+            if name in GALLERIES and key != "figures/difficulty":
                 assert plot["table"]
                 rows = read_table(docs / "tables" / f"{key}.csv")
                 held = {cell for row in rows for cell in row.values()}
@@ -124,7 +129,7 @@ def test_every_figure_has_words_from_its_numbers_a_file_and_a_table(docs: Path) 
     assert len(keys) == len(set(keys)) > 100
 
 
-@pytest.mark.parametrize("key", [name for names in figures.PAGES.values() for name in names])
+@pytest.mark.parametrize("key", [section.name for section in SECTIONS])
 def test_plotly_knows_every_property_of_the_figures(docs: Path, key: str) -> None:
     drawn = data(docs, f"figures/{key}-language-uniform")
 
@@ -132,12 +137,12 @@ def test_plotly_knows_every_property_of_the_figures(docs: Path, key: str) -> Non
 
 
 def test_sections_of_figures_show_one_view_of_each_at_first(docs: Path) -> None:
-    for name in figures.PAGES:
+    for name in GALLERIES:
         text = page(docs, name)
         views = re.findall(r'<section class="(cb-view[^"]*)" data-view="([^"]*)"', text)
 
         first = views[0][1]
-        assert len(views) % len(figures.PAGES[name]) == 0
+        assert len(views) % sum(section.page == name for section in SECTIONS) == 0
         for style, key in views:
             assert ("cb-shown" in style) == (key == first)
     assert 'id="leaks-language-uniform"' in page(docs, "words")
@@ -149,7 +154,7 @@ def test_protocols_on_other_scenarios_are_not_put_beside(
 ) -> None:
     elsewhere = make_results(tmp_path / "uniform", "uniform", ["imap"])
 
-    write_pages([elsewhere], tmp_path / "src", SpecialResults(speakers, PUBLISHED))
+    write_pages([elsewhere, *speakers], tmp_path / "src", PUBLISHED)
 
     drawn = figure(tmp_path / "src" / "docs", "plane-language-uniform")["data"]
     assert {trace["name"] for trace in drawn} == {
@@ -166,7 +171,7 @@ def test_plane_of_typed_teams_names_them_and_nothing_else(docs: Path) -> None:
 
 
 def test_cohort_page_says_what_became_of_the_meetings(docs: Path, cohort: Experiment) -> None:
-    (row,) = cohort.table("outcomes.csv")
+    (row,) = cohort.tables.rows("outcomes.csv")
     text = page(docs, "smollm2")
 
     share = row["scheduled"] if int(row["scheduled"]) else "None"
@@ -174,7 +179,7 @@ def test_cohort_page_says_what_became_of_the_meetings(docs: Path, cohort: Experi
     ends = {
         "no_batch": "without a valid batch",
         "inconsistent_slots": "not in one slot",
-        "provider_fault": "lost to a fault of the provider",
+        "provider_fault": "excluded by a fault of the provider",
     }
     assert int(row["provider_fault"]) > 0
     for outcome, words in ends.items():
@@ -184,8 +189,8 @@ def test_cohort_page_says_what_became_of_the_meetings(docs: Path, cohort: Experi
 
 
 def test_cohort_without_a_meeting_says_none_and_why(cohort: Experiment, tmp_path: Path) -> None:
-    tables = copied(cohort.tables, tmp_path / "tables")
-    (row,) = cohort.table("outcomes.csv")
+    tables = copied(cohort.folder, tmp_path / "tables")
+    (row,) = cohort.tables.rows("outcomes.csv")
     path = tables / "outcomes.csv"
     missed = {
         **row,
@@ -193,11 +198,11 @@ def test_cohort_without_a_meeting_says_none_and_why(cohort: Experiment, tmp_path
         "scheduled": "0",
     }
     path.write_text(f"{','.join(missed)}\n{','.join(missed.values())}\n")
-    changed = Experiment("smollm2", cohort.suite, tables, cohort.traces)
+    changed = Experiment("smollm2", cohort.suite, tables, cohort.traces, cohort.role)
+    site = Site(SOURCES, (changed,), Tables(tmp_path), Tables(NOTHING))
 
-    write_pages([], tmp_path / "src", SpecialResults([changed], PUBLISHED))
+    text = page_of(site, "results/smollm2.md")
 
-    text = page(tmp_path / "src" / "docs", "smollm2")
     assert f"None of its {row['meetings']} meetings in {row['games']} games was scheduled." in text
     assert "They ended so: " in text
     assert f"{missed['no_batch']} without a valid batch" in text
@@ -205,8 +210,8 @@ def test_cohort_without_a_meeting_says_none_and_why(cohort: Experiment, tmp_path
 
 def test_replies_and_tokens_are_those_of_the_tables(docs: Path, cohort: Experiment) -> None:
     text = page(docs, "smollm2")
-    (replies,) = cohort.table("reply_outcomes.csv")
-    (usage,) = cohort.table("usage.csv")
+    (replies,) = cohort.tables.rows("reply_outcomes.csv")
+    (usage,) = cohort.tables.rows("usage.csv")
 
     assert int(replies["not_json"]) > 0
     assert int(replies["recovered"]) > 0
@@ -239,25 +244,28 @@ def test_pages_are_absent_with_their_experiments(protocols: Experiment, tmp_path
 def test_calibration_that_was_not_made_is_said_to_be_missing(
     speakers: list[Experiment], tmp_path: Path
 ) -> None:
-    tables = copied(speakers[0].tables, tmp_path / "tables")
-    bare = Experiment("language", speakers[0].suite, tables, speakers[0].traces)
+    first = speakers[0]
+    tables = copied(first.folder, tmp_path / "tables")
+    bare = Experiment("language", first.suite, tables, first.traces, first.role)
 
-    assert "<table" not in language_tables.calibration([Named("x", bare)])
-    assert "privacy" not in " ".join(language_tables.downloads(bare))
+    text = page_of(Site(SOURCES, (bare,), Tables(tmp_path), Tables(NOTHING)), "results/language.md")
+
+    assert "<p>Nobody was asked to reflect, or the answers were not measured.</p>" in text
+    assert "privacy/" not in text
 
 
 def test_setting_page_never_takes_the_place_of_another(
     protocols: Experiment, tmp_path: Path
 ) -> None:
-    tables = copied(protocols.tables, tmp_path / "tables")
+    tables = copied(protocols.folder, tmp_path / "tables")
     for path in tables.glob("*.csv"):
-        path.write_text(re.sub(r"^uniform,", "language,", path.read_text(), flags=re.MULTILINE))
-    named = Experiment("language", protocols.suite, tables, protocols.traces)
+        path.write_text(re.sub(r"^uniform,", "plane,", path.read_text(), flags=re.MULTILINE))
+    named = Experiment("plane", protocols.suite, tables, protocols.traces, Role())
 
-    with pytest.raises(CalbenchError, match=r"results/language\.md"):
+    with pytest.raises(CalbenchError, match=r"results/plane\.md"):
         write_pages([named], tmp_path / "src")
 
 
 def test_every_way_to_measure_vps_has_a_name() -> None:
     for kind in ("protocol", "reflection", "mixed", ""):
-        assert figures.VPS_KIND_NAMES[kind]
+        assert VPS_KIND_NAMES[kind]

@@ -15,7 +15,7 @@ import pytest
 from calbench.analysis.measures import MEASURES
 from calbench.errors import CalbenchError, FileError, OutputError
 from calbench.metrics.speech.patterns import PATTERNS
-from calbench.report import numbers
+from calbench.report.columns import MINUS, anchor
 from calbench.report.experiment import Experiment
 from calbench.report.games.files import write_games
 from calbench.report.games.index import NUMBERS
@@ -85,7 +85,7 @@ def test_every_headline_number_is_a_cell_of_the_leaderboard(
     cells = {
         cell
         for experiment in experiments
-        for row in read_table(experiment.tables / "leaderboard.csv")
+        for row in read_table(experiment.folder / "leaderboard.csv")
         for cell in row.values()
     }
 
@@ -95,7 +95,7 @@ def test_every_headline_number_is_a_cell_of_the_leaderboard(
     assert len(estimates) > 3 * rows
     for value, text in shown:
         digits = len(text.partition(".")[2])
-        assert float(text.replace(numbers.MINUS, "-")) == pytest.approx(
+        assert float(text.replace(MINUS, "-")) == pytest.approx(
             float(value), abs=0.5 * 10**-digits + 1e-9
         )
 
@@ -106,7 +106,7 @@ def test_ten_numbers_of_result_pages_stand_in_a_table(
     cells = {
         cell
         for experiment in experiments
-        for path in sorted(experiment.tables.glob("*.csv"))
+        for path in sorted(experiment.folder.glob("*.csv"))
         for row in csv.reader(path.read_text().splitlines())
         for cell in row
     }
@@ -125,19 +125,19 @@ def test_counts_of_agent_games_match_the_estimates_denominators(
     source: Path, experiments: list[Experiment]
 ) -> None:
     text = (source / "docs" / "results" / "uniform.md").read_text()
-    rows = read_table(experiments[0].tables / "agent_games.csv")
+    rows = read_table(experiments[0].folder / "agent_games.csv")
     silent = [row for row in rows if row["team"] == "silent"]
 
     assert {row["scheduled"] for row in silent} == {"0"}
     assert f"n = {len(silent)}<" in text
-    assert numbers.ABSENT in text
+    assert '<span title="no agent-game counts">\N{EN DASH}</span>' in text
 
 
 @pytest.mark.parametrize("measure", [measure.name for measure in MEASURES])
 def test_every_measure_is_defined_on_the_method_page(measure: str) -> None:
     text = (SOURCES / "docs" / "method.md").read_text()
 
-    assert f"{{#{numbers.anchor(measure)}}}" in text
+    assert f"{{#{anchor(measure)}}}" in text
 
 
 def test_index_lists_every_game_once_with_the_numbers_of_its_table(
@@ -211,7 +211,7 @@ def test_tables_and_schemas_are_published_as_they_are(
 ) -> None:
     docs = source / "docs"
     for experiment in experiments:
-        for path in experiment.tables.glob("*.csv"):
+        for path in experiment.folder.glob("*.csv"):
             copy = docs / "tables" / experiment.name / path.name
             assert copy.read_bytes() == path.read_bytes()
     for name in ("scenario", "trace"):

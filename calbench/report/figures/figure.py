@@ -1,16 +1,18 @@
 """One figure of the site: what is drawn, what it says in words, and the numbers behind it."""
 
-import csv
-import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import plotly.graph_objects as go
 
 from calbench.report.columns import Column, interval, number, word
 from calbench.report.escape import data_script
-from calbench.report.tables import Row
+from calbench.report.figures.style import Styles
+from calbench.report.figures.template import TEMPLATE
+from calbench.report.setting import Setting
+from calbench.report.tables import Row, csv_bytes
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
@@ -29,7 +31,7 @@ class Figure:
         key: its part of file names; letters, digits, dots, dashes and underscores.
         title: what it shows, without its numbers.
         says: what it shows in words made from its numbers.
-        drawn: the figure as Plotly data.
+        drawn: the figure itself, in the project's template.
         columns: of the table of the numbers that are drawn.
         rows: of that table, cells as in the sources.
         sources: tables that the numbers come from, below ``tables``.
@@ -40,12 +42,40 @@ class Figure:
     key: str
     title: str
     says: str
-    drawn: Mapping[str, Any]
+    drawn: go.Figure
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     sources: tuple[str, ...]
     note: str = ""
     height: int = 420
+
+    @classmethod
+    def of(
+        cls,
+        setting: Setting,
+        name: str,
+        title: str,
+        *,
+        says: str,
+        drawn: go.Figure,
+        columns: Sequence[str],
+        rows: Sequence[Row],
+        tables: Sequence[str],
+        note: str,
+        height: int,
+    ) -> "Figure":
+        """Return the figure of a setting, from tables of its experiment."""
+        return cls(
+            key=f"{name}-{setting.slug}",
+            title=f"{title}, {setting.title}",
+            says=says,
+            drawn=drawn,
+            columns=tuple(columns),
+            rows=selected(rows, columns),
+            sources=tuple(setting.source(table) for table in tables),
+            note=note,
+            height=height,
+        )
 
     @property
     def table(self) -> str:
@@ -69,17 +99,41 @@ class Figure:
 
     def write(self, docs: Path) -> None:
         """Write the page data and the table of what is drawn."""
-        text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, self.columns, lineterminator="\n", extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        data = docs / "pagedata" / FOLDER / f"{self.key}.js"
-        for path, content in (
-            (data, data_script(f"{FOLDER}/{self.key}", self.drawn)),
-            (docs / "tables" / self.table, text.getvalue().encode()),
-        ):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        table = docs / "tables" / self.table
+        table.parent.mkdir(parents=True, exist_ok=True)
+        table.write_bytes(csv_bytes(self.columns, self.rows))
+        drawn = self.drawn.to_plotly_json()
+        del drawn["layout"]["template"]  # pages have it once
+        _write_data(docs, self.key, drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of a page of figures, which has one for each setting.
+
+    Attributes:
+        page: in ``site/docs/results``, without its ending.
+        name: of the section; its template uses ``sections[name]``.
+        draw: makes the figure; without a row there is nothing to draw.
+    """
+
+    page: str
+    name: str
+    draw: Callable[[Setting, Styles], Figure]
+
+
+def write_figures(figures: Sequence[Figure], docs: Path) -> None:
+    """Write page data and tables of figures, and the template that all of them are drawn in."""
+    for figure in figures:
+        figure.write(docs)
+    if figures:
+        _write_data(docs, "template", TEMPLATE.to_plotly_json())
+
+
+def _write_data(docs: Path, key: str, data: Mapping[str, object]) -> None:
+    path = docs / "pagedata" / FOLDER / f"{key}.js"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data_script(f"{FOLDER}/{key}", data))
 
 
 def columns_of(*names: str, measures: Sequence[str] = ()) -> tuple[str, ...]:

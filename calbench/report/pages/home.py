@@ -1,8 +1,8 @@
 """The home page: one game in a picture, and the paper's five measures of every team."""
 
+from calbench.report.games.picture import first_round
 from calbench.report.pages.page import Content
 from calbench.report.pages.setting import with_kinds
-from calbench.report.games.picture import first_round
 from calbench.report.site import Site
 
 SPEAKING = {"language": "scripted speakers", "smollm2": "a very small model"}

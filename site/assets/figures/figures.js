@@ -7,6 +7,7 @@
   var NEAR = "400px 0px";
   var VIEW = /^#in-([\w.-]+)$/;
   var drawn = new Map();
+  var template = null;
 
   function all(selector, root) {
     return Array.prototype.slice.call((root || document).querySelectorAll(selector));
@@ -24,21 +25,25 @@
     };
   }
 
-  function layout(figure) {
+  /* What all figures share (calbench/report/figures/template.py), in the page's colours. */
+  function themed() {
     var colour = colours();
-    var result = JSON.parse(JSON.stringify(figure.layout));
-    result.paper_bgcolor = "rgba(0,0,0,0)";
-    result.plot_bgcolor = "rgba(0,0,0,0)";
-    result.font = Object.assign({}, result.font, { color: colour.text });
-    result.hoverlabel = { bgcolor: colour.page, bordercolor: colour.line,
-                          font: { color: colour.text } };
-    Object.keys(result).forEach(function (name) {
-      if (/^[xy]axis/.test(name)) {
-        Object.assign(result[name], { gridcolor: colour.grid, linecolor: colour.line,
-                                      zerolinecolor: colour.line, tickcolor: colour.line });
-      }
+    var axis = { gridcolor: colour.grid, linecolor: colour.line,
+                 zerolinecolor: colour.line, tickcolor: colour.line };
+    var shared = Object.assign({}, template.layout, {
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      font: { color: colour.text },
+      hoverlabel: { bgcolor: colour.page, bordercolor: colour.line, font: { color: colour.text } },
+      xaxis: Object.assign({}, template.layout.xaxis, axis),
+      yaxis: Object.assign({}, template.layout.yaxis, axis)
     });
-    return result;
+    return Object.assign({}, template, { layout: shared });
+  }
+
+  /* Plotly writes into the layout that it is given. */
+  function layout(figure) {
+    return Object.assign(JSON.parse(JSON.stringify(figure.layout)), { template: themed() });
   }
 
   /* Drawing */
@@ -86,11 +91,15 @@
   }
 
   function begin(place) {
-    calbench.load(place.getAttribute("data-figure"), function (figure) {
-      draw(place, figure);
-    }, function () {
+    function fail() {
       place.textContent = "The figure's data could not be read; its numbers follow below.";
-    });
+    }
+    calbench.load("figures/template", function (found) {
+      template = found;
+      calbench.load(place.getAttribute("data-figure"), function (figure) {
+        draw(place, figure);
+      }, fail);
+    }, fail);
   }
 
   function watch() {
