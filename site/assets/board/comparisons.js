@@ -108,7 +108,7 @@
     var head = element("tr", {});
     [["Teams", "first less second"], ["Scenarios", "that count for both"],
      ["Difference", measure().unit + ", " + group().confidence + " interval"], ["p", "permutation test"],
-     ["p corrected", "Benjamini\u2013Hochberg"], ["Significantly different", "below " + group().level],
+     ["p corrected", "Benjamini\u2013Hochberg"], ["Significant", "below " + group().level],
      ["Minimum detectable difference", group().power + " power"], ["Required sample size", "scenarios, for this difference"]
     ].forEach(function (title) {
       head.appendChild(element("th", { scope: "col" }, title[0],

@@ -1,4 +1,4 @@
-/* The ledger: what each message gave away, to whom, what that adds to the loss, and the words. */
+/* The ledger: what each message disclosed, to whom, what that adds to the loss, and the words. */
 (function () {
   "use strict";
 
@@ -37,7 +37,7 @@
         : el("p", { "class": "cb-quiet" }, "Nothing disclosed here."));
   }
 
-  /* One row for each message in words: what it says is known, what it gave away is not yet. */
+  /* One row for each message in words: what it says is known, what it disclosed is not yet. */
   function saidRows(view) {
     var rows = [];
     view.game.events.forEach(function (event, index) {
