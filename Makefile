@@ -27,8 +27,9 @@ slow:  ## slow tests, and every law with all its examples
 bench:
 	pytest -o addopts="-ra" -q --benchmark-only --benchmark-columns=min,median,mean,ops,rounds tests/benchmarks
 
-mutants:  ## how many of 100 changes to tables and statistics the tests detect; see CONTRIBUTING
-	python -m tests.mutation.sample
+mutants:  ## how many of 100 changes to tables and statistics, and of 100 to pages and commands, the tests detect; see CONTRIBUTING
+	python -m tests.mutation.sample --of tables
+	python -m tests.mutation.sample --of pages
 
 release:  ## publish in data/release what `dvc repro` computed
 	python -m stages.release

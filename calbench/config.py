@@ -18,6 +18,7 @@ from calbench.errors import ConfigError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
 from calbench.llm.model import ModelConfig
 from calbench.metrics.measure import MeasureSpec
+from calbench.report.role import Role
 from calbench.scenarios.models import ID_PATTERN
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.stats.spec import AnalysisSpec
@@ -86,6 +87,7 @@ class RunSpec(BaseModel):
             calls that makes is further limited by each model's ``concurrency``.
         jobs: number of processes for all others.
         out: folder of the command's results.
+        site: what the published site shows of it; absent: nothing.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -110,6 +112,7 @@ class RunSpec(BaseModel):
     games_at_once: Annotated[int, Strict(), Field(ge=1, le=4096)]
     jobs: Annotated[int, Strict(), Field(ge=1, le=1024)]
     out: Annotated[str, Field(min_length=1)]
+    site: Role | None
 
     @model_validator(mode="after")
     def _suite_fits_its_agents(self) -> Self:

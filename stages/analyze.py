@@ -1,23 +1,46 @@
-"""Facts -> data/tables/<experiment>: every table that they allow."""
+"""Facts -> data/tables: every table of each experiment, of several together, and of the sample."""
 
+import os
 import shutil
 
+from calbench.analysis.audit_sample import write_sample_table
+from calbench.analysis.metric_files import FOLDER
 from calbench.analysis.output import write_tables
 from calbench.analysis.settings import Settings
+from calbench.analysis.summary import write_summary
 from calbench.config import RunSpec
+from calbench.console import say
+from calbench.engine.pool import workers
 from calbench.facts.storage import Facts
 from calbench.llm.prices import read_prices
+from calbench.metrics.speech.sample import read_sample
 from calbench.teams import PRICES
 from stages import paths
+from stages.shown import published, site
+
+SAMPLE = paths.DATA / "audit_sample" / "messages.jsonl"
+"""Messages labelled by reading."""
 
 
-def main(spec: RunSpec) -> None:
-    """Write the tables of an experiment; nothing else stays in their folder."""
-    folder = paths.tables(spec.name)
-    shutil.rmtree(folder, ignore_errors=True)
+def main(_: list[str]) -> None:
+    """Write the tables; nothing else stays in their folders."""
+    for folder in (paths.TABLES, paths.METRICS):
+        shutil.rmtree(folder, ignore_errors=True)
+    specs = published()
+    with workers(min(os.cpu_count() or 1, len(specs))) as executor:
+        list(executor.map(_write, specs) if executor else map(_write, specs))
+    for spec in specs:
+        shutil.copytree(paths.tables(spec.name) / FOLDER, paths.METRICS / spec.name)
+    write_summary(site(specs).runs, paths.tables("summary"))
+    messages = read_sample(SAMPLE)
+    write_sample_table(messages, paths.TABLES / "audit_sample.csv")
+    say(f"tables of {len(specs)} experiments, {len(messages)} labelled messages, {paths.TABLES}")
+
+
+def _write(spec: RunSpec) -> None:
     settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
-    write_tables(Facts(paths.facts(spec.name)), folder, settings)
+    write_tables(Facts(paths.facts(spec.name)), paths.tables(spec.name), settings)
 
 
 if __name__ == "__main__":
-    paths.run_stage(main)
+    paths.answer(main)

@@ -1,13 +1,18 @@
-"""conf/ -> build/<experiment>/params.yaml: the configuration, resolved and typed."""
+"""conf/ -> build/params/<experiment>.yaml: the configuration of every experiment on the site."""
+
+import shutil
 
 from calbench.config import compose, write_params
+from calbench.teams import known_names, preset
 from stages import paths
 
 
-def main(experiments: list[str]) -> None:
-    """Compose each experiment named."""
-    for experiment in experiments:
-        write_params(paths.params(experiment), compose([f"+experiment={experiment}"]))
+def main(_: list[str]) -> None:
+    """Compose every experiment that says what it is for on the site."""
+    shutil.rmtree(paths.PARAMS, ignore_errors=True)
+    for name in known_names("experiment"):
+        if "site" in preset("experiment", name):
+            write_params(paths.params(name), compose([f"+experiment={name}"]))
 
 
 if __name__ == "__main__":

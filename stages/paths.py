@@ -9,13 +9,16 @@ from calbench.console import say_error
 from calbench.errors import CalbenchError
 
 BUILD = Path("build")
+PARAMS = BUILD / "params"
 DATA = Path("data")
+TABLES = DATA / "tables"
+METRICS = DATA / "metrics"
 RELEASE = DATA / "release"
 
 
 def params(experiment: str) -> Path:
     """Return the resolved parameters of an experiment."""
-    return BUILD / experiment / "params.yaml"
+    return PARAMS / f"{experiment}.yaml"
 
 
 def suite(experiment: str) -> Path:
@@ -35,7 +38,7 @@ def facts(experiment: str) -> Path:
 
 def tables(experiment: str) -> Path:
     """Return the folder of an experiment's tables."""
-    return DATA / "tables" / experiment
+    return TABLES / experiment
 
 
 def run_stage(stage: Callable[[RunSpec], None]) -> None:

@@ -1,36 +1,45 @@
-"""One setting of an experiment: its rows of every table, and how many agent-games count."""
+"""One setting of an experiment, as pages show it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from calbench.analysis.summary import setting_title
-from calbench.report import numbers
-from calbench.report.results import ExperimentResults, Row
+from calbench.report.experiment import Experiment
+from calbench.report.tables import Row
 
 
 @dataclass(frozen=True)
-class SettingResults:
+class Setting:
     """One setting of one experiment."""
 
-    results: ExperimentResults
-    setting: str
-    kind_by_team: Mapping[str, str]
+    experiment: Experiment
+    name: str
 
     @property
     def slug(self) -> str:
-        """Its part of page names."""
-        name = self.results.name
-        return self.setting if name == self.setting else f"{name}-{self.setting}"
+        """Its part of page names, keys and anchors."""
+        name = self.experiment.name
+        return name if name == self.name else f"{name}-{self.name}"
 
     @property
     def title(self) -> str:
         """Its name on pages."""
-        return setting_title(self.results.name, self.setting)
+        experiment = self.experiment
+        named = experiment.title if experiment.role.title else experiment.name
+        return named if experiment.name == self.name else setting_title(named, self.name)
 
-    def rows(self, table: str) -> list[Row]:
-        """Return this setting's rows of a table that has a column for it."""
-        return [row for row in self.results.table(table) if row["setting"] == self.setting]
+    @property
+    def confidence(self) -> str:
+        """Of its intervals, as pages say it."""
+        return self.experiment.confidence
+
+    def rows(self, table: str, **where: str) -> list[Row]:
+        """Return its rows of a table; none where a run has no such table."""
+        return self.experiment.tables.optional(table, setting=self.name, **where)
+
+    def source(self, table: str) -> str:
+        """Return where the site has one of its tables, below ``tables``."""
+        return f"{self.experiment.name}/{table}"
 
     @cached_property
     def leaderboard(self) -> list[Row]:
@@ -38,11 +47,23 @@ class SettingResults:
         return self.rows("leaderboard.csv")
 
     @cached_property
-    def agent_games(self) -> dict[tuple[str, str], int]:
-        """How many agent-games count, by team and measure."""
+    def agent_games(self) -> dict[tuple[str, str], str]:
+        """Number of agent-games that count, by team and measure."""
         rows = self.rows("agent_game_counts.csv")
-        return {(row["team"], row["measure"]): int(row["agent_games"]) for row in rows}
+        return {(row["team"], row["measure"]): row["agent_games"] for row in rows}
 
-    def team_header(self, row: Row) -> str:
-        """Return the header of a team's row."""
-        return numbers.team_header(row["team"], self.kind_by_team.get(row["team"]))
+    @cached_property
+    def players(self) -> list[str]:
+        """Its teams, and its players by the name that figures give them."""
+        return [
+            *(row["team"] for row in self.leaderboard),
+            *(player_of(row) for row in self.rows("players.csv")),
+        ]
+
+
+def player_of(row: Row) -> str:
+    """Return the name of a row by player: its team, unless it sat in several.
+
+    Protocols with several settings share a player's name; their teams do not.
+    """
+    return row["player"] if " " in row["teams"] or not row["teams"] else row["teams"]

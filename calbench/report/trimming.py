@@ -13,6 +13,9 @@ from pathlib import Path
 STYLES = "assets/stylesheets/*.css"
 BUNDLE = "assets/javascripts/bundle.*.min.js"
 
+OURS = ("board", "every", "figures", "home", "results", "traces")
+"""Folders of our own scripts and style sheets below ``assets``."""
+
 EAGER = 'location.protocol!=="file:"'
 """Where the theme's script starts its search at once; on ``file://`` it waits until somebody
 opens it, and so it does everywhere once this is ``!1`` [C]."""
@@ -56,20 +59,26 @@ def trim(site: Path) -> None:
         text = path.read_text(encoding="utf-8")
         classes.update(name for name in re.findall(r"[\w-]+", text) if not SOUGHT.match(name))
         path.write_text(text.replace(f"({EAGER})", "(!1)"), encoding="utf-8")
-    for path in sorted(site.glob("assets/*.js")):
+    for path in _ours(site, "js"):
         text = path.read_text(encoding="utf-8")
         classes.update(re.findall(r"[\w-]+", text))
         path.write_text(bare(text), encoding="utf-8")
-    for path in sorted(site.glob("assets/*.css")):
+    for path in _ours(site, "css"):
         path.write_text(bare(path.read_text(encoding="utf-8")), encoding="utf-8")
     sheets = sorted(site.glob(STYLES))
     kept = [trimmed(path.read_text(encoding="utf-8"), classes, values) for path in sheets]
-    others = [path.read_text(encoding="utf-8") for path in sorted(site.glob("assets/*.css"))]
+    others = [path.read_text(encoding="utf-8") for path in _ours(site, "css")]
     used = frozenset(
         name for text in (*kept, *others) for name in re.findall(r"var\((--[\w-]+)", text)
     )
     for path, text in zip(sheets, kept, strict=True):
         path.write_text(without_variables(text, used), encoding="utf-8")
+
+
+def _ours(site: Path, suffix: str) -> list[Path]:
+    return [
+        path for folder in OURS for path in sorted((site / "assets" / folder).glob(f"*.{suffix}"))
+    ]
 
 
 def without_blanks(page: str) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from calbench.report.gamefiles import write_game
-from calbench.report.search import WordIndex, bucket_of, words_of
+from calbench.report.games.files import write_game
+from calbench.report.games.search import WordIndex, bucket_of, words_of
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace, write_trace
 from tests.report.samples import play, suite_of

@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from calbench.report.games import game_data
-from calbench.report.ledger import ledger_data
-from calbench.report.search import words_of
+from calbench.report.games.game import game_data
+from calbench.report.games.ledger import ledger_data
+from calbench.report.games.search import words_of
 from calbench.traces.storage import read_trace
 from tests.browser.tabs import Visit, opened
 

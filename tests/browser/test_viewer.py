@@ -97,7 +97,9 @@ def test_optimum_stands_beside_and_where_it_became_unreachable_is_one_click_away
     expect(page.locator(".cb-costs tbody tr")).to_have_count(6)
     expect(page.locator(".cb-track-unreachable")).to_have_count(1)
     page.get_by_role("button", name="Go to where the optimum became unreachable").click()
-    expect(page.locator(".cb-unreachable")).to_contain_text("a meeting could no longer be scheduled")
+    expect(page.locator(".cb-unreachable")).to_contain_text(
+        "a meeting could no longer be scheduled"
+    )
     expect(page.locator(".cb-event")).to_contain_text("is resolved: no batch")
     at = page.locator("#cb-traces").get_attribute("data-event")
     expect(page.locator(".cb-unreachable")).to_contain_text(f"at event {at}:")

@@ -1,4 +1,4 @@
-"""How many of a sample of mutants the tests of tables and statistics notice.
+"""How many of a sample of mutants the tests of a part of the package notice.
 
 Cosmic Ray makes each mutant, a single change to a copy of the tree, and runs the tests on it; here
 stands which mutants. A mutant that no test fails on survives: either a test is missing, or it is
@@ -12,6 +12,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from hashlib import sha256
 from itertools import groupby
 from multiprocessing import current_process
@@ -28,15 +29,32 @@ TREE = ROOT / "build" / "mutants"
 """Copies of the tree, one a process: mutants are written over the code."""
 
 COPIED = (
-    *("calbench", "tests", "conf", "pyproject.toml"),
+    *("calbench", "tests", "conf", "site", "stages", "pyproject.toml", "dvc.yaml"),
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
     *("data/audit_sample", "data/label_banks", "data/published", "data/release", "data/suites"),
 )
 
-MUTATED = ("calbench/facts", "calbench/stats", "calbench/analysis/tables")
-TESTED = ("tests/facts", "tests/stats", "tests/analysis")
 
-SEED = "tables"
-"""Of the sample: what the places of the code are ranked by, together with what stands there [C]."""
+class Part(NamedTuple):
+    """A part of the package, and the tests that must notice its mutants."""
+
+    mutated: tuple[str, ...]
+    tested: tuple[str, ...]
+    marks: str = ""
+
+
+PARTS = {
+    "tables": Part(
+        ("calbench/facts", "calbench/stats", "calbench/analysis/tables"),
+        ("tests/facts", "tests/stats", "tests/analysis"),
+    ),
+    "pages": Part(
+        ("calbench/report", "calbench/cli"),
+        ("tests/report", "tests/cli"),
+        "not slow",
+    ),
+}
+"""By name. The name is the seed of its sample: places of the code are ranked by it [C]."""
 
 TIMEOUT = 600.0
 """Seconds after which a mutant counts as noticed: it never ends [C]."""
@@ -57,8 +75,8 @@ def place_of(mutation: MutationSpec) -> Place:
     return Place(str(mutation.module_path), mutation.start_pos, mutation.end_pos)
 
 
-def modules() -> list[Path]:
-    found = (path for folder in MUTATED for path in Path(folder).rglob("*.py"))
+def modules(part: str) -> list[Path]:
+    found = (path for folder in PARTS[part].mutated for path in Path(folder).rglob("*.py"))
     return sorted(path for path in found if path.name != "__init__.py")
 
 
@@ -84,9 +102,9 @@ def is_keeping(decorator: ast.expr) -> bool:
     return isinstance(named, ast.Name) and named.id in {"dataclass", "lru_cache", "cached_property"}
 
 
-def mutations() -> Iterator[MutationSpec]:
-    """Yield every mutation of the code."""
-    for path in modules():
+def mutations(part: str) -> Iterator[MutationSpec]:
+    """Yield every mutation of a part of the code."""
+    for path in modules(part):
         left_out = list(inert(path))
         for item in _all_work_items([path], {}):
             (mutation,) = item.mutations
@@ -95,32 +113,34 @@ def mutations() -> Iterator[MutationSpec]:
                 yield mutation
 
 
-def rank(*names: object) -> str:
-    return sha256(repr((SEED, *names)).encode()).hexdigest()
+def rank(part: str, *names: object) -> str:
+    return sha256(repr((part, *names)).encode()).hexdigest()
 
 
-def sample(size: int) -> list[MutationSpec]:
-    """Return one mutation at each of so many places.
+def sample(part: str, size: int) -> list[MutationSpec]:
+    """Return one mutation at each of so many places of a part.
 
     Places are ranked by what stands there, so that a change elsewhere leaves them in the sample.
     """
     by_place = {
-        place: sorted(found, key=lambda m: rank(m.operator_name, m.definition_name))
-        for place, found in groupby(sorted(mutations(), key=place_of), key=place_of)
+        place: sorted(found, key=lambda m: rank(part, m.operator_name, m.definition_name))
+        for place, found in groupby(sorted(mutations(part), key=place_of), key=place_of)
     }
-    lines = {str(path): path.read_text().splitlines() for path in modules()}
+    lines = {str(path): path.read_text().splitlines() for path in modules(part)}
 
     def order(place: Place) -> tuple[str, Place]:
         text = lines[place.module][place.start[0] - 1].strip()
-        return rank(place.module, text, place.start[1]), place
+        return rank(part, place.module, text, place.start[1]), place
 
     chosen = sorted(by_place, key=order)[:size]
     return [by_place[place][0] for place in sorted(chosen)]
 
 
-def tests_of(module: Path) -> list[str]:
+def tests_of(part: str, module: Path) -> list[str]:
     """Return the files of tests, those first that are most likely to notice."""
-    found = sorted(path for folder in TESTED for path in Path(folder).rglob("test_*.py"))
+    found = sorted(
+        path for folder in PARTS[part].tested for path in Path(folder).rglob("test_*.py")
+    )
     parts = set(module.with_suffix("").parts) - {"calbench"}
 
     def distance(path: Path) -> tuple[int, bool]:
@@ -144,18 +164,20 @@ def prepare() -> None:
     os.chdir(own)
 
 
-def command(module: Path) -> str:
-    return f"{sys.executable} -m pytest -x -q -n 0 -p no:cacheprovider {' '.join(tests_of(module))}"
+def command(part: str, module: Path) -> str:
+    marks = f" -m '{PARTS[part].marks}'" if PARTS[part].marks else ""
+    tests = " ".join(tests_of(part, module))
+    return f"{sys.executable} -m pytest -x -q -n 0 -p no:cacheprovider{marks} {tests}"
 
 
-def tried(mutation: MutationSpec) -> WorkResult:
+def tried(part: str, mutation: MutationSpec) -> WorkResult:
     """Run the tests on a mutant."""
-    return mutate_and_test([mutation], command(mutation.module_path), TIMEOUT)
+    return mutate_and_test([mutation], command(part, mutation.module_path), TIMEOUT)
 
 
-def unchanged() -> str | None:
+def unchanged(part: str) -> str | None:
     """Run the tests on the code as it is; return what they say if one fails."""
-    outcome, output = run_tests(command(modules()[0]), TIMEOUT)
+    outcome, output = run_tests(command(part, modules(part)[0]), TIMEOUT)
     return None if outcome is TestOutcome.SURVIVED else str(output)
 
 
@@ -174,21 +196,24 @@ def changed(diff: str | None) -> Iterable[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Try a sample of mutants and print which survived."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--of", choices=PARTS, default="tables", help="part of the package")
     parser.add_argument("--size", type=int, default=100, help="mutants; 100 unless given")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--list", action="store_true", help="only name the mutants")
     given = parser.parse_args(arguments)
     os.chdir(ROOT)
-    chosen = sample(given.size)
+    chosen = sample(given.of, given.size)
     if given.list:
         for mutation in chosen:
             print(report(mutation, WorkResult("no-test")))
         return
     survivors = 0
     with ProcessPoolExecutor(given.processes, initializer=prepare) as executor:
-        if problem := executor.submit(unchanged).result():
+        if problem := executor.submit(unchanged, given.of).result():
             sys.exit(f"the tests fail without any mutant:\n{problem}")
-        for mutation, result in zip(chosen, executor.map(tried, chosen), strict=True):
+        for mutation, result in zip(
+            chosen, executor.map(partial(tried, given.of), chosen), strict=True
+        ):
             print(report(mutation, result), flush=True)
             if result.test_outcome is not TestOutcome.KILLED:
                 survivors += 1

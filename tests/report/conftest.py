@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.report.results import ExperimentResults
+from calbench.report.experiment import Experiment
 from tests.report.language_site import LanguageSite, make_language_site
 from tests.report.sample_site import SampleSite
 
@@ -20,17 +20,17 @@ def language_site(
 
 
 @pytest.fixture(scope="session")
-def speakers(language_site: LanguageSite) -> list[ExperimentResults]:
+def speakers(language_site: LanguageSite) -> list[Experiment]:
     return language_site.speakers
 
 
 @pytest.fixture(scope="session")
-def cohort(sample_site: SampleSite) -> ExperimentResults:
+def cohort(sample_site: SampleSite) -> Experiment:
     return sample_site.cohort
 
 
 @pytest.fixture(scope="session")
-def protocols(language_site: LanguageSite) -> ExperimentResults:
+def protocols(language_site: LanguageSite) -> Experiment:
     return language_site.protocols
 
 

@@ -16,7 +16,7 @@ from calbench.domain.usage import Usage
 from calbench.engine.batch import Job, plan_jobs, play_jobs
 from calbench.errors import UnavailableError
 from calbench.llm.completion import Completion, Request
-from calbench.report.results import ExperimentResults
+from calbench.report.experiment import Experiment
 from calbench.scenarios.storage import write_suite
 from calbench.scenarios.suites import build_suites
 from tests.llm.asking import price
@@ -64,8 +64,8 @@ class Tiny:
 
 
 def make_language(
-    folder: Path, name: str, *teams: str, num_scenarios: int = 3
-) -> ExperimentResults:
+    folder: Path, name: str, *teams: str, num_scenarios: int = 3, confidence: float = 0.95
+) -> Experiment:
     """Play a few scenarios of one of the language experiments, with all its teams or these."""
     spec = compose(
         [
@@ -74,12 +74,13 @@ def make_language(
             *_few("suite", num_scenarios),
             *_few("more_suites.varied", num_scenarios),
             "analysis.bootstrap_resamples=50",
+            f"analysis.confidence={confidence}",
         ]
     )
     return _played(folder, spec)
 
 
-def make_cohort(folder: Path, num_scenarios: int = 3) -> ExperimentResults:
+def make_cohort(folder: Path, num_scenarios: int = 3) -> Experiment:
     """Play a few scenarios with :class:`Tiny` in every seat.
 
     The last game is halted; in the one before every text is an attack.
@@ -102,7 +103,7 @@ def _few(suite: str, num_scenarios: int) -> tuple[str, str]:
     return f"{suite}.num_scenarios={num_scenarios}", f"{suite}.num_candidates={3 * num_scenarios}"
 
 
-def _played(folder: Path, spec: RunSpec, spoilt: Sequence[str] = ()) -> ExperimentResults:
+def _played(folder: Path, spec: RunSpec, spoilt: Sequence[str] = ()) -> Experiment:
     results = results_in(folder, spec.name)
     scenarios = build_suites(spec.suites)
     write_suite(results.suite, scenarios)
@@ -114,6 +115,8 @@ def _played(folder: Path, spec: RunSpec, spoilt: Sequence[str] = ()) -> Experime
             spoil(results.traces / team.team_id / f"{scenario_id}.json")
     prices = {MODEL: price(1.0, 0.5, 2.0)}
     write_all_tables(jobs, results.tables, Settings(spec.measure, spec.analysis, prices), _tick)
+    prices = {MODEL: Price(input=1.0, cached=0.5, output=2.0)}
+    write_all_tables(jobs, results.folder, Settings(spec.measure, spec.analysis, prices), _tick)
     return results
 
 

@@ -6,12 +6,15 @@ from typing import Any
 
 from filelock import FileLock
 
-from calbench.report.results import ExperimentResults, read_table
-from calbench.report.special import CHANNELS, SpecialResults
+from calbench.report.experiment import Experiment
+from calbench.report.tables import read_table
 from tests.report.language_samples import make_language
-from tests.report.sample_site import PUBLISHED, SampleSite
-from tests.report.samples import make_results, results_in, write_pages
+from tests.report.sample_site import SampleSite
+from tests.report.samples import PUBLISHED, make_results, results_in, write_pages
 from tests.report.unpacking import page_data
+
+OTHERS = ("language-participants", "language-everyone")
+"""Experiments of speakers that are heard by more than one agent."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +25,12 @@ class LanguageSite:
     sample: SampleSite
 
     @property
-    def speakers(self) -> list[ExperimentResults]:
+    def speakers(self) -> list[Experiment]:
         """The language experiments: whole with private messages, one team with each other."""
-        _, *others = CHANNELS
-        return [self.sample.language, *(results_in(self.root / name, name) for name in others)]
+        return [self.sample.language, *(results_in(self.root / name, name) for name in OTHERS)]
 
     @property
-    def protocols(self) -> ExperimentResults:
+    def protocols(self) -> Experiment:
         """An experiment called like a setting, on that setting's scenarios."""
         return results_in(self.root / "uniform", "uniform")
 
@@ -49,13 +51,12 @@ def make_language_site(root: Path, sample: SampleSite) -> LanguageSite:
 
 
 def _make(site: LanguageSite) -> None:
-    _, *others = CHANNELS
-    for name in others:
+    for name in OTHERS:
         make_language(site.root / name, name, "oversharer")
     scenarios = [s for s in site.sample.language.scenarios if s.setting == "uniform"]
     make_results(site.root / "uniform", "uniform", ["imap", "silent"], scenarios=scenarios)
-    special = SpecialResults([*site.speakers, site.sample.cohort], PUBLISHED)
-    write_pages([site.protocols], site.root / "src", special)
+    experiments = [site.protocols, *site.speakers, site.sample.cohort]
+    write_pages(experiments, site.root / "src", PUBLISHED)
 
 
 def page(docs: Path, name: str) -> str:

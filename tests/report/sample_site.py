@@ -7,15 +7,14 @@ from filelock import FileLock
 
 from calbench.report.build import build_site
 from calbench.report.escape import data_script
-from calbench.report.games import game_data
-from calbench.report.ledger import ledger_data
-from calbench.report.results import ExperimentResults
-from calbench.report.special import LANGUAGE, SMOLLM2, SpecialResults
+from calbench.report.experiment import Experiment
+from calbench.report.games.game import game_data
+from calbench.report.games.ledger import ledger_data
 from tests.report.hostile import halve
 from tests.report.language_samples import make_cohort, make_language
 from tests.report.samples import (
     HALF_CHARACTERS,
-    SOURCES,
+    PUBLISHED,
     STRANGE_TEAMS,
     make_results,
     play,
@@ -34,8 +33,6 @@ TEAMS = {
 HALVES = "hostile/hostile/hostile-001"
 """The game in which half characters are said, which no trace file can hold."""
 
-PUBLISHED = SOURCES.parent / "data" / "published"
-
 
 @dataclass(frozen=True)
 class SampleSite:
@@ -52,16 +49,16 @@ class SampleSite:
         return self.root / "built"
 
     @property
-    def ordinary(self) -> list[ExperimentResults]:
+    def ordinary(self) -> list[Experiment]:
         return [results_in(self.root / name, name) for name in TEAMS]
 
     @property
-    def language(self) -> ExperimentResults:
-        return results_in(self.root / LANGUAGE, LANGUAGE)
+    def language(self) -> Experiment:
+        return results_in(self.root / "language", "language")
 
     @property
-    def cohort(self) -> ExperimentResults:
-        return results_in(self.root / SMOLLM2, SMOLLM2)
+    def cohort(self) -> Experiment:
+        return results_in(self.root / "smollm2", "smollm2")
 
 
 def make_sample_site(root: Path) -> SampleSite:
@@ -78,10 +75,9 @@ def make_sample_site(root: Path) -> SampleSite:
 def _make(site: SampleSite) -> None:
     for name, teams in TEAMS.items():
         make_results(site.root / name, name, teams)
-    make_language(site.root / LANGUAGE, LANGUAGE)
-    make_cohort(site.root / SMOLLM2)
-    special = SpecialResults([site.language, site.cohort], PUBLISHED)
-    write_pages(site.ordinary, site.source, special)
+    make_language(site.root / "language", "language")
+    make_cohort(site.root / "smollm2")
+    write_pages([*site.ordinary, site.language, site.cohort], site.source, PUBLISHED)
     # No trace file can hold half a character, but a page must bear one.
     trace = play(suite_of("hostile", 3)[1], "hostile", [HALF_CHARACTERS])
     game = {**game_data(trace, "hostile"), "ledger": ledger_data(trace)}

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
+
 from calbench.analysis.output import write_all_tables
 from calbench.analysis.settings import Settings
 from calbench.analysis.summary import write_summary
@@ -15,10 +17,13 @@ from calbench.engine.drivers import run
 from calbench.engine.seating import team_of
 from calbench.protocols.base import Policy, others, own_meeting
 from calbench.protocols.registry import build_policy
-from calbench.report.pages import write_site
-from calbench.report.results import ExperimentResults
-from calbench.report.runs import runs_of
-from calbench.report.special import NONE_SPECIAL, SpecialResults
+from calbench.report.experiment import Experiment
+from calbench.report.pages import PAGES
+from calbench.report.role import Role
+from calbench.report.site import Site
+from calbench.report.tables import Tables
+from calbench.report.templating import Templates
+from calbench.report.writing import write_site
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioShape, SuiteSpec
 from calbench.scenarios.storage import write_suite
@@ -28,6 +33,11 @@ from calbench.traces.models import GameConfig, Limits, Trace
 from calbench.traces.storage import write_trace
 
 SOURCES = Path(__file__).resolve().parents[2] / "site"
+
+PUBLISHED = SOURCES.parent / "data" / "published"
+
+NOTHING = SOURCES / "nothing"
+"""A folder that is not there: a site without the numbers of others."""
 
 HOSTILE_TEXTS = (
     "<script>window.hacked = 1</script>",
@@ -106,9 +116,18 @@ def _policy(team: str) -> Policy:
     return policy
 
 
-def results_in(folder: Path, name: str) -> ExperimentResults:
+def role_of(name: str) -> Role:
+    """Return what an experiment of ``conf`` is for; another one has a page for each setting."""
+    path = SOURCES.parent / "conf" / "experiment" / f"{name}.yaml"
+    given = yaml.safe_load(path.read_text()).get("site") if path.is_file() else None
+    return Role.model_validate(given or {})
+
+
+def results_in(folder: Path, name: str) -> Experiment:
     """Name the files of an experiment that is or will be in a folder."""
-    return ExperimentResults(name, folder / "suite.jsonl", folder / "tables", folder / "traces")
+    return Experiment(
+        name, folder / "suite.jsonl", folder / "tables", folder / "traces", role_of(name)
+    )
 
 
 def make_results(
@@ -119,7 +138,7 @@ def make_results(
     num_scenarios: int = 3,
     scenarios: Sequence[Scenario] | None = None,
     confidence: float = 0.95,
-) -> ExperimentResults:
+) -> Experiment:
     """Play a suite and write its tables; if it is not given, its setting is called like the run."""
     results = results_in(folder, name)
     scenarios = suite_of(name, num_scenarios) if scenarios is None else scenarios
@@ -131,7 +150,7 @@ def make_results(
             write_trace(path, play(scenario, team))
             games.append(Game(path, team, scenario.scenario_id))
     settings = Settings(analysis=AnalysisSpec(bootstrap_resamples=200, confidence=confidence))
-    write_all_tables(games, results.tables, settings, lambda: None)
+    write_all_tables(games, results.folder, settings, lambda: None)
     return results
 
 
@@ -143,20 +162,33 @@ class Game(NamedTuple):
     scenario_id: str
 
 
-def write_pages(
-    experiments: Sequence[ExperimentResults],
+def site_of(
+    experiments: Sequence[Experiment],
     out: Path,
-    special: SpecialResults = NONE_SPECIAL,
+    published: Path = NOTHING,
+    sources: Path = SOURCES,
+) -> Site:
+    """Write the tables over these runs beside a folder; return the site of them."""
+    folder = out.with_name(f"{out.name}-summary")
+    site = Site(sources, tuple(experiments), Tables(folder), Tables(published))
+    write_summary(site.runs, folder)
+    return site
+
+
+def write_pages(
+    experiments: Sequence[Experiment],
+    out: Path,
+    published: Path = NOTHING,
     sources: Path = SOURCES,
 ) -> None:
     """Write the tables over these runs, beside the folder, and the folder of the site."""
-    write_site(sources, experiments, summary_of(experiments, out, special), out, special)
+    write_site(site_of(experiments, out, published, sources), out)
 
 
-def summary_of(
-    experiments: Sequence[ExperimentResults], out: Path, special: SpecialResults = NONE_SPECIAL
-) -> Path:
-    """Write the tables over these runs beside a folder; return where."""
-    folder = out.with_name(f"{out.name}-summary")
-    write_summary(runs_of(experiments, special), folder)
-    return folder
+def page_of(site: Site, path: str) -> str:
+    """Return the text of one page of a site."""
+    page = next(each for each in PAGES if each.path == path)
+    content = page.content(site)
+    assert content is not None
+    values = {"site": site, "page": page, "paths": set(), "explaining": [], **content.values}
+    return Templates(site.sources / "docs").filled(page.source, page.root, values)

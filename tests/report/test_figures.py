@@ -1,24 +1,29 @@
 """Figures hold the tables' numbers, say them in words, and no two teams look alike."""
 
 import csv
-import json
 import math
 import re
 from pathlib import Path
 from typing import Any
 
+import plotly.graph_objects as go
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.report import figures
 from calbench.report.figures import words
-from calbench.report.figures.charts import Series, bars, dots, lines
-from calbench.report.figures.figure import columns_of
+from calbench.report.figures.charts import Series, bars, dots
+from calbench.report.figures.curves import curves
+from calbench.report.figures.difficulty import difficulties
+from calbench.report.figures.figure import Figure, columns_of, write_figures
+from calbench.report.figures.frontier import Line
 from calbench.report.figures.labels import CHARACTER, LINE, Box, offsets
-from calbench.report.figures.style import Style, Value, plain, wrapped
-from calbench.report.frontier import Line
-from calbench.report.results import Row
+from calbench.report.figures.lines import lines
+from calbench.report.figures.plane import plane
+from calbench.report.figures.style import COLOURS, Style, Value, plain, styles
+from calbench.report.figures.template import TEMPLATE, drawing, wrapped
+from calbench.report.tables import Row
+from calbench.report.templating import Templates
 from tests.report.sample_site import SampleSite
 from tests.report.unpacking import file_value
 
@@ -38,15 +43,25 @@ def row(team: str, vps: str = "12.4000", cost: str = "0.0815", vps_kind: str = "
     }
 
 
-def plane(rows: list[Row], found: list[Line] | None = None) -> figures.Figure:
-    styles = figures.styles([*(each["team"] for each in rows), "theta"])
-    return figures.plane("plane-x", "x", rows, styles, ["x/leaderboard.csv"], found or [])
+def plane_x(rows: list[Row], found: list[Line] | None = None) -> Figure:
+    looks = styles([*(each["team"] for each in rows), "theta"])
+    tables = ["x/leaderboard.csv"]
+    return plane("plane-x", "x", rows, looks, tables, found or [], confidence="95%")
+
+
+def data(figure: go.Figure) -> list[Any]:
+    """Return the traces as pages have them."""
+    return list(figure.to_plotly_json()["data"])
+
+
+def layout(figure: go.Figure) -> Any:
+    return figure.to_plotly_json()["layout"]
 
 
 def test_plane_shows_each_team_with_both_intervals_on_its_scale() -> None:
-    figure = plane([row("imap"), row("absent", cost="")])
+    figure = plane_x([row("imap"), row("absent", cost="")])
 
-    (trace,) = figure.drawn["data"]
+    (trace,) = data(figure.drawn)
     assert trace["name"] == "imap"
     assert (trace["customdata"], trace["y"]) == ([12.4], [0.0815])
     at, above, below = (math.log10(1 + vps) for vps in (12.4, 13.0, 12.0))
@@ -54,7 +69,7 @@ def test_plane_shows_each_team_with_both_intervals_on_its_scale() -> None:
     assert trace["error_x"]["array"] == [pytest.approx(above - at, abs=2e-6)]
     assert trace["error_x"]["arrayminus"] == [pytest.approx(at - below, abs=2e-6)]
     assert trace["error_y"]["arrayminus"] == [0.0163]
-    axis = figure.drawn["layout"]["xaxis"]
+    axis = layout(figure.drawn)["xaxis"]
     ticks = zip(axis["tickvals"], axis["ticktext"], strict=True)
     assert all(at == pytest.approx(math.log10(1 + int(text)), abs=1e-6) for at, text in ticks)
     assert [each["team"] for each in figure.rows] == ["imap"]
@@ -68,7 +83,7 @@ def test_plane_says_its_extremes_and_where_lines_end() -> None:
     ]
     line = Line("theta", "DSM", (("θ = 0", row("b", "91.0000", "")), ("θ = 1", rows[2])))
 
-    says = plane(rows, [line]).says
+    says = plane_x(rows, [line]).says
 
     assert "Lowest excess VPS: a, 0; highest: b, 91." in says
     assert "Lowest adjusted excess cost: b, 0.0533; highest: a and c, 0.75." in says
@@ -76,35 +91,35 @@ def test_plane_says_its_extremes_and_where_lines_end() -> None:
 
 
 def test_open_points_are_explained_where_vps_is_measured_in_two_ways() -> None:
-    both = plane([row("imap"), row("candid", vps_kind="reflection")]).drawn
-    one = plane([row("candid", vps_kind="reflection")]).drawn
+    both = plane_x([row("imap"), row("candid", vps_kind="reflection")]).drawn
+    one = plane_x([row("candid", vps_kind="reflection")]).drawn
 
-    symbols = {trace["name"]: trace["marker"]["symbol"] for trace in both["data"]}
+    symbols = {trace["name"]: trace["marker"]["symbol"] for trace in data(both)}
     assert [name for name, symbol in symbols.items() if symbol.endswith("-open")] == [
         "candid", "by reflections",
     ]  # fmt: skip
-    assert both["layout"]["showlegend"]
-    assert not one["layout"]["showlegend"]
-    assert "by reflections" in one["layout"]["xaxis"]["title"]["text"]
+    assert layout(both)["showlegend"]
+    assert not layout(one)["showlegend"]
+    assert "by reflections" in layout(one)["xaxis"]["title"]["text"]
 
 
 def test_teams_differ_in_colour_and_shape() -> None:
     names = [f"team-{number}" for number in range(77)]
 
-    styles = figures.styles(names)
+    looks = styles(names)
 
-    assert len(set(styles.values())) == 77
-    first = [styles[name] for name in names[: len(figures.COLOURS)]]
+    assert len(set(looks.values())) == 77
+    first = [looks[name] for name in names[: len(COLOURS)]]
     assert len({style.colour for style in first}) == len({style.symbol for style in first})
 
 
 def test_difficulties_use_a_linear_scale_where_a_fraction_is_zero() -> None:
-    some = figures.difficulties({"uniform": {"easy": ["0.1", "0.2"], "hard": ["0.01"]}}, [])
-    none = figures.difficulties({"uniform": {"easy": ["0.1"], "hard": ["0.0"]}}, [])
+    some = difficulties({"uniform": {"easy": ["0.1", "0.2"], "hard": ["0.01"]}}, [])
+    none = difficulties({"uniform": {"easy": ["0.1"], "hard": ["0.0"]}}, [])
 
-    assert some.drawn["layout"]["yaxis"]["type"] == "log"
-    assert none.drawn["layout"]["yaxis"]["type"] == "linear"
-    assert some.drawn["data"][0]["x"] == ["easy", "easy", "hard"]
+    assert layout(some.drawn)["yaxis"]["type"] == "log"
+    assert layout(none.drawn)["yaxis"]["type"] == "linear"
+    assert data(some.drawn)[0]["x"] == ["easy", "easy", "hard"]
     assert "uniform: 3 scenarios from 0.01 to 0.2." in some.says
 
 
@@ -113,10 +128,10 @@ def test_dots_lie_apart_only_where_series_share_a_row() -> None:
     shared = dots(["a", "b"], [Series("x", {"a": one, "b": two}), Series("y", {"b": one})], "t")
     apart = dots(["a", "b"], [Series("x", {"a": one}), Series("y", {"b": two})], "t")
 
-    assert [trace["y"] for trace in shared["data"]] == [[-0.2, 0.8], [1.2]]
-    assert [trace["y"] for trace in apart["data"]] == [[0], [1]]
-    assert shared["data"][0]["error_x"]["array"] == [1.0, 0.0]
-    low, high = shared["layout"]["xaxis"]["range"]
+    assert [trace["y"] for trace in data(shared)] == [[-0.2, 0.8], [1.2]]
+    assert [trace["y"] for trace in data(apart)] == [[0], [1]]
+    assert data(shared)[0]["error_x"]["array"] == [1.0, 0.0]
+    low, high = layout(shared)["xaxis"]["range"]
     assert low < 0
     assert high > 3
 
@@ -129,7 +144,7 @@ def test_segments_of_bars_differ_in_pattern_and_the_interval_lies_below() -> Non
         ends=Series("sum", {"a": Value("1.5", "1.0", "2.0")}),
     )
 
-    *segments, total = figure["data"]
+    *segments, total = data(figure)
     assert len({each["marker"]["pattern"]["shape"] for each in segments}) == 3
     assert len({each["marker"]["color"] for each in segments}) == 3
     assert total["y"] == [0.42]
@@ -142,10 +157,10 @@ def test_each_line_has_one_name_in_the_legend_of_all_panels() -> None:
         {"p": {"a": line}, "q": {"a": line, "b": line}}, {"a": STYLE, "b": STYLE}, "", ""
     )
 
-    shown = [(t["name"], t["yaxis"], t["showlegend"]) for t in figure["data"]]
+    shown = [(t["name"], t["yaxis"], t["showlegend"]) for t in data(figure)]
     assert shown == [("a", "y", True), ("a", "y2", False), ("b", "y2", True)]
-    assert figure["data"][1]["line"]["dash"] != figure["data"][2]["line"]["dash"]
-    assert figure["data"][0]["y"] == [1.0, 2.0]
+    assert data(figure)[1]["line"]["dash"] != data(figure)[2]["line"]["dash"]
+    assert data(figure)[0]["y"] == [1.0, 2.0]
 
 
 coordinates = st.tuples(st.floats(0, 300), st.floats(0, 330))
@@ -184,35 +199,69 @@ def test_plotly_gets_no_tags_from_names() -> None:
     assert "<b>" not in wrapped("<b> and a very long title that goes on and on and on for ever")
 
 
+def placed(figure: Figure, tmp_path: Path) -> str:
+    """Return the figure's place on a page."""
+    (tmp_path / "page.md").write_text("{{ figure(shown) }}")
+    return Templates(tmp_path).filled("page.md", "../", {"shown": figure})
+
+
 def test_a_figure_writes_what_it_draws_and_its_place_escapes(tmp_path: Path) -> None:
     rows = ({"team": "<img src=x>", "value": "0.1250", "more": "kept out"},)
-    drawn: dict[str, Any] = {"data": [], "layout": {}}
-    figure = figures.Figure(
+    drawn = drawing([go.Scatter(x=[1], y=[0.125], name="</script>")], "across")
+    figure = Figure(
         "k", "T <b>", "says <i>", drawn, ("team", "value"), rows, ("u/games.csv",), "note"
     )
 
-    figure.write(tmp_path)
-    html = figures.place(figure, "../")
+    write_figures([figure], tmp_path)
+    html = placed(figure, tmp_path)
 
     text = (tmp_path / "tables" / "figures" / "k.csv").read_text()
     assert list(csv.reader(text.splitlines())) == [["team", "value"], ["<img src=x>", "0.1250"]]
-    script = (tmp_path / "pagedata" / "figures" / "k.js").read_text()
-    assert json.loads(re.sub(r"^calbench\.data\(.*?,|\);\n$", "", script)) == drawn
+    script = tmp_path / "pagedata" / "figures" / "k.js"
+    assert "</script>" not in script.read_text()
+    written = file_value(script)
+    assert written["data"] == [{"type": "scatter", "x": [1], "y": [0.125], "name": "</script>"}]
+    assert written["layout"]["xaxis"] == {"title": {"text": "across"}}
+    assert "template" not in written["layout"]
     assert '<data value="0.1250">' in html
     assert 'href="../tables/figures/k.csv" download' in html
     assert 'aria-label="T &lt;b&gt;. says &lt;i&gt;"' in html
     assert not re.search(r"<(img|b|i)\b", html)
 
 
-def test_numbers_of_a_figure_stand_above_their_intervals() -> None:
+def test_the_template_is_written_once_and_figures_are_drawn_in_it(tmp_path: Path) -> None:
+    looks = {"a": STYLE}
+    made = [
+        curves(f"k{place}", "Cost", "cost", {"a": [(2, "1", "0", "2")]}, looks, ["u/x.csv"])
+        for place in range(2)
+    ]
+
+    write_figures(made, tmp_path)
+
+    files = sorted(path.name for path in (tmp_path / "pagedata" / "figures").iterdir())
+    assert files == ["k0.js", "k1.js", "template.js"]
+    template = file_value(tmp_path / "pagedata" / "figures" / "template.js")
+    assert template == TEMPLATE.to_plotly_json()
+    assert template["layout"]["legend"]["orientation"] == "h"
+    assert all(figure.drawn.layout.template == TEMPLATE for figure in made)
+    write_figures([], tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_plotly_refuses_what_it_does_not_know() -> None:
+    with pytest.raises(ValueError, match="colour"):
+        drawing([], "x", yaxis={"colour": "red"})
+
+
+def test_numbers_of_a_figure_are_above_their_intervals(tmp_path: Path) -> None:
     rows = (
         {"team": "a", "share": "0.5000", "share_low": "0.2500", "share_high": "0.7500"},
         {"team": "b", "share": "1.0000", "share_low": "", "share_high": ""},
     )
     columns = columns_of("team", measures=("share",))
-    figure = figures.Figure("k", "T", "says", {}, columns, rows, ("u/games.csv",))
+    figure = Figure("k", "T", "says", drawing([], "x"), columns, rows, ("u/games.csv",))
 
-    html = figures.place(figure, "../")
+    html = placed(figure, tmp_path)
 
     heads = re.findall(r"<th[^>]*>([^<]*)</th>", html)
     assert heads == ["team", "share"]
@@ -224,9 +273,9 @@ def test_numbers_of_a_figure_stand_above_their_intervals() -> None:
 
 def test_axes_of_costs_and_privacy_name_their_unit(sample_site: SampleSite) -> None:
     titles = set()
-    for path in (sample_site.built / "pagedata" / "figures").glob("*.js"):
-        layout = file_value(path)["layout"]
-        for name, part in layout.items():
+    folder = sample_site.built / "pagedata" / "figures"
+    for path in set(folder.glob("*.js")) - {folder / "template.js"}:
+        for name, part in file_value(path)["layout"].items():
             if re.match("[xy]axis|title", name):
                 text = part.get("title", part).get("text", "")
                 titles.add(text.replace("<br>", " "))

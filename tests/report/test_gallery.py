@@ -3,17 +3,21 @@
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from calbench.analysis.datapackage import write_datapackage
 from calbench.analysis.settings import Settings
+from calbench.report.experiment import Experiment
 from calbench.report.figures import audits, difficulty, regret, talk
-from calbench.report.figures.gallery import Gallery
+from calbench.report.figures.figure import Figure, write_figures
 from calbench.report.figures.style import Style
-from calbench.report.figures.views import View, who
-from calbench.report.results import ExperimentResults
-from calbench.report.special import SpecialResults
+from calbench.report.pages import gallery
+from calbench.report.setting import Setting, player_of
+from calbench.report.site import Site
+from calbench.report.tables import Tables
+from calbench.report.templating import Templates
 from calbench.stats.spec import AnalysisSpec
 
 STYLES = {name: Style("#0072b2", "circle") for name in ("a", "b", "dsm-x", "dsm-y")}
@@ -28,10 +32,15 @@ def write(folder: Path, name: str, rows: Sequence[Mapping[str, object]]) -> None
 
 
 @pytest.fixture
-def view(tmp_path: Path) -> View:
-    results = ExperimentResults("s", tmp_path / "suite", tmp_path / "tables", tmp_path / "traces")
-    write(results.tables, "leaderboard.csv", [board("a", "0.4"), board("b", "0.9")])
-    return View(results, "s", "s")
+def view(tmp_path: Path) -> Setting:
+    folder = tmp_path / "tables"
+    write(folder, "leaderboard.csv", [board("a", "0.4"), board("b", "0.9")])
+    return Setting(Experiment("s", tmp_path / "suite", folder, tmp_path / "traces"), "s")
+
+
+def data(figure: Figure) -> list[Any]:
+    """Return the traces as pages have them."""
+    return list(figure.drawn.to_plotly_json()["data"])
 
 
 def board(team: str, fairness: str) -> dict[str, str]:
@@ -46,7 +55,7 @@ def interval(name: str, value: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("quantity", ["excess", "placed"])
-def test_thirds_are_drawn_as_the_table_has_them(view: View, quantity: str) -> None:
+def test_thirds_are_drawn_as_the_table_has_them(view: Setting, quantity: str) -> None:
     rows = [
         {
             "setting": "s", "tertile": third, "team": team, "games": "3",
@@ -57,23 +66,24 @@ def test_thirds_are_drawn_as_the_table_has_them(view: View, quantity: str) -> No
             ("hard", "a", "3.5000", "0.7000"), ("hard", "b", "", ""),
         )
     ]  # fmt: skip
-    write(view.results.tables, "games_by_third.csv", [*rows, {**rows[0], "setting": "other"}])
+    write(view.experiment.folder, "games_by_third.csv", [*rows, {**rows[0], "setting": "other"}])
 
-    figure = difficulty.by_third(view, quantity)
+    draw = {"excess": difficulty.excess_by_third, "placed": difficulty.placed_by_third}[quantity]
+    figure = draw(view, STYLES)
 
     column = {"excess": "excess_cost", "placed": "scheduled"}[quantity]
     assert [(row["team"], row["third"], row["games"]) for row in figure.rows] == [
         ("a", "easy", "3"), ("b", "easy", "3"), ("a", "hard", "3"),
     ]  # fmt: skip
     assert {row[f"{column}_low"] for row in figure.rows} == {"0.0100"}
-    drawn = {trace["name"]: trace["x"] for trace in figure.drawn["data"]}
+    drawn = {trace["name"]: trace["x"] for trace in data(figure)}
     assert drawn == {
         third: [float(row[column]) for row in figure.rows if row["third"] == third]
         for third in ("easy", "hard")
     }
 
 
-def test_excess_is_drawn_in_its_parts_and_the_largest_is_named(view: View) -> None:
+def test_excess_is_drawn_in_its_parts_and_the_largest_is_named(view: Setting) -> None:
     rows = [
         {
             "setting": "s", "team": team, "games": "7",
@@ -82,9 +92,9 @@ def test_excess_is_drawn_in_its_parts_and_the_largest_is_named(view: View) -> No
         }
         for team, excess, failed in (("a", "5.0000", "1.0000"), ("b", "11.0000", "7.0000"))
     ]  # fmt: skip
-    write(view.results.tables, "excess_parts.csv", rows)
+    write(view.experiment.folder, "excess_parts.csv", rows)
 
-    figure = regret.split(view)
+    figure = regret.split(view, STYLES)
 
     assert [(row["team"], row["games"], row["excess"]) for row in figure.rows] == [
         ("a", "7", "5.0000"), ("b", "7", "11.0000"),
@@ -94,7 +104,7 @@ def test_excess_is_drawn_in_its_parts_and_the_largest_is_named(view: View) -> No
     assert "Failed rounds is the largest part of b." in figure.says
 
 
-def test_kept_optima_are_drawn_first(view: View) -> None:
+def test_kept_optima_are_drawn_first(view: Setting) -> None:
     rows = [
         {
             "setting": "s", "team": team, "unreachable_from": place, "games": "1",
@@ -105,42 +115,48 @@ def test_kept_optima_are_drawn_first(view: View) -> None:
             ("Meeting 1", "a", "0.2500"), ("Meeting 1", "b", "1.0000"),
         )
     ]  # fmt: skip
-    write(view.results.tables, "optimum_unreachable_shares.csv", rows)
+    write(view.experiment.folder, "optimum_unreachable_shares.csv", rows)
 
-    figure = regret.optimum_unreachable(view)
+    figure = regret.optimum_unreachable(view, STYLES)
 
     assert [(row["team"], row["unreachable_from"], row["share"]) for row in figure.rows] == [
         (row["team"], row["unreachable_from"], row["share"]) for row in rows
     ]
-    assert [trace["name"] for trace in figure.drawn["data"]][:2] == ["Never", "Meeting 1"]
-    assert "Lowest share of games that keep the optimum: b, 0; highest: a, 0.5." in figure.says
-    assert "Lowest share that loses it in meeting 1: a, 0.25; highest: b, 1." in figure.says
+    assert [trace["name"] for trace in data(figure)][:2] == ["Never", "Meeting 1"]
+    assert (
+        "Lowest share of games that keep the optimum reachable: b, 0; highest: a, 0.5."
+        in figure.says
+    )
+    assert (
+        "Lowest share in which meeting 1 makes it unreachable: a, 0.25; highest: b, 1."
+        in figure.says
+    )
 
 
 @pytest.mark.parametrize(("confidence", "said"), [(0.5, "50%"), (0.999, "99.9%")])
 def test_captions_say_with_which_confidence_intervals_were_made(
-    view: View, confidence: float, said: str
+    view: Setting, confidence: float, said: str
 ) -> None:
     made_with = Settings(analysis=AnalysisSpec(confidence=confidence))
-    write_datapackage([], view.results.tables, made_with)
-    write(view.results.tables, "first_speaker.csv", [speaker("dsm-x", "0.5", "0.3")])
+    write_datapackage([], view.experiment.folder, made_with)
+    write(view.experiment.folder, "first_speaker.csv", [speaker("dsm-x", "0.5", "0.3")])
 
-    figure = talk.first_speaker(view, "vps")
+    figure = talk.first_vps(view, STYLES)
 
     assert f"with {said} intervals" in figure.note
     level = {"50%": "0.5", "99.9%": "0.001"}[said]
-    assert [t["name"] for t in figure.drawn["data"]] == [
+    assert [t["name"] for t in data(figure)] == [
         f"adjusted p below {level}" if level == "0.5" else f"adjusted p from {level} up"
     ]
 
 
-def test_fairness_has_its_interval_and_beside_it_the_range_of_ties(view: View) -> None:
+def test_fairness_has_its_interval_and_beside_it_the_range_of_ties(view: Setting) -> None:
     ties = {"setting": "s", "team": "a", "fairness_least": "0.2", "fairness_greatest": "0.7"}
-    write(view.results.tables, "sensitivity.csv", [ties])
+    write(view.experiment.folder, "sensitivity.csv", [ties])
 
     figure = regret.fairness(view, STYLES)
 
-    ranges, values = figure.drawn["data"]
+    ranges, values = data(figure)
     assert (ranges["base"], ranges["x"]) == ([0.2], [0.5])
     assert values["x"] == [0.4, 0.9]
     assert values["error_x"]["array"] == [1.1, 0.6]
@@ -156,13 +172,13 @@ def speaker(teams: str, difference: str, p: str) -> dict[str, str]:
     }  # fmt: skip
 
 
-def test_first_speakers_are_marked_by_the_corrected_p(view: View) -> None:
+def test_first_speakers_are_marked_by_the_corrected_p(view: Setting) -> None:
     rows = [speaker("dsm-x", "0.5", "0.0499"), speaker("dsm-y", "-0.5", "0.0500")]
-    write(view.results.tables, "first_speaker.csv", [*rows, speaker("dsm-z", "", "")])
+    write(view.experiment.folder, "first_speaker.csv", [*rows, speaker("dsm-z", "", "")])
 
-    figure = talk.first_speaker(view, "vps")
+    figure = talk.first_vps(view, STYLES)
 
-    assert [(t["text"], t["x"]) for t in figure.drawn["data"]] == [
+    assert [(t["text"], t["x"]) for t in data(figure)] == [
         (["dsm-x"], [0.5]), (["dsm-y"], [-0.5]),
     ]  # fmt: skip
     assert figure.says.endswith("Adjusted p below 0.05: dsm-x.")
@@ -176,19 +192,19 @@ def spoken(place: int, role: str, messages: str) -> dict[str, object]:
     }  # fmt: skip
 
 
-def test_messages_count_meetings_from_one_and_hide_silent_outsiders(view: View) -> None:
+def test_messages_count_meetings_from_one_and_hide_silent_outsiders(view: Setting) -> None:
     rows = [spoken(0, "first", "2.5"), spoken(1, "first", "3.0"), spoken(0, "outsider", "0.0000")]
-    write(view.results.tables, "messages_by_meeting.csv", rows)
+    write(view.experiment.folder, "messages_by_meeting.csv", rows)
 
     figure = talk.messages_by_meeting(view, STYLES)
 
-    first, *_ = figure.drawn["data"]
+    first, *_ = data(figure)
     assert (first["name"], first["customdata"], first["y"]) == ("a", [1, 2], [2.5, 3.0])
     assert {row["role"] for row in figure.rows} == {"first"}
     assert "First speaker of the meeting, meeting 2: a has messages 3." in figure.says
 
 
-def test_whoever_says_most_is_compared_with_whoever_pays_least(view: View) -> None:
+def test_whoever_says_most_is_compared_with_whoever_pays_least(view: Setting) -> None:
     rows = [
         {
             "setting": "s", "player": name, "teams": name,
@@ -197,17 +213,17 @@ def test_whoever_says_most_is_compared_with_whoever_pays_least(view: View) -> No
         }
         for name, said, cost in (("a", "1.0", "0.5"), ("b", "4.0", "0.5"), ("dsm-x", "2", "0.6"))
     ]  # fmt: skip
-    write(view.results.tables, "players.csv", rows)
+    write(view.experiment.folder, "players.csv", rows)
 
     figure = talk.messages_excess(view, STYLES)
 
     assert figure.says.endswith("b, who said most, pays the least.")
-    assert {t["name"]: (t["x"], t["y"]) for t in figure.drawn["data"]} == {
+    assert {t["name"]: (t["x"], t["y"]) for t in data(figure)} == {
         "a": ([1.0], [0.5]), "b": ([4.0], [0.5]), "dsm-x": ([2.0], [0.6]),
     }  # fmt: skip
 
 
-def test_patterns_by_message_and_by_game_are_drawn_apart(view: View) -> None:
+def test_patterns_by_message_and_by_game_are_drawn_apart(view: Setting) -> None:
     rows = [
         {
             "setting": "s", "team": "a", "player": player, "pattern": pattern, "level": "message",
@@ -219,11 +235,11 @@ def test_patterns_by_message_and_by_game_are_drawn_apart(view: View) -> None:
             ("p", "confirmation_tax", "messages", "0.9000"),
         )
     ]  # fmt: skip
-    write(view.results.tables, "audit_patterns.csv", rows)
+    write(view.experiment.folder, "audit_patterns.csv", rows)
     low, high = "0.1419", "0.4020"
     shares = [{**row, "rate_low": low, "rate_high": high} for row in (rows[0], rows[2])]
     shares[1] |= {"rate_low": "0.8000", "rate_high": "0.9900"}
-    write(view.results.tables, "audit_pattern_rates.csv", shares)
+    write(view.experiment.folder, "audit_pattern_rates.csv", shares)
 
     said, happened = audits.patterns(view, STYLES), audits.events(view, STYLES)
 
@@ -232,7 +248,7 @@ def test_patterns_by_message_and_by_game_are_drawn_apart(view: View) -> None:
     assert (rounds["rate"], rounds["rate_low"]) == ("4.0000", "")
     assert said.says == "Confirmation tax: a has share of messages 0.025."
     assert happened.says == "Output truncation: a has times found in a game 4."
-    axes = [figure.drawn["layout"]["xaxis"] for figure in (said, happened)]
+    axes = [figure.drawn.to_plotly_json()["layout"]["xaxis"] for figure in (said, happened)]
     assert axes[0]["range"][1] < 0.5  # a rare one is not flattened
     assert [axis["title"]["text"] for axis in axes] == [
         "Share of messages", "Times found in a game",
@@ -240,27 +256,34 @@ def test_patterns_by_message_and_by_game_are_drawn_apart(view: View) -> None:
     assert audits.leaks(view, STYLES).rows == ()
 
 
-def test_figures_without_a_number_say_so_and_write_nothing(view: View, tmp_path: Path) -> None:
-    gallery = Gallery([view], STYLES)
+def test_figures_without_a_number_say_so_and_write_nothing(view: Setting, tmp_path: Path) -> None:
+    nobody = Tables(tmp_path / "nothing")
+    site = Site(tmp_path, (view.experiment,), nobody, nobody)
 
-    gallery.write(tmp_path / "docs")
-    parts = gallery.parts()
+    found = gallery.content(site, "cost")
+    write_figures(found.figures, tmp_path / "docs")
+    (tmp_path / "page.md").write_text(
+        "{% for each in sections.values() %}{{ views(each) }}{% endfor %}"
+    )
+    text = Templates(tmp_path).filled("page.md", "../", found.values)
 
-    assert gallery.shown("cost") == ["s"]
-    assert gallery.shown("words") == []
-    assert 'data-figure="figures/fairness-s"' in parts["views-fairness"]()
-    assert "Nothing to draw: no row of s/regret.csv has a number." in parts["views-split"]()
-    assert parts["views-leaks"]() == ""
+    assert [each.setting.slug for each in found.values["sections"]["split"].views] == ["s"]
+    assert 'data-figure="figures/fairness-s"' in text
+    assert "Nothing to draw: no row of s/excess_parts.csv has a number." in text
+    assert gallery.of("words")(site) is None
     files = [path.name for path in (tmp_path / "docs").rglob("*.*")]
-    assert sorted(files) == ["fairness-s.csv", "fairness-s.js"]
+    assert sorted(files) == ["fairness-s.csv", "fairness-s.js", "template.js"]
+
+
+def test_every_section_is_on_one_page_under_its_own_name() -> None:
+    names = [section.name for section in gallery.SECTIONS]
+
+    assert len(set(names)) == len(names)
+    assert {section.page for section in gallery.SECTIONS} == {
+        "talk", "cost", "difficulty", "words",
+    }  # fmt: skip
 
 
 def test_players_are_called_by_their_team_unless_they_sat_in_several() -> None:
-    assert who({"player": "dsm", "teams": "dsm-welfare"}) == "dsm-welfare"
-    assert who({"player": "candid", "teams": "candid mixed-scripted"}) == "candid"
-
-
-def test_special_results_without_speakers_bring_no_view() -> None:
-    from calbench.report.figures import views
-
-    assert views([], SpecialResults((), Path())) == []
+    assert player_of({"player": "dsm", "teams": "dsm-welfare"}) == "dsm-welfare"
+    assert player_of({"player": "candid", "teams": "candid mixed-scripted"}) == "candid"

@@ -2,13 +2,14 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from calbench.metrics.speech.patterns import PATTERNS
-from calbench.report.games import game_data, prompt_data, shown_note
-from calbench.report.results import ExperimentResults
-from calbench.report.search import bucket_of, words_of
-from calbench.report.special import LANGUAGE, SMOLLM2
+from calbench.report.experiment import Experiment
+from calbench.report.games.game import game_data, prompt_data
+from calbench.report.games.search import bucket_of, words_of
+from calbench.report.role import Role
 from calbench.scenarios.labels import TIERS
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import read_trace
@@ -35,23 +36,23 @@ def test_games_of_equal_settings_keep_apart(docs: Path) -> None:
 
 
 def test_only_so_many_scenarios_of_a_setting_are_shown_and_that_is_said(
-    speakers: list[ExperimentResults],
+    speakers: list[Experiment],
 ) -> None:
-    shown = speakers[0].spread(2)
+    few, enough, more = (replace(speakers[0], role=Role(games=games)) for games in (2, 3, 99))
 
-    assert [s.scenario_id for s in shown] == [
+    assert [s.scenario_id for s in few.shown] == [
         "uniform-000", "uniform-001", "varied-000", "varied-001",
     ]  # fmt: skip
-    assert speakers[0].spread(99) == speakers[0].scenarios
-    assert shown_note(speakers[0], 2).startswith("4 of 6 scenarios are shown here")
-    assert shown_note(speakers[0], None) == shown_note(speakers[0], 3) == ""
+    assert more.shown == speakers[0].scenarios
+    assert few.shown_note.startswith("4 of 6 scenarios are shown here")
+    assert enough.shown_note == more.shown_note == ""
 
 
 def test_page_data_of_a_language_game_is_small(docs: Path) -> None:
     sizes = [
         [
             path.stat().st_size
-            for path in sorted((docs / "pagedata" / kind / LANGUAGE).rglob("*.js"))
+            for path in sorted((docs / "pagedata" / kind / "language").rglob("*.js"))
         ]
         for kind in ("games", "prompts")
     ]
@@ -60,7 +61,7 @@ def test_page_data_of_a_language_game_is_small(docs: Path) -> None:
     assert max(map(sum, zip(*sizes, strict=True))) < GAME_BYTES
 
 
-def test_prompts_are_word_for_word_those_of_the_trace(speakers: list[ExperimentResults]) -> None:
+def test_prompts_are_word_for_word_those_of_the_trace(speakers: list[Experiment]) -> None:
     trace = read_trace(speakers[0].traces / "guarded" / "uniform-000.json")
     prompts = prompt_data(trace)
     assert prompts is not None
@@ -74,12 +75,15 @@ def test_prompts_are_word_for_word_those_of_the_trace(speakers: list[ExperimentR
             lines = [line for at, count in pairs for line in prompts["lines"][at : at + count]]
             assert "".join(lines) == prompt
     assert len(prompts["lines"]) == len(set(prompts["lines"]))
-    assert "Constraints" not in json.dumps(game_data(trace, LANGUAGE))
+    assert "Constraints" not in json.dumps(game_data(trace, "language"))
 
 
 def test_hostile_words_of_a_model_are_data_and_never_markup(docs: Path) -> None:
     folder = docs / "pagedata"
-    files = [*(folder / "games" / SMOLLM2).rglob("*"), *(folder / "prompts" / SMOLLM2).rglob("*")]
+    files = [
+        *(folder / "games" / "smollm2").rglob("*"),
+        *(folder / "prompts" / "smollm2").rglob("*"),
+    ]
     scripts = [path.read_text() for path in files if path.is_file()]
 
     assert len(scripts) == 6
@@ -91,9 +95,9 @@ def test_hostile_words_of_a_model_are_data_and_never_markup(docs: Path) -> None:
         assert "window.hacked" not in page(docs, name)
 
 
-def test_halted_games_are_marked(docs: Path, cohort: ExperimentResults) -> None:
+def test_halted_games_are_marked(docs: Path, cohort: Experiment) -> None:
     halted = read_trace(cohort.traces / "my-model" / "smollm2-002.json")
-    (entry,) = [e for e in data(docs, "index")["experiments"] if e["name"] == SMOLLM2]
+    (entry,) = [e for e in data(docs, "index")["experiments"] if e["name"] == "smollm2"]
 
     assert unpacked(entry["games"]["halted"], 3) == [None, None, True]
     assert any(isinstance(event, GameHalted) for event in halted.events)
@@ -115,10 +119,10 @@ def test_notes_reflections_and_tokens_reach_the_browser(docs: Path) -> None:
 
 
 def test_audits_of_games_add_up_to_the_tables_of_audits(
-    docs: Path, speakers: list[ExperimentResults]
+    docs: Path, speakers: list[Experiment]
 ) -> None:
     counts: Counter[tuple[str, ...]] = Counter()
-    for row in rows_of(docs, LANGUAGE, "audit_games.csv"):
+    for row in rows_of(docs, "language", "audit_games.csv"):
         told = {tier: int(row[f"told_{tier}"]) for tier in TIERS}
         assert sum(told.values()) == int(row["labels_told"])
         for name in (*told, *(pattern.name for pattern in PATTERNS)):
@@ -140,13 +144,14 @@ def test_index_says_what_the_audits_found(docs: Path) -> None:
     index = data(docs, "index")
     entry = index["experiments"][-2]
     audits = {
-        (row["team"], row["scenario_id"]): row for row in rows_of(docs, LANGUAGE, "audit_games.csv")
+        (row["team"], row["scenario_id"]): row
+        for row in rows_of(docs, "language", "audit_games.csv")
     }
     teams = [team for team, _ in entry["teams"]]
     places = [(team, scenario) for scenario in entry["scenarios"]["id"] for team in teams]
     games = {name: unpacked(each, len(places)) for name, each in entry["games"].items()}
 
-    assert entry["name"] == LANGUAGE
+    assert entry["name"] == "language"
     assert audits.keys() == set(places)
     for number, place in enumerate(places):
         row = audits[place]
@@ -166,7 +171,7 @@ def test_excluded_and_typed_games_have_no_audit(docs: Path) -> None:
 
     assert typed["games"]["told"] == {"all": None}
     assert unpacked(excluded["games"]["told"], 3)[2] is None
-    assert [row["scenario_id"] for row in rows_of(docs, SMOLLM2, "audit_games.csv")] == [
+    assert [row["scenario_id"] for row in rows_of(docs, "smollm2", "audit_games.csv")] == [
         "smollm2-000",
         "smollm2-001",
     ]

@@ -9,14 +9,19 @@ import pytest
 
 from calbench.errors import CalbenchError
 from calbench.metrics.usage import PROBLEMS
-from calbench.report import figures, language_tables
-from calbench.report.language_tables import Named
-from calbench.report.results import ExperimentResults, read_table
-from calbench.report.special import LANGUAGE, SMOLLM2, SpecialResults
+from calbench.report.experiment import Experiment
+from calbench.report.figures.plane import VPS_KIND_NAMES
+from calbench.report.pages.gallery import SECTIONS
+from calbench.report.role import Role
+from calbench.report.site import Site
+from calbench.report.tables import Tables, read_table
 from tests.report.language_site import copied, data, page, rows_of
-from tests.report.samples import make_results, write_pages
+from tests.report.samples import NOTHING, PUBLISHED, SOURCES, make_results, page_of, write_pages
 from tests.report.test_site_source import Numbers
-from tests.report.test_special_pages import PUBLISHED, cells, figure, navigation
+from tests.report.written import cells, figure, navigation
+
+GALLERIES = dict.fromkeys(section.page for section in SECTIONS)
+"""Pages of figures."""
 
 
 @pytest.mark.parametrize("name", ["language", "smollm2"])
@@ -29,21 +34,21 @@ def test_every_number_stands_in_a_table_beside_it(docs: Path, name: str) -> None
 
 
 def test_every_estimate_of_every_channel_is_shown_with_its_kind(
-    docs: Path, speakers: list[ExperimentResults]
+    docs: Path, speakers: list[Experiment]
 ) -> None:
     text = page(docs, "language")
 
     for experiment in speakers:
-        for row in experiment.table("leaderboard.csv"):
+        for row in experiment.tables.rows("leaderboard.csv"):
             assert row["vps_kind"] == "reflection"
             assert f'<data value="{row["excess_vps"]}">' in text
             assert f'<data value="{row["excess_vps_high"]}">' in text
-        for row in experiment.table("privacy/reflection_calibration.csv"):
+        for row in experiment.tables.rows("privacy/reflection_calibration.csv"):
             assert f'<data value="{row["precision"]}">' in text
     assert text.count("scripted agents</span>") == 2 * (2 * 4 + 2)  # leaderboards and planes
     assert "protocol</span>" in text
     assert "language models</span>" not in text
-    assert language_tables.NO_CALLS in text
+    assert "<p>No model was asked, so there are no tokens to count" in text
 
 
 def test_mixed_teams_are_also_listed_by_player(docs: Path) -> None:
@@ -51,7 +56,7 @@ def test_mixed_teams_are_also_listed_by_player(docs: Path) -> None:
 
     assert text.count("<caption>Private messages, by player: mean") == 1
     assert text.count("<caption>To all agents, by player") == 0
-    players = rows_of(docs, LANGUAGE, "players.csv")
+    players = rows_of(docs, "language", "players.csv")
     assert {row["teams"] for row in players} == {
         f"{name} mixed-scripted" for name in ("candid", "guarded", "oversharer")
     }
@@ -112,7 +117,7 @@ def test_every_figure_has_words_from_its_numbers_a_file_and_a_table(docs: Path) 
             assert plot["file"][0] == f"../tables/{key}.csv"
             assert all((docs / "results" / each).resolve().is_file() for each in plot["file"])
             assert plot["details"]
-            if name in figures.PAGES and key != "figures/difficulty":
+            if name in GALLERIES and key != "figures/difficulty":
                 assert plot["table"]
                 rows = read_table(docs / "tables" / f"{key}.csv")
                 held = {cell for row in rows for cell in row.values()}
@@ -124,7 +129,7 @@ def test_every_figure_has_words_from_its_numbers_a_file_and_a_table(docs: Path) 
     assert len(keys) == len(set(keys)) > 100
 
 
-@pytest.mark.parametrize("key", [name for names in figures.PAGES.values() for name in names])
+@pytest.mark.parametrize("key", [section.name for section in SECTIONS])
 def test_plotly_knows_every_property_of_the_figures(docs: Path, key: str) -> None:
     drawn = data(docs, f"figures/{key}-language-uniform")
 
@@ -132,12 +137,12 @@ def test_plotly_knows_every_property_of_the_figures(docs: Path, key: str) -> Non
 
 
 def test_sections_of_figures_show_one_view_of_each_at_first(docs: Path) -> None:
-    for name in figures.PAGES:
+    for name in GALLERIES:
         text = page(docs, name)
         views = re.findall(r'<section class="(cb-view[^"]*)" data-view="([^"]*)"', text)
 
         first = views[0][1]
-        assert len(views) % len(figures.PAGES[name]) == 0
+        assert len(views) % sum(section.page == name for section in SECTIONS) == 0
         for style, key in views:
             assert ("cb-shown" in style) == (key == first)
     assert 'id="leaks-language-uniform"' in page(docs, "words")
@@ -145,11 +150,11 @@ def test_sections_of_figures_show_one_view_of_each_at_first(docs: Path) -> None:
 
 
 def test_protocols_on_other_scenarios_are_not_put_beside(
-    speakers: list[ExperimentResults], tmp_path: Path
+    speakers: list[Experiment], tmp_path: Path
 ) -> None:
     elsewhere = make_results(tmp_path / "uniform", "uniform", ["imap"])
 
-    write_pages([elsewhere], tmp_path / "src", SpecialResults(speakers, PUBLISHED))
+    write_pages([elsewhere, *speakers], tmp_path / "src", PUBLISHED)
 
     drawn = figure(tmp_path / "src" / "docs", "plane-language-uniform")["data"]
     assert {trace["name"] for trace in drawn} == {
@@ -165,10 +170,8 @@ def test_plane_of_typed_teams_names_them_and_nothing_else(docs: Path) -> None:
     assert all("-open" not in trace["marker"]["symbol"] for trace in drawn["data"])
 
 
-def test_cohort_page_says_what_became_of_the_meetings(
-    docs: Path, cohort: ExperimentResults
-) -> None:
-    (row,) = cohort.table("outcomes.csv")
+def test_cohort_page_says_what_became_of_the_meetings(docs: Path, cohort: Experiment) -> None:
+    (row,) = cohort.tables.rows("outcomes.csv")
     text = page(docs, "smollm2")
 
     share = row["scheduled"] if int(row["scheduled"]) else "None"
@@ -176,7 +179,7 @@ def test_cohort_page_says_what_became_of_the_meetings(
     ends = {
         "no_batch": "without a valid batch",
         "inconsistent_slots": "not in one slot",
-        "provider_fault": "lost to a fault of the provider",
+        "provider_fault": "excluded by a fault of the provider",
     }
     assert int(row["provider_fault"]) > 0
     for outcome, words in ends.items():
@@ -185,11 +188,9 @@ def test_cohort_page_says_what_became_of_the_meetings(
     assert "language models</span>" in text
 
 
-def test_cohort_without_a_meeting_says_none_and_why(
-    cohort: ExperimentResults, tmp_path: Path
-) -> None:
-    tables = copied(cohort.tables, tmp_path / "tables")
-    (row,) = cohort.table("outcomes.csv")
+def test_cohort_without_a_meeting_says_none_and_why(cohort: Experiment, tmp_path: Path) -> None:
+    tables = copied(cohort.folder, tmp_path / "tables")
+    (row,) = cohort.tables.rows("outcomes.csv")
     path = tables / "outcomes.csv"
     missed = {
         **row,
@@ -197,20 +198,20 @@ def test_cohort_without_a_meeting_says_none_and_why(
         "scheduled": "0",
     }
     path.write_text(f"{','.join(missed)}\n{','.join(missed.values())}\n")
-    changed = ExperimentResults(SMOLLM2, cohort.suite, tables, cohort.traces)
+    changed = Experiment("smollm2", cohort.suite, tables, cohort.traces, cohort.role)
+    site = Site(SOURCES, (changed,), Tables(tmp_path), Tables(NOTHING))
 
-    write_pages([], tmp_path / "src", SpecialResults([changed], PUBLISHED))
+    text = page_of(site, "results/smollm2.md")
 
-    text = page(tmp_path / "src" / "docs", "smollm2")
     assert f"None of its {row['meetings']} meetings in {row['games']} games was scheduled." in text
     assert "They ended so: " in text
     assert f"{missed['no_batch']} without a valid batch" in text
 
 
-def test_replies_and_tokens_are_those_of_the_tables(docs: Path, cohort: ExperimentResults) -> None:
+def test_replies_and_tokens_are_those_of_the_tables(docs: Path, cohort: Experiment) -> None:
     text = page(docs, "smollm2")
-    (replies,) = cohort.table("reply_outcomes.csv")
-    (usage,) = cohort.table("usage.csv")
+    (replies,) = cohort.tables.rows("reply_outcomes.csv")
+    (usage,) = cohort.tables.rows("usage.csv")
 
     assert int(replies["not_json"]) > 0
     assert int(replies["recovered"]) > 0
@@ -230,9 +231,7 @@ def test_pages_are_in_the_navigation_and_on_the_home_page(docs: Path) -> None:
     assert 'href="results/smollm2.html"' in home
 
 
-def test_pages_are_absent_with_their_experiments(
-    protocols: ExperimentResults, tmp_path: Path
-) -> None:
+def test_pages_are_absent_with_their_experiments(protocols: Experiment, tmp_path: Path) -> None:
     write_pages([protocols], tmp_path / "src")
 
     docs = tmp_path / "src" / "docs"
@@ -243,27 +242,30 @@ def test_pages_are_absent_with_their_experiments(
 
 
 def test_calibration_that_was_not_made_is_said_to_be_missing(
-    speakers: list[ExperimentResults], tmp_path: Path
+    speakers: list[Experiment], tmp_path: Path
 ) -> None:
-    tables = copied(speakers[0].tables, tmp_path / "tables")
-    bare = ExperimentResults(LANGUAGE, speakers[0].suite, tables, speakers[0].traces)
+    first = speakers[0]
+    tables = copied(first.folder, tmp_path / "tables")
+    bare = Experiment("language", first.suite, tables, first.traces, first.role)
 
-    assert "<table" not in language_tables.calibration([Named("x", bare)])
-    assert "privacy" not in " ".join(language_tables.downloads(bare))
+    text = page_of(Site(SOURCES, (bare,), Tables(tmp_path), Tables(NOTHING)), "results/language.md")
+
+    assert "<p>Nobody was asked to reflect, or the answers were not measured.</p>" in text
+    assert "privacy/" not in text
 
 
 def test_setting_page_never_takes_the_place_of_another(
-    protocols: ExperimentResults, tmp_path: Path
+    protocols: Experiment, tmp_path: Path
 ) -> None:
-    tables = copied(protocols.tables, tmp_path / "tables")
+    tables = copied(protocols.folder, tmp_path / "tables")
     for path in tables.glob("*.csv"):
-        path.write_text(re.sub(r"^uniform,", "language,", path.read_text(), flags=re.MULTILINE))
-    named = ExperimentResults("language", protocols.suite, tables, protocols.traces)
+        path.write_text(re.sub(r"^uniform,", "plane,", path.read_text(), flags=re.MULTILINE))
+    named = Experiment("plane", protocols.suite, tables, protocols.traces, Role())
 
-    with pytest.raises(CalbenchError, match=r"results/language\.md"):
+    with pytest.raises(CalbenchError, match=r"results/plane\.md"):
         write_pages([named], tmp_path / "src")
 
 
 def test_every_way_to_measure_vps_has_a_name() -> None:
     for kind in ("protocol", "reflection", "mixed", ""):
-        assert figures.VPS_KIND_NAMES[kind]
+        assert VPS_KIND_NAMES[kind]

@@ -1,37 +1,37 @@
 """The leaderboard: every number of the tables, nothing mixed that cannot be compared."""
 
 import csv
-import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from calbench.analysis.measures import MEASURES
-from calbench.report import board, comparisons, leaderboard, numbers, ratings
-from calbench.report.results import ExperimentResults, Summary, read_table
-from calbench.report.special import SpecialResults
+from calbench.report.experiment import Experiment
+from calbench.report.pages import comparisons, leaderboard
+from calbench.report.site import Site
+from calbench.report.tables import Row, Tables, read_table
+from calbench.report.writing import write_site
 from tests.report.sample_site import SampleSite
-from tests.report.samples import make_results, summary_of, write_pages
+from tests.report.samples import NOTHING, PUBLISHED, SOURCES, make_results, page_of, site_of
 from tests.report.test_site_source import Numbers
-from tests.report.test_special_pages import PUBLISHED
+from tests.report.unpacking import file_value
 
 
 @pytest.fixture(scope="module")
-def spoken(sample_site: SampleSite) -> ExperimentResults:
+def spoken(sample_site: SampleSite) -> Experiment:
     return sample_site.language
 
 
 @pytest.fixture(scope="module")
-def cohort(sample_site: SampleSite) -> ExperimentResults:
+def cohort(sample_site: SampleSite) -> Experiment:
     return sample_site.cohort
 
 
 @pytest.fixture(scope="module")
-def played(
-    spoken: ExperimentResults, tmp_path_factory: pytest.TempPathFactory
-) -> ExperimentResults:
+def played(spoken: Experiment, tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     """Protocols on the scenarios of the language experiment."""
     folder = tmp_path_factory.mktemp("uniform")
     scenarios = [s for s in spoken.scenarios if s.setting == "uniform"]
@@ -39,31 +39,37 @@ def played(
 
 
 @pytest.fixture(scope="module")
-def docs(
-    spoken: ExperimentResults,
-    cohort: ExperimentResults,
-    played: ExperimentResults,
+def site(
+    spoken: Experiment,
+    cohort: Experiment,
+    played: Experiment,
     tmp_path_factory: pytest.TempPathFactory,
-) -> Path:
+) -> Site:
     out = tmp_path_factory.mktemp("site") / "src"
-    write_pages([played], out, SpecialResults([spoken, cohort], PUBLISHED))
+    return site_of([played, spoken, cohort], out, PUBLISHED)
+
+
+@pytest.fixture(scope="module")
+def docs(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("written") / "src"
+    write_site(site, out)
     return out / "docs"
 
 
 @pytest.fixture(scope="module")
-def views(
-    docs: Path, spoken: ExperimentResults, cohort: ExperimentResults, played: ExperimentResults
-) -> tuple[board.View, ...]:
-    rows = read_table(docs / "tables" / "leaderboard.csv")
-    return board.views_of(rows, [played, spoken, cohort])
+def views(site: Site) -> tuple[leaderboard.View, ...]:
+    return leaderboard.views_of(site)
 
 
 def page_data(docs: Path, key: str) -> Any:
-    text = (docs / "pagedata" / f"{key}.js").read_text()
-    return json.loads(re.sub(r"^calbench\.data\(.*?,|\);\n$", "", text))
+    return file_value(docs / "pagedata" / f"{key}.js")
 
 
-def test_same_scenarios_and_channel_are_one_view(views: tuple[board.View, ...]) -> None:
+def rows_of(views: tuple[leaderboard.View, ...]) -> list[Row]:
+    return [row for view in views for row in view.rows]
+
+
+def test_same_scenarios_and_channel_are_one_view(views: tuple[leaderboard.View, ...]) -> None:
     assert [(view.setting, view.channel, view.experiments) for view in views] == [
         ("uniform", "private messages", ("uniform", "language")),
         ("varied", "private messages", ("language",)),
@@ -81,12 +87,11 @@ def test_same_scenarios_and_channel_are_one_view(views: tuple[board.View, ...]) 
     ]
 
 
-def test_other_scenarios_are_another_view(played: ExperimentResults, tmp_path: Path) -> None:
+def test_other_scenarios_are_another_view(played: Experiment, tmp_path: Path) -> None:
     other = make_results(tmp_path, "uniform", ["imap"], num_scenarios=2)
-    renamed = ExperimentResults("later", other.suite, other.tables, other.traces)
+    renamed = Experiment("later", other.suite, other.folder, other.traces)
 
-    summary = Summary(summary_of([played, renamed], tmp_path / "src"))
-    found = board.views_of(summary.table("leaderboard.csv"), [played, renamed])
+    found = leaderboard.views_of(site_of([played, renamed], tmp_path / "src"))
 
     assert [(view.channel, view.experiments) for view in found] == [
         ("private messages", ("uniform",)),
@@ -95,33 +100,35 @@ def test_other_scenarios_are_another_view(played: ExperimentResults, tmp_path: P
 
 
 def test_every_number_is_a_cell_of_a_table(
-    views: tuple[board.View, ...],
-    played: ExperimentResults,
-    spoken: ExperimentResults,
-    cohort: ExperimentResults,
+    views: tuple[leaderboard.View, ...],
+    played: Experiment,
+    spoken: Experiment,
+    cohort: Experiment,
 ) -> None:
     by_name = {each.name: each for each in (played, spoken, cohort)}
     for view in views:
         for row in view.rows[:-1]:
-            tables = by_name[row["experiment"]]
+            tables = by_name[row["experiment"]].tables
             (own,) = (
                 r
-                for r in tables.table("leaderboard.csv")
+                for r in tables.rows("leaderboard.csv")
                 if (r["setting"], r["team"]) == (view.setting, row["team"])
             )
             assert {name: row[name] for name in own if name in row} == {
                 name: cell for name, cell in own.items() if name in row
             }
-            for usage in tables.table("usage.csv"):
+            for usage in tables.rows("usage.csv"):
                 if usage["team"] == row["team"]:
-                    assert {n: row[n] for n in board.USAGE} == {n: usage[n] for n in board.USAGE}
+                    assert {n: row[n] for n in leaderboard.USAGE} == {
+                        n: usage[n] for n in leaderboard.USAGE
+                    }
             assert bool(row["calls"]) == (row["team"] == "my-model")
 
 
 def test_agent_games_are_counted_as_the_measure_says(
-    views: tuple[board.View, ...], played: ExperimentResults
+    views: tuple[leaderboard.View, ...], played: Experiment
 ) -> None:
-    rows = played.table("agent_games.csv")
+    rows = played.tables.rows("agent_games.csv")
     for row in views[0].rows[:3]:
         own = [r for r in rows if r["team"] == row["team"]]
         assert row["excess_cost_n"] == str(len(own))
@@ -131,7 +138,7 @@ def test_agent_games_are_counted_as_the_measure_says(
 
 
 def test_oracle_pays_what_the_oracle_pays(
-    views: tuple[board.View, ...], played: ExperimentResults
+    views: tuple[leaderboard.View, ...], played: Experiment
 ) -> None:
     oracle = views[0].rows[-1]
     seats = sum(scenario.num_agents for scenario in played.scenarios)
@@ -149,7 +156,7 @@ def test_oracle_pays_what_the_oracle_pays(
 
 
 def test_baselines_have_no_rank_and_groups_are_not_shared_by_experiments(
-    views: tuple[board.View, ...],
+    views: tuple[leaderboard.View, ...],
 ) -> None:
     row_of = {row["team"]: row for row in views[0].rows}
 
@@ -162,9 +169,9 @@ def test_baselines_have_no_rank_and_groups_are_not_shared_by_experiments(
 
 
 def test_loss_by_messages_and_by_reflections_have_columns_of_their_own(
-    views: tuple[board.View, ...],
+    views: tuple[leaderboard.View, ...],
 ) -> None:
-    fields = {field.id: field for field in leaderboard.fields(views)}
+    fields = {field.id: field for field in leaderboard.fields(rows_of(views))}
     row_of = {row["team"]: row for row in views[0].rows}
     by_messages = fields["excess_vps.protocol"]
     by_reflections = fields["excess_vps.reflection"]
@@ -176,7 +183,9 @@ def test_loss_by_messages_and_by_reflections_have_columns_of_their_own(
     assert leaderboard.cell(row_of["candid"], by_reflections) == row_of["candid"]["excess_vps"]
 
 
-def test_file_and_page_data_hold_the_same_rows(docs: Path, views: tuple[board.View, ...]) -> None:
+def test_file_and_page_data_hold_the_same_rows(
+    docs: Path, views: tuple[leaderboard.View, ...]
+) -> None:
     rows = read_table(docs / "tables" / "leaderboard.csv")
     data = page_data(docs, "leaderboard")
 
@@ -196,7 +205,7 @@ def test_file_and_page_data_hold_the_same_rows(docs: Path, views: tuple[board.Vi
         assert field["origin"] or field["table"] == "leaderboard.csv"
 
 
-def test_page_reads_without_scripts(docs: Path, views: tuple[board.View, ...]) -> None:
+def test_page_reads_without_scripts(docs: Path, views: tuple[leaderboard.View, ...]) -> None:
     page = (docs / "leaderboard.md").read_text()
     cells = {
         cell
@@ -217,7 +226,7 @@ def test_page_reads_without_scripts(docs: Path, views: tuple[board.View, ...]) -
 
 
 def test_comparisons_hold_every_row_and_say_who_is_better(
-    docs: Path, played: ExperimentResults, spoken: ExperimentResults
+    docs: Path, played: Experiment, spoken: Experiment
 ) -> None:
     data = page_data(docs, "comparisons")
     rows = [dict(zip(data["columns"], r, strict=True)) for g in data["groups"] for r in g["rows"]]
@@ -225,7 +234,7 @@ def test_comparisons_hold_every_row_and_say_who_is_better(
     assert rows == [
         {name: row[name] for name in comparisons.COLUMNS}
         for results in (played, spoken)
-        for row in results.table("comparisons.csv")
+        for row in results.tables.rows("comparisons.csv")
     ]
     row = {"team_a": "x", "team_b": "y", "measure": "coordination", "difference": "-1.0000"}
     assert comparisons.verdict({**row, "p_adjusted": "0.0499"}, "0.05") == "y is better"
@@ -240,7 +249,7 @@ def test_comparisons_hold_every_row_and_say_who_is_better(
 
 
 def test_ratings_show_the_table_and_what_weakens_it(
-    docs: Path, spoken: ExperimentResults, tmp_path: Path
+    docs: Path, spoken: Experiment, tmp_path: Path
 ) -> None:
     page = (docs / "results" / "ratings.md").read_text()
     cells = {
@@ -251,10 +260,11 @@ def test_ratings_show_the_table_and_what_weakens_it(
     }
     assert {value for value, _ in Numbers(page).found} <= cells
     assert "Not rated" in page
-    rows = [dict(row) for row in spoken.table("ratings.csv")]
+    rows = [dict(row) for row in spoken.tables.rows("ratings.csv")]
     names = [row["player"] for row in rows if row["setting"] == "uniform"]
     assert names
-    path = tmp_path / "ratings.csv"
+    folder = shutil.copytree(spoken.folder, tmp_path / "seven")
+    path = folder / "ratings.csv"
     first = {**rows[0], "never_met": "other <b>", "mmr": "1000.0000", "component": "one"}
     first |= {"rank_low": "1", "rank_high": "7", "mmr_spread": "3.0000", "kind": "model"}
     models = [
@@ -265,19 +275,20 @@ def test_ratings_show_the_table_and_what_weakens_it(
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(models)
-    for name in ("ratings_pairs.csv", "ratings_margins.csv"):
-        (tmp_path / name).write_text((spoken.tables / name).read_text())
+    seven = Experiment("seven", spoken.suite, folder, spoken.traces)
 
-    shown = ratings.ratings([ExperimentResults("seven", spoken.suite, tmp_path, spoken.traces)])
+    shown = page_of(
+        Site(SOURCES, (seven,), Tables(tmp_path), Tables(NOTHING)), "results/ratings.md"
+    )
 
     assert shown.count('<th scope="row">model-') == 7
-    assert f"1</data>{numbers.DASH}<data" in shown
+    assert "1</data>\N{EN DASH}<data" in shown
     assert "model-0 never sat in a game with: other, &lt;b&gt;." in shown
     assert "No chain of games links all players" in shown
 
 
-def test_every_measure_can_be_shown(views: tuple[board.View, ...]) -> None:
-    shown = {field.column for field in leaderboard.fields(views)}
+def test_every_measure_can_be_shown(views: tuple[leaderboard.View, ...]) -> None:
+    shown = {field.column for field in leaderboard.fields(rows_of(views))}
 
     assert {measure.name for measure in MEASURES} <= shown
-    assert {*board.USAGE, board.PRICE_PER_GAME, "games_excluded"} <= shown
+    assert {*leaderboard.USAGE, leaderboard.PRICE_PER_GAME, "games_excluded"} <= shown

@@ -21,8 +21,8 @@ from calbench.metrics.seats import players_of
 from calbench.metrics.speech.said import said
 from calbench.metrics.speech.told import labels_of_game, told_by
 from calbench.report.escape import data_script
-from calbench.report.games import game_data
-from calbench.report.ledger import DIGITS, ledger_data, vector_of
+from calbench.report.games.game import game_data
+from calbench.report.games.ledger import DIGITS, ledger_data, vector_of
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 from tests.factories import make_scenario

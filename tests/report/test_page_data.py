@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from calbench.analysis.summary import KIND_WORDS
 from calbench.report.escape import data_script, plain_script, script_json
-from calbench.report.games import (
+from calbench.report.games.game import (
     event_data,
     game_data,
     packed_game,
     scenario_data,
     team_kind,
 )
-from calbench.report.packing import ALPHABET, column
+from calbench.report.games.packing import ALPHABET, column
 from calbench.traces.models import Kind, Seat
 from calbench.traces.storage import trace_bytes
 from tests.report.samples import HALF_CHARACTERS, HOSTILE_TEXTS, play, suite_of

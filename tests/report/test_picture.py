@@ -3,11 +3,24 @@
 import re
 from xml.etree import ElementTree as ET
 
-from calbench.report.picture import figure, fits, svg, telling_round
+from calbench.report.games.picture import best_round, drawn, fits
+from calbench.report.templating import Templates
 from calbench.traces.events import BatchApplied, Resolution, RoundStart
-from tests.report.samples import HOSTILE_TEXTS, play, suite_of
+from calbench.traces.models import Trace
+from tests.report.samples import HOSTILE_TEXTS, SOURCES, play, suite_of
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
+
+
+def figure(trace: Trace, experiment: str) -> str:
+    picture = Templates(SOURCES / "docs").macros("")["picture"]
+    return str(picture(drawn(trace, experiment)))
+
+
+def svg(trace: Trace) -> str:
+    match = re.search(r"<svg.*</svg>", figure(trace, "uniform"), re.DOTALL)
+    assert match
+    return match[0]
 
 
 def shown_text(picture: str) -> str:
@@ -25,13 +38,13 @@ def test_picture_is_a_function_of_the_trace() -> None:
 
 def test_picture_shows_the_round_as_the_trace_has_it() -> None:
     trace = play(suite_of("uniform", 3)[0], "imap")
-    shown = telling_round(trace)
+    shown = best_round(trace)
     start = trace.events[shown.event]
     assert isinstance(start, RoundStart)
     applied = [e for e in trace.events if isinstance(e, BatchApplied) and e.round == start.round]
     (end,) = (e for e in trace.events if isinstance(e, Resolution) and e.round == start.round)
 
-    tree = ET.fromstring(svg(trace, shown))  # noqa: S314 - made here
+    tree = ET.fromstring(svg(trace))  # noqa: S314 - made here
     frames = [node for node in tree.iter(f"{NAMESPACE}rect") if node.get("class") == "cb-p-agreed"]
     cells = [
         node
@@ -44,7 +57,7 @@ def test_picture_shows_the_round_as_the_trace_has_it() -> None:
     assert len(cells) == trace.scenario.num_agents * trace.scenario.num_slots
     assert sum(shown.paid.values()) == sum(batch.cost for batch in applied) > 0
     for agent, cost in shown.paid.items():
-        assert f"agent {agent} pays {cost}" in shown_text(svg(trace, shown))
+        assert f"agent {agent} pays {cost}" in shown_text(svg(trace))
     assert tree.find(f"{NAMESPACE}title") is not None
     assert "Agent" in (tree.findtext(f"{NAMESPACE}desc") or "")
 
@@ -67,7 +80,7 @@ def test_hostile_words_and_names_are_text() -> None:
 
     made = figure(trace, "hostile")
 
-    assert HOSTILE_TEXTS[0][:20] in shown_text(svg(trace, telling_round(trace)))
+    assert HOSTILE_TEXTS[0][:20] in shown_text(svg(trace))
     assert set(re.findall(r"<([a-z]+)", made)) <= {
         *("figure", "a", "svg", "title", "desc", "text", "rect", "path", "figcaption"),
     }

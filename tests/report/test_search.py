@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from calbench.report.packing import ALPHABET
-from calbench.report.search import (
+from calbench.report.games.packing import ALPHABET
+from calbench.report.games.search import (
     BUCKETS,
     HEAD,
     LONGEST,

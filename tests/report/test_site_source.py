@@ -15,17 +15,18 @@ import pytest
 from calbench.analysis.measures import MEASURES
 from calbench.errors import CalbenchError, FileError, OutputError
 from calbench.metrics.speech.patterns import PATTERNS
-from calbench.report import numbers
-from calbench.report.gamefiles import write_games
-from calbench.report.gameindex import NUMBERS
-from calbench.report.pages import write_site
-from calbench.report.results import ExperimentResults, read_table
+from calbench.report.columns import MINUS, anchor
+from calbench.report.experiment import Experiment
+from calbench.report.games.files import write_games
+from calbench.report.games.index import NUMBERS
+from calbench.report.tables import read_table
+from calbench.report.writing import write_site
 from tests.report.samples import SOURCES, make_results, write_pages
 from tests.report.unpacking import file_value, unpacked
 
 
 @pytest.fixture(scope="module")
-def experiments(tmp_path_factory: pytest.TempPathFactory) -> list[ExperimentResults]:
+def experiments(tmp_path_factory: pytest.TempPathFactory) -> list[Experiment]:
     folder = tmp_path_factory.mktemp("runs")
     return [
         make_results(folder / "uniform", "uniform", ["imap", "silent"]),
@@ -34,7 +35,7 @@ def experiments(tmp_path_factory: pytest.TempPathFactory) -> list[ExperimentResu
 
 
 @pytest.fixture(scope="module")
-def source(experiments: list[ExperimentResults], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def source(experiments: list[Experiment], tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("site") / "src"
     write_pages(experiments, out)
     return out
@@ -68,9 +69,9 @@ class Numbers(HTMLParser):
 
 
 def test_same_results_give_the_same_bytes(
-    source: Path, experiments: list[ExperimentResults], tmp_path: Path
+    source: Path, experiments: list[Experiment], tmp_path: Path
 ) -> None:
-    again = [ExperimentResults(e.name, e.suite, e.tables, e.traces) for e in experiments]
+    again = [Experiment(e.name, e.suite, e.tables, e.traces) for e in experiments]
 
     write_pages(again, tmp_path / "src")
 
@@ -78,13 +79,13 @@ def test_same_results_give_the_same_bytes(
 
 
 def test_every_headline_number_is_a_cell_of_the_leaderboard(
-    source: Path, experiments: list[ExperimentResults]
+    source: Path, experiments: list[Experiment]
 ) -> None:
     shown = Numbers((source / "docs" / "index.md").read_text()).found
     cells = {
         cell
         for experiment in experiments
-        for row in read_table(experiment.tables / "leaderboard.csv")
+        for row in read_table(experiment.folder / "leaderboard.csv")
         for cell in row.values()
     }
 
@@ -94,18 +95,18 @@ def test_every_headline_number_is_a_cell_of_the_leaderboard(
     assert len(estimates) > 3 * rows
     for value, text in shown:
         digits = len(text.partition(".")[2])
-        assert float(text.replace(numbers.MINUS, "-")) == pytest.approx(
+        assert float(text.replace(MINUS, "-")) == pytest.approx(
             float(value), abs=0.5 * 10**-digits + 1e-9
         )
 
 
 def test_ten_numbers_of_result_pages_stand_in_a_table(
-    source: Path, experiments: list[ExperimentResults]
+    source: Path, experiments: list[Experiment]
 ) -> None:
     cells = {
         cell
         for experiment in experiments
-        for path in sorted(experiment.tables.glob("*.csv"))
+        for path in sorted(experiment.folder.glob("*.csv"))
         for row in csv.reader(path.read_text().splitlines())
         for cell in row
     }
@@ -121,26 +122,26 @@ def test_ten_numbers_of_result_pages_stand_in_a_table(
 
 
 def test_counts_of_agent_games_match_the_estimates_denominators(
-    source: Path, experiments: list[ExperimentResults]
+    source: Path, experiments: list[Experiment]
 ) -> None:
     text = (source / "docs" / "results" / "uniform.md").read_text()
-    rows = read_table(experiments[0].tables / "agent_games.csv")
+    rows = read_table(experiments[0].folder / "agent_games.csv")
     silent = [row for row in rows if row["team"] == "silent"]
 
     assert {row["scheduled"] for row in silent} == {"0"}
     assert f"n = {len(silent)}<" in text
-    assert numbers.ABSENT in text
+    assert '<span title="no agent-game counts">\N{EN DASH}</span>' in text
 
 
 @pytest.mark.parametrize("measure", [measure.name for measure in MEASURES])
 def test_every_measure_is_defined_on_the_method_page(measure: str) -> None:
     text = (SOURCES / "docs" / "method.md").read_text()
 
-    assert f"{{#{numbers.anchor(measure)}}}" in text
+    assert f"{{#{anchor(measure)}}}" in text
 
 
 def test_index_lists_every_game_once_with_the_numbers_of_its_table(
-    source: Path, experiments: list[ExperimentResults]
+    source: Path, experiments: list[Experiment]
 ) -> None:
     pagedata = source / "docs" / "pagedata"
     index = file_value(pagedata / "index.js")
@@ -166,13 +167,13 @@ def test_index_lists_every_game_once_with_the_numbers_of_its_table(
 
 
 def test_missing_games_are_left_out_of_the_index(
-    experiments: list[ExperimentResults], tmp_path: Path
+    experiments: list[Experiment], tmp_path: Path
 ) -> None:
     traces = tmp_path / "traces"
     shutil.copytree(experiments[0].traces, traces)
     (traces / "imap" / "uniform-001.json").unlink()
     given = experiments[0]
-    partial = ExperimentResults(given.name, given.suite, given.tables, traces)
+    partial = Experiment(given.name, given.suite, given.tables, traces)
 
     write_pages([partial], tmp_path / "src")
 
@@ -182,21 +183,21 @@ def test_missing_games_are_left_out_of_the_index(
 
 
 def test_game_that_no_table_tells_of_is_refused(
-    experiments: list[ExperimentResults], tmp_path: Path
+    experiments: list[Experiment], tmp_path: Path
 ) -> None:
     given = experiments[0]
     tables = tmp_path / "tables"
     shutil.copytree(given.tables, tables)
     lines = (tables / "games.csv").read_text().splitlines(keepends=True)
     (tables / "games.csv").write_text("".join(lines[:-1]))
-    changed = ExperimentResults(given.name, given.suite, tables, given.traces)
+    changed = Experiment(given.name, given.suite, tables, given.traces)
 
     with pytest.raises(FileError, match=r"has no game of silent on uniform-002; analyze again"):
         write_pages([changed], tmp_path / "src")
 
 
 def test_worker_processes_write_the_same_games(
-    experiments: list[ExperimentResults], tmp_path: Path
+    experiments: list[Experiment], tmp_path: Path
 ) -> None:
     write_games(experiments, tmp_path / "one")
     with ThreadPoolExecutor(2) as executor:
@@ -206,11 +207,11 @@ def test_worker_processes_write_the_same_games(
 
 
 def test_tables_and_schemas_are_published_as_they_are(
-    source: Path, experiments: list[ExperimentResults]
+    source: Path, experiments: list[Experiment]
 ) -> None:
     docs = source / "docs"
     for experiment in experiments:
-        for path in experiment.tables.glob("*.csv"):
+        for path in experiment.folder.glob("*.csv"):
             copy = docs / "tables" / experiment.name / path.name
             assert copy.read_bytes() == path.read_bytes()
     for name in ("scenario", "trace"):
@@ -218,7 +219,7 @@ def test_tables_and_schemas_are_published_as_they_are(
 
 
 def test_hostile_cells_are_refused_or_escaped(
-    experiments: list[ExperimentResults], tmp_path: Path
+    experiments: list[Experiment], tmp_path: Path
 ) -> None:
     given = experiments[0]
     tables = tmp_path / "tables"
@@ -226,7 +227,7 @@ def test_hostile_cells_are_refused_or_escaped(
     shares = tables / "vps_shares.csv"
     shares.write_text(shares.read_text().replace(",decision,", ",<b onclick=x>{{1}},"))
 
-    changed = ExperimentResults(given.name, given.suite, tables, given.traces)
+    changed = Experiment(given.name, given.suite, tables, given.traces)
     write_pages([changed], tmp_path / "src")
 
     page = (tmp_path / "src" / "docs" / "results" / "uniform.md").read_text()
@@ -235,7 +236,7 @@ def test_hostile_cells_are_refused_or_escaped(
 
     leaderboard = tables / "leaderboard.csv"
     leaderboard.write_text(leaderboard.read_text().replace(",2.0000,", ",<b>2</b>,", 1))
-    changed = ExperimentResults(given.name, given.suite, tables, given.traces)
+    changed = Experiment(given.name, given.suite, tables, given.traces)
     with pytest.raises(FileError, match="where a number should stand"):
         write_pages([changed], tmp_path / "src")
 
@@ -243,31 +244,29 @@ def test_hostile_cells_are_refused_or_escaped(
 @pytest.mark.parametrize("name", ["../up", "a/b", "", "a b", "<b>", "uniform\n"])
 def test_experiment_names_that_are_no_file_names_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(CalbenchError, match="experiment"):
-        ExperimentResults(name, tmp_path, tmp_path, tmp_path)
+        Experiment(name, tmp_path, tmp_path, tmp_path)
 
 
-def test_hostile_team_names_are_refused(
-    experiments: list[ExperimentResults], tmp_path: Path
-) -> None:
+def test_hostile_team_names_are_refused(experiments: list[Experiment], tmp_path: Path) -> None:
     given = experiments[0]
     tables = tmp_path / "tables"
     shutil.copytree(given.tables, tables)
     leaderboard = tables / "leaderboard.csv"
     leaderboard.write_text(leaderboard.read_text().replace(",silent,", ",../silent,"))
-    changed = ExperimentResults(given.name, given.suite, tables, given.traces)
+    changed = Experiment(given.name, given.suite, tables, given.traces)
 
     with pytest.raises(CalbenchError, match="team"):
         write_pages([changed], tmp_path / "src")
 
 
 def test_trace_of_another_scenario_is_refused(
-    experiments: list[ExperimentResults], tmp_path: Path
+    experiments: list[Experiment], tmp_path: Path
 ) -> None:
     given = experiments[0]
     traces = tmp_path / "traces"
     shutil.copytree(given.traces, traces)
     shutil.copyfile(traces / "imap" / "uniform-000.json", traces / "imap" / "uniform-001.json")
-    changed = ExperimentResults(given.name, given.suite, given.tables, traces)
+    changed = Experiment(given.name, given.suite, given.tables, traces)
 
     with pytest.raises(FileError, match=r"uniform-001\.json: its scenario is not the one"):
         write_pages([changed], tmp_path / "src")
@@ -281,9 +280,7 @@ def test_row_that_does_not_fit_its_header_is_refused(tmp_path: Path) -> None:
         read_table(table)
 
 
-def test_foreign_folder_is_never_replaced(
-    experiments: list[ExperimentResults], tmp_path: Path
-) -> None:
+def test_foreign_folder_is_never_replaced(experiments: list[Experiment], tmp_path: Path) -> None:
     (tmp_path / "precious.txt").write_text("mine")
 
     with pytest.raises(OutputError, match="holds other files"):
@@ -293,7 +290,7 @@ def test_foreign_folder_is_never_replaced(
 
 
 def test_file_where_the_folder_should_be_is_one_clear_line(
-    experiments: list[ExperimentResults], tmp_path: Path
+    experiments: list[Experiment], tmp_path: Path
 ) -> None:
     (tmp_path / "src").write_text("a file")
 
@@ -302,7 +299,7 @@ def test_file_where_the_folder_should_be_is_one_clear_line(
 
 
 def test_tables_over_several_runs_are_asked_for(
-    experiments: list[ExperimentResults], tmp_path: Path
+    experiments: list[Experiment], tmp_path: Path
 ) -> None:
     with pytest.raises(FileError, match=r"nowhere: there is no such folder; write the tables"):
         write_site(SOURCES, experiments, tmp_path / "nowhere", tmp_path / "src")
@@ -310,7 +307,7 @@ def test_tables_over_several_runs_are_asked_for(
     assert not (tmp_path / "src").exists()
 
 
-def test_unknown_marker_is_refused(experiments: list[ExperimentResults], tmp_path: Path) -> None:
+def test_unknown_marker_is_refused(experiments: list[Experiment], tmp_path: Path) -> None:
     sources = tmp_path / "sources"
     shutil.copytree(SOURCES, sources)
     for name in ("CHANGELOG.md", "CONTRIBUTING.md"):

@@ -89,7 +89,8 @@ def test_site_is_trimmed_in_place(tmp_path: Path) -> None:
     (styles / "main.css").write_text(
         ".a{x:y}.made{x:y}.gone{x:y}.tabbed-set{x:y}:root{--i:url('z')}"
     )
-    (tmp_path / "assets" / "ours.js").write_text('element("p", { "class": "made" })')
+    (tmp_path / "assets" / "traces").mkdir()
+    (tmp_path / "assets" / "traces" / "ours.js").write_text('element("p", { "class": "made" })')
     scripts = tmp_path / "assets" / "javascripts"
     scripts.mkdir()
     (scripts / "bundle.1.min.js").write_text(f'of({EAGER});find(".tabbed-set .tabbed-label")')
@@ -112,7 +113,7 @@ def test_comments_on_lines_of_their_own_are_left_out() -> None:
 
 
 def test_no_text_of_our_scripts_goes_on_over_lines() -> None:
-    for path in (SOURCES / "assets").glob("*.js"):
+    for path in (SOURCES / "assets").glob("[!v]*/*.js"):
         code = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.DOTALL)
         assert "`" not in code, path
         assert "\\\n" not in code, path

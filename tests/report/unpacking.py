@@ -1,4 +1,4 @@
-"""Page data read back in Python: a second reader beside ``site/assets/pagedata.js``."""
+"""Page data read back in Python: a second reader beside ``site/assets/traces/pagedata.js``."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from calbench.report.packing import ALPHABET, MOVES, WHOLE
+from calbench.report.games.packing import ALPHABET, MOVES, WHOLE
 
 
 def page_data(pagedata: Path, key: str) -> Any:

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import Figure, columns_of, selected
-from calbench.report.figures.style import Style
-from calbench.report.figures.views import View, value
-from calbench.report.results import Row
+from calbench.report.figures.figure import Figure, Section, columns_of
+from calbench.report.figures.style import Styles, Value
+from calbench.report.setting import Setting
+from calbench.report.tables import Row
 
 LABELS: Mapping[str, str] = {
     "proposal": "proposes an own slot",
@@ -26,72 +26,61 @@ TIERS: Mapping[str, str] = {
 }
 """Of ``audit_leaks.csv``."""
 
+BY_MESSAGE = "messages"
+"""The unit of patterns whose rate is a share of messages; others are counted by game."""
 
-def _of_teams(view: View, table: str) -> list[Row]:
-    return [row for row in view.rows(table) if not row["player"]]
+ENDS = ("rate_low", "rate_high")
+"""Of ``audit_pattern_rates.csv``: only shares of messages have them."""
 
-
-def _series(rows: Sequence[Row], column: str, shown: Mapping[str, str]) -> list[Series]:
-    """Return the rates of each team by what the column says."""
-    return [
-        Series(
-            team,
-            {
-                shown[row[column]]: value(row, "rate")
-                for row in rows
-                if row["team"] == team and row["rate"] and row[column] in shown
-            },
-        )
-        for team in dict.fromkeys(row["team"] for row in rows)
-    ]
+WILSON = "Bars are Wilson {confidence} intervals, which take messages as independent."
 
 
-def _said(series: list[Series], what: Mapping[str, str], word: str) -> str:
-    return " ".join(
-        f"{name.capitalize()}: "
-        + words.extremes(
-            {each.name: each.values[name].cell for each in series if name in each.values}, word
-        )
-        for name in what.values()
+def own_slot(setting: Setting, style_by_name: Styles) -> Figure:
+    """Return what teams tell of their own slots, as shares of messages (paper, G.5)."""
+    return _shares(
+        setting,
+        style_by_name,
+        "own-slot",
+        "What messages tell of the speaker's own slots",
+        "audit_own_slot.csv",
+        LABELS,
+        ("label", "count"),
+        "Measured by word rules, which miss some; the method page says how many.",
     )
 
 
-def own_slot(view: View, style_by_name: Mapping[str, Style]) -> Figure:
-    """Return what teams tell of their own slots, as shares of messages (paper, G.5)."""
-    return _rates(
-        view, style_by_name, "own-slot", "audit_own_slot.csv", "label", LABELS, "count",
-        "What messages tell of the speaker's own slots",
-        "Measured by word rules, which miss some; the method page says how many.",
-    )  # fmt: skip
-
-
-def leaks(view: View, style_by_name: Mapping[str, Style]) -> Figure:
+def leaks(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how many messages give a private label away, by its tier (paper, H)."""
-    return _rates(
-        view, style_by_name, "leaks", "audit_leaks.csv", "tier", TIERS, "leaking_messages",
+    return _shares(
+        setting,
+        style_by_name,
+        "leaks",
         "Messages that give a private label away",
+        "audit_leaks.csv",
+        TIERS,
+        ("tier", "leaking_messages"),
         "A message that gives away labels of several tiers counts in each.",
-    )  # fmt: skip
+    )
 
 
-def _rates(
-    view: View,
-    style_by_name: Mapping[str, Style],
-    key: str,
-    table: str,
-    column: str,
-    shown: Mapping[str, str],
-    count: str,
+def _shares(
+    setting: Setting,
+    style_by_name: Styles,
+    section: str,
     title: str,
+    table: str,
+    shown: Mapping[str, str],
+    kind_and_count: tuple[str, str],
     note: str,
 ) -> Figure:
-    rows = [row for row in _of_teams(view, table) if row[column] in shown and row["rate"]]
-    series = _series(rows, column, shown)
-    columns = columns_of("team", column, "messages", count, measures=("rate",))
-    return Figure(
-        key=f"{key}-{view.key}",
-        title=f"{title}, {view.title}",
-        says=_said(series, shown, "share of messages"),
+    kind, count = kind_and_count
+    rows = [row for row in setting.rows(table, player="") if row[kind] in shown and row["rate"]]
+    series = _series(rows, kind, shown)
+    return Figure.of(
+        setting,
+        section,
+        title,
+        says=_said(series, list(shown.values()), "share of messages"),
         drawn=dots(
             list(shown.values()),
             series,
@@ -99,84 +88,81 @@ def _rates(
             style_by_name=style_by_name,
             is_share=True,
         ),
-        columns=columns,
-        rows=selected(rows, columns),
-        sources=(view.source(table),),
-        note=f"Bars are Wilson {view.confidence} intervals, which take messages as independent. "
-        f"{note}",
+        columns=columns_of("team", kind, "messages", count, measures=("rate",)),
+        rows=rows,
+        tables=[table],
+        note=f"{WILSON.format(confidence=setting.confidence)} {note}",
         height=height(len(shown), 2, 14 + 14 * len(series)),
     )
 
 
-BY_MESSAGE = "messages"
-"""The unit of patterns whose rate is a share of messages; others are counted by game."""
+def _series(rows: Sequence[Row], column: str, shown: Mapping[str, str]) -> list[Series]:
+    """Return the rates of each team by what the column says."""
+    return [
+        Series(team, {shown[r[column]]: Value.of(r, "rate") for r in rows if r["team"] == team})
+        for team in dict.fromkeys(row["team"] for row in rows)
+    ]
 
 
-def patterns(view: View, style_by_name: Mapping[str, Style]) -> Figure:
+def _said(series: Sequence[Series], names: Sequence[str], word: str) -> str:
+    cells = [{s.name: s.cells[name] for s in series if name in s.values} for name in names]
+    return " ".join(
+        f"{name.capitalize()}: {words.extremes(found, word)}"
+        for name, found in zip(names, cells, strict=True)
+    )
+
+
+def patterns(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how often messages show each behaviour pattern (paper, Table 15)."""
     return _found(
-        view, style_by_name, "patterns", "Behaviour patterns in messages", "Share of messages",
-        "Patterns that are counted message by message; one message may show several. Bars are "
-        f"Wilson {view.confidence} intervals, which take messages as independent.",
+        setting,
+        style_by_name,
+        "patterns",
+        "Behaviour patterns in messages",
+        "Share of messages",
+        "Patterns that are counted message by message; one message may show several. "
+        + WILSON.format(confidence=setting.confidence),
         is_by_message=True,
-    )  # fmt: skip
+    )
 
 
-def events(view: View, style_by_name: Mapping[str, Style]) -> Figure:
-    """Return how often games show the patterns that are no messages (paper, Table 15)."""
+def events(setting: Setting, style_by_name: Styles) -> Figure:
+    """Return how often games show the patterns that are not in messages (paper, Table 15)."""
     return _found(
-        view, style_by_name, "events", "Behaviour patterns in events", "Times found in a game",
+        setting,
+        style_by_name,
+        "events",
+        "Behaviour patterns in events",
+        "Times found in a game",
         "Patterns that are counted by move, round or meeting, as the table says, over the number "
         "of games.",
         is_by_message=False,
-    )  # fmt: skip
-
-
-ENDS = ("rate_low", "rate_high")
-"""Of ``audit_pattern_rates.csv``: patterns that are no messages have none."""
+    )
 
 
 def _found(
-    view: View,
-    style_by_name: Mapping[str, Style],
-    key: str,
+    setting: Setting,
+    style_by_name: Styles,
+    section: str,
     title: str,
     axis: str,
     note: str,
     *,
     is_by_message: bool,
 ) -> Figure:
-    found = [
-        row
-        for row in _of_teams(view, "audit_patterns.csv")
-        if row["rate"] and (row["unit"] == BY_MESSAGE) is is_by_message
-    ]
-    order = [p.name for p in PATTERNS if any(row["pattern"] == p.name for row in found)]
-    shown = {name: name.replace("_", " ") for name in order}
-    shares = {(r["team"], r["pattern"]): r for r in _of_teams(view, "audit_pattern_rates.csv")}
-    rows = [
-        {**row, **{end: shares.get((row["team"], row["pattern"]), {}).get(end, "") for end in ENDS}}
-        for row in found
-    ]
+    rows = _pattern_rows(setting, is_by_message=is_by_message)
+    found = {row["pattern"] for row in rows}
+    shown = {p.name: p.name.replace("_", " ") for p in PATTERNS if p.name in found}
+    counted = {row["pattern"] for row in rows if row["count"] != "0"}
+    never = [label for name, label in shown.items() if name not in counted]
     series = _series(rows, "pattern", shown)
-    columns = columns_of(
-        "team", "pattern", "level", "unit", "games", "messages", "count", measures=("rate",)
-    )
-    seen = {name: label for name, label in shown.items() if any(
-        row["pattern"] == name and row["count"] != "0" for row in rows
-    )}  # fmt: skip
-    never = [label for name, label in shown.items() if name not in seen]
-    return Figure(
-        key=f"{key}-{view.key}",
-        title=f"{title}, {view.title}",
-        says=" ".join(
-            part
-            for part in (
-                _said(series, seen, axis.lower()),
-                f"Never found: {', '.join(never)}." if never else "",
-            )
-            if part
-        ),
+    said = [_said(series, [shown[name] for name in shown if name in counted], axis.lower())]
+    said += [f"Never found: {', '.join(never)}."] if never else []
+    return Figure.of(
+        setting,
+        section,
+        title,
+        says=" ".join(filter(None, said)),
         drawn=dots(
             list(shown.values()),
             series,
@@ -185,9 +171,32 @@ def _found(
             is_share=is_by_message,
             is_close=True,
         ),
-        columns=columns,
-        rows=selected(rows, columns),
-        sources=(view.source("audit_patterns.csv"),),
+        columns=columns_of(
+            "team", "pattern", "level", "unit", "games", "messages", "count", measures=("rate",)
+        ),
+        rows=rows,
+        tables=["audit_patterns.csv", *(["audit_pattern_rates.csv"] if is_by_message else [])],
         note=note,
         height=height(len(shown), 2, 18 + 8 * len(series)),
     )
+
+
+def _pattern_rows(setting: Setting, *, is_by_message: bool) -> list[Row]:
+    """Return the rates of patterns that are counted by message or not, with their intervals."""
+    rates = {
+        (row["team"], row["pattern"]): row
+        for row in setting.rows("audit_pattern_rates.csv", player="")
+    }
+    return [
+        {**row, **{end: rates.get((row["team"], row["pattern"]), {}).get(end, "") for end in ENDS}}
+        for row in setting.rows("audit_patterns.csv", player="")
+        if row["rate"] and (row["unit"] == BY_MESSAGE) is is_by_message
+    ]
+
+
+SECTIONS = (
+    Section("words", "patterns", patterns),
+    Section("words", "events", events),
+    Section("words", "own-slot", own_slot),
+    Section("words", "leaks", leaks),
+)

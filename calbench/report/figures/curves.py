@@ -4,17 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from calbench.report.figures import words
 from calbench.report.figures.figure import Figure
-from calbench.report.figures.style import (
-    DASHES,
-    Style,
-    Value,
-    as_data,
-    error_bars,
-    new_figure,
-    plain,
-    set_x_title,
-    trace,
-)
+from calbench.report.figures.lines import line
+from calbench.report.figures.style import Styles, Value, plain
+from calbench.report.figures.template import drawing
+
+Lines = Mapping[str, Sequence[tuple[int, str, str, str]]]
+"""By team, numbers of agents with a value and the ends of its range."""
 
 COLUMNS = ("team", "agents", "value", "low", "high")
 
@@ -23,8 +18,8 @@ def curves(
     key: str,
     title: str,
     unit: str,
-    lines: Mapping[str, Sequence[tuple[int, str, str, str]]],
-    style_by_team: Mapping[str, Style],
+    lines: Lines,
+    style_by_team: Styles,
     sources: Sequence[str],
     *,
     is_log: bool = False,
@@ -35,38 +30,36 @@ def curves(
         key: of the figure.
         title: of the measure.
         unit: of the measure.
-        lines: by team, number of agents with a value and the ends of its range.
+        lines: what is drawn.
         style_by_team: how each team looks.
         sources: tables that the numbers are from.
         is_log: whether the measure's axis is logarithmic.
     """
     measured = unit.removeprefix(f"{title.lower()} ")
-    figure = new_figure(f"{title} ({measured})" if unit else title)
-    for place, (team, points) in enumerate(lines.items()):
-        style = style_by_team[team]
-        figure.add_trace(
-            trace(
-                "scatter",
-                x=[agents for agents, *_ in points],
-                y=[float(value) for _, value, _, _ in points],
-                error_y=error_bars([Value(*p[1:]) for p in points], style.colour, thickness=1),
-                name=plain(team),
-                mode="lines+markers",
-                line={"color": style.colour, "width": 2, "dash": DASHES[place % len(DASHES)]},
-                marker={"color": style.colour, "symbol": style.symbol, "size": 9},
-                hovertemplate=f"{plain(team)}, %{{x}} agents: %{{y}}<extra></extra>",
-            )
-        )
     sizes = sorted({agents for points in lines.values() for agents, *_ in points})
-    set_x_title(figure, "Agents")
-    figure.update_xaxes(type="log", tickvals=sizes, ticktext=[str(n) for n in sizes])
-    scale = {"type": "log", "dtick": 1} if is_log else {"rangemode": "tozero"}
-    figure.update_yaxes(automargin=True, **scale)
     return Figure(
         key=key,
         title=f"{title} over the number of agents",
         says=_says(title, lines),
-        drawn=as_data(figure),
+        drawn=drawing(
+            [
+                line(
+                    team,
+                    [Value(*cells) for _, *cells in points],
+                    style := style_by_team[team],
+                    place,
+                    thick=2,
+                    x=[agents for agents, *_ in points],
+                    marker={"color": style.colour, "symbol": style.symbol, "size": 9},
+                    hovertemplate=f"{plain(team)}, %{{x}} agents: %{{y}}<extra></extra>",
+                )
+                for place, (team, points) in enumerate(lines.items())
+            ],
+            "Agents",
+            f"{title} ({measured})" if unit else title,
+            xaxis={"type": "log", "tickvals": sizes, "ticktext": [str(size) for size in sizes]},
+            yaxis={"type": "log", "dtick": 1} if is_log else {"rangemode": "tozero"},
+        ),
         columns=COLUMNS,
         rows=tuple(
             dict(zip(COLUMNS, (team, str(agents), *cells), strict=True))
@@ -78,7 +71,7 @@ def curves(
     )
 
 
-def _says(title: str, lines: Mapping[str, Sequence[tuple[int, str, str, str]]]) -> str:
+def _says(title: str, lines: Lines) -> str:
     said = [f"{title} of {len(lines)} teams, a curve each."]
     for pick, word in ((min, "fewest"), (max, "most")):
         sizes = {agents for points in lines.values() for agents, *_ in points}

@@ -2,36 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
+import plotly.graph_objects as go
+
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import Figure, columns_of, selected
-from calbench.report.figures.style import (
-    COLOURS,
-    SYMBOLS,
-    as_data,
-    new_figure,
-    plain,
-    set_x_title,
-    trace,
-)
-from calbench.report.figures.views import View, value
-from calbench.report.results import Row
+from calbench.report.figures.figure import Figure, Section, columns_of
+from calbench.report.figures.style import COLOURS, SYMBOLS, Styles, Value, plain
+from calbench.report.figures.template import drawing
+from calbench.report.setting import Setting
 
-QUANTITIES: Mapping[str, tuple[str, bool, str, str]] = {
-    "excess": (
-        "excess_cost",
-        False,
-        "Excess cost by difficulty",
-        "Excess of a game in accounting cost",
-    ),
-    "placed": (
-        "scheduled",
-        True,
-        "Meetings placed by difficulty",
-        "Share of meetings that were placed",
-    ),
-}
-"""Column of ``games_by_third.csv``, whether it is a share, title and axis."""
+COLUMNS = ("setting", "third", "feasible_fraction")
 
 
 def difficulties(
@@ -43,92 +23,120 @@ def difficulties(
         fractions: ``[setting][tertile]``, shares of feasible assignments.
         sources: tables that have them.
     """
-    figure = new_figure("↑ Feasible fraction (less is harder)")
-    rows = [
-        {"setting": setting, "third": tertile, "feasible_fraction": cell}
+    rows = tuple(
+        dict(zip(COLUMNS, (setting, tertile, cell), strict=True))
         for setting, by_tertile in fractions.items()
         for tertile, cells in by_tertile.items()
         for cell in cells
-    ]
-    for place, setting in enumerate(fractions):
-        own = [row for row in rows if row["setting"] == setting]
-        colour = COLOURS[place % len(COLOURS)]
-        figure.add_trace(
-            trace(
-                "box",
-                x=[row["third"] for row in own],
-                y=[float(row["feasible_fraction"]) for row in own],
-                name=plain(setting),
-                boxpoints="all",
-                jitter=0.4,
-                pointpos=0,
-                fillcolor="rgba(0,0,0,0)",
-                line={"color": colour, "width": 1.5},
-                marker={"color": colour, "symbol": SYMBOLS[place % len(SYMBOLS)], "size": 6},
-            )
-        )
-    smallest = min((float(row["feasible_fraction"]) for row in rows), default=0.0)
-    figure.update_layout(boxmode="group")
-    set_x_title(figure, "Third of the candidates")
-    figure.update_xaxes(type="category")
-    figure.update_yaxes(
-        type="log" if smallest > 0 else "linear", exponentformat="power", automargin=True
     )
+    smallest = min((float(row["feasible_fraction"]) for row in rows), default=0.0)
     return Figure(
         key="difficulty",
         title="Feasible fraction of every scenario",
-        says=_says(rows),
-        drawn=as_data(figure),
-        columns=("setting", "third", "feasible_fraction"),
-        rows=tuple(rows),
+        says=_says(fractions),
+        drawn=drawing(
+            [
+                _box(place, setting, found)
+                for place, (setting, found) in enumerate(fractions.items())
+            ],
+            "Third of the candidates",
+            "↑ Feasible fraction (less is harder)",
+            boxmode="group",
+            xaxis={"type": "category"},
+            yaxis={"type": "log" if smallest > 0 else "linear", "exponentformat": "power"},
+        ),
+        columns=COLUMNS,
+        rows=rows,
         sources=tuple(sources),
-        note="A point a scenario; boxes show the quartiles."
+        note="One point per scenario; boxes show the quartiles."
         + (" The scale is logarithmic." if smallest > 0 else ""),
     )
 
 
-def _says(rows: Sequence[Row]) -> str:
+def _box(place: int, setting: str, by_tertile: Mapping[str, Sequence[str]]) -> go.Box:
+    colour = COLOURS[place % len(COLOURS)]
+    return go.Box(
+        x=[tertile for tertile, cells in by_tertile.items() for _ in cells],
+        y=[float(cell) for cells in by_tertile.values() for cell in cells],
+        name=plain(setting),
+        boxpoints="all",
+        jitter=0.4,
+        pointpos=0,
+        fillcolor="rgba(0,0,0,0)",
+        line={"color": colour, "width": 1.5},
+        marker={"color": colour, "symbol": SYMBOLS[place % len(SYMBOLS)], "size": 6},
+    )
+
+
+def _says(fractions: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
     said = ["Feasible fractions of scenarios by setting and third."]
-    for setting in dict.fromkeys(row["setting"] for row in rows):
-        cells = sorted(
-            (row["feasible_fraction"] for row in rows if row["setting"] == setting), key=float
-        )
-        said.append(
-            f"{setting}: {len(cells)} scenarios from {words.number(cells[0])} to "
-            f"{words.number(cells[-1])}."
-        )
+    for setting, by_tertile in fractions.items():
+        cells = sorted((cell for cells in by_tertile.values() for cell in cells), key=float)
+        if cells:
+            least, most = words.number(cells[0]), words.number(cells[-1])
+            said.append(f"{setting}: {len(cells)} scenarios from {least} to {most}.")
     return " ".join(said)
 
 
-def by_third(view: View, quantity: str) -> Figure:
-    """Return a measure of games by team and third of difficulty."""
-    column, is_share, title, axis = QUANTITIES[quantity]
-    found = [row for row in view.rows("games_by_third.csv") if row[column]]
-    teams = {row["team"] for row in view.rows("games_by_third.csv")}
-    names = [row["team"] for row in view.leaderboard if row["team"] in teams]
+def excess_by_third(setting: Setting, _: Styles) -> Figure:
+    """Return the excess cost of games by team and third of difficulty."""
+    return _by_third(
+        setting,
+        "thirds-excess",
+        "excess_cost",
+        "Excess cost by difficulty",
+        "Excess of a game in accounting cost",
+        " Against the oracle on the meetings that were placed; all agents together.",
+    )
+
+
+def placed_by_third(setting: Setting, _: Styles) -> Figure:
+    """Return the share of meetings that were placed, likewise."""
+    return _by_third(
+        setting,
+        "thirds-placed",
+        "scheduled",
+        "Meetings placed by difficulty",
+        "Share of meetings that were placed",
+        is_share=True,
+    )
+
+
+def _by_third(
+    setting: Setting,
+    section: str,
+    column: str,
+    title: str,
+    axis: str,
+    note: str = "",
+    *,
+    is_share: bool = False,
+) -> Figure:
+    every = setting.rows("games_by_third.csv")
+    teams = {row["team"] for row in every}
+    names = [row["team"] for row in setting.leaderboard if row["team"] in teams]
+    rows = [{**row, "third": row["tertile"]} for row in every if row[column]]
     series = [
-        Series(third, {row["team"]: value(row, column) for row in found if row["tertile"] == third})
-        for third in dict.fromkeys(row["tertile"] for row in found)
+        Series(third, {r["team"]: Value.of(r, column) for r in rows if r["third"] == third})
+        for third in dict.fromkeys(row["third"] for row in rows)
     ]
-    columns = columns_of("team", "third", "games", measures=(column,))
-    rows = [{**row, "third": row["tertile"]} for row in found]
-    said = [
-        f"{each.name}: {words.extremes({t: v.cell for t, v in each.values.items()}, axis.lower())}"
-        for each in series
-    ]
-    return Figure(
-        key=f"thirds-{quantity}-{view.key}",
-        title=f"{title}, {view.title}",
-        says=" ".join(said),
-        drawn=dots(names, series, axis, is_share=is_share),
-        columns=columns,
-        rows=selected(rows, columns),
-        sources=(view.source("games.csv"),),
-        note=f"Means with {view.confidence} intervals over the scenarios of each third."
-        + (
-            ""
-            if is_share
-            else " Against the oracle on the meetings that were placed; all agents together."
+    return Figure.of(
+        setting,
+        section,
+        title,
+        says=" ".join(
+            f"{each.name}: {words.extremes(each.cells, axis.lower())}" for each in series
         ),
+        drawn=dots(names, series, axis, is_share=is_share),
+        columns=columns_of("team", "third", "games", measures=(column,)),
+        rows=rows,
+        tables=["games_by_third.csv"],
+        note=f"Means with {setting.confidence} intervals over the scenarios of each third.{note}",
         height=height(len(names), 2, 36),
     )
+
+
+SECTIONS = (
+    Section("difficulty", "thirds-excess", excess_by_third),
+    Section("difficulty", "thirds-placed", placed_by_third),
+)

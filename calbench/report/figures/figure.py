@@ -1,16 +1,18 @@
 """One figure of the site: what is drawn, what it says in words, and the numbers behind it."""
 
-import csv
-import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from calbench.report import numbers
-from calbench.report.escape import data_script, html_text
-from calbench.report.results import Row
+import plotly.graph_objects as go
+
+from calbench.report.columns import Column, interval, number, word
+from calbench.report.escape import data_script
+from calbench.report.figures.style import Styles
+from calbench.report.figures.template import TEMPLATE
+from calbench.report.setting import Setting
+from calbench.report.tables import Row, csv_bytes
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
@@ -29,7 +31,7 @@ class Figure:
         key: its part of file names; letters, digits, dots, dashes and underscores.
         title: what it shows, without its numbers.
         says: what it shows in words made from its numbers.
-        drawn: the figure as Plotly data.
+        drawn: the figure itself, in the project's template.
         columns: of the table of the numbers that are drawn.
         rows: of that table, cells as in the sources.
         sources: tables that the numbers come from, below ``tables``.
@@ -40,96 +42,98 @@ class Figure:
     key: str
     title: str
     says: str
-    drawn: Mapping[str, Any]
+    drawn: go.Figure
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     sources: tuple[str, ...]
     note: str = ""
     height: int = 420
 
+    @classmethod
+    def of(
+        cls,
+        setting: Setting,
+        name: str,
+        title: str,
+        *,
+        says: str,
+        drawn: go.Figure,
+        columns: Sequence[str],
+        rows: Sequence[Row],
+        tables: Sequence[str],
+        note: str,
+        height: int,
+    ) -> "Figure":
+        """Return the figure of a setting, from tables of its experiment."""
+        return cls(
+            key=f"{name}-{setting.slug}",
+            title=f"{title}, {setting.title}",
+            says=says,
+            drawn=drawn,
+            columns=tuple(columns),
+            rows=selected(rows, columns),
+            sources=tuple(setting.source(table) for table in tables),
+            note=note,
+            height=height,
+        )
+
     @property
     def table(self) -> str:
         """The path of its table, below ``tables``."""
         return f"{FOLDER}/{self.key}.csv"
 
+    @property
+    def table_columns(self) -> list[Column]:
+        """The columns of its table on the page; an interval is below its number."""
+        ends = {f"{name}{end}" for name in self.columns for end in ENDS}
+        return [self._column(name) for name in self.columns if name not in ends]
+
+    def _column(self, name: str) -> Column:
+        title = name.replace("_", " ")
+        cells = [row[name] for row in self.rows if row[name]]
+        if not cells or not all(NUMBER.fullmatch(cell) for cell in cells):
+            return word(name, title)
+        if all(f"{name}{end}" in self.columns for end in ENDS):
+            return interval(name, title, None)
+        return number(name, title)
+
     def write(self, docs: Path) -> None:
         """Write the page data and the table of what is drawn."""
-        text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, self.columns, lineterminator="\n", extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        data = docs / "pagedata" / FOLDER / f"{self.key}.js"
-        for path, content in (
-            (data, data_script(f"{FOLDER}/{self.key}", self.drawn)),
-            (docs / "tables" / self.table, text.getvalue().encode()),
-        ):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        table = docs / "tables" / self.table
+        table.parent.mkdir(parents=True, exist_ok=True)
+        table.write_bytes(csv_bytes(self.columns, self.rows))
+        drawn = self.drawn.to_plotly_json()
+        del drawn["layout"]["template"]  # pages have it once
+        _write_data(docs, self.key, drawn)
 
 
-def place(figure: Figure, root: str, *, has_table: bool = True) -> str:
-    """Return the figure's place on a page.
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of a page of figures, which has one for each setting.
 
-    Args:
-        figure: what to show.
-        root: the way to the site's root.
-        has_table: whether the numbers fold out below; not where the page has them in a table.
+    Attributes:
+        page: in ``site/docs/results``, without its ending.
+        name: of the section; its template uses ``sections[name]``.
+        draw: makes the figure; without a row there is nothing to draw.
     """
-    words = html_text(figure.says)
-    sources = " · ".join(
-        f'<a href="{root}tables/{html_text(name)}" download>{html_text(name)}</a>'
-        for name in figure.sources
-    )
-    folded = _folded(figure, words, has_table=has_table)
-    return (
-        f'<figure class="cb-plot" id="figure-{html_text(figure.key)}">\n'
-        f'<div class="cb-figure" role="figure" data-figure="{FOLDER}/{html_text(figure.key)}" '
-        f'style="height:{figure.height}px" aria-label="{html_text(figure.title)}. {words}"></div>\n'
-        f"<figcaption><strong>{html_text(figure.title)}.</strong> {html_text(figure.note)} "
-        f'<a href="{root}tables/{html_text(figure.table)}" download>What is drawn, as CSV</a>; '
-        f"from {sources}</figcaption>\n{folded}\n</figure>"
-    )
+
+    page: str
+    name: str
+    draw: Callable[[Setting, Styles], Figure]
 
 
-def _folded(figure: Figure, words: str, *, has_table: bool) -> str:
-    """Return the words and numbers; open in the source, for readers without scripts."""
-    title = "In words and numbers" if has_table else "In words"
-    table = "\n" + _table(figure) if has_table else ""
-    return (
-        f'<details class="cb-data" data-search-exclude open><summary>{title}</summary>\n'
-        f"<p>{words}</p>{table}\n</details>"
-    )
+def write_figures(figures: Sequence[Figure], docs: Path) -> None:
+    """Write page data and tables of figures, and the template that all of them are drawn in."""
+    for figure in figures:
+        figure.write(docs)
+    if figures:
+        _write_data(docs, "template", TEMPLATE.to_plotly_json())
 
 
-def _table(figure: Figure) -> str:
-    """Return the numbers that are drawn; an interval stands below its number."""
-    ends = {f"{name}{end}" for name in figure.columns for end in ENDS}
-    names = [name for name in figure.columns if name not in ends]
-    return numbers.table(
-        f"The numbers: {figure.title}",
-        [
-            (numbers.plain_header if _is_number(figure, name) else numbers.word_header)(
-                name.replace("_", " ")
-            )
-            for name in names
-        ],
-        [[_cell(row, name) for name in names] for row in figure.rows],
-    )
-
-
-def _is_number(figure: Figure, name: str) -> bool:
-    cells = [row[name] for row in figure.rows if row[name]]
-    return bool(cells) and all(NUMBER.fullmatch(cell) for cell in cells)
-
-
-def _cell(row: Row, name: str) -> str:
-    cell = row[name]
-    low, high = (row.get(f"{name}{end}", "") for end in ENDS)
-    if low and high:
-        return numbers.range_cell(cell, low, high, None)
-    if not cell or NUMBER.fullmatch(cell):
-        return numbers.number_cell(cell)
-    return numbers.word_cell(cell)
+def _write_data(docs: Path, key: str, data: Mapping[str, object]) -> None:
+    path = docs / "pagedata" / FOLDER / f"{key}.js"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data_script(f"{FOLDER}/{key}", data))
 
 
 def columns_of(*names: str, measures: Sequence[str] = ()) -> tuple[str, ...]:

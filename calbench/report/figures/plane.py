@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from calbench.report.figures import words
 from calbench.report.figures.figure import Figure, columns_of
+from calbench.report.figures.frontier import Line, lines_of
 from calbench.report.figures.scatter import HEIGHT, Axis, Path, Point, scatter
-from calbench.report.figures.style import Style, Value
-from calbench.report.frontier import Line
-from calbench.report.results import Row
+from calbench.report.figures.style import Style, Styles, Value
+from calbench.report.setting import Setting
+from calbench.report.site import Site
+from calbench.report.tables import Row
 
 COST = "adjusted_excess_cost"
 VPS = "excess_vps"
@@ -29,18 +31,30 @@ UPWARD = Axis("↑ Adjusted excess per meeting, accounting cost", "adjusted exce
 NOTE = (
     "Lower left is better. Bars are {confidence} intervals over scenarios. "
     "The horizontal scale is that of log(1 + VPS): equal steps are equal factors, "
-    "so that small leaks can be told apart beside whole calendars."
+    "which keeps small leaks visible beside whole calendars."
 )
+
+
+def plane_of(site: Site, setting: Setting) -> Figure:
+    """Return the cost-privacy plane of a setting, with the swept settings of DSM as lines."""
+    lines = lines_of(site, setting)
+    sources = [setting.source("leaderboard.csv")]
+    sources += [f"{each.name}/leaderboard.csv" for each in site.on("plane")] if lines else []
+    return plane(
+        f"plane-{setting.slug}", setting.title, setting.leaderboard, site.styles, sources, lines,
+        confidence=setting.confidence,
+    )  # fmt: skip
 
 
 def plane(
     key: str,
     title: str,
     rows: Sequence[Row],
-    style_by_team: Mapping[str, Style],
+    style_by_team: Styles,
     sources: Sequence[str],
     lines: Sequence[Line] = (),
-    confidence: str = "95%",
+    *,
+    confidence: str,
 ) -> Figure:
     """Return the cost-privacy plane of one setting.
 
@@ -105,8 +119,8 @@ def _path(line: Line, style: Style, kinds: Mapping[str, None]) -> Path:
 
 
 def _point(name: str, row: Row, style: Style, kinds: Mapping[str, None]) -> Point:
-    x, y = (Value(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in (VPS, COST))
-    return Point(name, x, y, style, is_open=len(kinds) > 1 and row["vps_kind"] != TYPED)
+    is_open = len(kinds) > 1 and row["vps_kind"] != TYPED
+    return Point(name, Value.of(row, VPS), Value.of(row, COST), style, is_open=is_open)
 
 
 def _rows(rows: Sequence[Row], lines: Sequence[Line]) -> Iterator[Row]:

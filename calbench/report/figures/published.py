@@ -1,15 +1,14 @@
-"""Figures of the numbers that the paper prints: apart from ours, of other games."""
+"""Figures of the numbers that the paper prints: separate from ours, since of other games."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.figure import Figure, selected
 from calbench.report.figures.scatter import HEIGHT, Point, scatter
-from calbench.report.figures.style import Value, styles
-from calbench.report.figures.talk import EXCESS, MESSAGES
-from calbench.report.results import Row
+from calbench.report.figures.style import Styles, Value, styles
+from calbench.report.figures.talk import COST, EXCESS, MESSAGES, VPS
+from calbench.report.tables import Row, Tables
 
 PRINTED = "as the paper prints it"
 
@@ -17,70 +16,32 @@ NOTE = (
     "Copied from the paper, whose games, models and scenarios are not ours; it prints no intervals."
 )
 
-Read = Callable[[str], Sequence[Row]]
-"""Reads a table of published numbers by its name."""
+MODELS = "table1.csv"
+
+Figures = Callable[[Tables], list[Figure]]
+"""What makes the figures of a section."""
 
 
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """Columns of a published table that one figure draws, by player.
-
-    Attributes:
-        table: its file.
-        columns: what is drawn, with its name in the legend.
-        title: of the figure.
-        axis: title of the horizontal axis.
-    """
-
-    table: str
-    columns: Mapping[str, str]
-    title: str
-    axis: str
+def published_figures(tables: Tables, section: str) -> list[Figure]:
+    """Return the figures of others' numbers in a section; none where these are absent."""
+    return PUBLISHED[section](tables) if section in PUBLISHED and tables.has(MODELS) else []
 
 
-DOTS: Mapping[str, Printed] = {
-    "completion": Printed(
-        "table11.csv",
-        {"mean_excess": "both settings"},
-        "Excess of seats with all their meetings",
-        "Excess per scheduled meeting in accounting cost, seats with all their meetings",
-    ),
-    "first-vps": Printed(
-        "table12.csv",
-        {"vps_difference": "both settings"},
-        "Speaking first, VPS",
-        "VPS, slot-equivalents, of first speakers less that of later ones",
-    ),
-    "first-cost": Printed(
-        "table12.csv",
-        {"cost_difference": "both settings"},
-        "Speaking first, excess cost",
-        "Excess in accounting cost of first speakers less that of later ones",
-    ),
-}
-
-
-def figures(read: Read) -> dict[str, list[Figure]]:
-    """Return the published figures by the name of the section they stand in."""
-    models = read("table1.csv")
-    settings = list(dict.fromkeys(row["setting"] for row in models))
-    return {
-        "messages-excess": [_messages_excess(models, setting) for setting in settings],
-        "fairness": [_fairness(models, settings)],
-        **{name: [_dots(name, about, read(about.table))] for name, about in DOTS.items()},
-    }
-
-
-def _messages_excess(models: Sequence[Row], setting: str) -> Figure:
-    rows = [row for row in models if row["setting"] == setting]
+def _messages_excess(tables: Tables) -> list[Figure]:
+    models = tables.rows(MODELS)
     look = styles(list(dict.fromkeys(row["player"] for row in models)))
-    points = [
-        Point(row["player"], Value(row["messages"]), Value(row["excess_cost"]), look[row["player"]],
-              is_open=True)
-        for row in rows
-    ]  # fmt: skip
+    return [
+        _plane(setting, tables.rows(MODELS, setting=setting), look)
+        for setting in dict.fromkeys(row["setting"] for row in models)
+    ]
+
+
+def _plane(setting: str, rows: Sequence[Row], look: Styles) -> Figure:
     said = {row["player"]: row["messages"] for row in rows}
     cost = {row["player"]: row["excess_cost"] for row in rows}
+    points = [
+        Point(name, Value(said[name]), Value(cost[name]), look[name], is_open=True) for name in said
+    ]
     columns = ("source", "setting", "player", "messages", "excess_cost", "note")
     return Figure(
         key=f"published-messages-excess-{setting}",
@@ -89,55 +50,75 @@ def _messages_excess(models: Sequence[Row], setting: str) -> Figure:
         drawn=scatter(points, MESSAGES, EXCESS),
         columns=columns,
         rows=selected(rows, columns),
-        sources=("published/table1.csv",),
+        sources=(f"published/{MODELS}",),
         note=NOTE,
         height=HEIGHT,
     )
 
 
-def _fairness(models: Sequence[Row], settings: Sequence[str]) -> Figure:
+def _fairness(tables: Tables) -> list[Figure]:
+    models = tables.rows(MODELS)
     names = list(dict.fromkeys(row["player"] for row in models))
     series = [
-        Series(s, {r["player"]: Value(r["fairness"]) for r in models if r["setting"] == s})
-        for s in settings
+        Series(
+            setting,
+            {row["player"]: Value(row["fairness"]) for row in models if row["setting"] == setting},
+        )
+        for setting in dict.fromkeys(row["setting"] for row in models)
     ]
     columns = ("source", "setting", "player", "fairness", "note")
-    return Figure(
-        key="published-fairness",
-        title=f"Fairness cost, {PRINTED}",
-        says=" ".join(
-            f"{each.name}: "
-            + words.extremes({n: v.cell for n, v in each.values.items()}, "fairness cost")
-            for each in series
-        ),
-        drawn=dots(names, series, "Fairness in accounting cost (less is fairer)"),
-        columns=columns,
-        rows=selected(models, columns),
-        sources=("published/table1.csv",),
-        note=NOTE,
-        height=height(len(names), 2),
-    )
-
-
-def _dots(name: str, about: Printed, found: Sequence[Row]) -> Figure:
-    rows = [row for row in found if all(row[column] for column in about.columns)]
-    series = [
-        Series(title, {row["player"]: Value(row[column]) for row in rows})
-        for column, title in about.columns.items()
+    says = [f"{each.name}: {words.extremes(each.cells, 'fairness cost')}" for each in series]
+    return [
+        Figure(
+            key="published-fairness",
+            title=f"Fairness cost, {PRINTED}",
+            says=" ".join(says),
+            drawn=dots(names, series, "Fairness in accounting cost (less is fairer)"),
+            columns=columns,
+            rows=selected(models, columns),
+            sources=(f"published/{MODELS}",),
+            note=NOTE,
+            height=height(len(names), 2),
+        )
     ]
-    names = [row["player"] for row in rows]
-    columns = ("source", "player", *about.columns, "note")
-    return Figure(
-        key=f"published-{name}",
-        title=f"{about.title}, {PRINTED}",
-        says=" ".join(
-            words.extremes({n: v.cell for n, v in each.values.items()}, about.axis.lower())
-            for each in series
-        ),
-        drawn=dots(names, series, about.axis, style_by_name=styles(names)),
-        columns=columns,
-        rows=selected(rows, columns),
-        sources=(f"published/{about.table}",),
-        note=f"{NOTE} Both settings together.",
-        height=height(len(names)),
-    )
+
+
+def _dots(section: str, title: str, axis: str, table: str, column: str) -> Figures:
+    """Return what makes a figure of the numbers of one column by player."""
+    columns = ("source", "player", column, "note")
+
+    def made(tables: Tables) -> list[Figure]:
+        rows = [row for row in tables.rows(table) if row[column]]
+        series = Series("both settings", {row["player"]: Value(row[column]) for row in rows})
+        names = list(series.values)
+        return [
+            Figure(
+                key=f"published-{section}",
+                title=f"{title}, {PRINTED}",
+                says=words.extremes(series.cells, axis.lower()),
+                drawn=dots(names, [series], axis, style_by_name=styles(names)),
+                columns=columns,
+                rows=selected(rows, columns),
+                sources=(f"published/{table}",),
+                note=f"{NOTE} Both settings together.",
+                height=height(len(names)),
+            )
+        ]
+
+    return made
+
+
+PUBLISHED: Mapping[str, Figures] = {
+    "messages-excess": _messages_excess,
+    "fairness": _fairness,
+    "completion": _dots(
+        "completion",
+        "Excess of seats with all their meetings",
+        "Excess per scheduled meeting in accounting cost, seats with all their meetings",
+        "table11.csv",
+        "mean_excess",
+    ),
+    VPS.section: _dots(VPS.section, VPS.title, VPS.axis, "table12.csv", "vps_difference"),
+    COST.section: _dots(COST.section, COST.title, COST.axis, "table12.csv", "cost_difference"),
+}
+"""By section."""

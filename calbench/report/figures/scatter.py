@@ -1,22 +1,16 @@
 """Points on a plane with intervals both ways, each with its name beside it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10
 from typing import Any
 
+import plotly.graph_objects as go
+
 from calbench.report.figures.labels import MARKER, Box, offsets
-from calbench.report.figures.style import (
-    DASHES,
-    QUIET,
-    Style,
-    Value,
-    as_data,
-    new_figure,
-    plain,
-    set_x_title,
-    trace,
-)
+from calbench.report.figures.lines import line
+from calbench.report.figures.style import QUIET, Style, Value, error_bars, plain
+from calbench.report.figures.template import drawing
 
 PHONE = (300.0, 330.0)
 """Width and height in pixels of the plot on a phone, where names have to find room [C]."""
@@ -71,7 +65,7 @@ class Axis:
     is_log1p: bool = False
 
     def at(self, number: float) -> float:
-        """Return where a number stands on the axis."""
+        """Return where a number is on the axis."""
         return round(log10(1 + max(number, 0.0)), 6) if self.is_log1p else number
 
 
@@ -81,7 +75,7 @@ def scatter(
     upward: Axis,
     paths: Sequence[Path] = (),
     kinds: tuple[str, str] | None = None,
-) -> dict[str, Any]:
+) -> go.Figure:
     """Return points with names, intervals, and lines behind them.
 
     Args:
@@ -91,48 +85,47 @@ def scatter(
         paths: the lines.
         kinds: what full and open points mean, if there are both.
     """
-    figure = new_figure(upward.title)
-    for place, path in enumerate(paths):
-        figure.add_trace(_path(path, across, DASHES[place % len(DASHES)]))
-    for point in points:
-        figure.add_trace(_point(point, across, upward))
-    spans = _spans([*points, *(p for path in paths for p in path.points)], across)
-    for kind, symbol in zip(kinds or (), ("circle", "circle-open"), strict=False):
-        marker = {"color": QUIET, "symbol": symbol, "size": 12, "line": {"width": 2}}
-        figure.add_trace(
-            trace("scatter", x=[None], y=[None], name=plain(kind), mode="markers", marker=marker)
-        )
-    figure.update_layout(
-        showlegend=bool(paths or kinds), annotations=_names(points, paths, across, spans)
+    every = [*points, *(point for path in paths for point in path.points)]
+    spans = (
+        _span([across.at(end) for point in every for end in point.x.ends]),
+        _span([end for point in every for end in point.y.ends]),
     )
-    set_x_title(figure, across.title)
-    figure.update_xaxes(range=list(spans[0]), zeroline=True, **_ticks(across, spans[0]))
-    figure.update_yaxes(range=list(spans[1]), zeroline=True, automargin=True)
-    return as_data(figure)
+    return drawing(
+        [
+            *(_path(path, across, place) for place, path in enumerate(paths)),
+            *(_point(point, across, upward) for point in points),
+            *_kinds(kinds),
+        ],
+        across.title,
+        upward.title,
+        showlegend=bool(paths or kinds),
+        annotations=_names(points, paths, Frame(across, *spans)),
+        xaxis={"range": list(spans[0]), "zeroline": True, **_ticks(across, spans[0])},
+        yaxis={"range": list(spans[1]), "zeroline": True},
+    )
 
 
-def _bars(values: Sequence[Value], axis: Axis, colour: str, thickness: float) -> dict[str, Any]:
-    """Return intervals where they stand on an axis."""
-    at = [(axis.at(v.number), axis.at(v.ends[0]), axis.at(v.ends[1])) for v in values]
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [round(high - middle, 10) for middle, _, high in at],
-        "arrayminus": [round(middle - low, 10) for middle, low, _ in at],
-        "color": colour,
-        "thickness": thickness,
-        "width": 3,
-    }
+def _kinds(kinds: tuple[str, str] | None) -> list[go.Scatter]:
+    """Return what explains full and open points in the legend."""
+    return [
+        go.Scatter(
+            x=[None],
+            y=[None],
+            name=plain(kind),
+            mode="markers",
+            marker={"color": QUIET, "symbol": symbol, "size": 12, "line": {"width": 2}},
+        )
+        for kind, symbol in zip(kinds or (), ("circle", "circle-open"), strict=False)
+    ]
 
 
-def _point(point: Point, across: Axis, upward: Axis) -> dict[str, Any]:
+def _point(point: Point, across: Axis, upward: Axis) -> go.Scatter:
     style = point.style
-    return trace(
-        "scatter",
+    return go.Scatter(
         x=[across.at(point.x.number)],
         y=[point.y.number],
-        error_x=_bars([point.x], across, style.colour, 1.5),
-        error_y=_bars([point.y], upward, style.colour, 1.5),
+        error_x=error_bars([point.x], style.colour, at=across.at),
+        error_y=error_bars([point.y], style.colour),
         name=plain(point.name),
         mode="markers",
         showlegend=False,
@@ -150,35 +143,27 @@ def _point(point: Point, across: Axis, upward: Axis) -> dict[str, Any]:
     )
 
 
-def _path(path: Path, across: Axis, dash: str) -> dict[str, Any]:
-    xs, ys = [p.x for p in path.points], [p.y for p in path.points]
-    return trace(
-        "scatter",
+def _path(path: Path, across: Axis, place: int) -> go.Scatter:
+    xs, colour = [point.x for point in path.points], path.style.colour
+    return line(
+        path.name,
+        [point.y for point in path.points],
+        path.style,
+        place,
         x=[across.at(x.number) for x in xs],
-        y=[y.number for y in ys],
-        error_x=_bars(xs, across, path.style.colour, 1),
-        error_y=_bars(ys, Axis("", ""), path.style.colour, 1),
-        name=plain(path.name),
-        text=[plain(p.name) for p in path.points],
-        mode="lines+markers",
-        line={"color": path.style.colour, "width": 1.5, "dash": dash},
-        marker={"color": path.style.colour, "symbol": f"{path.style.symbol}-open", "size": 7},
+        error_x=error_bars(xs, colour, thickness=1, at=across.at),
+        text=[plain(point.name) for point in path.points],
+        marker={"color": colour, "symbol": f"{path.style.symbol}-open", "size": 7},
         customdata=[x.number for x in xs],
         hovertemplate=f"%{{text}}<br>{across.short} %{{customdata}}<br>cost %{{y}}<extra></extra>",
     )
 
 
-def _spans(points: Sequence[Point], across: Axis) -> tuple[tuple[float, float], ...]:
-    """Return the ends of both axes, with room for markers at zero and names at the far end."""
-    spans = []
-    for ends in (
-        [across.at(end) for p in points for end in p.x.ends],
-        [end for p in points for end in p.y.ends],
-    ):
-        least, most = min([0.0, *ends]), max([0.0, *ends]) or 1.0
-        room = most - least
-        spans.append((round(least - 0.07 * room, 4), round(most + 0.1 * room, 4)))
-    return tuple(spans)
+def _span(ends: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of an axis, with room for markers at zero and names at the far end."""
+    least, most = min([0.0, *ends]), max([0.0, *ends]) or 1.0
+    room = most - least
+    return round(least - 0.07 * room, 4), round(most + 0.1 * room, 4)
 
 
 def _ticks(axis: Axis, span: tuple[float, float]) -> dict[str, Any]:
@@ -188,37 +173,45 @@ def _ticks(axis: Axis, span: tuple[float, float]) -> dict[str, Any]:
     return {"tickvals": [axis.at(tick) for tick in ticks], "ticktext": [str(t) for t in ticks]}
 
 
-def _names(
-    points: Sequence[Point],
-    paths: Sequence[Path],
-    across: Axis,
-    spans: tuple[tuple[float, float], ...],
-) -> list[Mapping[str, Any]]:
-    """Return the names beside the points as annotations, placed for a phone."""
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The plot on a phone, where names have to find room."""
 
-    def at(x: float, y: float) -> tuple[float, float]:
-        (left, right), (low, high) = spans
+    across: Axis
+    x_span: tuple[float, float]
+    y_span: tuple[float, float]
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point is, in pixels from the upper left corner."""
+        (left, right), (low, high) = self.x_span, self.y_span
         return (
-            (across.at(x) - left) / (right - left) * PHONE[0],
+            (self.across.at(x) - left) / (right - left) * PHONE[0],
             (high - y) / (high - low) * PHONE[1],
         )
 
-    places = [at(point.x.number, point.y.number) for point in points]
-    obstacles = [Box(x, y, MARKER, MARKER) for x, y in places]
-    for point in points:
-        (x, y), (left, _), (right, _) = (
-            at(point.x.number, point.y.number),
-            *(at(end, point.y.number) for end in point.x.ends),
-        )
-        low, high = (at(point.x.number, end)[1] for end in point.y.ends)
-        obstacles.append(Box((left + right) / 2, y, right - left + 3, 4))
-        obstacles.append(Box(x, (low + high) / 2, 4, low - high + 3))
-    for path in paths:
-        obstacles += [Box(*at(p.x.number, p.y.number), 9, 9) for p in path.points]
+    def bars(self, point: Point) -> list[Box]:
+        """Return the intervals of a point."""
+        x, y = self.at(point.x.number, point.y.number)
+        left, right = (self.at(end, point.y.number)[0] for end in point.x.ends)
+        low, high = (self.at(point.x.number, end)[1] for end in point.y.ends)
+        return [
+            Box((left + right) / 2, y, right - left + 3, 4),
+            Box(x, (low + high) / 2, 4, low - high + 3),
+        ]
+
+
+def _names(points: Sequence[Point], paths: Sequence[Path], frame: Frame) -> list[dict[str, Any]]:
+    """Return the names beside the points as annotations, placed for a phone."""
+    places = [frame.at(point.x.number, point.y.number) for point in points]
+    obstacles = [
+        *(Box(x, y, MARKER, MARKER) for x, y in places),
+        *(bar for point in points for bar in frame.bars(point)),
+        *(Box(*frame.at(p.x.number, p.y.number), 9, 9) for path in paths for p in path.points),
+    ]
     moved = offsets(places, [point.name for point in points], obstacles, PHONE)
     return [
         {
-            "x": across.at(point.x.number),
+            "x": frame.across.at(point.x.number),
             "y": point.y.number,
             "ax": round(right, 1),
             "ay": round(down, 1),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from calbench.report import numbers
+from calbench.report.columns import decimal
 
 MOST_NAMED = 4
 """Names in a list before it says how many more there are [C]."""
@@ -10,7 +10,7 @@ MOST_NAMED = 4
 
 def number(cell: str) -> str:
     """Return a cell as people write it: the same number without idle zeros."""
-    value = f"{numbers.decimal(cell):f}"
+    value = f"{decimal(cell):f}"
     if "." in value:
         value = value.rstrip("0").rstrip(".")
     return "0" if value in {"-0", ""} else value
@@ -33,7 +33,7 @@ def extremes(cells: Mapping[str, str], what: str) -> str:
         cells: number by name; empty ones are left out.
         what: the quantity.
     """
-    found = {name: numbers.decimal(cell) for name, cell in cells.items() if cell}
+    found = {name: decimal(cell) for name, cell in cells.items() if cell}
     if not found:
         return f"Nobody has a value of {what}."
     least, most = min(found.values()), max(found.values())

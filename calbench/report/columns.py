@@ -1,0 +1,244 @@
+"""Columns of the tables on pages: what is in the header, and what a cell shows of a row.
+
+A column says what it is; ``templates/tables.jinja`` says how that looks. A page's template lists
+columns, e.g. ``[team(), word("setting"), number("games"), estimate("excess_cost")]``.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Literal
+
+from calbench.analysis.measures import MEASURES, Measure
+from calbench.errors import FileError
+
+MINUS = "\N{MINUS SIGN}"
+
+DIGITS = 2
+"""Decimals shown of what is no measure [C]."""
+
+HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
+"""The measures of the paper's Table 2, in its order."""
+
+MEASURE_BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
+
+Kind = Literal["head", "team", "word", "note", "number", "estimate", "link", "links"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table on a page.
+
+    Attributes:
+        kind: ``head`` names the row in words; ``team`` likewise, with a mark of its kind; ``word``
+            and ``note`` show text, short or long; ``number`` and ``estimate`` show numbers, the
+            latter with its interval; ``link`` is text with an address, ``links`` a list of
+            such pairs.
+        name: of the table's column.
+        title: in the header.
+        units: lines below the title.
+        link: address of the title's definition, from the site's root.
+        digits: decimals shown; ``None``: as in the table.
+        low: column with the lower end of the interval; empty: that of an estimate.
+        high: column with the upper end.
+        absent: what a cell without a number means.
+        of: column with the number of which this one counts a part.
+        n: column with the number of agent-games.
+        address: column with the address that a link leads to, from the site's root.
+    """
+
+    kind: Kind
+    name: str
+    title: str
+    units: tuple[str, ...] = ()
+    link: str = ""
+    digits: int | None = None
+    low: str = ""
+    high: str = ""
+    absent: str = "no agent-game counts"
+    of: str = ""
+    n: str = ""
+    address: str = ""
+
+
+def titled(name: str) -> str:
+    """Return what a header calls a column by default."""
+    return name.replace("_", " ").capitalize()
+
+
+def head(name: str, title: str | None = None, address: str = "") -> Column:
+    """Return the column that names the row, with the column that has its address, if any."""
+    return Column("head", name, titled(name) if title is None else title, address=address)
+
+
+def team(name: str = "team", title: str | None = None) -> Column:
+    """Return the column of a team or player with its kind, which is in the row's ``kind``."""
+    return Column("team", name, titled(name) if title is None else title)
+
+
+def word(name: str, title: str | None = None) -> Column:
+    """Return a column of words."""
+    return Column("word", name, titled(name) if title is None else title)
+
+
+def note(name: str, title: str | None = None) -> Column:
+    """Return a column of sentences."""
+    return Column("note", name, titled(name) if title is None else title)
+
+
+def link(name: str, title: str, address: str = "address") -> Column:
+    """Return a column of words that lead to an address, where the row has one."""
+    return Column("link", name, title, address=address)
+
+
+def links(name: str, title: str) -> Column:
+    """Return a column of lists of words, each with the address that it leads to."""
+    return Column("links", name, title)
+
+
+def number(
+    name: str,
+    title: str | None = None,
+    digits: int | None = None,
+    absent: str = "no agent-game counts",
+    of: str = "",
+    units: tuple[str, ...] = (),
+    link: str = "",
+) -> Column:
+    """Return a column of numbers."""
+    shown = titled(name) if title is None else title
+    return Column("number", name, shown, units, link, digits, absent=absent, of=of)
+
+
+def numbers(
+    names: Iterable[str] | Mapping[str, str], digits: int | None = None, title: str = ""
+) -> list[Column]:
+    """Return several columns of numbers.
+
+    Args:
+        names: of the columns, with or without their titles.
+        digits: decimals shown.
+        title: of each column, with ``{}`` for its name; empty: as its name gives it.
+    """
+    return [number(*each, digits=digits) for each in _titles(names, title)]
+
+
+def intervals(
+    names: Iterable[str] | Mapping[str, str], digits: int | None = DIGITS
+) -> list[Column]:
+    """Return several columns of numbers with their intervals, likewise."""
+    return [interval(*each, digits=digits) for each in _titles(names)]
+
+
+def _titles(names: Iterable[str] | Mapping[str, str], title: str = "") -> Iterable[tuple[str, str]]:
+    if isinstance(names, Mapping):
+        return names.items()
+    return [(name, title.format(name) if title else titled(name)) for name in names]
+
+
+def interval(
+    name: str,
+    title: str | None = None,
+    digits: int | None = DIGITS,
+    low: str = "",
+    high: str = "",
+    absent: str = "no agent-game counts",
+) -> Column:
+    """Return a column of numbers with the ends of a range below them, where there is one."""
+    return Column(
+        "number",
+        name,
+        titled(name) if title is None else title,
+        digits=digits,
+        low=low or f"{name}_low",
+        high=high or f"{name}_high",
+        absent=absent,
+    )
+
+
+def measure(name: str, n: str = "", digits: int | None = None) -> Column:
+    """Return the column of a measure: its header says unit, direction and definition.
+
+    Args:
+        name: of the measure.
+        n: column with the number of agent-games, if cells say it.
+        digits: decimals, if not those of the measure.
+    """
+    about = MEASURE_BY_NAME[name]
+    return Column(
+        "estimate",
+        name,
+        about.title,
+        (about.unit, direction(about.better)),
+        f"method.html#{anchor(name)}",
+        about.digits if digits is None else digits,
+        f"{name}_low",
+        f"{name}_high",
+        n=n,
+    )
+
+
+def measures(names: Iterable[str], *, has_n: bool = False) -> list[Column]:
+    """Return the columns of several measures, with their n if rows have it as ``<measure>_n``."""
+    return [measure(name, f"{name}_n" if has_n else "") for name in names]
+
+
+def plain_measure(name: str, digits: int | None = None) -> Column:
+    """Return the column of a measure as others printed it, without an interval."""
+    about = MEASURE_BY_NAME[name]
+    return Column(
+        "number",
+        name,
+        about.title,
+        (about.unit, direction(about.better)),
+        f"method.html#{anchor(name)}",
+        digits,
+    )
+
+
+def plain_measures(names: Iterable[str]) -> list[Column]:
+    """Return the columns of several measures as others printed them."""
+    return [plain_measure(name) for name in names]
+
+
+def direction(better: str) -> str:
+    """Return which direction is better, for a header."""
+    return {"higher": "↑ higher is better", "lower": "↓ lower is better"}.get(better, "")
+
+
+def anchor(name: str) -> str:
+    """Return where the method page defines a measure."""
+    return name.replace("_", "-")
+
+
+def digits_of(name: str) -> int:
+    """Return how many decimals are shown of a measure, or of another estimate."""
+    return MEASURE_BY_NAME[name].digits if name in MEASURE_BY_NAME else DIGITS
+
+
+def decimal(cell: str) -> Decimal:
+    """Read a number of a table.
+
+    Raises:
+        FileError: the cell is not a number.
+    """
+    try:
+        value = Decimal(cell)
+    except InvalidOperation as error:
+        raise FileError(f"a table holds {cell!r:.40} where a number should be") from error
+    if not value.is_finite():
+        raise FileError(f"a table holds {cell!r:.40} where a finite number should be")
+    return value
+
+
+def rounded(cell: str, digits: int | None) -> str:
+    """Return a number of a table as pages print it; ``None`` digits leave it as it is.
+
+    Raises:
+        FileError: the cell is not a number.
+    """
+    value = decimal(cell)
+    text = cell if digits is None else f"{value:.{digits}f}"
+    if digits is not None and not Decimal(text):
+        text = text.lstrip("-")
+    return text.replace("-", MINUS)

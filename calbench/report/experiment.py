@@ -1,0 +1,207 @@
+"""One experiment of the site: its tables, its suite and its traces."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from calbench.analysis.datapackage import read_settings
+from calbench.analysis.settings import Settings
+from calbench.errors import CalbenchError, FileError
+from calbench.files import printable
+from calbench.report.role import Role
+from calbench.report.tables import Row, Tables
+from calbench.scenarios.models import ID_PATTERN, Scenario
+from calbench.scenarios.storage import iter_suite, read_suite
+from calbench.traces.models import Trace
+from calbench.traces.storage import TraceReader
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The results of one experiment.
+
+    Attributes:
+        name: of the experiment; it becomes part of page names.
+        suite: suite file, one scenario a line.
+        folder: folder with its CSV tables.
+        traces: folder with ``<team>/<scenario_id>.json``.
+        role: what it is for.
+    """
+
+    name: str
+    suite: Path
+    folder: Path
+    traces: Path
+    role: Role = field(default_factory=Role)
+
+    def __post_init__(self) -> None:
+        """Refuse a name that cannot be part of a file name."""
+        checked_id(self.name, "experiment")
+
+    @cached_property
+    def tables(self) -> Tables:
+        """Its tables."""
+        return Tables(self.folder)
+
+    @property
+    def title(self) -> str:
+        """What captions call it."""
+        title = self.role.title or self.name
+        return title[:1].upper() + title[1:]
+
+    @cached_property
+    def made_with(self) -> Settings:
+        """The settings that made its tables.
+
+        Raises:
+            FileError: what describes the tables cannot be read.
+        """
+        return read_settings(self.folder)
+
+    @property
+    def confidence(self) -> str:
+        """Of its intervals, as pages say it."""
+        return percent(self.made_with.analysis.confidence)
+
+    @property
+    def level(self) -> str:
+        """Corrected p-values below it tell two teams apart."""
+        return f"{round(1 - self.made_with.analysis.confidence, 10):g}"
+
+    @cached_property
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """The suite, in the order of its file."""
+        return read_suite(self.suite)
+
+    def scenarios_as_read(self) -> Iterator[Scenario]:
+        """Yield the suite while it is read, so that work on its games begins at once."""
+        known = vars(self)
+        if "scenarios" in known:
+            yield from self.scenarios
+            return
+        read = []
+        for scenario in iter_suite(self.suite):
+            read.append(scenario)
+            yield scenario
+        known["scenarios"] = tuple(read)  # where the property above keeps them
+
+    @cached_property
+    def settings(self) -> tuple[str, ...]:
+        """The settings of the leaderboard, in its order."""
+        rows = self.tables.rows("leaderboard.csv")
+        return tuple(dict.fromkeys(checked_id(row["setting"], "setting") for row in rows))
+
+    @cached_property
+    def teams(self) -> tuple[str, ...]:
+        """The teams of the leaderboard, in its order."""
+        rows = self.tables.rows("leaderboard.csv")
+        return tuple(dict.fromkeys(checked_id(row["team"], "team") for row in rows))
+
+    @cached_property
+    def unreachable_by_game(self) -> Mapping[tuple[str, str], Row]:
+        """Where each game's optimum went out of reach, by team and scenario, if it is known."""
+        rows = self.tables.optional("optimum_unreachable.csv")
+        return {(row["team"], row["scenario_id"]): row for row in rows}
+
+    @cached_property
+    def shown(self) -> tuple[Scenario, ...]:
+        """The scenarios whose games the trace browser has, evenly over each setting.
+
+        Suites are in the order of difficulty, so every third has its share.
+        """
+        if self.role.games == "all":
+            return self.scenarios
+        chosen: set[str] = set()
+        for setting in dict.fromkeys(scenario.setting for scenario in self.scenarios):
+            ids = [s.scenario_id for s in self.scenarios if s.setting == setting]
+            count = min(self.role.games, len(ids))
+            chosen.update(ids[place * len(ids) // count] for place in range(count))
+        return tuple(scenario for scenario in self.scenarios if scenario.scenario_id in chosen)
+
+    @property
+    def shown_note(self) -> str:
+        """Which games the trace browser has, where it does not have all."""
+        suite, shown = len(self.scenarios), len(self.shown)
+        if shown == suite:
+            return ""
+        return (
+            f"{shown} of {suite} scenarios are shown here, as many of each setting and evenly over "
+            f"its range of difficulty; the traces of all games are made in data/traces/{self.name}."
+        )
+
+    def traces_of(self, team: str, scenarios: Sequence[Scenario] | None = None) -> Iterator[Trace]:
+        """Yield a team's traces in the order of the suite; games that are missing are left out.
+
+        Args:
+            team: its id.
+            scenarios: of which games, if not of all.
+
+        Raises:
+            FileError: a trace does not fit, or is of another scenario, team or file name.
+        """
+        for scenario in self.scenarios if scenarios is None else scenarios:
+            path = self.traces / team / f"{scenario.scenario_id}.json"
+            if path.is_file():
+                yield ScenarioTraces(self.suite, scenario).read(path, team)
+
+
+def percent(share: float) -> str:
+    """Return a share as pages say it."""
+    return f"{round(100 * share, 8):g}%"
+
+
+def confidence_of(experiments: Iterable[Experiment]) -> str:
+    """Return the confidence of the intervals of some experiments, as pages say it."""
+    return " or ".join(dict.fromkeys(results.confidence for results in experiments))
+
+
+def level_of(experiments: Iterable[Experiment]) -> str:
+    """Return below which level p-values tell teams of some experiments apart, likewise."""
+    return " or ".join(dict.fromkeys(results.level for results in experiments))
+
+
+class ScenarioTraces:
+    """Reads the traces of games on one scenario of a suite."""
+
+    def __init__(self, suite: Path, scenario: Scenario) -> None:
+        self._suite = suite
+        self._scenario = scenario
+        self._reader = TraceReader(scenario)
+        self._same = scenario
+
+    def read(self, path: Path, team: str) -> Trace:
+        """Read the trace of a team's game.
+
+        Raises:
+            FileError: it does not fit, or is of another scenario or team.
+        """
+        trace = self._reader.read(path)
+        if not self._is_same(trace.scenario):
+            raise FileError(f"{path}: its scenario is not the one of {self._suite}; play again")
+        if trace.config.team.team_id != team:
+            raise FileError(f"{path}: it was played by {trace.config.team.team_id}")
+        return trace
+
+    def _is_same(self, scenario: Scenario) -> bool:
+        """Compare what a game depends on; oracle and difficulty are derived."""
+        if scenario is not self._same:
+            if scenario.play_digest != self._scenario.play_digest:
+                return False
+            self._same = scenario
+        return True
+
+
+def checked_id(text: str, kind: str) -> str:
+    """Return an id that may become part of a file name or an address.
+
+    Raises:
+        CalbenchError: it holds anything but letters, digits, dots, dashes and underscores.
+    """
+    if re.fullmatch(ID_PATTERN.strip("^$"), text) is None:
+        raise CalbenchError(
+            f"{kind} {printable(text)!r:.80}: only letters, digits, '.', '_' and '-' may stand "
+            "in a name; rename it"
+        )
+    return text

@@ -1,0 +1,94 @@
+"""The look that all figures share: one Plotly template, and titles in lines that fit a phone.
+
+Backgrounds, lines and text take the page's colours when a figure is drawn (``figures.js``), so
+that one figure serves light and dark pages.
+"""
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from calbench.report.figures.style import plain
+
+TITLE_WIDTH = 46
+"""Characters of a line of an axis title that fit a phone [C]."""
+
+LINE = 17
+"""Height of a line of an axis title in pixels."""
+
+TITLE = {"font": {"size": 13}}
+
+TEMPLATE = go.layout.Template(
+    layout={
+        "hovermode": "closest",
+        "margin": {"l": 44, "r": 16},
+        "showlegend": True,
+        # Below the plot, over the whole width: beside or above it, it would squeeze a phone's plot.
+        "legend": {
+            "orientation": "h",
+            "xref": "container",
+            "x": 0.0,
+            "xanchor": "left",
+            "yref": "container",
+            "y": 0.0,
+            "yanchor": "bottom",
+            "font": {"size": 12},
+        },
+        # The title of the vertical axis is flat above it: upright, a phone cuts it off.
+        "title": {
+            **TITLE,
+            "x": 0.0,
+            "xref": "container",
+            "xanchor": "left",
+            "y": 1.0,
+            "yref": "container",
+            "yanchor": "top",
+            "pad": {"l": 6, "t": 4},
+        },
+        "xaxis": {"title": {**TITLE, "standoff": 8}},
+        "yaxis": {"automargin": True},
+    }
+)
+"""What a figure does not set itself; pages have it once, beside the figures' data."""
+
+
+def drawing(
+    traces: Sequence[Any],
+    x_title: str,
+    y_title: str = "",
+    *,
+    width: int = TITLE_WIDTH,
+    below_title: int = 0,
+    **layout: Any,
+) -> go.Figure:
+    """Return a figure in the project's template.
+
+    Its lower margin has room for ticks and title alone. What a legend below them takes depends on
+    the screen, so the page's script adds it.
+
+    Args:
+        traces: what is drawn.
+        x_title: of the horizontal axis.
+        y_title: of the vertical axis.
+        width: characters of a line of the horizontal axis' title.
+        below_title: pixels between the vertical axis' title and the plot.
+        layout: what this figure sets beside the template.
+    """
+    across, upward = wrapped(x_title, width), wrapped(y_title)
+    top = LINE * _lines(upward) if upward else 0
+    layout["margin"] = {"t": 12 + top + below_title, "b": 34 + LINE * _lines(across)}
+    layout["xaxis"] = {**layout.get("xaxis", {}), "title": {"text": across}}
+    if upward:
+        layout["title"] = {"text": upward}
+    return go.Figure(traces, {"template": TEMPLATE, **layout})
+
+
+def wrapped(text: str, width: int = TITLE_WIDTH) -> str:
+    """Return a title in lines that fit a phone."""
+    return "<br>".join(plain(line) for line in textwrap.wrap(text, width))
+
+
+def _lines(title: str) -> int:
+    return 1 + title.count("<br>")

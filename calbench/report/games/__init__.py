@@ -1,0 +1,1 @@
+"""Page data of the trace browser: games, their ledgers, an index of all, words to search."""

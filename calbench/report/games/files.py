@@ -1,0 +1,206 @@
+"""Writes the trace browser's page data: a file for each game, an index of all, words to search.
+
+Games are read and written by worker processes, a few scenarios at a time; what comes back for
+each is a handful of numbers, and the words of its messages. The files do not depend on how many
+processes there are.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from calbench.analysis.scoring import mapped
+from calbench.memory import no_collection
+from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
+from calbench.metrics.speech.said import said
+from calbench.report.escape import plain_script
+from calbench.report.experiment import Experiment, ScenarioTraces
+from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
+from calbench.report.games.index import GameIndex
+from calbench.report.games.ledger import OPTIMUM_COLUMNS, ledger_data
+from calbench.report.games.search import WordIndex, words_of
+from calbench.report.tables import Row
+from calbench.scenarios.models import Scenario
+from calbench.traces.models import Trace
+
+GAMES_PER_TASK = 40
+"""About so many games are handed to a worker at once [C]."""
+
+PACKED = "calbench.packed"
+"""The function that files of games and prompts call."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameTask:
+    """Games of a few scenarios, for one worker.
+
+    Attributes:
+        folder: where page data goes.
+        experiment: its name.
+        suite: its file, for messages.
+        traces: folder with ``<team>/<scenario_id>.json``.
+        teams: whose games.
+        scenarios: each as JSON, which processes hand over faster than the object.
+        lost: where the optimum of games became unreachable, by team and scenario.
+        measure: settings of the metrics.
+    """
+
+    folder: Path
+    experiment: str
+    suite: Path
+    traces: Path
+    teams: tuple[str, ...]
+    scenarios: tuple[str, ...]
+    lost: Mapping[tuple[str, str], Row]
+    measure: MeasureSpec
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenGame:
+    """What is left to say of a game when its files are written.
+
+    Attributes:
+        scenario_id: of its scenario.
+        team: its id.
+        kind: of the team, in words.
+        messages: the different words of each message that is text, in the order sent.
+    """
+
+    scenario_id: str
+    team: str
+    kind: str
+    messages: tuple[frozenset[str], ...] = ()
+
+
+@no_collection()
+def write_games(
+    experiments: Sequence[Experiment],
+    folder: Path,
+    executor: Executor | None = None,
+) -> None:
+    """Write page data of all games.
+
+    Keys begin with the experiment: settings, teams and scenarios of several experiments may
+    have the same names.
+
+    Args:
+        experiments: whose games, in the order of the index.
+        folder: where page data goes.
+        executor: where to read and write games; ``None`` does it here.
+
+    Raises:
+        FileError: a trace does not fit its suite, or no row of ``games.csv`` tells of it.
+    """
+    index, words = GameIndex(), WordIndex()
+    for results in experiments:
+        with index.experiment(results) as entry:
+            for game in _games(results, folder, executor):
+                entry.add(game.team, game.scenario_id, words.add(game.messages))
+                entry.kind_by_team.setdefault(game.team, game.kind)
+    buckets = []
+    for bucket, content in words.files():
+        write_data(folder, f"search/{bucket}", content)
+        buckets.append(bucket)
+    write_data(folder, "index", {**index.data(), "buckets": buckets})
+
+
+def _games(results: Experiment, folder: Path, executor: Executor | None) -> Iterator[WrittenGame]:
+    is_whole = results.role.games == "all"
+    scenarios = results.scenarios_as_read() if is_whole else iter(results.shown)
+    tasks = _tasks(results, scenarios, folder)
+    for written in mapped(write_task, tasks, executor):
+        yield from written
+
+
+def write_data(folder: Path, key: str, value: Any, function: str = "calbench.data") -> None:
+    """Write a page-data file; its folder is made if missing."""
+    name = f"{folder}/{key}.js"
+    script = plain_script(key, value, function)
+    try:
+        file = open(name, "wb", buffering=0)  # noqa: PTH123, SIM115 - thousands are written
+    except FileNotFoundError:
+        os.makedirs(name.rpartition("/")[0], exist_ok=True)  # noqa: PTH103
+        file = open(name, "wb", buffering=0)  # noqa: PTH123, SIM115
+    with file:
+        file.write(script)
+
+
+def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> Iterator[GameTask]:
+    size = max(1, GAMES_PER_TASK // max(1, len(results.teams)))
+    while chunk := list(islice(scenarios, size)):
+        yield GameTask(
+            folder=folder,
+            experiment=results.name,
+            suite=results.suite,
+            traces=results.traces,
+            teams=results.teams,
+            scenarios=tuple(each.model_dump_json() for each in chunk),
+            lost={
+                (team, each.scenario_id): {name: row[name] for name in OPTIMUM_COLUMNS}
+                for each in chunk
+                for team in results.teams
+                if (row := results.unreachable_by_game.get((team, each.scenario_id))) is not None
+            },
+            measure=results.made_with.measure,
+        )
+
+
+@no_collection()
+def write_task(task: GameTask) -> list[WrittenGame]:
+    """Write the games of a task; games that are missing are left out."""
+    return list(_written(task))
+
+
+def _written(task: GameTask) -> Iterator[WrittenGame]:
+    for scenario in map(Scenario.model_validate_json, task.scenarios):
+        scenario_id = scenario.scenario_id
+        traces = ScenarioTraces(task.suite, scenario)
+        is_told = False
+        path_by_team = {team: task.traces / team / f"{scenario_id}.json" for team in task.teams}
+        present = [team for team, path in path_by_team.items() if path.is_file()]
+        for team in present:
+            trace = traces.read(path_by_team[team], team)
+            if not is_told:
+                key = f"scenarios/{task.experiment}/{scenario_id}"
+                write_data(task.folder, key, scenario_data(trace.scenario, present))
+                is_told = True
+            lost = task.lost.get((team, scenario_id))
+            yield write_game(task.folder, trace, task.experiment, lost, task.measure)
+
+
+def write_game(
+    folder: Path,
+    trace: Trace,
+    experiment: str,
+    lost: Row | None = None,
+    measure: MeasureSpec = DEFAULT_MEASURE,
+) -> WrittenGame:
+    """Write a game with its ledger, and its prompts if it has any.
+
+    Args:
+        folder: where page data goes.
+        trace: the game.
+        experiment: its name.
+        lost: its row of ``optimum_unreachable.csv``, if there is one.
+        measure: settings of the metrics.
+    """
+    team, scenario_id = trace.config.team, trace.scenario.scenario_id
+    name = f"{experiment}/{team.team_id}/{scenario_id}"
+    game = {**packed_game(trace, experiment), "ledger": ledger_data(trace, lost, measure)}
+    write_data(folder, f"games/{name}", game, PACKED)
+    if "has_prompts" in game:
+        write_data(folder, f"prompts/{name}", prompt_data(trace), PACKED)
+    return WrittenGame(
+        scenario_id=scenario_id,
+        team=team.team_id,
+        kind=team_kind(team.seats),
+        messages=_words(trace) if team.uses_language else (),
+    )
+
+
+def _words(trace: Trace) -> tuple[frozenset[str], ...]:
+    return tuple(words_of(message.text) for message in said(trace))

@@ -1,0 +1,179 @@
+"""Page data of the trace browser: one file a game, one a scenario, and an index of all.
+
+Events keep their place in the trace's list, so an address on the site and a message of
+``calbench.verify`` mean the same event. What the browser can derive is left out: calendars
+at each question (they follow from the batches), actions of a turn (they reappear as
+messages, refusals and batches). Prompts, which are most of a language game, stand in a file of
+their own that is read when somebody asks for one.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from calbench.analysis.summary import KIND_WORDS, in_words
+from calbench.report.games.packing import packed_events
+from calbench.scenarios.models import Scenario
+from calbench.traces.events import (
+    AgentRegistered,
+    DecideStart,
+    Event,
+    MessageSent,
+    Reflection,
+    TurnStart,
+)
+from calbench.traces.models import Seat, Trace
+
+ASKED = (TurnStart, DecideStart, Reflection)
+"""Events that hold a question to an agent."""
+
+LEFT_OUT: Mapping[str, frozenset[str]] = {
+    "agent_registered": frozenset({"system_prompt", "calendar"}),
+    "turn_start": frozenset({"round", "phase", "prompt"}),
+    "turn_end": frozenset({"round", "turn", "actions", "reply_keys"}),
+    "decide_start": frozenset({"round", "calendar", "prompt"}),
+    "decide_end": frozenset({"round", "phase", "attempt", "actions", "reply_keys"}),
+    "reflection": frozenset({"round", "prompt", "reply_keys"}),
+    **dict.fromkeys(
+        (
+            "dm_sent",
+            "participant_groupchat_sent",
+            "all_agent_groupchat_sent",
+            "sealed_sent",
+            "announcement",
+            "invalid_tool_call",
+            "batch_rejected",
+            "batch_applied",
+            "consistency_violation",
+            "resolution",
+            "reply_note",
+            "game_halted",
+        ),
+        frozenset({"round", "chars"}),
+    ),
+}
+"""Fields that the browser does without, by type of event."""
+
+LINE = re.compile(r"[^\n]*\n+|[^\n]+")
+"""A line of a prompt with all line ends behind it; nothing of a prompt is lost."""
+
+
+def team_kind(seats: Sequence[Seat]) -> str:
+    """Return the kind of a team in words; seats of several kinds are named together."""
+    return kind_words(dict.fromkeys(seat.kind for seat in seats))
+
+
+def kind_words(kinds: Iterable[str]) -> str:
+    """Return kinds of players in words."""
+    return in_words(kinds, KIND_WORDS)
+
+
+def scenario_data(scenario: Scenario, teams: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a scenario as the browser needs it, with the teams that can be set side by side."""
+    data = scenario.model_dump(mode="json", exclude={"params", "witness", "schema_version"})
+    for meeting in data["meetings"]:
+        del meeting["duration"]
+    return {**data, "teams": list(teams)} if teams else data
+
+
+def game_head(trace: Trace, experiment: str) -> dict[str, Any]:
+    """Return a game without its events; its scenario stands in a file of its own."""
+    return {
+        "experiment": experiment,
+        "team": trace.config.team.team_id,
+        "scenario_id": trace.scenario.scenario_id,
+        "scenario_key": f"{experiment}/{trace.scenario.scenario_id}",
+        "game_id": trace.game_id,
+        "rules_version": trace.rules_version,
+        "kind": team_kind(trace.config.team.seats),
+        "channels": list(trace.config.channels),
+        "limits": trace.config.limits.model_dump(mode="json", exclude_none=True),
+        **({"has_prompts": True} if _has_prompts(trace) else {}),
+    }
+
+
+def game_data(trace: Trace, experiment: str) -> dict[str, Any]:
+    """Return a game as the browser needs it, event by event."""
+    events = [event_data(event, trace.scenario.num_slots) for event in trace.events]
+    return {**game_head(trace, experiment), "events": events}
+
+
+def packed_game(trace: Trace, experiment: str) -> dict[str, Any]:
+    """Return the same game as its file holds it, with its events as columns."""
+    events = packed_events(trace.events, trace.scenario.num_slots, LEFT_OUT)
+    return {**game_head(trace, experiment), "events": events}
+
+
+def prompt_data(trace: Trace) -> dict[str, Any] | None:
+    """Return the exact prompts of a game's language agents; ``None`` if there are none.
+
+    Prompts repeat themselves, so each line stands there once, with the line ends behind it.
+    ``prompts`` maps the index of an event to the lines of its prompt, as first line and number of
+    lines of each run: of a registration, the system prompt; of a question, the message that was
+    sent.
+    """
+    numbers: dict[str, int] = {}
+    prompts = {
+        str(index): _runs(numbers.setdefault(line, len(numbers)) for line in LINE.findall(prompt))
+        for index, event in enumerate(trace.events)
+        if (prompt := _prompt(event)) is not None
+    }
+    return {"lines": list(numbers), "prompts": prompts} if prompts else None
+
+
+def _runs(numbers: Iterable[int]) -> list[int]:
+    """Return numbers as start and length of each run of consecutive ones, in one flat list."""
+    runs: list[int] = []
+    for number in numbers:
+        if runs and number == runs[-2] + runs[-1]:
+            runs[-1] += 1
+        else:
+            runs += [number, 1]
+    return runs
+
+
+def _has_prompts(trace: Trace) -> bool:
+    is_asked = trace.config.team.uses_language
+    return is_asked and any(_prompt(event) is not None for event in trace.events)
+
+
+def _prompt(event: Event) -> str | None:
+    if isinstance(event, AgentRegistered):
+        return event.system_prompt
+    return event.prompt if isinstance(event, ASKED) else None
+
+
+def event_data(event: Event, num_slots: int) -> dict[str, Any]:
+    """Return an event without what the browser can derive; what is empty is left out.
+
+    In a reflection 0 stands for a target of whom no belief moved.
+    """
+    left_out = LEFT_OUT.get(event.type, frozenset())
+    data: dict[str, Any] = {"type": event.type}
+    for field in fields(event):
+        if field.name not in left_out and field.name != "type":
+            value = getattr(event, field.name)
+            if value is not None and value is not False:
+                data[field.name] = _plain(value)
+    if isinstance(event, Reflection):
+        data["delta_by_target"] = {
+            target: list(delta) if any(delta) else 0
+            for target, delta in event.delta_by_target.items()
+        }
+    if isinstance(event, MessageSent):
+        content = data["content"]
+        if content.get("slots") == list(range(num_slots)):
+            del content["slots"]
+    return data
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of an event as JSON has it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return str(value) if isinstance(value, str) else value

@@ -1,0 +1,213 @@
+"""Page data of the ledger: what each message of a game gave away, and by which words.
+
+Of typed agents it holds every belief that a message moved, so that a reader's page can replay
+the beliefs of each observer and add up the privacy loss message by message (paper, appendix
+F.2). What language agents give away is measured by reflections, which stand in the game's own
+events (appendix F.3). Of messages in words it holds where they speak of the sender's own
+slots, which private labels they tell, and the patterns they show (appendices G.5 and H).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
+from calbench.metrics.privacy.beliefs import Pair
+from calbench.metrics.privacy.loss import round_beliefs
+from calbench.metrics.seats import players_of
+from calbench.metrics.speech.own_slot import own_slot
+from calbench.metrics.speech.patterns import message_patterns
+from calbench.metrics.speech.said import Said, said
+from calbench.metrics.speech.told import labels_of_game, told_by
+from calbench.report.tables import Row
+from calbench.scenarios.labels import LABEL_BANKS, Labels
+from calbench.traces.events import AnnouncementSent
+from calbench.traces.models import Trace
+
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Stand in a vector for the number of a value; one above them is ``chr(0x100 + number)``."""
+
+UNMOVED = "."
+"""Stands in a vector for a slot that the message says nothing of."""
+
+FEW = 3
+"""Slots up to which a list of slot and value is shorter than a vector [C]."""
+
+LETTERS = {"proposal": "p", "availability": "a", "cost_or_constraint": "c", "exact_cost": "x"}
+"""Own-slot claims as a span names them; ``claimNames`` of the page's script says the same."""
+
+_SENTENCE = re.compile(r"[^.!?;\n]+[.!?;]*")
+
+OPTIMUM_COLUMNS = ("is_searched", "event_index", "least_cost_before", "least_cost_after")
+"""Of ``optimum_unreachable.csv``: what the ledger tells of a game."""
+
+Move = list[Any]
+Span = list[Any]
+
+
+def ledger_data(
+    trace: Trace,
+    lost: Row | None = None,
+    measure: MeasureSpec = DEFAULT_MEASURE,
+    label_banks: Path = LABEL_BANKS,
+) -> dict[str, Any]:
+    """Return the ledger of a game as the browser needs it.
+
+    ``prior`` is every belief at the start of a round. ``typed`` lists the agents whose loss is
+    read off their messages. ``values`` are the distinct beliefs after a message, and ``moves``
+    one row for each message that moved some: the event, then which slots came to which value,
+    then target and observer; these two are left out if the message speaks of its sender to all
+    it is addressed to. Which slots is either a text with one character a slot, the number of
+    the value or a point, or a flat list of slot and number of the value.
+
+    ``words`` maps events of messages in words to their spans, or to an earlier event with the
+    same text and spans: start, end, and either the letters of own-slot claims or the number of
+    one of ``labels``, which are text, tier and item. ``tags`` maps them to the patterns they show.
+
+    ``lost`` says at which event the optimum went out of reach (``None``: never), and the least
+    that the game could cost before and after; it is left out if nobody looked.
+
+    Args:
+        trace: the game.
+        lost: its row of ``optimum_unreachable.csv``, if there is one.
+        measure: the prior.
+        label_banks: where the label banks stand that traces name.
+
+    Raises:
+        ConfigError: there is no such label bank as the trace names.
+        FileError: the label bank does not fit.
+    """
+    players = players_of(trace.config.team, trace.scenario.num_agents)
+    typed = [agent for agent, player in enumerate(players) if not player.uses_language]
+    data: dict[str, Any] = {"prior": measure.belief_prior, "typed": typed}
+    if typed:
+        numbers: dict[float, int] = {}
+        data["moves"] = list(_moves(trace, measure, frozenset(typed), numbers))
+        data["values"] = list(numbers)
+    if len(typed) < len(players):
+        data.update(_heard(trace, labels_of_game(trace, label_banks)))
+    reach = _lost(lost)
+    return data if reach is None else {**data, "unreachable": reach}
+
+
+def _lost(row: Row | None) -> dict[str, int | None] | None:
+    if row is None or row["is_searched"] != "true":
+        return None
+    if not row["event_index"]:
+        return {"at": None}
+    after = row["least_cost_after"]
+    return {
+        "at": int(row["event_index"]),
+        "before": int(row["least_cost_before"]),
+        "after": int(after) if after else None,
+    }
+
+
+def _moves(
+    trace: Trace, measure: MeasureSpec, typed: frozenset[int], numbers: dict[float, int]
+) -> Iterator[Move]:
+    num_slots = trace.scenario.num_slots
+    for beliefs in round_beliefs(trace, measure):
+        moved: dict[int, dict[Pair, dict[int, int]]] = {}
+        for index, target, observer, _, _, evidence, _, steps in beliefs.heard:
+            if target in typed:
+                slots = moved.setdefault(index, {}).setdefault((target, observer), {})
+                for (slot, _), (_, after) in zip(evidence, steps, strict=True):
+                    number = numbers.get(after)
+                    if number is None:
+                        number = numbers[after] = len(numbers)
+                    slots[slot] = number
+        for index, by_pair in moved.items():
+            yield from _rows(index, trace, by_pair, num_slots)
+
+
+def _rows(
+    index: int, trace: Trace, moved: Mapping[Pair, Mapping[int, int]], num_slots: int
+) -> Iterator[Move]:
+    """Yield one row if all addressed learn the same of the sender, else one for each pair."""
+    event = trace.events[index]
+    sender = getattr(event, "from_agent", None)
+    everyone = () if isinstance(event, AnnouncementSent) else getattr(event, "to_agents", ())
+    told = list(moved.values())
+    if set(moved) == {(sender, observer) for observer in everyone} and all(
+        each == told[0] for each in told
+    ):
+        yield [index, vector_of(told[0], num_slots)]
+        return
+    for (target, observer), slots in moved.items():
+        yield [index, vector_of(slots, num_slots), target, observer]
+
+
+def vector_of(number_by_slot: Mapping[int, int], num_slots: int) -> str | list[int]:
+    """Return which slots came to which value: one character a slot, or slots and numbers."""
+    if len(number_by_slot) <= FEW:
+        return [number for pair in sorted(number_by_slot.items()) for number in pair]
+    cells = [UNMOVED] * num_slots
+    for slot, number in number_by_slot.items():
+        cells[slot] = DIGITS[number] if number < len(DIGITS) else chr(0x100 + number)
+    return "".join(cells)
+
+
+def _heard(trace: Trace, labels: Labels | None) -> dict[str, Any]:
+    """Return the spans and patterns of every message in words that has some."""
+    numbers: dict[tuple[str, str, int], int] = {}
+    words: dict[str, list[Span] | int] = {}
+    tags: dict[str, list[str]] = {}
+    said_before: dict[str, tuple[int, list[Span]]] = {}
+    for message in said(trace):
+        index = message.event_index
+        spans = [*_claims(message.text), *_leaks(message, labels, trace, numbers)]
+        before = said_before.setdefault(message.text, (index, spans))
+        if spans:
+            words[str(index)] = before[0] if before[0] != index and before[1] == spans else spans
+        shown = message_patterns(message.text, {message.sender, *message.recipients})
+        if shown:
+            tags[str(index)] = list(shown)
+    return {"labels": [list(label) for label in numbers], "words": words, "tags": tags}
+
+
+def _claims(text: str) -> Iterator[Span]:
+    """Yield the sentences that speak of the sender's own slots: start, end and which claims.
+
+    A claim that only the whole message makes, such as a slot and a word about it in two
+    sentences, is the whole message's.
+    """
+    whole = _letters(text)
+    found = ""
+    for match in _SENTENCE.finditer(text) if whole else ():
+        claims = "".join(letter for letter in _letters(match[0]) if letter in whole)
+        if claims:
+            start = match.start() + len(match[0]) - len(match[0].lstrip())
+            yield [*_utf16(text, start, match.end()), claims]
+            found += claims
+    rest = "".join(letter for letter in whole if letter not in found)
+    if rest:
+        yield [*_utf16(text, 0, len(text)), rest]
+
+
+def _letters(text: str) -> str:
+    """Return the claims of a text, one letter each."""
+    own = own_slot(text)
+    return "".join(letter for name, letter in LETTERS.items() if getattr(own, name))
+
+
+def _leaks(
+    message: Said, labels: Labels | None, trace: Trace, numbers: dict[tuple[str, str, int], int]
+) -> Iterator[Span]:
+    """Yield the words that tell a private label: start, end and the label's number."""
+    for told in () if labels is None else told_by(message, labels, trace.scenario):
+        label = told.label.text, told.label.tier, int(told.item)
+        number = numbers.setdefault(label, len(numbers))
+        yield [*_utf16(message.text, told.leak.start, told.leak.end), number]
+
+
+def _utf16(text: str, start: int, end: int) -> Sequence[int]:
+    """Return a span as scripts count it, in 16-bit units."""
+    if text.isascii():
+        return start, end
+    return _units(text[:start]), _units(text[:end])
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

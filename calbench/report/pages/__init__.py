@@ -1,0 +1,117 @@
+"""Every page of the site, listed once; navigation, links and files follow from this list."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from calbench.errors import CalbenchError
+from calbench.report.pages import (
+    audits,
+    cohort,
+    comparisons,
+    dictionary,
+    difficulty,
+    document,
+    gallery,
+    home,
+    language,
+    leaderboard,
+    paper,
+    plane,
+    ratings,
+    regret,
+    reproduction,
+    scale,
+    setting,
+)
+from calbench.report.pages.page import Content, Page
+from calbench.report.site import Site
+
+PAGES = (
+    Page("index.md", "Home", "Home", content=home.content),
+    Page("leaderboard.md", "Leaderboard", "Leaderboard", content=leaderboard.content),
+    Page("results/ratings.md", "Ratings", "Leaderboard", content=ratings.content),
+    Page("results/comparisons.md", "Comparisons", "Leaderboard", content=comparisons.content),
+    Page("results/{slug}.md", "{title}", "Results", "Games",
+         template="results/setting.md", content_of_setting=setting.content),
+    Page("results/language.md", "Language agents", "Results", "Games", content=language.content),
+    Page("results/smollm2.md", "SmolLM2", "Results", "Games", content=cohort.content),
+    Page("results/plane.md", "Cost and privacy", "Results", "Figures", content=plane.content),
+    Page("results/talk.md", "Talk", "Results", "Figures", content=gallery.of("talk")),
+    Page("results/cost.md", "Cost and fairness", "Results", "Figures", content=gallery.of("cost")),
+    Page("results/difficulty.md", "Difficulty", "Results", "Figures", content=difficulty.content),
+    Page("results/words.md", "Messages in words", "Results", "Figures",
+         content=gallery.of("words")),
+    Page("results/scale.md", "Scale", "Results", "Figures", content=scale.content),
+    Page("results/paper.md", "The paper's tables", "Results", "Beside the paper",
+         content=paper.content,
+         answers="the paper's tables, and the same measures of our games"),
+    Page("results/reproduction.md", "Table 2", "Results", "Beside the paper",
+         content=reproduction.content),
+    Page("results/audits.md", "Audits of language", "Results", "Behind the numbers",
+         content=audits.content,
+         answers="who leaks most at equal cost, in which game and in which sentence"),
+    Page("results/regret.md", "Regret explained", "Results", "Behind the numbers",
+         content=regret.content,
+         answers="what excess cost is made of, and when the optimum became unreachable"),
+    Page("traces.md", "Traces", "Traces"),
+    Page("method.md", "Method", "Method", content=document.method),
+    Page("reproduce.md", "Reproduce", "Use it", content=document.timings),
+    Page("evaluate.md", "Evaluate your model", "Use it"),
+    Page("python.md", "Python", "Use it"),
+    Page("extend.md", "Add to it", "Use it", content=document.contributing),
+    Page("data.md", "Data", "About", content=dictionary.content),
+    Page("limitations.md", "Limitations and ethics", "About"),
+    Page("changelog.md", "Changelog", "About", content=document.changelog),
+    Page("cite.md", "How to cite", "About"),
+    Page("licences.md", "Licences", "About"),
+    Page("404.md", "", ""),
+)  # fmt: skip
+"""In the order of the navigation. A page without a section is not in it."""
+
+
+def pages_of(site: Site) -> dict[Page, Content]:
+    """Return the pages that a site has with what they show, in the order of :data:`PAGES`.
+
+    Raises:
+        CalbenchError: two of them would be the same file, or an experiment's page is unknown.
+    """
+    found: dict[Page, Content] = {}
+    taken: set[str] = set()
+    for page, content in _made(site):
+        if page.path in taken:
+            raise CalbenchError(
+                f"two results would share the page {page.path}; rename an experiment"
+            )
+        taken.add(page.path)
+        found[page] = content
+    return found
+
+
+def _made(site: Site) -> Iterator[tuple[Page, Content]]:
+    for page in PAGES:
+        if page.content_of_setting is not None:
+            for each in site.settings:
+                yield page.named(each), page.content_of_setting(site, each)
+        elif (content := page.content(site)) is not None:
+            yield page, content
+
+
+def navigation(pages: Sequence[Page]) -> list[dict[str, Any]]:
+    """Return the site's navigation as MkDocs reads it: sections, and groups in them."""
+    entries: list[dict[str, Any]] = []
+    for section in dict.fromkeys(page.section for page in pages if page.section):
+        own = [page for page in pages if page.section == section]
+        alone: list[dict[str, Any]] = [{page.title: page.path} for page in own if not page.group]
+        groups = dict.fromkeys(page.group for page in own if page.group)
+        grouped = [
+            {group: [{page.title: page.path} for page in own if page.group == group]}
+            for group in groups
+        ]
+        is_single = len(own) == 1 and own[0].title == section
+        entries.append({section: own[0].path if is_single else [*alone, *grouped]})
+    return entries
+
+
+def see_also(pages: Mapping[Page, Content]) -> list[Page]:
+    """Return the pages that say what they answer, for links from others."""
+    return [page for page in pages if page.answers]

@@ -1,0 +1,94 @@
+"""The page that explains ties: every pair of teams, and how sure their difference is."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from calbench.analysis.measures import MEASURES
+from calbench.report.columns import MEASURE_BY_NAME, MINUS, anchor, decimal
+from calbench.report.experiment import Experiment, percent
+from calbench.report.pages.leaderboard import FIRST_MEASURE
+from calbench.report.pages.page import Content
+from calbench.report.site import Site
+from calbench.report.tables import Row
+
+TABLE = "comparisons.csv"
+
+COLUMNS = (
+    "team_a", "team_b", "measure", "scenarios", "difference", "difference_low", "difference_high",
+    "p", "p_adjusted", "minimum_detectable_difference", "required_scenarios",
+)  # fmt: skip
+"""Of the table, as the page's data has them."""
+
+
+def content(site: Site) -> Content:
+    """Return the first setting's pairs in the first measure, and the data of all."""
+    first = next(_compared(site), None)
+    return Content(
+        {
+            "measure": MEASURE_BY_NAME[FIRST_MEASURE].title,
+            "first": first,
+            "pairs": [_pair(row, first[0].level) for row in first[2]] if first else [],
+        },
+        data={"comparisons": page_data(site)},
+    )
+
+
+def _compared(site: Site) -> Iterator[tuple[Experiment, str, list[Row]]]:
+    """Yield each experiment and setting with its rows in the first measure, if it has any."""
+    for each in site.ranked:
+        for setting in _settings(each):
+            if rows := each.tables.rows(TABLE, setting=setting, measure=FIRST_MEASURE):
+                yield each, setting, rows
+
+
+def _settings(experiment: Experiment) -> list[str]:
+    return list(dict.fromkeys(row["setting"] for row in experiment.tables.rows(TABLE)))
+
+
+def page_data(site: Site) -> dict[str, Any]:
+    """Return what the page's script needs: all rows of the table, by setting."""
+    return {
+        "columns": list(COLUMNS),
+        "first": FIRST_MEASURE,
+        "measures": [
+            {
+                "name": measure.name,
+                "title": measure.title,
+                "unit": measure.unit,
+                "better": measure.better,
+                "link": f"../method.html#{anchor(measure.name)}",
+            }
+            for measure in MEASURES
+        ],
+        "groups": [
+            {
+                "experiment": each.name,
+                "setting": setting,
+                "confidence": each.confidence,
+                "level": each.level,
+                "power": percent(each.made_with.analysis.power),
+                "rows": [
+                    [row[name] for name in COLUMNS]
+                    for row in each.tables.rows(TABLE, setting=setting)
+                ],
+            }
+            for each in site.ranked
+            for setting in _settings(each)
+        ],
+    }
+
+
+def _pair(row: Row, level: str) -> dict[str, str]:
+    pair = f"{row['team_a']} {MINUS} {row['team_b']}"
+    return {**row, "pair": pair, "verdict": verdict(row, level)}
+
+
+def verdict(row: Row, level: str) -> str:
+    """Return which team is shown to be better, or that neither is."""
+    if not row["p_adjusted"]:
+        return ""
+    if decimal(row["p_adjusted"]) >= decimal(level):
+        return "tie"
+    is_higher = decimal(row["difference"]) > 0
+    is_first = is_higher == (MEASURE_BY_NAME[row["measure"]].better == "higher")
+    return f"{row['team_a'] if is_first else row['team_b']} is better"

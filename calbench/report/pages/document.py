@@ -1,0 +1,94 @@
+"""Pages of text that show files of the repository, or measurements made by hand."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from markupsafe import Markup
+
+from calbench.errors import FileError
+from calbench.files import read_bytes
+from calbench.metrics.speech.patterns import PATTERNS
+from calbench.report.experiment import confidence_of
+from calbench.report.pages.page import Content
+from calbench.report.site import Site
+from calbench.report.tables import Row
+
+SECTION = re.compile(r"^## (Add [^\n]*)\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+"""A section of CONTRIBUTING that says how to add something."""
+
+TIMINGS = "timings.csv"
+
+
+def changelog(site: Site) -> Content:
+    """Return the changelog of the repository."""
+    return Content({"changelog": _markdown(_text(site.sources.parent / "CHANGELOG.md"))})
+
+
+def contributing(site: Site) -> Content:
+    """Return how to add a part, from the repository's CONTRIBUTING.
+
+    Raises:
+        FileError: no section of it says so.
+    """
+    path = site.sources.parent / "CONTRIBUTING.md"
+    return Content({"recipes": _markdown("\n\n".join(recipes(_text(path), path)))})
+
+
+def recipes(text: str, path: Path) -> list[str]:
+    """Return the sections that begin with "Add", each under its own anchor.
+
+    Raises:
+        FileError: there is none.
+    """
+    found = [
+        match[0].replace(f"## {match[1]}\n", f"## {match[1]} {{#{_anchor(match[1])}}}\n", 1).strip()
+        for match in SECTION.finditer(text)
+    ]
+    if not found:
+        raise FileError(f"{path}: no section begins with '## Add'; the site's page shows those")
+    return found
+
+
+def timings(site: Site) -> Content:
+    """Return times and sizes that were measured by hand, by group (timings.csv)."""
+    rows = site.published.optional(TIMINGS)
+    return Content(
+        {"timings": {group: _of(rows, group) for group in ("reproduce", "calls", "site")}}
+    )
+
+
+def method(site: Site) -> Content:
+    """Return what the method page takes from the code and from measurements."""
+    patterns = [
+        {
+            "name": pattern.name.replace("_", " "),
+            "level": pattern.level,
+            "unit": pattern.unit,
+            "detector": pattern.detector,
+            "origin": f"[{pattern.origin}]",
+        }
+        for pattern in PATTERNS
+    ]
+    values = {"patterns": patterns, "confidence": confidence_of(site.ranked)}
+    return Content({**timings(site).values, **values})
+
+
+def _of(rows: Sequence[Row], group: str) -> list[Row]:
+    return [row for row in rows if row["group"] == group]
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^a-z]+", "-", title.lower()).strip("-")
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: byte {error.start + 1} is not UTF-8") from error
+
+
+def _markdown(text: str) -> Markup:
+    """Mark a text of the repository as what it is: Markdown of ours, not data."""
+    return Markup(text)  # noqa: S704

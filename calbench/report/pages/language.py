@@ -1,0 +1,144 @@
+"""The page of scripted speakers, and what it shares with the page of a recorded model."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from calbench.analysis.summary import CHANNEL_WORDS, in_words
+from calbench.facts.reflections import MAGNITUDES
+from calbench.metrics.usage import PROBLEMS
+from calbench.report.experiment import Experiment, confidence_of
+from calbench.report.figures.figure import Figure
+from calbench.report.figures.plane import VPS_KIND_NAMES, plane
+from calbench.report.pages.page import Content
+from calbench.report.pages.setting import with_counts, with_kinds
+from calbench.report.setting import Setting
+from calbench.report.site import Site, settings_of
+from calbench.report.tables import Row
+
+CALIBRATION = "privacy/reflection_calibration.csv"
+
+
+def content(site: Site) -> Content | None:
+    """Return what scripted speakers did in each channel, and the protocols on their scenarios."""
+    shown = site.on("language")
+    if not shown:
+        return None
+    planes = [_plane(site, each) for each in settings_of(shown[:1])]
+    return Content(
+        {
+            **spoken(site, shown),
+            "played": [_played(each) for each in settings_of(shown)],
+            "planes": planes,
+            "confidence": confidence_of(shown),
+        },
+        figures=[each["figure"] for each in planes],
+    )
+
+
+def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
+    """Return what the pages of agents that use language have in common.
+
+    Every row names its experiment's ``channel`` in words.
+    """
+    channels = [
+        {
+            "experiment": each,
+            "title": channel_of(each).capitalize(),
+            "settings": [(own, _measured(site, own)) for own in settings_of([each])],
+            "players": _players(each),
+        }
+        for each in shown
+    ]
+    return {
+        "channels": channels,
+        "calibration": [
+            {**row, "games_of": f"{row['channel']}, {row['setting']}"}
+            for row in _rows(shown, CALIBRATION)
+        ],
+        "magnitudes": MAGNITUDES,
+        "replies": list(_rows(shown, "reply_outcomes.csv")),
+        "reply_counts": ["replies", "read", "recovered", *PROBLEMS],
+        "usage": list(_rows(shown, "usage.csv")),
+        "browsed": [each for each in shown if each.role.games],
+        "tables": [f"{each.name}/{name}" for each in shown for name in _tables(each)],
+    }
+
+
+def channel_of(experiment: Experiment) -> str:
+    """Return who hears a message, in words (standings.csv)."""
+    rows = experiment.tables.rows("standings.csv")
+    return in_words(rows[0]["channels"].split(), CHANNEL_WORDS) if rows else experiment.title
+
+
+def _rows(shown: Sequence[Experiment], name: str) -> Iterator[dict[str, str]]:
+    for each in shown:
+        channel = channel_of(each)
+        for row in each.tables.optional(name):
+            yield {**row, "channel": channel}
+
+
+def _measured(site: Site, setting: Setting) -> list[dict[str, str]]:
+    return [_with_words(with_counts(setting, row)) for row in with_kinds(site, setting)]
+
+
+def _with_words(row: Row) -> dict[str, str]:
+    """Return a row with how its VPS was measured."""
+    return {**row, "vps_words": VPS_KIND_NAMES.get(row["vps_kind"], row["vps_kind"])}
+
+
+def _players(experiment: Experiment) -> list[dict[str, str]]:
+    """Return the measures of every player over all its seats, if one sat in several teams."""
+    rows = experiment.tables.rows("players.csv")
+    if not any(" " in row["teams"] for row in rows):
+        return []
+    return [{**_with_words(row), "teams": row["teams"].replace(" ", ", ")} for row in rows]
+
+
+def _tables(experiment: Experiment) -> list[str]:
+    """Return the tables of an experiment that the site has."""
+    below = [CALIBRATION] if experiment.tables.optional(CALIBRATION) else []
+    return [*experiment.tables.names, *below]
+
+
+def _played(setting: Setting) -> dict[str, Any]:
+    rows = setting.leaderboard
+    counts = {name: sorted({row[name] for row in rows}, key=int) for name in ("scenarios", "games")}
+    return {
+        **counts,
+        "channel": channel_of(setting.experiment).capitalize(),
+        "setting": setting.name,
+        "teams": ", ".join(row["team"] for row in rows),
+    }
+
+
+def _plane(site: Site, setting: Setting) -> dict[str, Any]:
+    """Return the cost-privacy plane of speakers, and of protocols on the same scenarios."""
+    digests = _digests(setting)
+    beside = [
+        Setting(each, setting.name)
+        for each in {own.experiment.name: own.experiment for own in site.settings}.values()
+    ]
+    found = [(setting, _measured(site, setting))]
+    for each in beside:
+        if _digests(each) == digests:
+            rows = [row for row in _measured(site, each) if row["kind"] == "protocol"]
+            found.append((each, rows))
+    rows = [row for _, own in found for row in own]
+    return {"name": setting.name, "figure": _drawn(site, setting, found), "rows": rows}
+
+
+def _drawn(site: Site, setting: Setting, found: Sequence[tuple[Setting, Sequence[Row]]]) -> Figure:
+    drawn = [each for each, rows in found if rows]
+    return plane(
+        f"plane-{setting.slug}",
+        f"speakers and protocols, {setting.name}",
+        [row for _, rows in found for row in rows],
+        site.styles,
+        [each.source("leaderboard.csv") for each in drawn],
+        confidence=confidence_of(each.experiment for each in drawn),
+    )
+
+
+def _digests(setting: Setting) -> list[str]:
+    scenarios = setting.experiment.scenarios
+    return [each.play_digest for each in scenarios if each.setting == setting.name]

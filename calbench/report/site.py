@@ -1,0 +1,114 @@
+"""What the site shows: experiments, tables over several of them, and the numbers of others."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from calbench.analysis.summary import Runs, RunTables
+from calbench.report.experiment import Experiment
+from calbench.report.figures.style import SWEPT, Style, styles
+from calbench.report.links import GameLinks
+from calbench.report.role import SETTINGS
+from calbench.report.setting import Setting
+from calbench.report.tables import Row, Tables
+
+LEAKING = "leaking_messages.csv"
+"""The messages that told private labels."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """Everything that pages are made from; what is absent has no page.
+
+    Attributes:
+        sources: the repository's ``site`` folder.
+        experiments: in the order of the pages.
+        summary: tables over several experiments (:mod:`calbench.analysis.summary`).
+        published: numbers that the pipeline does not make.
+    """
+
+    sources: Path
+    experiments: tuple[Experiment, ...]
+    summary: Tables
+    published: Tables
+
+    def on(self, page: str) -> tuple[Experiment, ...]:
+        """Return the experiments whose results a page shows."""
+        return tuple(each for each in self.experiments if each.role.page == page)
+
+    @cached_property
+    def ranked(self) -> tuple[Experiment, ...]:
+        """The experiments whose teams are compared: no sweeps, draws or sizes."""
+        return tuple(each for each in self.experiments if each.role.is_ranked)
+
+    @cached_property
+    def played(self) -> tuple[Experiment, ...]:
+        """The experiments of which the trace browser has games."""
+        return tuple(each for each in self.experiments if each.role.games)
+
+    @cached_property
+    def settings(self) -> tuple[Setting, ...]:
+        """The settings that have a page of their own."""
+        return settings_of(self.on(SETTINGS))
+
+    @cached_property
+    def views(self) -> tuple[Setting, ...]:
+        """The settings of all ranked experiments: what the switch of a page of figures offers."""
+        return settings_of(self.ranked)
+
+    @cached_property
+    def kind_by_team(self) -> Mapping[str, str]:
+        """What each team consists of, in words (leaderboard.csv of all experiments)."""
+        return {row["team"]: row["kind"] for row in self.summary.optional("leaderboard.csv")}
+
+    @cached_property
+    def styles(self) -> Mapping[str, Style]:
+        """How each team and player looks in every figure."""
+        protocols = [*self.on(SETTINGS), *self.on("scale")]
+        names = [
+            *(team for each in protocols for team in each.teams),
+            *SWEPT,
+            *(team for each in self.on("language") for team in each.teams),
+            *(name for view in self.views for name in view.players),
+        ]
+        return styles(list(dict.fromkeys(names)))
+
+    @cached_property
+    def links(self) -> GameLinks:
+        """The games that the trace browser has."""
+        return GameLinks(self.played)
+
+    @cached_property
+    def leaking_messages(self) -> list[Row]:
+        """The messages that told private labels, of the games that the trace browser has."""
+        return [
+            row
+            for row in self.summary.optional(LEAKING)
+            if self.links.has(row["experiment"], row["team"], row["scenario_id"])
+        ]
+
+    @cached_property
+    def unattached(self) -> Tables:
+        """The tables beside the folders of experiments, which belong to none of them."""
+        return Tables(self.summary.folder.parent)
+
+    @property
+    def runs(self) -> Runs:
+        """What the tables over several experiments are made of."""
+        return Runs(
+            compared=_run_tables(self.ranked),
+            browsed=_run_tables(self.on(SETTINGS)),
+            scaled=_run_tables(self.on("scale")),
+            drawn=_run_tables(self.on("reproduction")),
+            published=self.published.folder,
+        )
+
+
+def settings_of(experiments: Iterable[Experiment]) -> tuple[Setting, ...]:
+    """Return every setting of some experiments."""
+    return tuple(Setting(each, name) for each in experiments for name in each.settings)
+
+
+def _run_tables(experiments: Iterable[Experiment]) -> list[RunTables]:
+    return [RunTables(each.name, each.folder) for each in experiments]

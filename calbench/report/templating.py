@@ -1,0 +1,97 @@
+"""Fills templates: pages are Markdown with Jinja in them, and every value is escaped."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
+from jinja2.loaders import ChoiceLoader
+from markupsafe import Markup
+
+from calbench.errors import FileError
+from calbench.report import columns
+from calbench.report.assets import ASSETS
+from calbench.report.escape import html_text, markdown_text
+
+MACROS = ("tables.jinja", "figures.jinja", "parts.jinja", "picture.jinja")
+"""What every page may use, in ``calbench/report/templates``."""
+
+COLUMNS = {
+    name: getattr(columns, name)
+    for name in (
+        *("head", "team", "word", "note", "link", "links", "number", "numbers"),
+        *("interval", "intervals", "measure", "measures"),
+        *("plain_measure", "plain_measures", "HEADLINE"),
+    )
+}
+"""How a page's template says what a table shows."""
+
+
+def environment(folder: Path) -> Environment:
+    """Return what fills the templates of a folder.
+
+    Whatever is not markup is escaped for HTML on its way into a page; in Markdown outside of HTML
+    the filter ``markdown`` escapes its marks too. A name without a value is an error. ``{#`` is no
+    comment, as Markdown writes anchors that way.
+    """
+    found = Environment(
+        loader=ChoiceLoader([FileSystemLoader(folder), PackageLoader("calbench.report")]),
+        autoescape=True,
+        extensions=["jinja2.ext.do"],
+        undefined=StrictUndefined,
+        finalize=_finalized,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        comment_start_string="{#-",
+        comment_end_string="-#}",
+    )
+    found.filters["rounded"] = columns.rounded
+    found.filters["markdown"] = lambda value: Markup(markdown_text(value))  # noqa: S704
+    return found
+
+
+def _finalized(value: Any) -> Any:
+    """Escape what is no markup, braces and backticks too."""
+    return value if hasattr(value, "__html__") else Markup(html_text(value))  # noqa: S704
+
+
+class Templates:
+    """The templates of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._environment = environment(folder)
+        self.macros = lru_cache(self._macros)
+
+    def filled(self, name: str, root: str, values: Mapping[str, Any]) -> str:
+        """Return a template with its values.
+
+        Args:
+            name: of the template, below the folder.
+            root: the way from the page to the site's root: empty, or ``../``.
+            values: by name.
+
+        Raises:
+            FileError: the template is broken, or asks for a value that it is not given.
+        """
+        try:
+            page = self._environment.get_template(name)
+            return page.render({**COLUMNS, **self.macros(root), "root": root, **values})
+        except TemplateError as error:
+            line = getattr(error, "lineno", None)
+            where = f"{self._folder / name}" + (f", line {line}" if line else "")
+            raise FileError(f"{where}: {error}") from error
+
+    def _macros(self, root: str) -> dict[str, Any]:
+        """Return the macros of every page, for a way to the site's root."""
+        found: dict[str, Any] = {}
+        for name in MACROS:
+            module = self._environment.get_template(name).make_module(
+                {**COLUMNS, "ASSETS": ASSETS, "root": root}
+            )
+            found.update(
+                {key: each for key, each in vars(module).items() if not key.startswith("_")}
+            )
+        return found

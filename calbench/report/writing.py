@@ -1,0 +1,138 @@
+"""Writes the folder from which the site is built: pages, page data, tables and schemas."""
+
+import json
+import shutil
+from concurrent.futures import Executor
+from pathlib import Path
+
+import yaml
+
+from calbench.analysis.audit_sample import SAMPLE
+from calbench.analysis.summary import SUMMARY
+from calbench.errors import FileError, OutputError
+from calbench.report.figures.figure import write_figures
+from calbench.report.games.files import write_data, write_games
+from calbench.report.pages import navigation, pages_of, see_also
+from calbench.report.pages.page import Content, Page
+from calbench.report.site import LEAKING, Site
+from calbench.report.tables import csv_bytes
+from calbench.report.templating import Templates
+from calbench.scenarios.storage import scenario_schema
+from calbench.traces.storage import trace_schema
+
+OWN_MARK = ".calbench-site"
+"""Names a folder that this module made, and may therefore replace."""
+
+BELOW = (
+    "privacy/reflection_calibration.csv",
+    "judge/metric_comparison.csv",
+    "judge/judge_agreement.csv",
+)
+"""Small tables in folders of their own that the site offers, of experiments that are ranked."""
+
+
+def write_site(site: Site, out: Path, executor: Executor | None = None) -> None:
+    """Write the folder that :func:`calbench.report.build.build_site` builds.
+
+    The same inputs give the same bytes. A folder that an earlier call made is replaced; any
+    other one must be empty.
+
+    Args:
+        site: what to show.
+        out: the folder to write; pages are in ``docs`` in it.
+        executor: where to write games; ``None`` writes them here. The folder does not depend on it.
+
+    Raises:
+        CalbenchError: two results would share a page.
+        FileError: a table, suite, trace or template does not fit, or there are no tables over
+            several experiments.
+        OutputError: the folder cannot be written, or holds something else.
+    """
+    if site.ranked and not site.summary.folder.is_dir():
+        raise FileError(
+            f"{site.summary.folder}: there is no such folder; write the tables over several runs"
+        )
+    try:
+        _clear(out)
+        docs = out / "docs"
+        shutil.copytree(site.sources / "assets", docs / "assets")
+        _write_plotly(docs / "assets")
+        write_games(site.played, docs / "pagedata", executor)
+        _copy_tables(site, docs / "tables")
+        _write_schemas(docs / "schemas")
+        pages = pages_of(site)
+        _write_pages(site, pages, docs)
+        _write_config(site.sources / "mkdocs.yml", list(pages), out / "mkdocs.yml")
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"{error.filename or out}: cannot be written ({reason})") from error
+
+
+def _clear(out: Path) -> None:
+    if out.exists() and not (out / OWN_MARK).is_file() and any(out.iterdir()):
+        raise OutputError(f"{out}: holds other files; choose another folder for the site's pages")
+    if out.exists():
+        shutil.rmtree(out)
+    out.mkdir(parents=True)
+    (out / OWN_MARK).write_text("Made by calbench.report; replaced at the next build.\n")
+
+
+def _write_plotly(assets: Path) -> None:
+    """Write Plotly's script once; only pages with a figure load it."""
+    from plotly.offline import get_plotlyjs
+
+    (assets / "vendor" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+
+
+def _copy_tables(site: Site, target: Path) -> None:
+    for each in site.experiments:
+        _copy_csvs(each.folder, target / each.name)
+    for each in site.ranked:
+        for name in BELOW:
+            if each.tables.has(name):
+                path = target / each.name / name
+                path.parent.mkdir(exist_ok=True)
+                shutil.copyfile(each.folder / name, path)
+    _copy_csvs(site.summary.folder, target)
+    if site.published.folder.is_dir():
+        _copy_csvs(site.published.folder, target / "published")
+    if site.unattached.has(SAMPLE.path):
+        shutil.copyfile(site.unattached.folder / SAMPLE.path, target / SAMPLE.path)
+    if site.summary.has(LEAKING):
+        columns = [column.name for column in SUMMARY[LEAKING].columns]
+        (target / LEAKING).write_bytes(csv_bytes(columns, site.leaking_messages))
+
+
+def _copy_csvs(source: Path, target: Path) -> None:
+    target.mkdir(parents=True, exist_ok=True)
+    for path in sorted(source.glob("*.csv")):
+        shutil.copyfile(path, target / path.name)
+
+
+def _write_schemas(folder: Path) -> None:
+    folder.mkdir()
+    for name, schema in (("scenario", scenario_schema()), ("trace", trace_schema())):
+        text = json.dumps(schema, indent=2, sort_keys=True) + "\n"
+        (folder / f"{name}.schema.json").write_text(text, encoding="utf-8")
+
+
+def _write_pages(site: Site, pages: dict[Page, Content], docs: Path) -> None:
+    templates = Templates(site.sources / "docs")
+    paths = {page.path for page in pages}
+    shared = {"site": site, "explaining": see_also(pages), "paths": paths}
+    write_figures([figure for content in pages.values() for figure in content.figures], docs)
+    for page, content in pages.items():
+        for key, data in content.data.items():
+            write_data(docs / "pagedata", key, data)
+        text = templates.filled(page.source, page.root, {**shared, "page": page, **content.values})
+        path = docs / page.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def _write_config(source: Path, pages: list[Page], target: Path) -> None:
+    """Copy MkDocs' configuration with the navigation of the pages that there are."""
+    config = yaml.safe_load(source.read_text(encoding="utf-8"))
+    config["nav"] = navigation(pages)
+    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    target.write_text(text, encoding="utf-8")

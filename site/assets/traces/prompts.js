@@ -1,0 +1,168 @@
+/* What an agent was asked, thought and answered: exact prompts, thoughts, beliefs. */
+(function () {
+  "use strict";
+
+  var el = calbench.element;
+  var fill = calbench.fill;
+  var words = calbench.text;
+  var sight = calbench.privateView;
+  var visible = words.visible;
+  /* Events that hand an agent a prompt, and those that end its answer. */
+  var QUESTIONS = { agent_registered: 1, turn_start: 1, decide_start: 1, reflection: 1 };
+  var ANSWERS = { turn_end: 1, decide_end: 1, reflection: 1 };
+
+  /* Whose exchange is shown: that of the event's agent, in an agent's view always its own. */
+  function whose(view) {
+    if (view.who === sight.OUTSIDER) { return null; }
+    if (view.who !== sight.ALL) { return sight.agentOf(view.who); }
+    var event = view.game.events[view.at];
+    var id = event.agent_id !== undefined ? event.agent_id : event.from_agent;
+    return id === undefined || event.type === "game_halted" ? null : id;
+  }
+
+  /* The event that asked the agent last, and the one that ended its answer. An answer that is
+   * still to come is no part of an agent's own view. */
+  function exchangeOf(view) {
+    var events = view.game.events;
+    var id = whose(view);
+    if (id === null) { return null; }
+    var asked = view.at;
+    while (asked >= 0 && !(QUESTIONS[events[asked].type] && events[asked].agent_id === id)) {
+      asked -= 1;
+    }
+    if (asked < 0) { return null; }
+    var answered = asked;
+    if (events[asked].type !== "agent_registered") {
+      while (answered < events.length
+          && !(ANSWERS[events[answered].type] && events[answered].agent_id === id)) {
+        answered += 1;
+      }
+    }
+    var registered = events.findIndex(function (each) {
+      return each.type === "agent_registered" && each.agent_id === id;
+    });
+    var isYet = view.who === sight.ALL || answered <= view.at;
+    return {
+      id: id, asked: asked, answer: isYet && events[answered] || {}, registered: registered
+    };
+  }
+
+  /* The answer to a reflection: one row for each other agent, one column for each slot. Its
+   * author is not told what is true. */
+  function beliefsNode(view, event) {
+    var targets = Object.keys(event.delta_by_target);
+    if (!targets.length) {
+      return el("p", { "class": "cb-quiet" }, "No beliefs: the answer could not be read.");
+    }
+    var calendars = view.who === sight.ALL ? view.frames[view.at].calendars : null;
+    var head = el("tr", {}, el("th", { scope: "col" }, "about"));
+    view.slots.forEach(function (slot) { head.appendChild(el("th", { scope: "col" }, slot)); });
+    var body = el("tbody", {});
+    targets.forEach(function (target) {
+      var row = el("tr", {}, el("th", { scope: "row" }, words.agent(target)));
+      var expected = event.expected_by_target && event.expected_by_target[target];
+      var deltas = event.delta_by_target[target];
+      view.slots.forEach(function (slot) {
+        row.appendChild(beliefNode(deltas ? deltas[slot] : 0, expected ? expected[slot] : null,
+          calendars && calendars[target] ? calendars[target][slot] !== null : null));
+      });
+      body.appendChild(row);
+    });
+    return el("div", {},
+      el("p", { "class": "cb-quiet" }, "Belief that a slot is occupied: from −3, rather free, to 3,"
+        + " rather occupied." + (calendars ? " ✗ moves away from the truth at this moment." : "")),
+      el("div", { "class": "cb-scroll", tabindex: 0, role: "region", "aria-label": "Beliefs" },
+        el("table", { "class": "cb-vector cb-beliefs" }, el("thead", {}, head), body)));
+  }
+
+  function beliefNode(delta, expected, isOccupied) {
+    if (delta === 0 && !expected) { return el("td", { "class": "cb-never-moved" }, "·"); }
+    var text = String(delta).replace("-", "−");
+    var movement = expected === null ? null : "expected movement " + expected;
+    if (isOccupied === null) { return el("td", { title: movement }, text); }
+    var isTrue = isOccupied ? delta > 0 : delta < 0;
+    return el("td", {
+      "class": delta === 0 ? null : isTrue ? "cb-good" : "cb-bad",
+      title: (isOccupied ? "occupied" : "free") + (movement === null ? "" : "; " + movement)
+    }, text + (delta !== 0 && !isTrue ? "✗" : ""));
+  }
+
+  function promptText(prompts, index) {
+    var runs = prompts.prompts[index];
+    if (!runs) { return "This agent was sent no prompt here."; }
+    var lines = [];
+    for (var place = 0; place < runs.length; place += 2) {
+      lines = lines.concat(prompts.lines.slice(runs[place], runs[place] + runs[place + 1]));
+    }
+    return visible(lines.join("\n"));
+  }
+
+  /* The panel; `current()` gives the view that is shown, or null. */
+  function panel(current) {
+    var part = {};
+
+    function details(words, node, isOpen) {
+      return el("details", { "class": "cb-details", open: isOpen }, el("summary", {}, words), node);
+    }
+
+    function show(view) {
+      var found = exchangeOf(view);
+      var usage = found && found.answer.usage;
+      var thinking = found && found.answer.thinking;
+      part.node.hidden = !found || !(thinking || view.game.has_prompts);
+      fill(part.beliefs);
+      part.thinkingText.textContent = part.promptText.textContent = part.systemText.textContent = "";
+      if (part.node.hidden) {
+        part.title.textContent = part.usage.textContent = "";
+        return;
+      }
+      part.title.textContent = words.Agent(found.id) + ": its prompt and thoughts";
+      part.usage.textContent = usage
+        ? usage.input_tokens + " tokens sent (" + usage.cached_tokens + " of them cached), "
+          + usage.output_tokens + " received" + (usage.is_estimated ? ", estimated" : "") + "."
+        : "";
+      if (found.answer.type === "reflection") {
+        part.beliefs.appendChild(beliefsNode(view, found.answer));
+      }
+      part.thinking.hidden = !thinking;
+      part.thinkingText.textContent = thinking ? visible(thinking) : "";
+      part.prompt.hidden = !view.game.has_prompts || found.asked === found.registered;
+      part.system.hidden = !view.game.has_prompts;
+      showPrompts();
+    }
+
+    /* Prompts are read from a file of their own, once somebody opens one. */
+    function showPrompts() {
+      var view = current();
+      var found = view && exchangeOf(view);
+      if (!found || !view.game.has_prompts || !(part.prompt.open || part.system.open)) { return; }
+      var name = [view.game.experiment, view.game.team, view.game.scenario_id].join("/");
+      calbench.load("prompts/" + name, function (prompts) {
+        var now = current() === view && exchangeOf(view);
+        if (!now) { return; }
+        part.promptText.textContent = promptText(prompts, now.asked);
+        part.systemText.textContent = promptText(prompts, now.registered);
+      }, function () {
+        part.promptText.textContent = part.systemText.textContent = "The prompts could not be read.";
+      });
+    }
+
+    part.usage = el("p", { "class": "cb-quiet" });
+    part.beliefs = el("div", {});
+    part.title = el("h3", {});
+    part.thinkingText = el("div", { "class": "cb-text cb-prompt" });
+    part.promptText = el("div", { "class": "cb-text cb-prompt" });
+    part.systemText = el("div", { "class": "cb-text cb-prompt" });
+    part.thinking = details("What it thought; no other agent sees this", part.thinkingText, true);
+    part.prompt = details("The exact prompt", part.promptText, false);
+    part.system = details("Its system prompt", part.systemText, false);
+    part.node = el("section", { "class": "cb-panel", "aria-label": "Prompt and thoughts", hidden: true },
+      part.title, part.usage, part.beliefs, part.thinking, part.prompt, part.system);
+    [part.prompt, part.system].forEach(function (each) {
+      each.addEventListener("toggle", showPrompts);
+    });
+    return { node: part.node, show: show };
+  }
+
+  calbench.prompts = { panel: panel };
+}());

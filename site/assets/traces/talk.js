@@ -1,0 +1,270 @@
+/* The talk of a game as a conversation by channel, and the batches that follow it.
+ *
+ * Of messages in words it marks where they tell a private label, and where they speak of the
+ * sender's own slots; the spans are in the game's ledger.
+ */
+(function () {
+  "use strict";
+
+  var el = calbench.element;
+  var words = calbench.text;
+  var sight = calbench.privateView;
+  var visible = words.visible;
+  var COLOURS = 8;
+  var CHANNELS = {
+    participant_groupchat_sent: "participants' chat", all_agent_groupchat_sent: "all agents' chat",
+    sealed_sent: "sealed", announcement: "sealed"
+  };
+  /* Own-slot claims by their letter in the ledger. */
+  var claimNames = {
+    p: "proposal", a: "availability", c: "cost or constraint", x: "exact cost"
+  };
+
+  function isMessage(event) {
+    return words.messages[event.type] !== undefined || event.type === "announcement";
+  }
+
+  /* The channel of a message, as a value that sorts and words for it. */
+  function channelOf(event) {
+    if (event.type === "dm_sent") {
+      var pair = [event.from_agent].concat(event.to_agents).sort(function (a, b) { return a - b; });
+      return ["dm " + pair.join("-"), "private, agents " + pair.join(" and ")];
+    }
+    return [CHANNELS[event.type], CHANNELS[event.type]];
+  }
+
+  /* The channels in which something was said that is seen now. */
+  function channelsOf(view) {
+    var found = {};
+    view.game.events.forEach(function (event, index) {
+      if (index <= view.at && isMessage(event) && sight.sees(view, index)) {
+        var channel = channelOf(event);
+        found[channel[0]] = channel[1];
+      }
+    });
+    return Object.keys(found).sort().map(function (name) { return [name, found[name]]; });
+  }
+
+  function startOf(view) {
+    var round = sight.roundOf(view);
+    return view.scope === "game" || !round ? 0 : round.at;
+  }
+
+  function isInChannel(view, event) {
+    return !view.channel || channelOf(event)[0] === view.channel;
+  }
+
+  function talkNode(view) {
+    var items = el("ol", { "class": "cb-talk" });
+    var said = 0;
+    for (var index = startOf(view); index <= view.at; index += 1) {
+      var event = view.game.events[index];
+      if (event.type === "round_start" && view.scope === "game" && view.who === sight.ALL) {
+        items.appendChild(el("li", { "class": "cb-round" }, "Round " + (event.round + 1) + ", "
+          + words.meeting(event.meeting_id)));
+      }
+      var node = sight.sees(view, index) ? entryNode(view, event, index) : null;
+      if (node) {
+        items.appendChild(node);
+        said += 1;
+      }
+    }
+    return said ? items : el("p", { "class": "cb-quiet" },
+      view.who === sight.ALL ? "Nothing said yet." : "Nothing heard yet.");
+  }
+
+  function entryNode(view, event, index) {
+    if (isMessage(event)) {
+      return isInChannel(view, event) ? messageNode(view, event, index) : null;
+    }
+    if (view.channel) { return null; }
+    if (event.type === "invalid_tool_call") { return refusedNode(view, event, index); }
+    if (event.type === "reply_note" && event.phase === "CHEAP_TALK") {
+      return noteNode(view, event, index, "cb-message");
+    }
+    return null;
+  }
+
+  function messageNode(view, event, index) {
+    var sender = event.from_agent;
+    var own = sight.agentOf(view.who);
+    return el("li", {
+      "class": "cb-message" + (index === view.at ? " cb-now" : "")
+        + (sender === undefined ? "" : " cb-from" + sender % COLOURS)
+        + (own !== null && sender === own ? " cb-own" : ""),
+      "data-event": index
+    },
+      el("header", {},
+        el("strong", {}, words.senderOf(event)), " → " + words.recipientsOf(event) + " ",
+        el("small", {}, (words.messages[event.type] || "announcement") + ", sweep "
+          + (event.turn + 1) + ", "),
+        view.jump(index, "event " + index)),
+      event.content.kind === "text" ? textNode(view, event, index)
+        : words.contentNode(event.content, view),
+      tagsNode(view, index));
+  }
+
+  // ---------------------------------------------------------------- marks in words
+
+  /* The spans of a message in the ledger: {start, end, claims} or {start, end, label}. */
+  function spansOf(view, index) {
+    var ledger = view.who === sight.ALL && view.ledger;
+    var found = ledger && ledger.words && ledger.words[index];
+    if (typeof found === "number") { found = ledger.words[found]; }
+    return (found || []).map(function (span) {
+      return typeof span[2] === "number"
+        ? { start: span[0], end: span[1], label: ledger.labels[span[2]] }
+        : { start: span[0], end: span[1], claims: span[2] };
+    });
+  }
+
+  function textNode(view, event, index) {
+    var text = event.content.text;
+    var node = el("p", { "class": "cb-text" });
+    markInto(node, text, spansOf(view, index));
+    return node;
+  }
+
+  /* Cut a text at the ends of its spans, so that each piece is marked as a whole. */
+  function markInto(node, text, spans) {
+    if (!spans.length || text.length > 20000) {
+      node.appendChild(document.createTextNode(visible(text)));
+      return;
+    }
+    var cuts = [0, text.length];
+    spans.forEach(function (span) { cuts.push(span.start, span.end); });
+    cuts = cuts.filter(function (cut, place) { return cuts.indexOf(cut) === place; })
+      .sort(function (a, b) { return a - b; });
+    for (var place = 0; place + 1 < cuts.length; place += 1) {
+      node.appendChild(pieceNode(text.slice(cuts[place], cuts[place + 1]), cuts[place], spans));
+    }
+  }
+
+  function pieceNode(text, start, spans) {
+    var over = spans.filter(function (span) { return span.start <= start && start < span.end; });
+    var leak = over.filter(function (span) { return span.label; })[0];
+    var claim = over.filter(function (span) { return span.claims; })[0];
+    if (leak) {
+      return el("mark", { "class": "cb-leak cb-tier-" + tierOf(leak), title: leakText(leak) },
+        visible(text), el("sup", {}, tierOf(leak)));
+    }
+    if (claim) {
+      return el("span", { "class": "cb-claim", title: claimsText(claim.claims) }, visible(text));
+    }
+    return document.createTextNode(visible(text));
+  }
+
+  /* Tiers become part of a class: only those we know. */
+  function tierOf(leak) {
+    return ["public", "neutral", "sensitive"].indexOf(leak.label[1]) < 0 ? "other" : leak.label[1];
+  }
+
+  function leakText(leak) {
+    return "discloses the label “" + visible(leak.label[0]) + "” of item " + leak.label[2]
+      + ", tier " + tierOf(leak);
+  }
+
+  function claimsText(claims) {
+    return claims.split("").map(function (letter) { return claimNames[letter]; }).join(", ");
+  }
+
+  function tagsNode(view, index) {
+    var spans = spansOf(view, index);
+    var ledger = view.who === sight.ALL && view.ledger;
+    var patterns = ledger && ledger.tags && ledger.tags[index] || [];
+    if (!spans.length && !patterns.length) { return null; }
+    var node = el("p", { "class": "cb-tags" });
+    spans.filter(function (span) { return span.label; }).forEach(function (leak) {
+      node.appendChild(el("span", { "class": "cb-tag cb-tag--leak" }, leakText(leak)));
+    });
+    var claims = spans.map(function (span) { return span.claims || ""; }).join("");
+    Object.keys(claimNames).forEach(function (letter) {
+      if (claims.indexOf(letter) >= 0) {
+        node.appendChild(el("span", { "class": "cb-tag" }, "own slots: " + claimNames[letter]));
+      }
+    });
+    patterns.forEach(function (name) {
+      node.appendChild(el("span", { "class": "cb-tag" },
+        "pattern: " + visible(name).replace(/_/g, " ")));
+    });
+    return node;
+  }
+
+  // ---------------------------------------------------------------- batches, notes
+
+  function refusedNode(view, event, index) {
+    return el("li", { "class": "cb-message cb-refused", "data-event": index },
+      el("header", {}, el("strong", {}, words.Agent(event.agent_id)), " refused ",
+        view.jump(index, "event " + index)),
+      el("p", { "class": "cb-text" }, "✗ " + visible(event.reason)));
+  }
+
+  /* What there is to say about a reply that was hard to read, or a message that was not. */
+  function noteNode(view, event, index, kind) {
+    return el("li", { "class": kind + " cb-refused" + (index === view.at ? " cb-now" : "") },
+      el("header", {}, el("strong", {}, words.Agent(event.agent_id)),
+        event.phase === "REFLECTION" ? " in its reflection " : " ",
+        view.jump(index, "event " + index)),
+      el("p", { "class": "cb-text cb-note-text" },
+        (event.kind === "recovered" ? "△ " : "✗ ") + words.noteText(event)));
+  }
+
+  function batchesNode(view) {
+    var items = el("ol", { "class": "cb-batches" });
+    for (var index = startOf(view); index <= view.at; index += 1) {
+      var event = view.game.events[index];
+      if (!sight.sees(view, index)) { continue; }
+      if (event.type === "batch_applied" || event.type === "batch_rejected") {
+        items.appendChild(batchNode(view, event, index));
+      } else if (event.type === "reply_note" && event.phase !== "CHEAP_TALK") {
+        items.appendChild(noteNode(view, event, index, "cb-batch"));
+      }
+    }
+    return items.firstChild ? items : el("p", { "class": "cb-quiet" }, "No batch yet.");
+  }
+
+  function batchNode(view, event, index) {
+    var node = el("li", { "class": "cb-batch" + (index === view.at ? " cb-now" : "") },
+      el("header", {}, el("strong", {}, words.Agent(event.agent_id)),
+        (event.phase === "VOLUNTARY" ? " voluntary " : " ")
+          + (event.attempt ? "retry " + event.attempt + " " : ""),
+        view.jump(index, "event " + index)),
+      el("p", {}, words.batchText(view.items, event.actions) + "."), verdictNode(view, event, index));
+    event.actions.forEach(function (action) {
+      if (action.justification) {
+        node.appendChild(el("p", { "class": "cb-text cb-quiet" },
+          "“" + visible(action.justification) + "”"));
+      }
+    });
+    return node;
+  }
+
+  /* What became of a batch. Its owner is told only why it must try again. */
+  function verdictNode(view, event, index) {
+    if (event.type === "batch_rejected") {
+      return sight.isTold(view, index)
+        ? el("p", { "class": "cb-bad" }, "✗ " + visible(event.conflict)) : null;
+    }
+    return view.who === sight.ALL
+      ? el("p", { "class": "cb-good" }, "✓ applied, cost " + event.cost) : null;
+  }
+
+  /* What happens at an event, as far as it is seen. */
+  function nowText(view) {
+    var event = view.game.events[view.at];
+    if (view.who === sight.ALL) { return words.eventText(event, view); }
+    var name = view.who === sight.OUTSIDER ? "the outsider" : words.agent(sight.agentOf(view.who));
+    if (!sight.sees(view, view.at)) { return "Nothing that " + name + " sees."; }
+    if (event.type === "batch_applied" || event.type === "batch_rejected") {
+      return words.Agent(event.agent_id) + " answers with a batch: "
+        + words.batchText(view.items, event.actions) + ".";
+    }
+    if (event.type === "agent_registered") { return words.Agent(event.agent_id) + " takes its seat."; }
+    return words.eventText(event, view);
+  }
+
+  calbench.talk = {
+    batchesNode: batchesNode, channelsOf: channelsOf, claimsText: claimsText, isMessage: isMessage,
+    leakText: leakText, markInto: markInto, nowText: nowText, spansOf: spansOf, talkNode: talkNode
+  };
+}());

@@ -1,0 +1,103 @@
+"""Tables as pages read them: word for word, and each file once."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from calbench.errors import FileError
+from calbench.report.tables import Tables
+from tests.commands.runs import REPO, python
+from tests.report.sample_site import SampleSite
+
+TABLE = "team,setting,games\nimap,uniform,045\nimap,varied,\n\nsilent,uniform,1e3\n"
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Tables:
+    (tmp_path / "a.csv").write_text(TABLE)
+    return Tables(tmp_path)
+
+
+def test_cells_stay_as_they_are_written(tables: Tables) -> None:
+    assert [tuple(row.values()) for row in tables.rows("a.csv")] == [
+        ("imap", "uniform", "045"),
+        ("imap", "varied", ""),
+        ("silent", "uniform", "1e3"),
+    ]
+
+
+def test_rows_are_chosen_by_their_cells(tables: Tables) -> None:
+    assert [row["games"] for row in tables.rows("a.csv", team="imap", setting="uniform")] == ["045"]
+    assert tables.rows("a.csv", team="nobody") == []
+    with pytest.raises(KeyError):
+        tables.rows("a.csv", player="imap")
+
+
+def test_table_is_read_once(tables: Tables) -> None:
+    first = tables.rows("a.csv")
+    (tables.folder / "a.csv").unlink()
+
+    assert tables.rows("a.csv") is first
+    assert tables.has("a.csv")
+    assert tables.optional("a.csv", team="silent") == first[2:]
+
+
+def test_absent_table_is_empty_only_where_it_is_optional(tables: Tables) -> None:
+    assert not tables.has("b.csv")
+    assert tables.optional("b.csv") == []
+    with pytest.raises(FileError, match=r"b\.csv"):
+        tables.rows("b.csv")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"a,b\n1\n", "line 2: not as many cells as the header has columns"),
+        (b"a,b\n1,2\n1,2,3\n", "line 3: not as many cells"),
+        (b"a,b\n\xff,2\n", "byte 5 is not UTF-8"),
+    ],
+)
+def test_broken_table_is_one_clear_line(tmp_path: Path, data: bytes, message: str) -> None:
+    (tmp_path / "a.csv").write_bytes(data)
+
+    with pytest.raises(FileError, match=message):
+        Tables(tmp_path).rows("a.csv")
+
+
+PUBLISH = """
+import json, sys
+from pathlib import Path
+
+opened = []
+
+def note(event, arguments):
+    if event == "open" and str(arguments[0]).endswith(".csv") and "r" in (arguments[1] or "r"):
+        opened.append(str(arguments[0]))
+
+from calbench.report.writing import write_site
+from tests.report.sample_site import SampleSite
+from tests.report.samples import PUBLISHED, site_of
+
+site = SampleSite(Path(sys.argv[1]))
+made = site_of([*site.ordinary, site.language, site.cohort], Path(sys.argv[2]), PUBLISHED)
+sys.addaudithook(note)
+write_site(made, Path(sys.argv[2]))
+print(json.dumps(opened))
+"""
+
+
+@pytest.mark.heavy
+def test_publishing_reads_each_table_once_and_copies_it_once(
+    sample_site: SampleSite, tmp_path: Path
+) -> None:
+    out = tmp_path / "src"
+
+    ended = python("-c", PUBLISH, str(sample_site.root), str(out), cwd=REPO)
+
+    assert ended.status == 0, ended.err
+    reads = Counter(json.loads(ended.out.splitlines()[-1]))
+    sources = {path: count for path, count in reads.items() if not path.startswith(str(out / ""))}
+    assert len(sources) > 100
+    assert max(sources.values()) <= 2, [path for path, count in sources.items() if count > 2]
