@@ -1,48 +1,44 @@
 """What an agent can do in a turn (paper, sections 3 and A.2)."""
 
-from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from calbench.domain.frequent import frequent
+from calbench.domain.frequent import frequent, recorded
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
-from calbench.domain.messages import STRICT, CostReport, RecordedContent
+from calbench.domain.messages import CostReport, RecordedContent
 
 
 @frequent
 class DirectMessage:
     """A private message to one agent."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["dm"] = field(default="dm", kw_only=True)
     to: AgentId
     content: RecordedContent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class ParticipantMessage:
     """A message to all participants of the meeting under discussion."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["participant_groupchat"] = "participant_groupchat"
     content: RecordedContent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class BroadcastMessage:
     """A message to every agent of the game."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["all_agent_groupchat"] = "all_agent_groupchat"
     content: RecordedContent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class SealedReport:
     """A cost vector for the mediator's eyes only; open to teams that have one [C]."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["sealed"] = "sealed"
     content: CostReport
 
@@ -51,7 +47,6 @@ class SealedReport:
 class Schedule:
     """Write the meeting under discussion into a slot of one's own calendar."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["schedule"] = field(default="schedule", kw_only=True)
     meeting_id: MeetingId
     slot: Slot
@@ -61,7 +56,6 @@ class Schedule:
 class Reschedule:
     """Move one item of one's own calendar; ``justification`` says why (section 3)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["reschedule"] = field(default="reschedule", kw_only=True)
     item_id: ItemId
     from_slot: Slot

@@ -1,16 +1,12 @@
 """What an agent hands back when it is asked: its turn, and how it came about."""
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
-
-from pydantic import ConfigDict
+from typing import Literal, NamedTuple
 
 from calbench.domain.actions import Turn
-from calbench.domain.frequent import frequent
-from calbench.domain.messages import STRICT
+from calbench.domain.frequent import frequent, recorded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class Usage:
     """Tokens of the model calls behind one turn.
 
@@ -18,7 +14,6 @@ class Usage:
     the lengths of the texts.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     input_tokens: int
     cached_tokens: int
     output_tokens: int

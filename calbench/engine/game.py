@@ -10,11 +10,8 @@ from calbench.domain.observations import NO_LABELS, Briefing, Observation
 from calbench.domain.randomness import derived_seed
 from calbench.domain.rules import RULES_VERSION
 from calbench.engine.decide import decision, voluntary
-from calbench.engine.halt import halt
 from calbench.engine.reflect import reflection
-from calbench.engine.resolve import resolve
-from calbench.engine.rounds import round_start
-from calbench.engine.seats import language_agents, private_agents, seat_of
+from calbench.engine.rounds import halt, resolve, round_start
 from calbench.engine.state import State, initial_state
 from calbench.engine.talk import Answers, Asks, Talk
 from calbench.errors import Halt
@@ -103,7 +100,7 @@ def briefings(scenario: Scenario, config: GameConfig) -> tuple[Briefing, ...]:
 
 def shown_labels(scenario: Scenario, config: GameConfig) -> Sequence[Mapping[ItemId, str]]:
     """Return the labels each agent may see: its own, and only if its seat uses language."""
-    speakers = language_agents(config.team, scenario.num_agents)
+    speakers = config.team.language_agents(scenario.num_agents)
     if config.label_bank is None or not speakers:
         return ()
     labels = assign_labels(scenario, _released_bank(config.label_bank))
@@ -120,8 +117,9 @@ def _released_bank(version: str) -> LabelBank:
 
 
 def _rounds(state: State, scenario: Scenario, config: GameConfig) -> Generator[Asks, Answers, None]:
-    private = private_agents(config.team, state.agent_ids)
-    reflecting = language_agents(config.team, scenario.num_agents) if config.reflection else ()
+    team, num_agents = config.team, scenario.num_agents
+    private = team.private_agents(num_agents)
+    reflecting = team.language_agents(num_agents) if config.reflection else ()
     for round_index, entry in enumerate(scenario.meetings):
         for agent in private:
             state.private_seeds[agent] = private_seed(scenario.seed, round_index, agent)
@@ -162,7 +160,7 @@ def _open(
     system_prompts: Sequence[str | None],
 ) -> None:
     oracle = scenario.oracle
-    seats = [seat_of(config.team, agent) for agent in state.agent_ids]
+    seats = [config.team.seat_of(agent) for agent in state.agent_ids]
     is_nosy = [seat.variant is not None and seat.variant.is_nosy for seat in seats]
     state.events.append(
         GameStart(

@@ -36,5 +36,4 @@ def reflection(
                 reply_keys=reply.reply_keys,
             )
         )
-        if reply.unreadable is not None or reply.recovered is not None:
-            note_reply(state, moment, agent, reply)
+        note_reply(state, moment, agent, reply)

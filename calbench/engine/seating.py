@@ -14,7 +14,6 @@ from calbench.agents.scripted import SCRIPTED_SPEC, scripted_speaker
 from calbench.domain.ids import AgentId
 from calbench.domain.randomness import derived_seed
 from calbench.engine.game import game_id
-from calbench.engine.seats import seat_of
 from calbench.errors import AgentError, ConfigError
 from calbench.protocols.base import Policy
 from calbench.protocols.registry import (
@@ -48,7 +47,7 @@ def seat_policies(team: Team, num_agents: int, limits: Limits | None = None) -> 
             that it does not take; or if there are fewer weights than agents.
     """
     weights = _weights(limits, num_agents)
-    return [_policy(team, seat_of(team, AgentId(agent)), weights) for agent in range(num_agents)]
+    return [_policy(team, team.seat_of(AgentId(agent)), weights) for agent in range(num_agents)]
 
 
 def _weights(limits: Limits | None, num_agents: int) -> tuple[float, ...] | None:
@@ -98,7 +97,7 @@ def seat_agents(
     game = game_id(scenario, config)
     agents: list[Agent] = []
     for agent in map(AgentId, range(scenario.num_agents)):
-        seat = seat_of(config.team, agent)
+        seat = config.team.seat_of(agent)
         if agent in made:
             agents.append(made[agent])
         elif seat.kind == "custom":

@@ -8,7 +8,6 @@ from calbench.domain.frequent import frequent
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.domain.messages import Channel, Message
 from calbench.domain.observations import NO_LABELS, Phase, Refusal
-from calbench.engine.seats import language_agents
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import CalendarIds, Event
 from calbench.traces.models import GameConfig, RoundOutcome
@@ -112,7 +111,7 @@ def initial_state(
     """
     count = scenario.num_agents
     agents = tuple([AgentId(agent) for agent in range(count)])
-    language = language_agents(config.team, count)
+    language = config.team.language_agents(count)
     standing = {
         MeetingId(prior.meeting_id): scenario.meeting_by_id[MeetingId(prior.meeting_id)]
         for prior in scenario.prior_meetings

@@ -86,8 +86,7 @@ class Talk:
                 reply.reply_keys,
             ),
         )
-        if reply.unreadable is not None or reply.recovered is not None:
-            note_reply(self.state, moment, agent, reply)
+        note_reply(self.state, moment, agent, reply)
 
     def _speak(self, moment: Moment, agent: AgentId, actions: tuple[Action, ...]) -> None:
         state, speakers = self.state, self.speakers

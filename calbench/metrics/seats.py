@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 from calbench.domain.canonical import digest
 from calbench.domain.ids import AgentId
-from calbench.engine.seats import seat_of
 from calbench.traces.models import Kind, Seat, Team
 
 
@@ -38,7 +37,7 @@ def players_of(team: Team, num_agents: int) -> tuple[Player, ...]:
     player_by_seat: dict[int, Player] = {}
     players = []
     for agent in range(num_agents):
-        seat = seat_of(team, AgentId(agent))
+        seat = team.seat_of(AgentId(agent))
         if id(seat) not in player_by_seat:
             player_by_seat[id(seat)] = _player(seat)
         players.append(player_by_seat[id(seat)])

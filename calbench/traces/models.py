@@ -2,13 +2,14 @@
 
 from functools import cached_property
 from operator import not_
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from calbench.domain.canonical import digest
 from calbench.domain.frequent import frequent
-from calbench.domain.messages import STRICT, Channel
+from calbench.domain.ids import AgentId
+from calbench.domain.messages import Channel
 from calbench.scenarios.models import (
     ID_PATTERN,
     Model,
@@ -94,6 +95,20 @@ class Team(Model):
         """Whether any seat does."""
         return any(seat.uses_language for seat in self.seats)
 
+    def seat_of(self, agent: AgentId) -> Seat:
+        """Return who sits at an agent's place: seats repeat around the table."""
+        return self.seats[agent % len(self.seats)]
+
+    def private_agents(self, num_agents: int) -> tuple[AgentId, ...]:
+        """Return the agents whose seats have private chance."""
+        agents = map(AgentId, range(num_agents))
+        return tuple([agent for agent in agents if self.seat_of(agent).private_chance])
+
+    def language_agents(self, num_agents: int) -> tuple[AgentId, ...]:
+        """Return the agents that use language: they see labels, and may be asked to reflect."""
+        agents = map(AgentId, range(num_agents))
+        return tuple([agent for agent in agents if self.seat_of(agent).uses_language])
+
     @model_validator(mode="after")
     def _mediates_between_protocols(self) -> Self:
         """Keep agents that speak in words away from what is sealed."""
@@ -148,7 +163,6 @@ class GameConfig(Model):
 class RoundOutcome:
     """One meeting's end, with its participants' slots as they stood at resolution."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     meeting_id: Positive
     coordinated: bool
     slot_by_agent: dict[str, Natural | None]
