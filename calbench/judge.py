@@ -33,9 +33,8 @@ from calbench.errors import CalbenchError, ConfigError, StoppedError, Unavailabl
 from calbench.facts.frames import rounded
 from calbench.facts.judged import VERDICT_FACTS, judged_batch
 from calbench.facts.storage import SPOOL, FactsWriter
-from calbench.metrics.judge.judging import verdicts_of
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, ScriptedJudge
-from calbench.metrics.judge.verdicts import Verdict
+from calbench.metrics.judge.verdicts import Verdict, verdicts_of
 from calbench.rescore import TEAM_ORDER, RecordedGame, check_folder, recorded_games
 from calbench.run import locked
 from calbench.source import reply_source

@@ -26,7 +26,7 @@ from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS
 from calbench.files import write_atomically
 from calbench.metrics.measure import DEFAULT_MEASURE
-from calbench.metrics.seats import Player, players_of
+from calbench.metrics.players import Player, players_of
 from calbench.oracle.cache import OracleCache
 from calbench.teams import compose_teams, known_names
 from calbench.traces.models import Seat, Team

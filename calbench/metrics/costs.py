@@ -7,7 +7,8 @@ from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
 from calbench.errors import CalbenchError
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.solve import Infeasible, Optimal, Schedule
-from calbench.scenarios.models import ErrandEntry, MeetingEntry, Scenario, ScheduleEntry
+from calbench.scenarios.certificates import schedule_of
+from calbench.scenarios.models import ErrandEntry, MeetingEntry, Scenario
 from calbench.traces.events import BatchApplied, Event
 
 Costs = tuple[int, ...]
@@ -50,7 +51,7 @@ def oracle_schedule(
         return Schedule((), stay, (0,) * scenario.num_agents)
     stored = scenario.oracle
     if len(scheduled) == len(scenario.meetings) and stored is not None and stored.best is not None:
-        return _as_schedule(stored.best)
+        return schedule_of(stored.best)
     answer = oracle.best(scenario.problem, scheduled)
     if isinstance(answer, Infeasible):
         raise CalbenchError(
@@ -64,18 +65,10 @@ def best_complete_schedule(scenario: Scenario, oracle: OracleCache) -> Schedule 
     """Return the best schedule of all meetings, ``None`` if they cannot all be scheduled."""
     stored = scenario.oracle
     if stored is not None:
-        return None if stored.best is None else _as_schedule(stored.best)
+        return None if stored.best is None else schedule_of(stored.best)
     everything = [MeetingId(meeting.meeting_id) for meeting in scenario.meetings]
     answer = oracle.best(scenario.problem, everything)
     return answer.schedule if isinstance(answer, Optimal) else None
-
-
-def _as_schedule(entry: ScheduleEntry) -> Schedule:
-    return Schedule(_by_meeting(entry.slots), _by_meeting(entry.prior_slots), entry.cost_by_agent)
-
-
-def _by_meeting(slots: Mapping[str, int]) -> tuple[tuple[MeetingId, Slot], ...]:
-    return tuple(sorted((MeetingId(int(key)), Slot(slot)) for key, slot in slots.items()))
 
 
 def shown_cost_by_item(scenario: Scenario) -> dict[ItemId, int]:

@@ -24,12 +24,18 @@ from calbench.metrics.outcomes import (
     meeting_results,
     scheduled_by_agent,
 )
+from calbench.metrics.players import Player, players_of
+from calbench.metrics.privacy.estimators import AgentLoss, VpsKind, game_loss, joint_kind
 from calbench.metrics.privacy.loss import RoundBeliefs, excess_loss
-from calbench.metrics.privacy.measured import AgentLoss, VpsKind, game_loss, joint_kind
 from calbench.metrics.regret import MeetingRegret, explain_regret
-from calbench.metrics.seats import Player, players_of
-from calbench.metrics.talk import message_bytes, messages_sent_by_agent
-from calbench.metrics.usage import ReplyCounts, Tokens, reply_counts_by_agent, tokens_by_agent
+from calbench.metrics.usage import (
+    ReplyCounts,
+    Tokens,
+    message_bytes,
+    messages_sent_by_agent,
+    reply_counts_by_agent,
+    tokens_by_agent,
+)
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.solve import Schedule
 from calbench.oracle.ties import CostVectors

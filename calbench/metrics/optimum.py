@@ -26,9 +26,9 @@ from calbench.domain.observations import Phase
 from calbench.metrics.costs import best_complete_schedule
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.choices import Choice
-from calbench.oracle.completion import least_cost, slots_within
+from calbench.oracle.completion import slots_within
 from calbench.oracle.solve import Schedule
-from calbench.oracle.ties import MOST_EXACT_MEETINGS
+from calbench.oracle.ties import MOST_EXACT_MEETINGS, least_cost
 from calbench.scenarios.models import ErrandEntry, Scenario
 from calbench.traces.events import BatchApplied, CalendarIds, Event, Resolution
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.scenarios.models import Scenario
@@ -16,14 +17,7 @@ from calbench.traces.events import (
     RoundStart,
 )
 
-OUTCOMES: tuple[Outcome, ...] = (
-    "scheduled",
-    "inconsistent_slots",
-    "no_batch",
-    "earlier_meeting_broken",
-    "provider_fault",
-    "budget_stop",
-)
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 """The taxonomy, in the order of tables [C]."""
 
 LOST: frozenset[Outcome] = frozenset({"provider_fault", "budget_stop"})

@@ -1,4 +1,4 @@
-"""What the replies of language agents took, and how well they could be read."""
+"""What a game took: messages, tokens, and replies that could or could not be read."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -6,8 +6,13 @@ from dataclasses import dataclass
 from operator import add
 from typing import Self, get_args
 
+from pydantic import TypeAdapter
+
+from calbench.domain.messages import RecordedContent
 from calbench.domain.replies import Problem, Usage
-from calbench.traces.events import DecideEnd, Event, Reflection, ReplyNote, TurnEnd
+from calbench.traces.events import DecideEnd, Event, MessageSent, Reflection, ReplyNote, TurnEnd
+
+_CONTENT: TypeAdapter[RecordedContent] = TypeAdapter(RecordedContent)
 
 PROBLEMS: tuple[Problem, ...] = get_args(Problem)
 """Why a reply could not be read, in the order of tables."""
@@ -112,4 +117,26 @@ def reply_counts_by_agent(events: Iterable[Event], num_agents: int) -> tuple[Rep
             note["replies"], note["recovered"], tuple([note[problem] for problem in PROBLEMS])
         )
         for note in notes
+    )
+
+
+def messages_sent_by_agent(events: Iterable[Event], num_agents: int) -> tuple[int, ...]:
+    """Return the messages each agent sent; a group message counts once, for its sender [P].
+
+    What was refused has no message event and does not count.
+    """
+    counts = [0] * num_agents
+    for event in events:
+        if isinstance(event, MessageSent):
+            counts[event.from_agent] += 1
+    return tuple(counts)
+
+
+def message_bytes(events: Iterable[Event]) -> int:
+    """Return the length of all messages' contents as JSON in UTF-8 without spaces [C].
+
+    Contents are counted as their sender wrote them: a group message once, and no envelope.
+    """
+    return sum(
+        len(_CONTENT.dump_json(event.content)) for event in events if isinstance(event, MessageSent)
     )

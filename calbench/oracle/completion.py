@@ -8,9 +8,6 @@ from collections.abc import Sequence
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.oracle.choices import Choice
-from calbench.oracle.ties import least_cost
-
-__all__ = ["least_cost", "slots_within"]
 
 _Options = list[tuple[int, Slot]]
 

@@ -33,8 +33,11 @@ from calbench.domain.messages import (
     Share,
     Text,
 )
+from calbench.metrics.judge.cases import cases_of
 from calbench.metrics.judge.sentences import AGREE, CLAIMED, OFFER, OFFERED, SETTLED, Reading
 from calbench.metrics.judge.sentences import readings as readings_of
+from calbench.metrics.judge.verdicts import Verdict, verdict_of
+from calbench.traces.models import Trace
 
 SCRIPTED_JUDGE: Final = "scripted"
 """Its name in tables."""
@@ -77,6 +80,11 @@ def scripted_verdict(case: JudgeCase) -> Completion:
         for agent, known in firmest.items()
     }
     return Completion(text=json.dumps({"beliefs": beliefs}), finish_reason="stop")
+
+
+def scripted_verdicts(trace: Trace) -> tuple[Verdict, ...]:
+    """Return the answers of the scripted judge to all cases of a game."""
+    return tuple(verdict_of(case, scripted_verdict(case.case)) for case in cases_of(trace))
 
 
 def _targets(message: Message, case: JudgeCase) -> Iterable[AgentId]:

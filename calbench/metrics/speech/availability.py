@@ -7,10 +7,6 @@ from calbench.metrics.speech.clauses import Clause
 from calbench.metrics.speech.grammar import ASKS_OTHERS, HERE, OTHERS, STATE, SURELY, any_of
 
 _REF = r"(?:SLOT|it|that|this|those|these|them|both|either|one|any|all|none|then|there)"
-_OWN = (
-    r"(?:me\b|mine\b|my (?:own )?(?:side|end|calendar|schedule|part|view|agenda|diary)|us\b|"
-    r"both of us|all of us|everyone\b|everybody\b|both\b)"
-)
 _ME = (
     r"(?:me\b(?! (?:to know|if|whether|which|what))|my (?:own )?(?:side|end|calendar|schedule|part|"
     r"agenda|diary)\b)"

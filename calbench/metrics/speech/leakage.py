@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from calbench.metrics.speech.stems import Word, base, stem, words_of
 from calbench.metrics.speech.topics import Topic, topics
 from calbench.metrics.speech.vocabulary import CORE, FUNCTION, IDIOMS, is_telling
-from calbench.metrics.speech.words import Word, base, stem, words_of
 
 CLOSE = 4
 """Words within which two ordinary words of a label tell it together [C]."""

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes
-from calbench.metrics.speech.lines import LabelLine
+from calbench.metrics.speech.audit_lines import LabelLine
 
 Part = Literal[
     "tuning", "held-out", "later", "fresh", "fresh 2", "fresh 3", "fresh 4", "fresh 5", "last"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from calbench.metrics.speech.words import stem
+from calbench.metrics.speech.stems import stem
 
 _TOPICS: Final = """
 chemotherapy chemo oncologist oncology cancer tumour tumor radiotherapy | radiation

@@ -8,7 +8,7 @@ general knowledge of English and of scheduling talk, not from one set of message
 import re
 from typing import Final
 
-from calbench.metrics.speech.words import base
+from calbench.metrics.speech.stems import base
 
 FUNCTION: Final = frozenset(
     re.findall(

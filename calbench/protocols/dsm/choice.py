@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId, Slot
-from calbench.protocols.dsm.levels import FREE
 from calbench.protocols.dsm.plans import Plan, outsiders
+from calbench.protocols.dsm.scores import FREE
 
 ScoresByAgent = Mapping[AgentId, Mapping[int, int]]
 """Scores by responder and plan id."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Message, PlanDecision, Proposals, Scores
-from calbench.protocols.dsm.levels import FREE
+from calbench.protocols.dsm.scores import FREE
 
 
 @dataclass(slots=True)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from calbench.domain.calendars import Calendar
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import MeetingMove, OfferedPlan, Proposals
-from calbench.protocols.dsm.levels import FREE
 from calbench.protocols.dsm.plans import Displacement, Plan
+from calbench.protocols.dsm.scores import FREE
 from calbench.protocols.dsm.settings import DsmSettings
 
 LEAST_RESPONDER, GREATEST_RESPONDER = 0.05, 0.95

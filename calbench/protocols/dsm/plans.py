@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from calbench.domain.calendars import Booking, Calendar, Meeting, all_slots, free_slots
 from calbench.domain.ids import AgentId, Slot
-from calbench.protocols.dsm.levels import FREE, satisfaction
+from calbench.protocols.dsm.scores import FREE, satisfaction
 
 Chain = tuple[int, int, tuple[Slot, ...]]
 """Sum of moved costs, length, targets: the order of displacement plans of one slot [R]."""

@@ -23,12 +23,12 @@ from calbench.domain.messages import PlanDecision, Proposals, Scores
 from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY, Observation
 from calbench.files import first_problem
 from calbench.protocols.base import others, own_meeting
+from calbench.protocols.dsm.account import account, budget_before
 from calbench.protocols.dsm.choice import best_rank, required
 from calbench.protocols.dsm.negotiation import Negotiation, negotiation
 from calbench.protocols.dsm.offers import joint_feasibility, offer_size, offers, visible_moves
 from calbench.protocols.dsm.placing import decide, volunteer
 from calbench.protocols.dsm.plans import Plan, first_plans, outsiders, own_plans
-from calbench.protocols.dsm.points import account, budget_before
 from calbench.protocols.dsm.scores import scored
 from calbench.protocols.dsm.settings import DsmSettings
 

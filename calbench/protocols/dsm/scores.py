@@ -2,7 +2,24 @@
 
 from calbench.domain.calendars import Booking, Calendar
 from calbench.domain.messages import OfferedPlan, Proposals, Scores
-from calbench.protocols.dsm.levels import FREE, INFEASIBLE, satisfaction
+
+NUM_LEVELS = 12
+"""D, the number of levels, 0 to 11 [P]."""
+
+INFEASIBLE = 0
+"""The level of a plan that cannot be carried out [P]."""
+
+FREE = NUM_LEVELS - 1
+"""The level of a plan that moves nothing [P]."""
+
+
+def satisfaction(cost: int) -> int:
+    """Return the level of a feasible plan from what it moves, in shown cost.
+
+    11 less the cost, and never below 1 [P: decreasing with cost; the line is R]. A cost
+    below zero, which only a misleading neighbour can name, counts as zero.
+    """
+    return FREE if cost <= 0 else max(1, FREE - cost)
 
 
 def scored(calendar: Calendar, proposals: Proposals, *, is_participant: bool) -> Scores:

@@ -11,8 +11,8 @@ from calbench.domain.messages import (
     SlotStatus,
 )
 from calbench.protocols.sd_map.memory import Memory
+from calbench.protocols.sd_map.notes import Voice
 from calbench.protocols.sd_map.repair import carry_on
-from calbench.protocols.sd_map.voice import Voice
 
 
 def next_candidate(memory: Memory) -> Slot | None:

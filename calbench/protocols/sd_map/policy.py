@@ -26,45 +26,44 @@ from calbench.domain.messages import Confirm, Message, Propose, ProposeReschedul
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.protocols.base import own_meeting
 from calbench.protocols.sd_map.decision import confirmed_moves, decide
-from calbench.protocols.sd_map.difficulty import Weights
-from calbench.protocols.sd_map.memory import SPEECH_ACTS, Memory, note_heard
+from calbench.protocols.sd_map.memory import Memory, Weights
+from calbench.protocols.sd_map.memory_cache import MemoryCache
 from calbench.protocols.sd_map.negotiation import answer, lead, make_way
-from calbench.protocols.sd_map.recollection import Recollection
+from calbench.protocols.sd_map.notes import SPEECH_ACTS, Voice, note_heard
 from calbench.protocols.sd_map.repair import answer_target, carry_on
-from calbench.protocols.sd_map.voice import Voice
 
 
 class SdMap:
     """Scheduling-difficulty MAP; participants and outsiders play by the same rules."""
 
-    __slots__ = ("_recollection",)
+    __slots__ = ("_cache",)
 
     def __init__(self, weights: Weights | None = None) -> None:
         """Take the difficulty weights by agent id, ``limits.sd_model``; absent: all 1 [P]."""
-        self._recollection = Recollection(weights)
+        self._cache = MemoryCache(weights)
 
     def act(self, observation: Observation) -> Turn:
         """Negotiate and repair while talking; then do what was agreed."""
         phase = observation.phase
         if phase is CHEAP_TALK:
-            return _talk(observation, self._recollection)
+            return _talk(observation, self._cache)
         if phase is not DECISION and not observation.messages:
             return PASS
-        memory = self._recollection.recall(observation)
+        memory = self._cache.recall(observation)
         memory.close_talk()
         if phase is DECISION:
             return decide(memory, observation.attempt)
         return Turn(confirmed_moves(memory))
 
 
-def _talk(observation: Observation, recollection: Recollection) -> Turn:
+def _talk(observation: Observation, cache: MemoryCache) -> Turn:
     """Handle messages as they came, then open repairs as they began, then the own step."""
     unhandled = _num_new(observation) if observation.inbox else 0
     if not unhandled and not _is_opening(observation):
         return PASS
     if "dm" not in observation.channels:
         return PASS
-    memory = recollection.recall(observation, unhandled=unhandled)
+    memory = cache.recall(observation, unhandled=unhandled)
     is_last_sweep = observation.turns_left == 0
     voice = Voice(memory, is_last_sweep)
     heard_first = not unhandled or _handle(memory, voice, observation.messages[-unhandled:])
@@ -74,7 +73,7 @@ def _talk(observation: Observation, recollection: Recollection) -> Turn:
         lead(memory, voice)
     said = voice.said
     if heard_first and not is_last_sweep:  # in the last, repairs end without a word
-        recollection.keep(memory, observation, said)
+        cache.keep(memory, observation, said)
     return Turn(tuple(said)) if said else PASS
 
 

@@ -15,7 +15,7 @@ from calbench.domain.messages import (
 )
 from calbench.protocols.sd_map.marks import Repair
 from calbench.protocols.sd_map.memory import Memory
-from calbench.protocols.sd_map.voice import Voice
+from calbench.protocols.sd_map.notes import Voice
 
 
 def answer_target(memory: Memory, voice: Voice, proposal: ProposeReschedule) -> None:

@@ -15,7 +15,7 @@ from calbench.facts.frames import csv_text
 from calbench.facts.games import GAMES
 from calbench.facts.speech import AUDITS
 from calbench.facts.storage import Facts
-from calbench.metrics.speech.conversation import audited_game, conversation
+from calbench.metrics.speech.conversation import conversation
 from calbench.metrics.speech.failures import occurrences
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.scenarios.labels import assign_labels, read_label_bank
@@ -307,12 +307,12 @@ def test_games_add_up_to_the_rows_of_their_team(tmp_path: Path) -> None:
 
 def test_a_game_in_numbers_is_its_row(tmp_path: Path) -> None:
     trace = play_game(canonical_scenario(0), "oversharer")
-    found = audited_game(trace)
+    found = conversation(trace)
     assert found is not None
     (row,) = rows(audited(tmp_path, [trace]), "audit_games")
-    assert {name: int(row[name]) for name in found.patterns} == found.patterns
-    assert sum(found.told.values()) == int(row["labels_told"])
-    assert audited_game(with_outcome(trace, "provider_fault")) is None
+    assert {name: int(row[name]) for name in found.patterns} == dict(found.patterns)
+    assert sum(map(len, found.told_by_agent.values())) == int(row["labels_told"])
+    assert conversation(with_outcome(trace, "provider_fault")) is None
     assert conversation(play_game(canonical_scenario(0), "imap")) is None
 
 

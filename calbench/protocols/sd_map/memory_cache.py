@@ -11,11 +11,11 @@ from calbench.domain.actions import DirectMessage
 from calbench.domain.calendars import HiddenMeeting, Meeting
 from calbench.domain.messages import Message
 from calbench.domain.observations import Observation
-from calbench.protocols.sd_map.difficulty import Weights
-from calbench.protocols.sd_map.memory import Memory, note_all
+from calbench.protocols.sd_map.memory import Memory, Weights
+from calbench.protocols.sd_map.notes import note_all
 
 
-class Recollection:
+class MemoryCache:
     """Folds transcripts, from where the last turn ended if that is where one goes on."""
 
     __slots__ = ("_meeting", "_memory", "_noted", "_said", "_weights")

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import Message, PlanDecision
-from calbench.protocols.dsm.levels import FREE, INFEASIBLE, NUM_LEVELS
 from calbench.protocols.dsm.negotiation import Negotiation, negotiation
+from calbench.protocols.dsm.scores import FREE, INFEASIBLE, NUM_LEVELS
 
 FIRST_BUDGET = 100
 """An agent's points when the game begins [R]."""

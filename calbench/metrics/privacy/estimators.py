@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Route
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
+from calbench.metrics.players import Player
 from calbench.metrics.privacy.loss import RoundBeliefs, privacy_loss
 from calbench.metrics.privacy.reflection import reflected_loss
-from calbench.metrics.seats import Player
 from calbench.traces.models import Trace
 
 VpsKind = Literal["protocol", "reflection"]
