@@ -24,15 +24,6 @@ def realised_costs(events: Iterable[Event], num_agents: int) -> Costs:
     return tuple(costs)
 
 
-def oracle_costs(scenario: Scenario, scheduled: Sequence[MeetingId], oracle: OracleCache) -> Costs:
-    """Return C*: what each agent pays in the best schedule of exactly these meetings [P].
-
-    Raises:
-        CalbenchError: these meetings cannot all be scheduled, so no game ended so.
-    """
-    return oracle_schedule(scenario, scheduled, oracle).cost_by_agent
-
-
 def oracle_schedule(
     scenario: Scenario, scheduled: Sequence[MeetingId], oracle: OracleCache
 ) -> Schedule:

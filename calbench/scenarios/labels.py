@@ -9,18 +9,15 @@ The only module that reads label banks.
 """
 
 import json
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from calbench.domain.canonical import digest
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId
 from calbench.domain.randomness import stream
 from calbench.errors import ConfigError, FileError
@@ -109,23 +106,7 @@ class Label(Model):
             raise PydanticCustomError("label", "must be in Unicode form NFC")
         return text
 
-    def terms_in(self, message: str) -> tuple[str, ...]:
-        """Return the terms of this label that a message holds, in the order of the label.
 
-        Capitals, accents, apostrophes and the signs between words make no difference; a term
-        is whole words, but for its stems [C].
-        """
-        words = _folded(message)
-        return tuple(term for term in self.terms if _pattern(term).search(words))
-
-
-@cache
-def _pattern(term: str) -> re.Pattern[str]:
-    words = (re.escape(word.rstrip("*")) + r"\w*" * word.endswith("*") for word in term.split())
-    return re.compile(rf"(?<!\w){' '.join(words)}(?!\w)")
-
-
-@lru_cache(maxsize=1024)  # every label of a sender looks at the same message
 def _folded(text: str) -> str:
     """Reduce a text to its words: small letters without accents, one space between words."""
     decomposed = unicodedata.normalize("NFKD", text).casefold()
@@ -230,11 +211,6 @@ def read_label_bank(version: str, folder: Path = LABEL_BANKS) -> LabelBank:
         raise FileError(f"{place}{line}, field {clash['field']}: {clash['problem']}") from error
 
 
-def bank_digest(bank: LabelBank) -> str:
-    """Return the SHA-256 of what a bank says, in hexadecimal, whatever its file looks like."""
-    return digest(bank.model_dump(mode="json", exclude_none=True))
-
-
 def _check_header(place: str, line: bytes, version: str) -> None:
     """Refuse another format before anything else of the file is judged."""
     values = _json_object(place, line)
@@ -293,11 +269,6 @@ class Labels:
 
     label_by_item: Mapping[ItemId, Label]
     items_by_agent: Mapping[AgentId, tuple[ItemId, ...]]
-
-    @cached_property
-    def text_by_item(self) -> Mapping[ItemId, str]:
-        """The text of every item: for analysis, never for an agent."""
-        return {item: label.text for item, label in self.label_by_item.items()}
 
     def label_of(self, item: ItemId) -> Label:
         """Return the label of an errand or a meeting.

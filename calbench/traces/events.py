@@ -96,10 +96,10 @@ class TurnEnd:
 
 
 @frequent
-class DmSent:
-    """A private message was delivered."""
+class _ChannelMessage:
+    """A delivered message; ``chars`` is the length of a text."""
 
-    type: Literal["dm_sent"] = field(default="dm_sent", kw_only=True)
+    type: str = field(default="", kw_only=True)
     round: int
     turn: int
     from_agent: AgentId
@@ -110,35 +110,28 @@ class DmSent:
 
 
 @frequent
-class ParticipantGroupchatSent:
+class DmSent(_ChannelMessage):
+    """A private message was delivered."""
+
+    type: Literal["dm_sent"] = field(default="dm_sent", kw_only=True)
+
+
+@frequent
+class ParticipantGroupchatSent(_ChannelMessage):
     """A message was delivered to the other participants of the meeting."""
 
     type: Literal["participant_groupchat_sent"] = field(
         default="participant_groupchat_sent", kw_only=True
     )
-    round: int
-    turn: int
-    from_agent: AgentId
-    to_agents: tuple[AgentId, ...]
-    meeting_id: MeetingId
-    content: RecordedContent
-    chars: int | None
 
 
 @frequent
-class AllAgentGroupchatSent:
+class AllAgentGroupchatSent(_ChannelMessage):
     """A message was delivered to all other agents."""
 
     type: Literal["all_agent_groupchat_sent"] = field(
         default="all_agent_groupchat_sent", kw_only=True
     )
-    round: int
-    turn: int
-    from_agent: AgentId
-    to_agents: tuple[AgentId, ...]
-    meeting_id: MeetingId
-    content: RecordedContent
-    chars: int | None
 
 
 @recorded

@@ -4,7 +4,7 @@ from functools import cached_property
 from operator import not_
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from calbench.domain.canonical import digest
 from calbench.domain.frequent import frequent
@@ -187,10 +187,8 @@ class TraceMetrics(Model):
     messages: Natural
 
 
-class Trace(BaseModel):
+class Trace(Model):
     """One game. ``started_at`` and ``ended_at`` are always null: a trace holds no clock."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     schema_version: One
     rules_version: Positive

@@ -10,11 +10,10 @@ from pydantic import ValidationError
 from calbench.errors import ConfigError, FileError
 from calbench.scenarios.labels import (
     LabelBank,
-    bank_digest,
     known_label_banks,
     read_label_bank,
 )
-from tests.scenarios.label_banks import BANK, small_bank, written
+from tests.scenarios.label_banks import BANK, bank_digest, small_bank, written
 
 
 def test_small_bank_can_be_read(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from itertools import chain
 from math import fsum
 from typing import NamedTuple
 
-from calbench.domain.ids import AgentId, Slot
+from calbench.domain.ids import AgentId
 from calbench.domain.messages import Route
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.privacy.beliefs import BeliefMatrix, Pair
@@ -41,21 +41,6 @@ CHANNEL_BY_EVENT: dict[type[Event], Route] = {
 
 _TELLING = frozenset({*CHANNEL_BY_EVENT, RoundStart, Resolution})
 _MESSAGES = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent, SealedSent)
-
-
-class BeliefChange(NamedTuple):
-    """One update as it happened. ``source`` is the kind of the message that caused it."""
-
-    event_index: int
-    target: AgentId
-    observer: AgentId
-    slot: Slot
-    source: str
-    channel: Route
-    evidence: float
-    strength: float
-    before: float
-    after: float
 
 
 class Heard(NamedTuple):
@@ -97,15 +82,6 @@ class RoundBeliefs:
     participants: tuple[AgentId, ...]
     beliefs: Mapping[Pair, list[float]]
     heard: tuple[Heard, ...]
-
-    @property
-    def changes(self) -> Iterator[BeliefChange]:
-        """The updates in order, one by one."""
-        for index, target, observer, source, channel, evidence, strength, steps in self.heard:
-            for (slot, told), (before, after) in zip(evidence, steps, strict=True):
-                yield BeliefChange(
-                    index, target, observer, slot, source, channel, told, strength, before, after
-                )
 
     def is_participant_pair(self, pair: Pair) -> bool:
         """Whether target and observer both take part in the round's meeting."""

@@ -31,11 +31,6 @@ class Conversation:
     labels: Labels | None
 
     @cached_property
-    def patterns(self) -> Counter[str]:
-        """How often each pattern of Table 15 occurs, in its own unit; absent is never."""
-        return message_counts(self.messages) + Counter(each.pattern for each in self.occurrences)
-
-    @cached_property
     def told_by_agent(self) -> Mapping[AgentId, dict[ItemId, Tier]]:
         """The tiers of the labels that each sender told, by item: each counts once a game."""
         told: dict[AgentId, dict[ItemId, Tier]] = {}

@@ -162,11 +162,6 @@ class Memory:
         repair = self.repairs.get(meeting_id)
         return repair if repair is not None and repair.repairer == self.agent_id else None
 
-    def followed_repair(self, meeting_id: MeetingId, repairer: AgentId) -> Repair | None:
-        """Return the repair of this meeting if that other agent leads it."""
-        repair = self.repairs.get(meeting_id)
-        return repair if repair is not None and repair.repairer == repairer else None
-
     def close_talk(self) -> None:
         """Count repairs that all accepted too late to be confirmed as failed [C]."""
         for repair in self.repairs.values():

@@ -1,7 +1,7 @@
 """What is said and heard, noted in an agent's memory (paper, appendix D.2)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import get_args
 
 from calbench.domain.actions import DirectMessage
 from calbench.domain.ids import AgentId
@@ -19,6 +19,7 @@ from calbench.domain.messages import (
     RescheduleRequest,
     SdMapAct,
 )
+from calbench.protocols.sd_map.marks import Repair
 from calbench.protocols.sd_map.memory import Memory
 
 
@@ -43,136 +44,97 @@ class Voice:
 
 def note_all(memory: Memory, messages: tuple[Message, ...]) -> None:
     """Note what was said and heard, where no answer is due any more."""
-    me = memory.agent_id
     for message in messages:
-        # As in note_said and note_heard, without their calls: a transcript can be long.
-        content = message.content
-        kind = type(content)
-        sender = message.sender
-        if sender == me:
-            if kind in _SAID:
-                _SAID[kind](memory, content)
-        elif sender is not None and kind in _TOLD:
-            _TOLD[kind](memory, sender, content)
+        if message.sender == memory.agent_id:
+            note_said(memory, message.content)
+        else:
+            note_heard(memory, message)
 
 
-def note_said(memory: Memory, content: Content) -> None:
-    """Note what the agent itself said; said to several, it counts once."""
-    note = _SAID.get(type(content))
-    if note is not None:
-        note(memory, content)
+def note_said(memory: Memory, said: Content) -> None:
+    """Note what the agent itself said; said to several agents, it counts once."""
+    match said:
+        case Propose():
+            memory.negotiation.propose(said.slot)
+        case ProposeReply():
+            if said.status == "PENDING":
+                memory.negotiation.promised.add(said.slot)
+        case Confirm():
+            memory.agree(said.slot)
+        case Fail():
+            memory.negotiation.end(None)
+        case ProposeReschedule() | ConfirmReschedule() | FailReschedule():
+            led = memory.led_repair(said.old_meeting_id)
+            if led is not None:
+                _note_led(led, said)
+        case RescheduleReply():
+            repair = memory.repairs.get(said.old_meeting_id)
+            if repair is not None and said.status == "PENDING":
+                repair.promised.add(said.target)
 
 
-def note_heard(memory: Memory, message: Message) -> bool:
-    """Note what another said; return whether it asks this agent for something."""
-    note = _HEARD.get(type(message.content))
-    sender = message.sender
-    return note is not None and sender is not None and note(memory, sender, message.content)
-
-
-def _said_propose(memory: Memory, said: Propose) -> None:
-    memory.negotiation.propose(said.slot)
-
-
-def _said_reply(memory: Memory, said: ProposeReply) -> None:
-    if said.status == "PENDING":
-        memory.negotiation.promised.add(said.slot)
-
-
-def _said_confirm(memory: Memory, said: Confirm) -> None:
-    memory.agree(said.slot)
-
-
-def _said_fail(memory: Memory, _said: Fail) -> None:
-    memory.negotiation.end(None)
-
-
-def _said_target(memory: Memory, said: ProposeReschedule) -> None:
-    repair = memory.led_repair(said.old_meeting_id)
-    if repair is not None:
+def _note_led(repair: Repair, said: ProposeReschedule | ConfirmReschedule | FailReschedule) -> None:
+    """Note what the agent said as the repairer of an old meeting."""
+    if isinstance(said, ProposeReschedule):
         repair.propose(said.target)
         repair.tried.add(said.target)
-
-
-def _said_target_reply(memory: Memory, said: RescheduleReply) -> None:
-    repair = memory.repairs.get(said.old_meeting_id)
-    if repair is not None and said.status == "PENDING":
-        repair.promised.add(said.target)
-
-
-def _said_target_end(memory: Memory, said: ConfirmReschedule | FailReschedule) -> None:
-    repair = memory.led_repair(said.old_meeting_id)
-    if repair is not None:
+    else:
         repair.end(said.target if isinstance(said, ConfirmReschedule) else None)
 
 
-def _heard_propose(memory: Memory, sender: AgentId, heard: Propose) -> bool:
-    is_open = sender == memory.initiator and not memory.negotiation.is_over
-    return is_open and memory.has(heard.slot)
+def note_heard(memory: Memory, message: Message) -> bool:
+    """Note what another agent said; return whether it asks this agent for something."""
+    sender, heard = message.sender, message.content
+    if sender is None:
+        return False
+    match heard:
+        case RescheduleRequest():
+            return memory.begin_on_request(sender, heard)
+        case ProposeReschedule():
+            return memory.follow(sender, heard)
+        case RescheduleReply() | ConfirmReschedule() | FailReschedule():
+            repair = memory.repairs.get(heard.old_meeting_id)
+            if repair is not None:
+                _note_repair(memory, repair, sender, heard)
+            return False
+    return _note_negotiation(memory, sender, heard)
 
 
-def _heard_reply(memory: Memory, sender: AgentId, heard: ProposeReply) -> bool:
-    if heard.slot == memory.negotiation.proposed and sender in memory.responders:
-        memory.negotiation.replies.setdefault(sender, heard.status)
+def _note_negotiation(memory: Memory, sender: AgentId, heard: Content) -> bool:
+    """Note what another agent said about the new meeting; return whether it asks for something."""
+    match heard:
+        case Propose():
+            is_open = sender == memory.initiator and not memory.negotiation.is_over
+            return is_open and memory.has(heard.slot)
+        case ProposeReply():
+            if heard.slot == memory.negotiation.proposed and sender in memory.responders:
+                memory.negotiation.replies.setdefault(sender, heard.status)
+        case Confirm():
+            is_valid = sender == memory.initiator and memory.has(heard.slot)
+            return is_valid and memory.agree(heard.slot)
+        case Fail():
+            if sender == memory.initiator:
+                memory.negotiation.end(None)
     return False
 
 
-def _heard_confirm(memory: Memory, sender: AgentId, heard: Confirm) -> bool:
-    return sender == memory.initiator and memory.has(heard.slot) and memory.agree(heard.slot)
+def _note_repair(
+    memory: Memory,
+    repair: Repair,
+    sender: AgentId,
+    heard: RescheduleReply | ConfirmReschedule | FailReschedule,
+) -> None:
+    """Note what another agent said about the repair of an old meeting."""
+    if isinstance(heard, RescheduleReply):
+        is_awaited = repair.repairer == memory.agent_id and sender in repair.others
+        if is_awaited and heard.target == repair.proposed:
+            repair.replies.setdefault(sender, heard.status)
+    elif repair.repairer == sender:
+        if isinstance(heard, FailReschedule):
+            repair.end(None)
+        elif heard.target in repair.promised:
+            repair.end(heard.target)
 
 
-def _heard_fail(memory: Memory, sender: AgentId, _heard: Fail) -> bool:
-    if sender == memory.initiator:
-        memory.negotiation.end(None)
-    return False
-
-
-def _heard_target_reply(memory: Memory, sender: AgentId, heard: RescheduleReply) -> bool:
-    repair = memory.led_repair(heard.old_meeting_id)
-    if repair is not None and sender in repair.others and heard.target == repair.proposed:
-        repair.replies.setdefault(sender, heard.status)
-    return False
-
-
-def _heard_target_confirm(memory: Memory, sender: AgentId, heard: ConfirmReschedule) -> bool:
-    repair = memory.followed_repair(heard.old_meeting_id, sender)
-    if repair is not None and heard.target in repair.promised:
-        repair.end(heard.target)
-    return False
-
-
-def _heard_target_fail(memory: Memory, sender: AgentId, heard: FailReschedule) -> bool:
-    repair = memory.followed_repair(heard.old_meeting_id, sender)
-    if repair is not None:
-        repair.end(None)
-    return False
-
-
-_SAID: Mapping[type, Callable[[Memory, Any], None]] = {
-    Propose: _said_propose,
-    ProposeReply: _said_reply,
-    Confirm: _said_confirm,
-    Fail: _said_fail,
-    ProposeReschedule: _said_target,
-    RescheduleReply: _said_target_reply,
-    ConfirmReschedule: _said_target_end,
-    FailReschedule: _said_target_end,
-}
-
-_HEARD: Mapping[type, Callable[[Memory, AgentId, Any], bool]] = {
-    Propose: _heard_propose,
-    ProposeReply: _heard_reply,
-    Confirm: _heard_confirm,
-    Fail: _heard_fail,
-    RescheduleRequest: Memory.begin_on_request,
-    ProposeReschedule: Memory.follow,
-    RescheduleReply: _heard_target_reply,
-    ConfirmReschedule: _heard_target_confirm,
-    FailReschedule: _heard_target_fail,
-}
-
-SPEECH_ACTS = frozenset(_HEARD)
-"""SD-MAP's vocabulary as types: whatever else is said is no news."""
-
-_TOLD = {kind: note for kind, note in _HEARD.items() if kind is not Propose}
-"""What leaves a note: a proposal asks for an answer and tells nothing."""
+SPEECH_ACTS = frozenset(get_args(SdMapAct))
+"""SD-MAP's vocabulary as types; no other message is news."""
