@@ -1,9 +1,10 @@
 """Where each meeting may end, and who pays what for it: what every exact method starts from."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calbench.domain.ids import AgentId, MeetingId, Slot
-from calbench.oracle.problem import Problem
+from calbench.oracle.problem import PriorMeeting, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,33 +41,26 @@ def choices_of(problem: Problem) -> tuple[Choice, ...]:
     The sum of the charges is the cost of a schedule, because at most one meeting of an
     agent ends in a slot: no errand is paid twice.
     """
-    incoming = tuple(
-        Choice(
-            meeting_id,
-            participants,
-            None,
-            {
-                slot: problem.displaced_costs(participants, slot)
-                for slot in problem.allowed_slots(participants)
-            },
-        )
+    incoming = [
+        Choice(meeting_id, participants, None, _charges(problem, participants))
         for meeting_id, participants in problem.meetings
-    )
-    prior = tuple(
-        Choice(
-            meeting_id,
-            meeting.participants,
-            meeting.slot,
-            {
-                slot: (0,) * len(meeting.participants)
-                if slot == meeting.slot
-                else tuple(
-                    cost + meeting.cost
-                    for cost in problem.displaced_costs(meeting.participants, slot)
-                )
-                for slot in problem.allowed_slots(meeting.participants)
-            },
-        )
-        for meeting_id, meeting in problem.prior_meetings
-    )
-    return incoming + prior
+    ]
+    prior = [
+        Choice(meeting_id, m.participants, m.slot, _charges(problem, m.participants, m))
+        for meeting_id, m in problem.prior_meetings
+    ]
+    return (*incoming, *prior)
+
+
+def _charges(
+    problem: Problem, participants: Sequence[AgentId], prior: PriorMeeting | None = None
+) -> dict[Slot, tuple[int, ...]]:
+    """Return what each participant pays, by slot where the meeting may end."""
+    move = 0 if prior is None else prior.cost
+    charges = {
+        slot: tuple(cost + move for cost in problem.displaced_costs(participants, slot))
+        for slot in problem.allowed_slots(participants)
+    }
+    if prior is not None and prior.slot in charges:
+        charges[prior.slot] = (0,) * len(participants)
+    return charges

@@ -29,7 +29,7 @@ from calbench.domain.sharing import (
 )
 from calbench.protocols.base import others, own_meeting
 from calbench.protocols.costs import cheapest_slot, local_costs
-from calbench.protocols.imap import decide
+from calbench.protocols.imap import agreed_slot, decide
 
 
 class SecureSum:
@@ -41,22 +41,12 @@ class SecureSum:
         if meeting is None:
             return PASS
         if observation.phase is DECISION:
-            return decide(observation, meeting, _announced_slot(observation, meeting))
+            return decide(observation, meeting, agreed_slot(observation, meeting, Announcement))
         if observation.phase is not CHEAP_TALK or "dm" not in observation.channels:
             return PASS
         if observation.private_seed is None or len(meeting.participants) == 1:
             return PASS
         return _talk(observation, meeting, observation.private_seed)
-
-
-def _announced_slot(observation: Observation, meeting: Meeting) -> Slot | None:
-    """Return the slot the initiator announced, if this agent said or heard it."""
-    if observation.agent_id == meeting.initiator:
-        if len(meeting.participants) == 1:
-            return cheapest_slot([local_costs(observation.calendar)])
-        return next((said.slot for said in observation.said(Announcement)), None)
-    heard = observation.heard(Announcement)
-    return next((said.slot for sender, said in heard if sender == meeting.initiator), None)
 
 
 def _talk(observation: Observation, meeting: Meeting, seed: int) -> Turn:

@@ -13,8 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from calbench.metrics.speech.stems import Word, base, stem, words_of
-from calbench.metrics.speech.topics import Topic, topics
-from calbench.metrics.speech.vocabulary import CORE, FUNCTION, IDIOMS, is_telling
+from calbench.metrics.speech.vocabulary import CORE, FUNCTION, IDIOMS, TOPICS, Topic, is_telling
 
 CLOSE = 4
 """Words within which two ordinary words of a label tell it together [C]."""
@@ -155,7 +154,7 @@ def _clues(label: PrivateLabel) -> _Clues:
     alone = {stem(term[0]) for term in terms if len(term) == 1 and not term[0].endswith("*")}
     telling = frozenset(stem(word) for word in own if is_telling(word))
     subjects = content | alone | {stem(word.rstrip("*")) for term in terms for word in term}
-    found = tuple(topic for topic in topics() if not topic.names.isdisjoint(subjects))
+    found = tuple(topic for topic in TOPICS if not topic.names.isdisjoint(subjects))
     return _Clues(
         terms=terms,
         stems=frozenset(content | alone),
