@@ -45,7 +45,7 @@ class SealedReport:
 
 @frequent
 class Schedule:
-    """Write the meeting under discussion into a slot of one's own calendar."""
+    """Write the meeting under discussion into a slot of the agent's own calendar."""
 
     type: Literal["schedule"] = field(default="schedule", kw_only=True)
     meeting_id: MeetingId
@@ -54,7 +54,7 @@ class Schedule:
 
 @frequent
 class Reschedule:
-    """Move one item of one's own calendar; ``justification`` says why (section 3)."""
+    """Move one item of the agent's own calendar; ``justification`` says why (section 3)."""
 
     type: Literal["reschedule"] = field(default="reschedule", kw_only=True)
     item_id: ItemId
@@ -69,12 +69,12 @@ Action = Utterance | SealedReport | CalendarAction
 
 RecordedAction = Annotated[Action, Field(discriminator="type")]
 RecordedCalendarAction = Annotated[CalendarAction, Field(discriminator="type")]
-"""The same where they are read from a file: their type says what they are."""
+"""The same, read from a file: the type says which class it is."""
 
 
 @frequent
 class Turn:
-    """What an agent does when asked: any number of actions, and thoughts nobody else sees."""
+    """What an agent does when asked: any number of actions, and private thoughts."""
 
     actions: tuple[Action, ...] = ()
     thinking: str | None = None

@@ -1,7 +1,7 @@
-"""What agents say: typed speech acts for protocols, text for language, one envelope for both.
+"""What agents say: speech acts of protocols, text of language agents, one envelope for both.
 
-A protocol's speech acts are the vocabulary of appendix D of the paper. ``kind`` is the
-name that stands in traces.
+A protocol's speech acts are the vocabulary of appendix D of the paper. ``kind`` is their name
+in traces.
 """
 
 from dataclasses import field
@@ -62,7 +62,7 @@ class Share:
 
 @recorded
 class PartialSum:
-    """Secure sum: what the sender holds of all vectors, added up by slot [C]."""
+    """Secure sum: the sum, by slot, of the shares that the sender holds [C]."""
 
     kind: Literal["partial_sum"] = "partial_sum"
     values: tuple[int, ...]
@@ -70,9 +70,9 @@ class PartialSum:
 
 @recorded
 class Announcement:
-    """The slot chosen from a total: it vouches for every participant, not the sender alone [C].
+    """The slot chosen from a total: it vouches for every participant, not only the sender [C].
 
-    The mediator's only word, and the ``decision`` of secure sum's initiator.
+    The mediator's only message, and the ``decision`` of secure sum's initiator.
     """
 
     kind: Literal["announcement"] = "announcement"
@@ -80,7 +80,7 @@ class Announcement:
 
 
 SlotStatus = Literal["PENDING", "IMPOSSIBLE"]
-"""SD-MAP's answer to a proposed slot: it can be had, or it cannot (appendix D.2)."""
+"""SD-MAP's answer to a proposed slot: it is possible, or it is not (appendix D.2)."""
 
 
 @frequent
@@ -93,7 +93,7 @@ class Propose:
 
 @frequent
 class ProposeReply:
-    """A responder says whether it could meet in the proposed slot (appendix D.2)."""
+    """A responder says whether it can meet in the proposed slot (appendix D.2)."""
 
     kind: Literal["reply"] = field(default="reply", kw_only=True)
     slot: Slot
@@ -128,7 +128,7 @@ class RescheduleRequest:
 class ProposeReschedule:
     """The old meeting's initiator proposes to move it to ``target`` (appendix D.2).
 
-    ``slot`` is the new meeting's, which is no target for anybody.
+    ``slot`` is the new meeting's; nobody may use it as a target.
     """
 
     kind: Literal["propose_reschedule"] = "propose_reschedule"
@@ -139,7 +139,7 @@ class ProposeReschedule:
 
 @recorded
 class RescheduleReply:
-    """A participant of the old meeting says whether it could move there (appendix D.2)."""
+    """A participant of the old meeting says whether it can move there (appendix D.2)."""
 
     kind: Literal["reschedule_reply"] = "reschedule_reply"
     old_meeting_id: MeetingId
@@ -180,7 +180,7 @@ SdMapAct = (
 
 @frequent
 class MeetingMove:
-    """One meeting that gives way in a DSM plan, and what that costs each participant."""
+    """One meeting that moves in a DSM plan, and what that costs each participant."""
 
     meeting_id: MeetingId
     from_slot: Slot
@@ -192,7 +192,7 @@ class MeetingMove:
 class OfferedPlan:
     """A DSM plan as one recipient sees it (appendix D.3).
 
-    ``moves`` are those of its own meetings; ``vacated`` the slots that the others leave.
+    ``moves`` are those of its own meetings; ``vacated`` the slots that other meetings leave.
     """
 
     plan_id: int
@@ -203,7 +203,7 @@ class OfferedPlan:
 
 @frequent
 class Proposals:
-    """DSM's initiator offers a batch of plans; ids count on over batches (appendix D.3)."""
+    """DSM's initiator offers a batch of plans; ids continue over batches (appendix D.3)."""
 
     kind: Literal["proposals"] = field(default="proposals", kw_only=True)
     plans: tuple[OfferedPlan, ...]
@@ -246,16 +246,16 @@ Content = (
 """Everything that can be said."""
 
 RecordedContent = Annotated[Content, Field(discriminator="kind")]
-"""The same where it is read from a file: its kind says what it is, nothing is tried out."""
+"""The same, read from a file: the kind says which class it is."""
 
 
 @frequent
 class Message:
     """A delivered message.
 
-    ``sender`` is absent when no agent speaks but the mediator; a sealed message to the
-    mediator has no recipient among agents. ``meeting_id`` is the meeting under discussion
-    when it was sent, which stays the message's own even if it is read in a later round.
+    ``sender`` is absent if the mediator speaks; a sealed message to the mediator has no
+    recipients. ``meeting_id`` is the meeting under discussion when it was sent, even if it is
+    read in a later round.
     """
 
     sender: AgentId | None

@@ -1,1 +1,1 @@
-"""Plays a game: the only place that holds all calendars at once (paper, section 3)."""
+"""Plays a game: the only package with access to all calendars (paper, section 3)."""

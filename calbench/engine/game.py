@@ -27,15 +27,15 @@ from calbench.traces.models import (
 )
 
 GAME_NAMESPACE = uuid.UUID("9d0e64c1-6a0f-5a3b-8f5e-2c1d4f7a9b30")
-"""Namespace of game ids [C]: a UUIDv5 of whatever defines the game."""
+"""Namespace of game ids [C]: UUIDv5 of what defines the game."""
 
 Game = Generator[Asks, Answers, Trace]
 
 
 def game_id(scenario: Scenario, config: GameConfig) -> str:
-    """Return the id that names this game and no other.
+    """Return the unique id of a game.
 
-    It covers the scenario (without the numbers derived from it), team, channels, limits,
+    It depends on the scenario (without the numbers derived from it), team, channels, limits,
     prompt version, label bank and rules version.
     """
     content = {
@@ -47,7 +47,7 @@ def game_id(scenario: Scenario, config: GameConfig) -> str:
 
 
 class HaltedError(Exception):
-    """Thrown into a game that cannot go on, by the driver that could not bring an answer."""
+    """Thrown into a game that cannot continue, by the driver that has no answer."""
 
     def __init__(self, observation: Observation, reason: Halt, detail: str) -> None:
         super().__init__(detail)
@@ -59,15 +59,15 @@ class HaltedError(Exception):
 def play(
     scenario: Scenario, config: GameConfig, *, system_prompts: Sequence[str | None] = ()
 ) -> Game:
-    """Play one game: yields who is asked with what they see, is sent their replies.
+    """Play one game: yields who is asked with what they see, and is sent their replies.
 
     Args:
-        scenario: what the game is about.
-        config: what defines it beside the scenario.
+        scenario: of the game.
+        config: of the game.
         system_prompts: what each agent was told before the game, by agent id; only recorded.
 
-    Returns (as the generator's value) the finished trace. A :class:`HaltedError` thrown into
-    it ends the game where it stands; such a trace is recorded and never scored.
+    Returns (as the generator's value) the finished trace. A :class:`HaltedError` thrown into it
+    ends the game at that point; its trace is recorded and never scored.
     """
     state = initial_state(scenario, config, shown_labels(scenario, config))
     _open(state, scenario, config, system_prompts)
@@ -99,7 +99,7 @@ def briefings(scenario: Scenario, config: GameConfig) -> tuple[Briefing, ...]:
 
 
 def shown_labels(scenario: Scenario, config: GameConfig) -> Sequence[Mapping[ItemId, str]]:
-    """Return the labels each agent may see: its own, and only if its seat uses language."""
+    """Return the labels each agent may see: its own ones if its seat uses language."""
     speakers = config.team.language_agents(scenario.num_agents)
     if config.label_bank is None or not speakers:
         return ()
@@ -200,7 +200,7 @@ def _close(state: State, scenario: Scenario, config: GameConfig) -> Trace:
     oracle = scenario.oracle
     best = None if oracle is None or oracle.best is None else oracle.best.cost
     greedy = None if oracle is None else oracle.greedy_cost
-    # Every part was validated or made by the engine: checking it again would cost more
+    # Every part was validated or made by the engine; validating it again would take longer
     # than playing the game.
     return Trace.model_construct(
         schema_version=TRACE_SCHEMA_VERSION,

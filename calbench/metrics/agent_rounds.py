@@ -12,7 +12,7 @@ from calbench.traces.events import BatchApplied, Event, MessageSent, Resolution,
 
 Role = Literal["first", "subsequent", "outsider"]
 ROLES: tuple[Role, ...] = ("first", "subsequent", "outsider")
-"""First in the meeting's speaker order, another participant, or neither: in table order."""
+"""First in the meeting's speaker order, another participant, or neither; in table order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class AgentRound:
         messages: sent by the agent in the round; a group message counts once.
         cost: what the agent paid in the round, in accounting cost.
         oracle_cost: what the meeting costs the agent in the oracle's schedule of exactly the
-            scheduled meetings: the cost of what stands at the start in that slot of its
-            calendar; ``None`` unless it takes part and the meeting was scheduled.
-        vps: slot-equivalents leaked to all observers in the round, before any floor;
-            ``None`` if unknown.
-        moved_meetings: earlier meetings it moved in the round: the scenario's prior meetings,
-            and those scheduled in an earlier round.
-        moved_copies: copies of failed meetings it moved.
+            scheduled meetings: the cost of the item that its calendar has in that slot at the
+            start; ``None`` unless it takes part and the meeting was scheduled.
+        vps: slot-equivalents leaked to all observers in the round, without a floor; ``None`` if
+            unknown.
+        moved_meetings: earlier meetings that it moved in the round: the scenario's prior
+            meetings, and those scheduled in an earlier round.
+        moved_copies: copies of failed meetings that it moved.
     """
 
     agent_id: AgentId
@@ -50,7 +50,7 @@ class AgentRound:
 
     @property
     def excess_cost(self) -> int | None:
-        """Cost above the oracle's; may be negative."""
+        """Cost minus the oracle's; may be negative."""
         return None if self.oracle_cost is None else self.cost - self.oracle_cost
 
 

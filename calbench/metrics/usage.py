@@ -18,7 +18,7 @@ PROBLEMS: tuple[Problem, ...] = get_args(Problem)
 """Why a reply could not be read, in the order of tables."""
 
 ANSWERS = (TurnEnd, DecideEnd, Reflection)
-"""Events that hold a reply. A tuple: a union would be made anew at every look at an event."""
+"""Events with a reply. A tuple, because a union would be made again for every event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class Tokens:
     """Tokens of model calls, reflections included.
 
     Attributes:
-        calls: calls behind the replies: a reply with several recorded ones has that many.
+        calls: behind the replies; a reply made from several recorded ones has several.
         estimated_calls: of these, calls whose provider gave no counts.
-        input_tokens: all that was sent; ``cached_tokens`` are part of them.
-        cached_tokens: what the provider had kept from an earlier call.
-        output_tokens: what came back.
+        input_tokens: of everything sent, including ``cached_tokens``.
+        cached_tokens: that the provider had kept from an earlier call.
+        output_tokens: of everything received.
     """
 
     calls: int = 0
@@ -50,7 +50,7 @@ class Tokens:
 
 
 NO_TOKENS = Tokens()
-"""Of a player that asks no model."""
+"""Tokens of a player without a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class ReplyCounts:
 
     Attributes:
         replies: answers to turns, decisions and reflections.
-        recovered: of these, read after something was cut away from them.
-        unread: replies that could not be read, by why, in the order of :data:`PROBLEMS`.
+        recovered: of these, read after something was removed.
+        unread: replies that could not be read, by reason, in the order of :data:`PROBLEMS`.
     """
 
     replies: int = 0
@@ -69,7 +69,7 @@ class ReplyCounts:
 
     @property
     def read(self) -> int:
-        """Replies that were read, recovered ones included."""
+        """Replies that were read, including recovered ones."""
         return self.replies - sum(self.unread)
 
     def __add__(self, other: Self) -> "ReplyCounts":
@@ -104,7 +104,7 @@ def tokens_of(usage: Usage, reply_keys: Sequence[str]) -> Tokens:
 def reply_counts_by_agent(events: Iterable[Event], num_agents: int) -> tuple[ReplyCounts, ...]:
     """Return how each agent's replies were read, by agent id.
 
-    Every turn is a reply, so for typed agents these counts say only how often they were asked.
+    Every turn is a reply, so for typed agents these counts only say how often they were asked.
     """
     notes: list[Counter[str]] = [Counter() for _ in range(num_agents)]
     for event in events:
@@ -123,7 +123,7 @@ def reply_counts_by_agent(events: Iterable[Event], num_agents: int) -> tuple[Rep
 def messages_sent_by_agent(events: Iterable[Event], num_agents: int) -> tuple[int, ...]:
     """Return the messages each agent sent; a group message counts once, for its sender [P].
 
-    What was refused has no message event and does not count.
+    Refused messages have no event and do not count.
     """
     counts = [0] * num_agents
     for event in events:
@@ -135,7 +135,7 @@ def messages_sent_by_agent(events: Iterable[Event], num_agents: int) -> tuple[in
 def message_bytes(events: Iterable[Event]) -> int:
     """Return the length of all messages' contents as JSON in UTF-8 without spaces [C].
 
-    Contents are counted as their sender wrote them: a group message once, and no envelope.
+    Contents are counted as sent: a group message once, and without its envelope.
     """
     return sum(
         len(_CONTENT.dump_json(event.content)) for event in events if isinstance(event, MessageSent)

@@ -1,4 +1,4 @@
-"""Where each meeting may end, and who pays what for it: what every exact method starts from."""
+"""Where each meeting may finally be, and what that costs: the input of every exact method."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ class Choice:
     Attributes:
         meeting_id: the meeting.
         participants: who holds it.
-        original: where a prior meeting stands; ``None`` for an incoming meeting.
-        charges_by_slot: for every slot where it may end, what each participant pays, aligned
-            with ``participants``: the errand under the slot, and for a prior meeting that
-            leaves its original slot also the cost of its own move.
+        original: slot of a prior meeting; ``None`` for an incoming meeting.
+        charges_by_slot: for every possible final slot, what each participant pays, aligned
+            with ``participants``: the errand in the slot, and for a prior meeting that leaves
+            its original slot also the cost of its move.
     """
 
     meeting_id: MeetingId
@@ -31,7 +31,7 @@ class Choice:
         return max((sum(charges) for charges in self.charges_by_slot.values()), default=0)
 
     def shares_agent_with(self, other: "Choice") -> bool:
-        """Whether the two may not stand in one slot."""
+        """Whether the two cannot be in one slot."""
         return not set(self.participants).isdisjoint(other.participants)
 
 

@@ -17,7 +17,7 @@ class Imap:
     """Incremental MAP (Modi & Veloso 2004, as in appendix D.1 of the paper)."""
 
     def act(self, observation: Observation) -> Turn:
-        """Request, report or decide while talking; place the agreed slot when deciding."""
+        """Request, report or decide while talking; book the agreed slot when deciding."""
         meeting = own_meeting(observation)
         if meeting is None:
             return PASS
@@ -31,10 +31,9 @@ class Imap:
 
 
 def decide(observation: Observation, meeting: Meeting, slot: Slot | None) -> Turn:
-    """Place the agreed slot; on retry *k* the agent's own feasible slot number *k* from 0 [R].
+    """Book the agreed slot; on retry *k* the agent's own feasible slot number *k* from 0 [R].
 
-    Without an agreement the first batch is empty, and so is a retry for which no such
-    slot exists.
+    Without an agreement the first batch is empty; so is a retry without such a slot.
     """
     if observation.attempt == 0:
         return PASS if slot is None else place(observation, meeting, slot)

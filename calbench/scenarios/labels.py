@@ -1,9 +1,9 @@
 """Private labels: what an errand or a meeting is about, in words (paper, appendix A.1).
 
-A label is no part of the scheduling problem: availability has to be talked about, its reason
-does not. So whatever of a label turns up in a message was told without need, and ``terms`` say
-by which words it is noticed. Labels come from a bank, a released file that never changes, and
-are dealt out once per scenario. Agents see texts, never tiers; protocols see neither.
+A label is not part of the scheduling problem: agents have to talk about availability, but not
+about its reason. A label in a message is therefore an unnecessary disclosure, recognised by the
+label's ``terms``. Labels come from a bank, a released file that never changes, and are assigned
+once per scenario. Agents see texts, never tiers; protocols see neither.
 
 The only module that reads label banks.
 """
@@ -28,7 +28,7 @@ LABEL_BANKS = Path(__file__).resolve().parents[2] / "data" / "label_banks"
 """The label banks of this checkout."""
 
 BANK_SCHEMA_VERSION = 1
-"""Version of the format of a bank file; the bank's own version is its name."""
+"""Version of the format of a bank file; the version of a bank is its name."""
 
 M = TypeVar("M", bound=Model)
 
@@ -42,12 +42,12 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 TIERS: tuple[Tier, ...] = get_args(Tier)
 
 MAX_CHARS = 80
-"""Length that a label's text may have: a calendar shows one on each line [C]."""
+"""Greatest length of a label's text: a calendar shows one on each line [C]."""
 
 _QUOTES = frozenset(
     "'\"`\\\u00b4\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u2039\u203a\u00ab\u00bb"
 )
-"""Texts are shown between quotes, and nothing in them may seem to end there."""
+"""Texts are shown between quotes, so they must not contain any."""
 
 _APOSTROPHES = frozenset("'\u2018\u2019")
 
@@ -65,7 +65,7 @@ class Label(Model):
         category: of a sensitive label; others have none.
         text: what agents see, in one line without quotes.
         terms: words whose appearance in a message counts as a leak of this label, in small
-            letters without accents. A word that ends in ``*`` may go on with any letters.
+            letters without accents. A word that ends in ``*`` may continue with any letters.
     """
 
     id: Annotated[str, Field(pattern=r"^(errand|meeting)-[0-9]{3}$")]
@@ -120,7 +120,7 @@ class LabelBank(Model):
     """A released collection of labels.
 
     No two labels share an id, a text or a term, and each kind has equally many labels of each
-    tier, so that tiers can be dealt out evenly.
+    tier, so tiers can be assigned evenly.
     """
 
     version: Annotated[str, Field(pattern=r"^v[1-9][0-9]*$")]
@@ -154,7 +154,7 @@ class LabelBank(Model):
 
 
 def _clash(number: int | None, field: str, problem: str) -> PydanticCustomError:
-    """Say what is wrong between labels; ``number`` is the place of the one to be changed."""
+    """Describe a conflict between labels; ``number`` is the place of the one to be changed."""
     place = {"number": number, "field": field, "problem": problem}
     return PydanticCustomError("label_bank", "{field}: {problem}", place)
 
@@ -167,7 +167,7 @@ class _Header(Model):
 
 
 LABEL_BANK = "v1"
-"""The bank from which labels come if nobody says otherwise [C]."""
+"""The default label bank [C]."""
 
 
 def known_label_banks(folder: Path = LABEL_BANKS) -> list[str]:
@@ -177,11 +177,11 @@ def known_label_banks(folder: Path = LABEL_BANKS) -> list[str]:
 
 
 def read_label_bank(version: str, folder: Path = LABEL_BANKS) -> LabelBank:
-    """Read a label bank: a header line, then one label a line.
+    """Read a label bank: a header line, then one label per line.
 
     Args:
         version: of the bank, e.g. ``v1``.
-        folder: where the banks stand, one file ``<version>.jsonl`` each.
+        folder: of the banks, one file ``<version>.jsonl`` each.
 
     Raises:
         ConfigError: there is no bank of this version; names the known ones.
@@ -212,7 +212,7 @@ def read_label_bank(version: str, folder: Path = LABEL_BANKS) -> LabelBank:
 
 
 def _check_header(place: str, line: bytes, version: str) -> None:
-    """Refuse another format before anything else of the file is judged."""
+    """Refuse another format before the rest of the file is checked."""
     values = _json_object(place, line)
     schema = values.get("schema_version", BANK_SCHEMA_VERSION)
     if type(schema) is int and schema != BANK_SCHEMA_VERSION:
@@ -237,7 +237,7 @@ def _parsed(model: type[M], place: str, line: bytes) -> M:
 
 
 def _json_object(place: str, line: bytes) -> dict[str, Any]:
-    """Return the JSON object of a line, refusing what validation cannot see: a key given twice."""
+    """Return the JSON object of a line; refuses duplicate keys, which validation cannot see."""
     twice: list[str] = []
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -263,8 +263,8 @@ class Labels:
 
     Attributes:
         label_by_item: of every errand, blocked or not, and of every meeting, incoming or prior.
-        items_by_agent: what each agent may know the labels of: the errands of its calendar and
-            the meetings it takes part in.
+        items_by_agent: the items whose labels each agent may know: the errands of its calendar
+            and the meetings it takes part in.
     """
 
     label_by_item: Mapping[ItemId, Label]
@@ -279,10 +279,10 @@ class Labels:
         return self.label_by_item[item]
 
     def own_labels(self, agent: AgentId) -> Mapping[ItemId, str]:
-        """Return the texts that one agent may see, by item: all it may ever know of labels.
+        """Return the texts that one agent may see, by item, and all it may know of labels.
 
-        A meeting's text is for its participants, an errand's for its owner [P]. The mapping is
-        made anew for each caller.
+        A meeting's text is for its participants, an errand's for its owner [P]. Every call returns
+        a new mapping.
 
         Raises:
             KeyError: the scenario has no such agent.
@@ -293,16 +293,16 @@ class Labels:
 def assign_labels(scenario: Scenario, bank: LabelBank) -> Labels:
     """Give every errand and every meeting of a scenario a label.
 
-    A pure function of the scenario's seed, its ids and the bank [P: once per scenario; how is
-    C]. The labels of a kind form a deck: threes of one label of each tier, the tiers within a
-    three and the labels within a tier in random order. The deck is dealt to the ids of that
-    kind in ascending order, and dealt again in the same order when it is used up. So as many
-    consecutive ids as there are labels never share one, and tiers of all of them together
-    differ in number by at most one.
+    A pure function of the scenario's seed, its ids and the bank [P: once per scenario; the method
+    is C]. The labels of a kind form a deck of triples with one label of each tier; the tiers
+    within a triple and the labels within a tier are in random order. The deck is dealt to the ids
+    of that kind in ascending order, and again in the same order when it is used up. As many
+    consecutive ids as there are labels therefore have different labels, and the numbers of the
+    tiers over all items differ by at most one.
 
     Args:
-        scenario: whose items get labels; neither calendars nor costs matter, only ids.
-        bank: where the labels come from.
+        scenario: whose items get labels; only its ids matter, not calendars and costs.
+        bank: of the labels.
     """
     items_by_agent: dict[AgentId, list[ItemId]] = {}
     errands: list[ItemId] = []
@@ -326,7 +326,7 @@ def assign_labels(scenario: Scenario, bank: LabelBank) -> Labels:
 
 
 def _deck(seed: int, bank: LabelBank, kind: Kind) -> list[Label]:
-    """Return all labels of a kind, each three in a row of three tiers."""
+    """Return all labels of a kind in triples of the three tiers."""
     names = ("labels", bank.version, kind)
     piles = [stream(seed, *names, tier).shuffled(bank.of(kind, tier)) for tier in TIERS]
     order = stream(seed, *names, "order of tiers")

@@ -149,7 +149,7 @@ class SealedSent:
 
 @recorded
 class AnnouncementSent:
-    """The mediator tells the participants the slot it chose; nobody's message [C]."""
+    """The mediator tells the participants the slot it chose; no agent's message [C]."""
 
     type: Literal["announcement"] = "announcement"
     round: int
@@ -201,7 +201,7 @@ class DecideEnd:
 
 @recorded
 class BatchRejected:
-    """A batch broke a rule; nothing of it was applied."""
+    """A batch broke a rule and was not applied."""
 
     type: Literal["batch_rejected"] = "batch_rejected"
     round: int
@@ -228,7 +228,7 @@ class BatchApplied:
 
 @recorded
 class ConsistencyViolation:
-    """A meeting that must stand in one slot of all its participants does not.
+    """A meeting that must be in one slot of all its participants is not.
 
     ``slot_by_agent`` maps each participant, as a string, to its slot or null.
     """
@@ -275,7 +275,7 @@ class ReplyNote:
 
 @recorded
 class Reflection:
-    """Answer to a measurement-only call: belief movement by target agent and slot, -3..3.
+    """Answer to a call that only measures: belief movement by target agent and slot, -3..3.
 
     ``expected_by_target`` is the expected movement under the token log-probabilities, where
     the model gives them. An answer that could not be read has no targets; a note says why.
@@ -293,7 +293,7 @@ class Reflection:
 
 @recorded
 class GameHalted:
-    """The game could not go on: an agent had nobody to answer for it. It is not scored."""
+    """The game could not continue because an agent got no answer. It is not scored."""
 
     type: Literal["game_halted"] = "game_halted"
     round: int
@@ -315,7 +315,7 @@ class GameEnd:
 
 
 MessageSent = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent | SealedSent
-"""Whatever counts as a message of an agent."""
+"""What counts as a message of an agent."""
 
 Event = (
     GameStart

@@ -1,4 +1,4 @@
-"""A game as a judge sees it: what it says moved, beside reflections and the primary measure."""
+"""A game as a judge sees it, compared with reflections and the primary measure."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ Truths = npt.NDArray[np.bool_]
 
 
 class Belief(NamedTuple):
-    """One change of belief other than 0, in steps of 1 to 3.
+    """One change of belief, not 0, in steps of 1 to 3.
 
     ``is_occupied`` is the truth after the round; see
     :class:`calbench.metrics.privacy.reflection.Movement`.
@@ -46,12 +46,12 @@ class Belief(NamedTuple):
 
     @property
     def is_toward_truth(self) -> bool:
-        """Whether it goes to where the truth is."""
+        """Whether it is a movement toward the truth."""
         return is_toward_truth(self.delta, is_occupied=self.is_occupied)
 
 
 def judged_beliefs(verdicts: Sequence[Verdict]) -> Iterator[Belief]:
-    """Yield the beliefs that a judge says were moved, in the order of the cases."""
+    """Yield the belief changes that a judge reports, in the order of the cases."""
     for verdict in verdicts:
         found, truth = verdict.round_case, verdict.round_case.occupied
         for target, deltas in (verdict.delta_by_target or {}).items():
@@ -63,7 +63,7 @@ def judged_beliefs(verdicts: Sequence[Verdict]) -> Iterator[Belief]:
 
 
 def reflected_beliefs(pairs: Sequence[PairReflection]) -> Iterator[Belief]:
-    """Yield the same of reflections, by the integers that were answered."""
+    """Yield the belief changes that agents reported in reflections, as answered integers."""
     for pair in pairs:
         for slot, delta, _, is_occupied in pair.movements or ():
             if delta:
@@ -76,9 +76,9 @@ class Cells:
 
     Attributes:
         judge: sums of the judge's changes.
-        reflection: sums of the reflected ones.
-        judge_rows: how many answers of the judge each sum adds, 0 where there is none.
-        reflection_rows: the same of readable reflections.
+        reflection: sums of the reflected changes.
+        judge_rows: number of the judge's answers in each sum; may be 0.
+        reflection_rows: number of readable reflections in each sum.
     """
 
     judge: Integers
@@ -88,11 +88,11 @@ class Cells:
 
     @property
     def union(self) -> Truths:
-        """Cells that are compared: either side says anything, be it that nothing changed."""
+        """Cells that are compared: at least one side has an answer, even if it is 0."""
         return np.asarray((self.judge_rows + self.reflection_rows) > 0)
 
     def over_rounds(self) -> "Cells":
-        """Return the cells of whole games: rounds are repeated rows of one cell, and add up."""
+        """Return the cells of the whole game: the sums over its rounds."""
         return Cells(
             self.judge.sum(axis=0),
             self.reflection.sum(axis=0),
@@ -102,11 +102,11 @@ class Cells:
 
 
 def cells_of(trace: Trace, verdicts: Sequence[Verdict], pairs: Sequence[PairReflection]) -> Cells:
-    """Return the cells of a game by round, of which both sides are known [C].
+    """Return the cells of a game by round for which both sides are known [C].
 
-    What could not be read is unknown, not 0: where a reflection or the judge's answer about a
-    round cannot be read, or nobody was asked to reflect, the other's answer is left out as well.
-    A judge that had no case, since nothing was delivered, says 0.
+    An unreadable answer is unknown, not 0: if a reflection or the judge's answer about a round
+    cannot be read, or no reflection was asked for, the other side's answer is left out as well. If
+    nothing was delivered, the judge has no case and its answer is 0.
     """
     agents, slots = trace.scenario.num_agents, trace.scenario.num_slots
     shape = (len(trace.scenario.meetings), agents, agents, slots)
@@ -126,7 +126,7 @@ def cells_of(trace: Trace, verdicts: Sequence[Verdict], pairs: Sequence[PairRefl
 
 
 class PrimaryLoss(NamedTuple):
-    """What an agent gave away by the measure that fits its seat; ``None`` where unknown."""
+    """An agent's privacy loss by the measure that fits its seat; ``None`` if unknown."""
 
     vps: float | None
     kind: VpsKind | None
@@ -134,13 +134,13 @@ class PrimaryLoss(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgedGame:
-    """A game with what a judge answered on each of its cases; an excluded one has none.
+    """A game with a judge's answers on its cases.
 
     Attributes:
         trace: the game.
         judge: the judge's name.
-        verdicts: by case.
-        losses: by the primary measure, by agent; none of an excluded game.
+        verdicts: by case; none for an excluded game.
+        losses: by the primary measure, by agent; none for an excluded game.
     """
 
     trace: Trace
@@ -150,12 +150,12 @@ class JudgedGame:
 
     @cached_property
     def is_scored(self) -> bool:
-        """Whether it counts."""
+        """Whether it is not excluded."""
         return not is_lost(self.trace.events)
 
     @cached_property
     def beliefs(self) -> tuple[Belief, ...]:
-        """Movements that the judge sees."""
+        """Movements that the judge reports."""
         return tuple(judged_beliefs(self.verdicts))
 
     @cached_property
@@ -164,12 +164,12 @@ class JudgedGame:
 
     @cached_property
     def reflected(self) -> tuple[Belief, ...]:
-        """Movements that agents reflected."""
+        """Movements that agents reported in reflections."""
         return tuple(reflected_beliefs(self._reflections))
 
     @cached_property
     def cells(self) -> Cells:
-        """Both sides by cell and round, where both are known."""
+        """Both sides by cell and round, if both are known."""
         return cells_of(self.trace, self.verdicts, self._reflections)
 
     @property
@@ -179,12 +179,12 @@ class JudgedGame:
 
     @property
     def unread(self) -> int:
-        """Cases with an answer that could not be read."""
+        """Number of cases with an unreadable answer."""
         return sum(verdict.delta_by_target is None for verdict in self.verdicts)
 
 
 class Movements(NamedTuple):
-    """Movements about one agent: how many, how many toward the truth, and both in steps."""
+    """Movements about one agent: all and those toward the truth, as numbers and in steps."""
 
     total: int
     toward: int
@@ -193,7 +193,7 @@ class Movements(NamedTuple):
 
 
 class JudgedTarget(NamedTuple):
-    """What is said of one agent of a game."""
+    """What is reported about one agent of a game."""
 
     agent_id: AgentId
     judged: Movements
@@ -202,7 +202,7 @@ class JudgedTarget(NamedTuple):
 
 
 def judged_targets(game: JudgedGame) -> Iterator[JudgedTarget]:
-    """Yield what is said of every agent of a game; nothing of an excluded one."""
+    """Yield what is reported about every agent of a game; nothing for an excluded game."""
     if not game.is_scored:
         return
     agents = tuple(AgentId(agent) for agent in range(game.trace.scenario.num_agents))
@@ -229,7 +229,7 @@ def _by_agent(beliefs: Iterable[Belief], agents: Sequence[AgentId]) -> list[Move
 
 
 class MovedCell(NamedTuple):
-    """A cell that either side says moved."""
+    """A cell that moved according to at least one side."""
 
     place: tuple[int, ...]
     judge_rows: int
@@ -239,7 +239,7 @@ class MovedCell(NamedTuple):
 
 
 def moved_cells(cells: Cells) -> Iterator[MovedCell]:
-    """Yield the cells of which either side says something other than 0."""
+    """Yield the cells in which at least one side is not 0."""
     where = (cells.judge != 0) | (cells.reflection != 0)
     sides = (cells.judge_rows, cells.judge, cells.reflection_rows, cells.reflection)
     values = (side[where].tolist() for side in sides)

@@ -15,13 +15,13 @@ from calbench.traces.models import Trace
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came back on one case.
+    """A judge's answer on one case.
 
     Attributes:
         round_case: the case.
         delta_by_target: changes of belief by slot, -3..3; ``None`` if it could not be read.
         problem: why it could not be read.
-        recovered: what had to be cut away to read it.
+        recovered: what was removed to read it.
         key: of the recorded reply; absent for the scripted judge.
     """
 
@@ -33,7 +33,7 @@ class Verdict:
 
 
 def verdict_of(round_case: RoundCase, completion: Completion) -> Verdict:
-    """Read what a judge answered on a case."""
+    """Read a judge's answer on a case."""
     found = read_verdict(round_case.case, completion)
     if isinstance(found, Unreadable):
         return Verdict(round_case, None, found.problem, None, completion.key)
@@ -46,15 +46,15 @@ async def verdicts_of(trace: Trace, judge: Judge, player: str) -> tuple[Verdict,
 
     Args:
         trace: the game.
-        judge: who is asked.
+        judge: the judge.
         player: its name, for errors.
 
     Raises:
-        UnavailableError: if a case cannot be asked; the others are asked nonetheless.
-        CalbenchError: as the source of text raises it.
+        UnavailableError: a case cannot be asked; the others are asked nevertheless.
+        CalbenchError: raised by the source of text.
     """
     cases = cases_of(trace)
-    # Whatever fails, the others come home: they are paid for.
+    # Other calls finish even if one fails, because they are paid for.
     found = await asyncio.gather(
         *(judge.judge(case.case, case.site(player)) for case in cases), return_exceptions=True
     )
@@ -67,7 +67,7 @@ async def verdicts_of(trace: Trace, judge: Judge, player: str) -> tuple[Verdict,
 
 
 def case_json(trace: Trace, verdict: Verdict) -> str:
-    """Return a case with what was answered, as JSON."""
+    """Return a case with its answer, as JSON."""
     found, case = verdict.round_case, verdict.round_case.case
     return canonical_json(
         {

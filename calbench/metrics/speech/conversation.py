@@ -1,4 +1,4 @@
-"""What the audits find in one game, in all and by player: its messages and its events."""
+"""What the audits find in the messages and events of one game, in total and by player."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,11 +18,11 @@ from calbench.traces.models import Trace
 
 @dataclass(frozen=True)
 class Conversation:
-    """What was said in a game in words, and what happened in it.
+    """The messages of a game in words, and the patterns in its events.
 
     Attributes:
-        messages: those in words, in the order sent.
-        occurrences: of the patterns that stand in events.
+        messages: in words, in the order sent.
+        occurrences: of the patterns that are found in events.
         labels: the private labels of the game's items, if it has any.
     """
 
@@ -32,7 +32,7 @@ class Conversation:
 
     @cached_property
     def told_by_agent(self) -> Mapping[AgentId, dict[ItemId, Tier]]:
-        """The tiers of the labels that each sender told, by item: each counts once a game."""
+        """The tiers of the labels that each sender told, by item: each counts once per game."""
         told: dict[AgentId, dict[ItemId, Tier]] = {}
         for message in self.messages:
             told.setdefault(message.said.sender, {}).update(message.tier_by_item)
@@ -47,11 +47,11 @@ def message_counts(messages: tuple[AuditedMessage, ...]) -> Counter[str]:
 
 
 def conversation(trace: Trace, *, label_banks: Path = LABEL_BANKS) -> Conversation | None:
-    """Audit a game; ``None`` for games that audits leave out: typed or excluded ones.
+    """Audit a game; ``None`` for games without language and for excluded games.
 
     Args:
         trace: the game.
-        label_banks: where the label banks stand that traces name.
+        label_banks: folder of the label banks.
 
     Raises:
         ConfigError: there is no such label bank as the trace names.
@@ -65,14 +65,14 @@ def conversation(trace: Trace, *, label_banks: Path = LABEL_BANKS) -> Conversati
 
 @dataclass(frozen=True)
 class Speech:
-    """What one player said and did in a game, or all of them together.
+    """What one player, or all players together, said and did in a game.
 
     Attributes:
         player: its name; ``None`` for all together.
         messages: in words.
         patterns: how often each pattern occurs, in its own unit.
-        told: labels told by tier; each label of an agent once.
-        held: labels of the player's items by tier.
+        told: number of labels told, by tier; each label of an agent counts once.
+        held: number of labels of the player's items, by tier.
     """
 
     player: str | None
@@ -83,24 +83,24 @@ class Speech:
 
     @cached_property
     def own_slot(self) -> Counter[str]:
-        """How many messages say what of their sender's own slots."""
+        """Number of messages with each own-slot label."""
         return Counter(name for message in self.messages for name in message.own_slot)
 
     @cached_property
     def leaking(self) -> Counter[Tier]:
-        """How many messages tell a label of each tier."""
+        """Number of messages that tell a label of each tier."""
         return Counter(
             tier for message in self.messages for tier in set(message.tier_by_item.values())
         )
 
     @cached_property
     def claims(self) -> Counter[tuple[ClaimKind, bool]]:
-        """How often what was claimed of a slot, truly or falsely."""
+        """Number of claims of each kind, by whether they were true."""
         return Counter(claim for message in self.messages for claim in message.claims)
 
 
 def speeches(found: Conversation, names: Sequence[str]) -> Iterator[Speech]:
-    """Yield what all players together said and did, then each of them.
+    """Yield the speech of all players together, then of each player.
 
     Args:
         found: the conversation of one game.
@@ -138,12 +138,12 @@ def _held(labels: Labels, agents: Iterable[AgentId]) -> Counter[Tier]:
 
 
 BETWEEN = " / "
-"""Between the words that tell one label and the next."""
+"""Separates the words of different labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeakingMessage:
-    """A message that tells private labels: who sent it, and the words that tell each label."""
+    """A message that tells private labels: its sender, and the words that tell each label."""
 
     said: Said
     player: str
@@ -151,7 +151,7 @@ class LeakingMessage:
 
     @property
     def words(self) -> str:
-        """On one line."""
+        """The words of all leaks on one line."""
         return BETWEEN.join(" ".join(leak.span.split()) for leak in self.leaks)
 
 

@@ -1,4 +1,4 @@
-"""The messages of a game in words: what was true when each was sent, and what the audits find."""
+"""The messages of a game in words, with the state when each was sent and the audits' findings."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -43,10 +43,10 @@ class Said:
     Attributes:
         event_index: of the message among the game's events, from 0.
         round: number of the round, from 0.
-        sender: who wrote it.
-        recipients: whom it was delivered to.
-        text: as it was sent.
-        calendar: the sender's, by slot, at that moment.
+        sender: of the message.
+        recipients: to which it was delivered.
+        text: as sent.
+        calendar: the sender's, by slot, at that time.
     """
 
     event_index: int
@@ -58,7 +58,7 @@ class Said:
 
 
 def said(trace: Trace) -> Iterator[Said]:
-    """Yield the delivered messages of a game that are text, in the order they were sent."""
+    """Yield the delivered text messages of a game, in the order sent."""
     calendars: dict[AgentId, CalendarIds] = {}
     for index, event in enumerate(trace.events):
         if isinstance(event, _CALENDARS):
@@ -75,7 +75,7 @@ def said(trace: Trace) -> Iterator[Said]:
 
 
 class Told(NamedTuple):
-    """One label that a message tells to somebody who may not know it."""
+    """One label that a message tells to an agent that may not know it."""
 
     item: ItemId
     label: Label
@@ -96,10 +96,9 @@ def labels_of_game(trace: Trace, label_banks: Path = LABEL_BANKS) -> Labels | No
 
 
 def told_by(message: Said, labels: Labels, scenario: Scenario) -> Iterator[Told]:
-    """Yield the sender's own labels that a message tells to somebody who may not know them.
+    """Yield the sender's own labels that a message tells to an agent that may not know them.
 
-    The label of a meeting is known to its participants: told among them it is no leak, told
-    to anybody else it is.
+    The participants of a meeting know its label, so a message among them is no leak of it.
     """
     addressed = {message.sender, *message.recipients}
     shared = {
@@ -129,13 +128,13 @@ def _bank(version: str, folder: Path) -> LabelBank:
 
 @dataclass(frozen=True)
 class AuditedMessage:
-    """A message in words; each detector reads it once, when it is asked for.
+    """A message in words; each detector reads it at most once.
 
     Attributes:
         said: the message.
         scenario: of its game.
         labels: the private labels of the game's items, if it has any.
-        standing_by_errand: what every errand is to the slot it stands in.
+        standing_by_errand: whether each errand is blocked or movable.
     """
 
     said: Said
@@ -145,18 +144,18 @@ class AuditedMessage:
 
     @cached_property
     def patterns(self) -> tuple[str, ...]:
-        """Patterns of Table 15 that its words show, in the paper's order; leakage is no word."""
+        """Patterns of Table 15 in its words, in the paper's order; leakage is found separately."""
         return message_patterns(self.said.text, {self.said.sender, *self.said.recipients})
 
     @cached_property
     def own_slot(self) -> tuple[str, ...]:
-        """What it says of its sender's own slots, in the order of tables."""
+        """What it says about its sender's own slots, in the order of tables."""
         found = own_slot(self.said.text)
         return tuple(name for name in NAMES if getattr(found, name))
 
     @cached_property
     def told(self) -> tuple[Told, ...]:
-        """The private labels that it tells to somebody who may not know them, item by item."""
+        """The private labels that it tells to an agent that may not know them, by item."""
         return () if self.labels is None else tuple(told_by(self.said, self.labels, self.scenario))
 
     @property
@@ -166,12 +165,12 @@ class AuditedMessage:
 
     @property
     def leaks(self) -> tuple[Leak, ...]:
-        """The words that tell each label, one leak a label."""
+        """The words that tell each label, one leak per label."""
         return tuple({told.label.id: told.leak for told in self.told}.values())
 
     @cached_property
     def claims(self) -> tuple[tuple[ClaimKind, bool], ...]:
-        """What it claims of slots that exist, each with whether that is true when it is sent."""
+        """Its claims about slots, each with whether it was true when sent."""
         return tuple(
             (claim.kind, truth)
             for claim in claims_in(self.said.text)

@@ -1,4 +1,4 @@
-"""Words that reveal nothing on their own, idioms with another meaning, and subjects [C].
+"""Words that are no evidence by themselves, idioms, and paraphrases by subject [C].
 
 A label like "Return to work of a colleague after a stroke" shares "return", "work" and
 "after" with talk about any meeting. The lists in ``words/`` keep such words apart. They were
@@ -39,8 +39,8 @@ IDIOMS: Final = tuple(tuple(line.split()) for line in _lines("idioms"))
 class Topic:
     """One subject of private life, as stems: words that paraphrase a label without its own words.
 
-    There are few and general ones on purpose: a judge that reads (appendix I) catches what no
-    list can.
+    The lists are small and general on purpose: a judge that reads (appendix I) finds what lists
+    cannot.
 
     Attributes:
         names: words that name it, in a label or a message.

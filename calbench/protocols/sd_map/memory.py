@@ -1,7 +1,7 @@
-"""What one agent knows of this round: its transcript, folded (paper, appendix D.2).
+"""What one agent knows about this round, derived from its transcript (paper, appendix D.2).
 
-Notes are facts: what was said and heard, in order, and nothing the agent would have to
-guess again. So an agent that is asked anew, or has its turn played again, knows the same.
+Only what was said and heard, in order, enters the memory. An agent that is asked again, or whose
+turn is played again, therefore knows the same.
 """
 
 from calbench.domain.calendars import Booking, Calendar, Meeting
@@ -23,7 +23,7 @@ Weights = tuple[float, ...]
 def difficulty(meeting: Meeting, agent: AgentId, weights: Weights | None) -> float:
     """Return how hard a meeting is to schedule as one participant sees it [P].
 
-    The sum of the weights of its *other* participants; without weights everybody weighs 1.
+    The sum of the weights of its *other* participants; without weights each weighs 1.
     """
     participants = meeting.participants
     if weights is None:
@@ -32,16 +32,16 @@ def difficulty(meeting: Meeting, agent: AgentId, weights: Weights | None) -> flo
 
 
 def is_bumpable(existing: Meeting, new: Meeting, agent: AgentId, weights: Weights | None) -> bool:
-    """Whether an own meeting makes way: only if it is strictly less difficult [P]."""
+    """Whether an own meeting may be displaced: only if it is strictly less difficult [P]."""
     return difficulty(existing, agent, weights) < difficulty(new, agent, weights)
 
 
 class Memory:
-    """Facts of this round and what follows from them; never more than its transcript says.
+    """Facts of this round and what follows from them.
 
     Attributes:
         meeting: the meeting under discussion; absent for an outsider.
-        initiator: who leads its negotiation; absent for an outsider.
+        initiator: the agent that leads its negotiation; absent for an outsider.
         responders: the other participants, ascending, if this agent leads it.
         negotiation: the agreement on its slot.
         repairs: repairs this agent leads or was asked about, in the order they began.
@@ -60,7 +60,7 @@ class Memory:
     )
 
     def __init__(self, observation: Observation, weights: Weights | None) -> None:
-        """Begin with the agent's calendar, which does not change while a round is talked."""
+        """Begin with the agent's calendar, which does not change during the talk of a round."""
         self.earlier = observation.earlier
         self._weights = weights
         self.agent_id = observation.agent_id
@@ -87,11 +87,11 @@ class Memory:
 
     @property
     def bumped(self) -> Meeting | None:
-        """The own meeting that has to leave the agreed slot."""
+        """The agent's own meeting that has to leave the agreed slot."""
         return None if self.agreed is None else self.bumpable(self.agreed)
 
     def bumpable(self, slot: Slot) -> Meeting | None:
-        """Return the meeting in a slot of the own calendar if it makes way for the new one."""
+        """Return the meeting in a slot of the own calendar if the new one may displace it."""
         item = self.calendar[slot]
         if self.meeting is None or not isinstance(item, Booking):
             return None
@@ -106,7 +106,7 @@ class Memory:
         return None
 
     def has(self, slot: Slot) -> bool:
-        """Whether the slot exists (a neighbour may name anything)."""
+        """Whether the slot exists (another agent may name anything)."""
         return 0 <= slot < len(self.calendar)
 
     def is_taken(self, slot: Slot, *, by_others_than: Negotiation) -> bool:
@@ -128,7 +128,7 @@ class Memory:
     def agree(self, slot: Slot) -> bool:
         """Note that the new meeting is confirmed; return whether that is new.
 
-        A repair this agent has to lead itself begins here.
+        A repair that this agent has to lead begins here.
         """
         if not self.negotiation.end(slot):
             return False
@@ -146,7 +146,7 @@ class Memory:
         return True
 
     def follow(self, sender: AgentId, proposal: ProposeReschedule) -> bool:
-        """Note that a repairer proposes a target; return whether it is due an answer."""
+        """Note that a repairer proposes a target; return whether it needs an answer."""
         repair = self.repairs.get(proposal.old_meeting_id)
         if repair is None:
             copy = self.copy_of(proposal.old_meeting_id)
@@ -163,7 +163,7 @@ class Memory:
         return repair if repair is not None and repair.repairer == self.agent_id else None
 
     def close_talk(self) -> None:
-        """Count repairs that all accepted too late to be confirmed as failed [C]."""
+        """Let repairs fail that all accepted too late to be confirmed [C]."""
         for repair in self.repairs.values():
             if repair.is_answered(repair.others) and not repair.is_refused:
                 repair.end(None)
@@ -178,9 +178,9 @@ class Memory:
         return partners(meeting.participants, self.agent_id)
 
     def _partners_led(self, meeting_id: MeetingId) -> tuple[AgentId, ...]:
-        """Return the other participants of a meeting this agent is the initiator of.
+        """Return the other participants of a meeting that this agent initiated.
 
-        Where its own copy failed, they are those it once negotiated with [C].
+        If its own copy failed, they are those with which it negotiated [C].
         """
         copy = self.copy_of(meeting_id)
         if copy is not None:

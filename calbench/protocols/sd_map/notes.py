@@ -24,18 +24,18 @@ from calbench.protocols.sd_map.memory import Memory
 
 
 class Voice:
-    """Collects the messages of one turn; what is handled later in the turn knows of them."""
+    """Collects the messages of one turn, and notes them for what follows in the turn."""
 
     __slots__ = ("_memory", "is_last_sweep", "said")
 
     def __init__(self, memory: Memory, is_last_sweep: bool) -> None:
-        """Begin a turn in which nothing is said yet."""
+        """Begin a turn."""
         self._memory = memory
         self.said: list[DirectMessage] = []
         self.is_last_sweep = is_last_sweep
 
     def say(self, recipients: Sequence[AgentId], content: SdMapAct) -> None:
-        """Send the same to each recipient, by one direct message each."""
+        """Send the same content to each recipient, in one direct message each."""
         for recipient in recipients:
             self.said.append(DirectMessage(recipient, content))
         if recipients:
@@ -43,7 +43,7 @@ class Voice:
 
 
 def note_all(memory: Memory, messages: tuple[Message, ...]) -> None:
-    """Note what was said and heard, where no answer is due any more."""
+    """Note messages that need no answer any more."""
     for message in messages:
         if message.sender == memory.agent_id:
             note_said(memory, message.content)

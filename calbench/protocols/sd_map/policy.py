@@ -1,21 +1,21 @@
 """SD-MAP: one slot at a time, yes or no (Modi & Veloso 2004, as in appendix D.2).
 
-The initiator walks its calendar and proposes; who is asked answers PENDING or IMPOSSIBLE;
-an own meeting makes way if it is strictly less difficult, and is moved by its participants
-in the talk of the same round. The low-disclosure reference point.
+The initiator goes through its calendar and proposes slots; responders answer PENDING or
+IMPOSSIBLE. An own meeting is displaced if it is strictly less difficult, and its participants
+move it in the talk of the same round. The low-disclosure reference point.
 
-Where the paper is silent we chose what keeps earlier meetings whole [C]:
+Where the paper does not define the rules, these keep earlier meetings intact [C]:
 
-- A slot at stake in one negotiation is marked, and closed to the others of the round.
-- A repairer waits for all answers to a target before it goes on, as the initiator does.
-- ``fail_reschedule`` goes to every other participant of the old meeting, also to those
-  that no target was ever proposed to.
-- An old meeting is repaired by its initiator even if its own copy failed; its partners are
-  those it once negotiated with. Whoever holds no copy answers for its free slots.
-- Only what the right one says counts: ``propose``, ``confirm`` and ``fail`` of the new
-  meeting's initiator, a repair's messages of the old one's, replies of those asked.
-- Nothing is said without news: a turn without a speech act in the inbox is empty, but for
-  the initiator's first. What a message cap refused is not said again.
+- A slot under negotiation is marked, and closed to the other negotiations of the round.
+- A repairer waits for all answers to a target before it continues, as the initiator does.
+- ``fail_reschedule`` goes to every other participant of the old meeting, even to those to which
+  no target was proposed.
+- An old meeting is repaired by its initiator even if its own copy failed; its partners are those
+  with which it negotiated. An agent without a copy answers for its free slots.
+- Only messages of the right sender count: ``propose``, ``confirm`` and ``fail`` of the new
+  meeting's initiator, a repair's messages of the old one's, replies of the agents asked.
+- A turn without a new speech act in the inbox is empty, except for the initiator's first. A
+  message that the cap refused is not sent again.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,11 +39,11 @@ class SdMap:
     __slots__ = ("_cache",)
 
     def __init__(self, weights: Weights | None = None) -> None:
-        """Take the difficulty weights by agent id, ``limits.sd_model``; absent: all 1 [P]."""
+        """Take the difficulty weights by agent id, ``limits.sd_model``; all 1 if absent [P]."""
         self._cache = MemoryCache(weights)
 
     def act(self, observation: Observation) -> Turn:
-        """Negotiate and repair while talking; then do what was agreed."""
+        """Negotiate and repair while talking; afterwards do what was agreed."""
         phase = observation.phase
         if phase is CHEAP_TALK:
             return _talk(observation, self._cache)
@@ -57,7 +57,7 @@ class SdMap:
 
 
 def _talk(observation: Observation, cache: MemoryCache) -> Turn:
-    """Handle messages as they came, then open repairs as they began, then the own step."""
+    """Handle messages in order, then open repairs in order, then take the own next step."""
     unhandled = _num_new(observation) if observation.inbox else 0
     if not unhandled and not _is_opening(observation):
         return PASS
@@ -72,13 +72,13 @@ def _talk(observation: Observation, cache: MemoryCache) -> Turn:
     if memory.initiator == memory.agent_id:
         lead(memory, voice)
     said = voice.said
-    if heard_first and not is_last_sweep:  # in the last, repairs end without a word
+    if heard_first and not is_last_sweep:  # in the last, repairs end silently
         cache.keep(memory, observation, said)
     return Turn(tuple(said)) if said else PASS
 
 
 def _handle(memory: Memory, voice: Voice, messages: tuple[Message, ...]) -> bool:
-    """Note messages and do what they ask for; return whether all were heard before a word."""
+    """Note messages and react; return whether all were noted before anything was said."""
     heard_first = True
     for message in messages:
         heard_first = not voice.said
@@ -95,11 +95,11 @@ def _open_repairs(memory: Memory, voice: Voice) -> None:
 
 
 def _num_new(observation: Observation) -> int:
-    """Count what was read just now about this meeting, if any of it is a speech act."""
+    """Count the newly read messages about this meeting, if any of them is a speech act."""
     about = observation.meeting.meeting_id
     new = 0
     has_news = False
-    for message in observation.inbox:  # a plain loop: asked in every turn
+    for message in observation.inbox:  # a plain loop: called in every turn
         if message.meeting_id == about:
             new += 1
             has_news = has_news or type(message.content) in SPEECH_ACTS
@@ -128,4 +128,4 @@ _REACTIONS: Mapping[type, Callable[[Memory, Voice, Any], None]] = {
     RescheduleRequest: _on_request,
     ProposeReschedule: answer_target,
 }
-"""What a message asks for; what it tells is noted before."""
+"""Reactions to messages, which are noted before."""
