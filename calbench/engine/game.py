@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Generator, Mapping, Sequence
-from functools import cache
 
 from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId, ItemId, MeetingId
@@ -15,7 +14,7 @@ from calbench.engine.rounds import halt, resolve, round_start
 from calbench.engine.state import State, initial_state
 from calbench.engine.talk import Answers, Asks, Talk
 from calbench.errors import Halt
-from calbench.scenarios.labels import LabelBank, assign_labels, read_label_bank
+from calbench.scenarios.labels import assign_labels, released_bank
 from calbench.scenarios.models import IncomingMeetingEntry, Scenario
 from calbench.traces.events import AgentRegistered, GameEnd, GameStart
 from calbench.traces.models import (
@@ -103,17 +102,11 @@ def shown_labels(scenario: Scenario, config: GameConfig) -> Sequence[Mapping[Ite
     speakers = config.team.language_agents(scenario.num_agents)
     if config.label_bank is None or not speakers:
         return ()
-    labels = assign_labels(scenario, _released_bank(config.label_bank))
+    labels = assign_labels(scenario, released_bank(config.label_bank))
     return [
         labels.own_labels(agent) if agent in speakers else NO_LABELS
         for agent in map(AgentId, range(scenario.num_agents))
     ]
-
-
-@cache
-def _released_bank(version: str) -> LabelBank:
-    """Read a bank once: a released one never changes."""
-    return read_label_bank(version)
 
 
 def _rounds(state: State, scenario: Scenario, config: GameConfig) -> Generator[Asks, Answers, None]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from calbench.domain.actions import Reschedule
-from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
+from calbench.domain.ids import ErrandId, ItemId, MeetingId, Slot
 from calbench.errors import CalbenchError
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.solve import Infeasible, Optimal, Schedule
 from calbench.scenarios.certificates import schedule_of
-from calbench.scenarios.models import ErrandEntry, MeetingEntry, Scenario
+from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, Event
 
 Costs = tuple[int, ...]
@@ -67,11 +67,8 @@ def shown_cost_by_item(scenario: Scenario) -> dict[ItemId, int]:
     costs: dict[ItemId, int] = {
         MeetingId(entry.meeting_id): entry.cost for entry in scenario.all_meetings
     }
-    for calendar in scenario.calendars:
-        for entry in calendar:
-            if isinstance(entry, ErrandEntry):
-                costs[ErrandId(entry.errand_id)] = entry.shown_cost
-    return costs
+    errands = (errand for _, _, errand in scenario.errands)
+    return costs | {ErrandId(errand.errand_id): errand.shown_cost for errand in errands}
 
 
 def moved_costs(
@@ -113,13 +110,14 @@ def schedule_costs(
         for agent in scenario.meeting_by_id[meeting_id].participants
     }
     costs = [0] * scenario.num_agents
-    for agent, calendar in enumerate(scenario.calendars):
-        for slot, entry in enumerate(calendar):
-            if isinstance(entry, ErrandEntry) and (AgentId(agent), Slot(slot)) in taken:
-                costs[agent] += cost_by_item[ErrandId(entry.errand_id)]
-            if isinstance(entry, MeetingEntry):
-                meeting_id = MeetingId(entry.meeting_id)
-                costs[agent] += cost_by_item[meeting_id] if slots[meeting_id] != slot else 0
+    for agent, slot, errand in scenario.errands:
+        if (agent, slot) in taken:
+            costs[agent] += cost_by_item[ErrandId(errand.errand_id)]
+    for prior in scenario.prior_meetings:
+        meeting_id = MeetingId(prior.meeting_id)
+        if slots[meeting_id] != prior.slot:
+            for participant in prior.participants:
+                costs[participant] += cost_by_item[meeting_id]
     return tuple(costs)
 
 

@@ -28,7 +28,7 @@ from calbench.oracle.choices import Choice
 from calbench.oracle.completion import slots_within
 from calbench.oracle.solve import Schedule
 from calbench.oracle.ties import MOST_EXACT_MEETINGS, least_cost
-from calbench.scenarios.models import ErrandEntry, Scenario
+from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, CalendarIds, Event, Resolution
 
 
@@ -109,10 +109,7 @@ class _Moment:
         self._meeting_ids = frozenset(scenario.meeting_by_id)
         self._cost_by_item = scenario.cost_by_item
         self._blocked = frozenset(
-            entry.errand_id
-            for calendar in scenario.calendars
-            for entry in calendar
-            if isinstance(entry, ErrandEntry) and entry.blocked
+            errand.errand_id for _, _, errand in scenario.errands if errand.blocked
         )
         self._optimum = schedule.cost
         self._slots = dict((*schedule.slot_by_meeting, *schedule.prior_slot_by_meeting))

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from operator import add
 from typing import Self, get_args
 
 from pydantic import TypeAdapter
@@ -71,13 +70,6 @@ class ReplyCounts:
     def read(self) -> int:
         """Replies that were read, including recovered ones."""
         return self.replies - sum(self.unread)
-
-    def __add__(self, other: Self) -> "ReplyCounts":
-        return ReplyCounts(
-            self.replies + other.replies,
-            self.recovered + other.recovered,
-            tuple(map(add, self.unread, other.unread)),
-        )
 
 
 def tokens_by_agent(events: Iterable[Event], num_agents: int) -> tuple[Tokens, ...]:

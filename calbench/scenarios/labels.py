@@ -10,19 +10,20 @@ The only module that reads label banks.
 
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId
+from calbench.domain.ids import AgentId, ErrandId, ItemId
 from calbench.domain.randomness import stream
 from calbench.errors import ConfigError, FileError
 from calbench.files import first_problem, printable, read_bytes, shorten
-from calbench.scenarios.models import ErrandEntry, Model, One, Scenario
+from calbench.scenarios.models import Model, One, Scenario
 
 LABEL_BANKS = Path(__file__).resolve().parents[2] / "data" / "label_banks"
 """The label banks of this checkout."""
@@ -211,6 +212,12 @@ def read_label_bank(version: str, folder: Path = LABEL_BANKS) -> LabelBank:
         raise FileError(f"{place}{line}, field {clash['field']}: {clash['problem']}") from error
 
 
+@cache
+def released_bank(version: str, folder: Path = LABEL_BANKS) -> LabelBank:
+    """Return :func:`read_label_bank`, read only once, because a released bank never changes."""
+    return read_label_bank(version, folder)
+
+
 def _check_header(place: str, line: bytes, version: str) -> None:
     """Refuse another format before the rest of the file is checked."""
     values = _json_object(place, line)
@@ -304,21 +311,17 @@ def assign_labels(scenario: Scenario, bank: LabelBank) -> Labels:
         scenario: whose items get labels; only its ids matter, not calendars and costs.
         bank: of the labels.
     """
-    items_by_agent: dict[AgentId, list[ItemId]] = {}
+    items_by_agent: dict[AgentId, list[ItemId]] = {
+        AgentId(agent): [] for agent in range(scenario.num_agents)
+    }
     errands: list[ItemId] = []
-    for number, calendar in enumerate(scenario.calendars):
-        own: list[ItemId] = [
-            ErrandId(entry.errand_id) for entry in calendar if isinstance(entry, ErrandEntry)
-        ]
-        errands += own
-        items_by_agent[AgentId(number)] = own
-    meetings: list[ItemId] = []
-    for meeting in scenario.all_meetings:
-        meeting_id = MeetingId(meeting.meeting_id)
-        meetings.append(meeting_id)
+    for owner, _, errand in scenario.errands:
+        errands.append(ErrandId(errand.errand_id))
+        items_by_agent[owner].append(errands[-1])
+    for meeting_id, meeting in scenario.meeting_by_id.items():
         for participant in meeting.participants:
-            items_by_agent[AgentId(participant)].append(meeting_id)
-    label_by_item = _dealt(_deck(scenario.seed, bank, "meeting"), meetings)
+            items_by_agent[participant].append(meeting_id)
+    label_by_item = _dealt(_deck(scenario.seed, bank, "meeting"), scenario.meeting_by_id)
     label_by_item |= _dealt(_deck(scenario.seed, bank, "errand"), errands)
     return Labels(
         label_by_item, {agent: tuple(sorted(items)) for agent, items in items_by_agent.items()}
@@ -333,5 +336,5 @@ def _deck(seed: int, bank: LabelBank, kind: Kind) -> list[Label]:
     return [label for three in zip(*piles, strict=True) for label in order.shuffled(three)]
 
 
-def _dealt(deck: Sequence[Label], items: Sequence[ItemId]) -> dict[ItemId, Label]:
+def _dealt(deck: Sequence[Label], items: Iterable[ItemId]) -> dict[ItemId, Label]:
     return {item: deck[number % len(deck)] for number, item in enumerate(sorted(items))}

@@ -198,14 +198,13 @@ class Scenario(Model):
                     f"calendars.{agent}",
                     f"{len(calendar)} slots, but num_slots is {self.num_slots}",
                 )
-            for slot, entry in enumerate(calendar):
-                if isinstance(entry, ErrandEntry):
-                    if entry.errand_id in taken:
-                        raise _refuse(
-                            f"calendars.{agent}.{slot}.errand_id",
-                            f"id {entry.errand_id} is {taken[entry.errand_id]}",
-                        )
-                    taken[entry.errand_id] = "used twice"
+        for owner, slot, errand in self.errands:
+            if errand.errand_id in taken:
+                raise _refuse(
+                    f"calendars.{owner}.{slot}.errand_id",
+                    f"id {errand.errand_id} is {taken[errand.errand_id]}",
+                )
+            taken[errand.errand_id] = "used twice"
 
     def _check_participants(self) -> None:
         for position, meeting in enumerate(self.all_meetings):
@@ -329,6 +328,16 @@ class Scenario(Model):
         return (*self.meetings, *self.prior_meetings)
 
     @cached_property
+    def errands(self) -> tuple[tuple[AgentId, Slot, ErrandEntry], ...]:
+        """Every errand with its owner and its slot, by agent, then slot."""
+        return tuple(
+            (AgentId(agent), Slot(slot), entry)
+            for agent, calendar in enumerate(self.calendars)
+            for slot, entry in enumerate(calendar)
+            if isinstance(entry, ErrandEntry)
+        )
+
+    @cached_property
     def meeting_by_id(self) -> dict[MeetingId, Meeting]:
         """Every meeting, incoming and prior, in the form agents see."""
         return {
@@ -361,34 +370,22 @@ class Scenario(Model):
         costs: dict[ItemId, int] = {
             MeetingId(entry.meeting_id): entry.cost for entry in self.all_meetings
         }
-        for calendar in self.calendars:
-            for entry in calendar:
-                if isinstance(entry, ErrandEntry):
-                    costs[ErrandId(entry.errand_id)] = entry.cost
-        return costs
+        return costs | {ErrandId(errand.errand_id): errand.cost for _, _, errand in self.errands}
 
     @cached_property
     def problem(self) -> Problem:
         """The scenario as the oracle sees it."""
-        errands = tuple(
-            tuple(
-                entry.cost if isinstance(entry, ErrandEntry) and not entry.blocked else None
-                for entry in calendar
-            )
-            for calendar in self.calendars
-        )
-        blocked = tuple(
-            frozenset(
-                Slot(slot)
-                for slot, entry in enumerate(calendar)
-                if isinstance(entry, ErrandEntry) and entry.blocked
-            )
-            for calendar in self.calendars
-        )
+        costs: list[list[int | None]] = [[None] * self.num_slots for _ in self.calendars]
+        blocked: list[set[Slot]] = [set() for _ in self.calendars]
+        for agent, slot, errand in self.errands:
+            if errand.blocked:
+                blocked[agent].add(slot)
+            else:
+                costs[agent][slot] = errand.cost
         return Problem(
             num_slots=self.num_slots,
-            errand_costs=errands,
-            blocked=blocked,
+            errand_costs=tuple(map(tuple, costs)),
+            blocked=tuple(map(frozenset, blocked)),
             meetings=tuple(
                 (MeetingId(m.meeting_id), tuple(AgentId(a) for a in m.participants))
                 for m in sorted(self.meetings, key=lambda entry: entry.meeting_id)

@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 from calbench.domain.actions import Reschedule
 from calbench.domain.ids import AgentId, MeetingId
-from calbench.scenarios.models import ErrandEntry
 from calbench.traces.events import BatchApplied, Resolution
 from calbench.traces.models import Trace
 
@@ -63,10 +62,7 @@ def _at(event: Resolution, movers: dict[MeetingId, set[AgentId]]) -> Iterator[Oc
 def _costly_errands(trace: Trace) -> frozenset[int]:
     """Return the errands of the highest shown cost; none if all cost the same."""
     cost_by_errand = {
-        entry.errand_id: entry.shown_cost
-        for calendar in trace.scenario.calendars
-        for entry in calendar
-        if isinstance(entry, ErrandEntry)
+        errand.errand_id: errand.shown_cost for _, _, errand in trace.scenario.errands
     }
     costs = set(cost_by_errand.values())
     if len(costs) < 2:

@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 from calbench.domain.ids import ItemId
 from calbench.metrics.speech.availability import tells_availability
 from calbench.metrics.speech.clauses import Clause, clauses_of
-from calbench.scenarios.models import ErrandEntry, Scenario
+from calbench.scenarios.models import Scenario
 
 ClaimKind = Literal["free", "possible", "impossible", "busy"]
 KINDS: Final[tuple[ClaimKind, ...]] = ("free", "possible", "impossible", "busy")
@@ -86,10 +86,8 @@ def _kind(clause: Clause) -> ClaimKind | None:
 def standings(scenario: Scenario) -> dict[int, Standing]:
     """Return whether each errand of a scenario is blocked or movable, by id."""
     return {
-        entry.errand_id: "blocked" if entry.blocked else "movable"
-        for calendar in scenario.calendars
-        for entry in calendar
-        if isinstance(entry, ErrandEntry)
+        errand.errand_id: "blocked" if errand.blocked else "movable"
+        for _, _, errand in scenario.errands
     }
 
 

@@ -15,11 +15,10 @@ from calbench.metrics.speech.patterns import message_patterns
 from calbench.scenarios.labels import (
     LABEL_BANKS,
     Label,
-    LabelBank,
     Labels,
     Tier,
     assign_labels,
-    read_label_bank,
+    released_bank,
 )
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
@@ -92,7 +91,7 @@ def labels_of_game(trace: Trace, label_banks: Path = LABEL_BANKS) -> Labels | No
     version = trace.config.label_bank
     if version is None:
         return None
-    return assign_labels(trace.scenario, _bank(version, label_banks))
+    return assign_labels(trace.scenario, released_bank(version, label_banks))
 
 
 def told_by(message: Said, labels: Labels, scenario: Scenario) -> Iterator[Told]:
@@ -119,11 +118,6 @@ def told_by(message: Said, labels: Labels, scenario: Scenario) -> Iterator[Told]
 @lru_cache(maxsize=4096)
 def _private(label: Label) -> PrivateLabel:
     return PrivateLabel(label.id, label.text, label.terms, label.tier)
-
-
-@lru_cache(maxsize=8)
-def _bank(version: str, folder: Path) -> LabelBank:
-    return read_label_bank(version, folder)
 
 
 @dataclass(frozen=True)
