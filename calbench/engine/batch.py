@@ -101,7 +101,7 @@ def _is_finished(job: Job) -> bool:
     try:
         trace = read_trace(job.path)
     except CalbenchError as error:
-        raise OutputError(_taken(job.path, f"is not a whole trace ({error})")) from error
+        raise OutputError(_taken(job.path, f"is not a complete trace ({error})")) from error
     if trace.game_id != job.game_id:
         raise OutputError(
             _taken(job.path, f"holds another game ({trace.game_id}, not {job.game_id})")

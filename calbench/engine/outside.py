@@ -50,7 +50,7 @@ def play_outside(
 
 
 def _checked(asks: Asks, answers: object) -> dict[AgentId, Reply]:
-    wanted = "send {agent: Turn} for everybody asked"
+    wanted = "send {agent: Turn} for every agent asked"
     if not isinstance(answers, Mapping):
         place = _place(next(iter(asks.values())))
         raise AgentError(place, f"the game was sent {type(answers).__name__}; {wanted}")

@@ -131,7 +131,9 @@ def _source(
         seed = derived_seed(scenario.seed, "scripted", agent)
         return scripted_speaker(str(seat.settings.get("style")), seed)
     if completer is None:
-        raise ConfigError(f"team {team.team_id}: player {seat.player} is a model: nobody to ask")
+        raise ConfigError(
+            f"team {team.team_id}: player {seat.player} is a model without a source of replies"
+        )
     return completer
 
 

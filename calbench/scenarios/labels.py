@@ -101,7 +101,7 @@ class Label(Model):
     def _is_one_plain_line(cls, text: str) -> str:
         if not text.isprintable() or not _QUOTES.isdisjoint(text) or text != " ".join(text.split()):
             raise PydanticCustomError(
-                "label", "must be one line without quotes, control characters and spare spaces"
+                "label", "must be one line without quotes, control characters and extra spaces"
             )
         if not unicodedata.is_normalized("NFC", text):
             raise PydanticCustomError("label", "must be in Unicode form NFC")
@@ -231,7 +231,7 @@ def _check_header(place: str, line: bytes, version: str) -> None:
     if header.version != version:
         raise FileError(
             f"{place}, field version: is {printable(shorten(ascii(header.version)))}, but the "
-            f"file is named {version}.jsonl; give both one name"
+            f"file is named {version}.jsonl; give both the same name"
         )
 
 
@@ -256,9 +256,9 @@ def _json_object(place: str, line: bytes) -> dict[str, Any]:
         value = json.loads(line.decode("utf-8"), object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
         reason = shorten(printable(str(error)), 120)
-        raise FileError(f"{place}: not JSON: {reason}; write one object a line") from error
+        raise FileError(f"{place}: not JSON: {reason}; write one object per line") from error
     if not isinstance(value, dict):
-        raise FileError(f"{place}: not a JSON object; write one object a line")
+        raise FileError(f"{place}: not a JSON object; write one object per line")
     if twice:
         raise FileError(f"{place}, field {printable(shorten(twice[0]))}: is given twice")
     return value

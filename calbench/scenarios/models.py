@@ -253,7 +253,9 @@ class Scenario(Model):
         for name in ("best", "worst"):
             schedule: ScheduleEntry | None = getattr(self.oracle, name)
             if (schedule is None) == (self.oracle.infeasible is None):
-                raise _refuse(f"oracle.{name}", "must be absent exactly where infeasible says why")
+                raise _refuse(
+                    f"oracle.{name}", "must be absent exactly if infeasible gives the reason"
+                )
             if schedule is not None:
                 place = f"oracle.{name}"
                 prior_ids = [prior.meeting_id for prior in self.prior_meetings]

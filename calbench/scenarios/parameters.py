@@ -200,7 +200,7 @@ class SuiteSpec(Spec):
         if self.tertiles and self.num_candidates < self.num_scenarios:
             raise _refuse(
                 f"num_candidates is {self.num_candidates}, but {self.num_scenarios} "
-                "scenarios are to be chosen from them"
+                "scenarios have to be chosen from them"
             )
         if self.density is not None and self.blocked is not None:
             self.parameters(self.density, self.blocked)

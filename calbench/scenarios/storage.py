@@ -45,7 +45,7 @@ def write_suite(path: str | os.PathLike[str], scenarios: Iterable[Scenario]) -> 
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise OutputError(f"{target}: a text in params holds half a character") from error
+        raise OutputError(f"{target}: a text in params holds half of a surrogate pair") from error
     write_atomically(target, data)
 
 
@@ -80,7 +80,7 @@ def iter_suite(path: str | os.PathLike[str]) -> Iterator[Scenario]:
         lines.pop()
     if not lines:
         raise FileError(
-            f"{printable(str(source))}: the file is empty; a suite has one scenario a line"
+            f"{printable(str(source))}: the file is empty; a suite has one scenario per line"
         )
     line_by_id: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
@@ -92,7 +92,7 @@ def iter_suite(path: str | os.PathLike[str]) -> Iterator[Scenario]:
                 place,
                 "scenario_id",
                 f"{scenario.scenario_id} is also the id of line {earlier}",
-                "give each scenario an id of its own",
+                "give each scenario a different id",
             )
         yield scenario
 
@@ -188,13 +188,15 @@ def _check_json(place: str, text: str) -> None:
             text, parse_float=number, parse_constant=number, object_pairs_hook=unique
         )
     except json.JSONDecodeError as error:
-        _refuse(place, None, f"not JSON: {error.msg} at column {error.colno}", "one object a line")
+        _refuse(
+            place, None, f"not JSON: {error.msg} at column {error.colno}", "one object per line"
+        )
     except RecursionError:
         _refuse(place, None, "nested too deeply", f"at most {MAX_DEPTH} levels are read")
     except ValueError as error:
         _refuse(place, None, f"not JSON that can be read: {error}", "shorten the number")
     if not isinstance(value, dict):
-        _refuse(place, None, "not a JSON object", "write one scenario a line")
+        _refuse(place, None, "not a JSON object", "write one scenario per line")
     _check_version(place, value)
     for oddity in (*oddities, *_odd_values(value, text)):
         _refuse(place, None, oddity, "correct the line")
@@ -229,10 +231,10 @@ def _odd_values(value: dict[str, Any], text: str) -> Iterator[str]:
     """Yield what JSON allows and a scenario may not hold: deep nesting and lone surrogates."""
     if _is_deep(value):
         yield f"nested more than {MAX_DEPTH} levels deep"
-    elif "\\u" in text:  # in UTF-8 half a character can only be an escape
+    elif "\\u" in text:  # in UTF-8 half of a surrogate pair can only be an escape
         for found in _texts(value):
             if any("\ud800" <= char <= "\udfff" for char in found):
-                yield f"the text {_shown(found, 40)} holds half a character"
+                yield f"the text {_shown(found, 40)} holds half of a surrogate pair"
 
 
 def _is_deep(value: dict[str, Any]) -> bool:

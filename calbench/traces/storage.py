@@ -177,7 +177,7 @@ def _check_version(place: str, data: bytes) -> dict[str, Any]:
     try:
         document = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise FileError(f"{place}: not a whole JSON document ({error})") from error
+        raise FileError(f"{place}: not a complete JSON document ({error})") from error
     if not isinstance(document, dict) or "schema_version" not in document:
         raise FileError(f"{place}: not a trace: schema_version is missing")
     version = document["schema_version"]

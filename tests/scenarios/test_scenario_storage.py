@@ -91,7 +91,7 @@ def test_absent_parts_stay_absent(path: Path) -> None:
 def test_a_failed_write_keeps_the_old_file(path: Path) -> None:
     write_suite(path, [EXAMPLE])
     before = path.read_bytes()
-    with pytest.raises(OutputError, match="half a character"):
+    with pytest.raises(OutputError, match="half of a surrogate pair"):
         write_suite(path, [EXAMPLE.updated(params={"half": "\ud800"})])
     with pytest.raises(OutputError, match="no scenario to write"):
         write_suite(path, [])
@@ -161,8 +161,8 @@ def changed(*keys: str | int, to: Any = None, drop: bool = False) -> Callable[[]
         (changed("oracle", "best", "cost", to=9), "oracle.best.cost", "9 is stated, but"),
         (changed("oracle", "best", "cost_by_agent", to=[0, 0, 9]), "oracle.best", "9 is stated"),
         (changed("oracle", "best", "cost_by_agent", to=[0]), "oracle.best.cost_by_agent", "each"),
-        (changed("oracle", "best", to=None), "oracle.best", "exactly where infeasible"),
-        (changed("oracle", "infeasible", to="no"), "oracle.best", "exactly where infeasible"),
+        (changed("oracle", "best", to=None), "oracle.best", "exactly if infeasible"),
+        (changed("oracle", "infeasible", to="no"), "oracle.best", "exactly if infeasible"),
         (changed("oracle", "greedy_cost", to=77), "oracle.greedy_cost", "77 is stated, but it is"),
         (changed("oracle", "witness_cost", to=None), "oracle.witness_cost", "None is stated"),
         (changed("oracle", "best", to=DATA["oracle"]["worst"]), "oracle.best", "another costs"),

@@ -63,14 +63,14 @@ def audited_line(line: bytes, place: str) -> bytes:
         FileError: names the place, the field and the problem.
     """
     if len(line) > MAX_LINE:
-        raise FileError(f"{place}: longer than {MAX_LINE} bytes; write one message a line")
+        raise FileError(f"{place}: longer than {MAX_LINE} bytes; write one message per line")
     try:
         given: Any = json.loads(line, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         reason = shorten(printable(str(error)), 120)
-        raise FileError(f"{place}: not JSON: {reason}; write one object a line") from error
+        raise FileError(f"{place}: not JSON: {reason}; write one object per line") from error
     if not isinstance(given, dict):
-        raise FileError(f"{place}: not a JSON object; write one object a line")
+        raise FileError(f"{place}: not a JSON object; write one object per line")
     try:
         message = MessageLine.model_validate(given)
     except ValidationError as error:
@@ -79,7 +79,7 @@ def audited_line(line: bytes, place: str) -> bytes:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON number")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def audit(message: MessageLine) -> dict[str, Any]:
