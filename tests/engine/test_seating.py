@@ -40,7 +40,7 @@ def test_seating_names_the_player_when_its_settings_do_not_fit() -> None:
 
 
 def test_players_that_go_by_weights_get_those_of_the_limits() -> None:
-    # Agents 0 and 1 have slot 0 alone, where the prior meeting of agents 1 and 2 stands.
+    # Agents 0 and 1 have only slot 0, where the prior meeting of agents 1 and 2 is.
     scenario = make_scenario([".B", "..", ".."], [(0, 1)], prior=[((1, 2), 0)])
     for weights, slot in (((2.0, 1.0, 1.0), 1), ((1.0, 1.0, 2.0), 0), (None, 0)):
         limits = Limits(sd_model=weights)

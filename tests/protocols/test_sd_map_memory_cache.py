@@ -1,4 +1,4 @@
-"""What SD-MAP keeps from turn to turn shows in nothing it does, whatever it was asked before."""
+"""The memory that SD-MAP keeps between turns never changes what it does."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -65,7 +65,7 @@ games = st.builds(
 def test_one_policy_answers_for_everybody_in_any_order(
     seen: list[Observation], chance: Random
 ) -> None:
-    """Runs of neighbouring observations, so that something kept is often at hand."""
+    """Runs of neighbouring observations, which often continue a kept memory."""
     policy = SdMap(WEIGHTS)
     for _ in range(10):
         first = chance.randrange(len(seen))
@@ -95,7 +95,7 @@ def with_other_past(messages: tuple[Message, ...], chance: Random) -> tuple[Mess
 
 
 def kept_after_a_proposal() -> tuple[MemoryCache, Memory, Observation]:
-    """Return a cache, what it keeps, and the observation that goes on from there."""
+    """Return a cache, its memory, and an observation that continues it."""
     proposal = Propose(Slot(0))
     first = observation(0, "....")
     cache = MemoryCache(None)
@@ -105,12 +105,12 @@ def kept_after_a_proposal() -> tuple[MemoryCache, Memory, Observation]:
     return cache, memory, first._replace(messages=(message(0, proposal, 1),))
 
 
-def test_a_memory_is_gone_on_from() -> None:
+def test_a_memory_is_continued() -> None:
     cache, memory, then = kept_after_a_proposal()
     assert cache.recall(then) is memory
 
 
-def test_a_memory_is_handed_out_once() -> None:
+def test_a_memory_is_returned_once() -> None:
     cache, memory, then = kept_after_a_proposal()
     cache.recall(then).negotiation.end(Slot(3))
     assert memory.agreed == 3
@@ -132,11 +132,11 @@ def unlike(then: Observation) -> list[Observation]:
 
 
 @pytest.mark.parametrize("place", range(7))
-def test_a_memory_is_not_gone_on_from_where_anything_differs(place: int) -> None:
+def test_a_memory_is_not_continued_if_anything_differs(place: int) -> None:
     cache, memory, then = kept_after_a_proposal()
     assert cache.recall(unlike(then)[place]) is not memory
 
 
-def test_a_memory_that_knows_too_much_is_not_gone_on_from() -> None:
+def test_a_memory_that_knows_too_much_is_not_continued() -> None:
     cache, memory, then = kept_after_a_proposal()
     assert cache.recall(then, unhandled=1) is not memory

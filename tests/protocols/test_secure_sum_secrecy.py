@@ -76,7 +76,7 @@ def by_playing(secrets: tuple[int, ...], masks: tuple[tuple[int, ...], ...], mod
 def reveals_nothing_but_totals(flow: Flow, modulus: int, count: int) -> None:
     """Enumerate all secrets and all masks.
 
-    Fix what an agent has itself, its secret and its masks. Whoever does not initiate must
+    Fix what an agent has itself, its secret and its masks. Agents that do not initiate must
     see the same distribution whatever the others' secrets are; the initiator the same for
     all secrets of the others with the same total.
     """
