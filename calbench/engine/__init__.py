@@ -1,1 +1,1 @@
-"""Plays a game: the only package with access to all calendars (paper, section 3)."""
+"""Plays a game: the only package that holds all calendars of a running game (section 3)."""
