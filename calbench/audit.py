@@ -12,7 +12,7 @@ from pathlib import Path
 from calbench.console import ending_on_interrupt, say
 from calbench.errors import CalbenchError, OutputError
 from calbench.files import printable, read_bytes, write_atomically
-from calbench.metrics.speech.lines import audited_line
+from calbench.metrics.speech.audit_lines import audited_line
 
 USAGE = "usage: python -m calbench.audit MESSAGES.jsonl [OUT]  (one JSON object a line)"
 

@@ -26,7 +26,6 @@ from calbench.domain.usage import Usage
 from calbench.engine.batch import Job, plan_jobs, unfinished
 from calbench.engine.drivers import run_async
 from calbench.engine.seating import seat_agents
-from calbench.engine.seats import seat_of
 from calbench.errors import CalbenchError, ConfigError
 from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.llm.prices import Price, Prices, estimated_usage, read_prices, usage_bound
@@ -173,7 +172,7 @@ def _recorded(trace: Trace, prices: Prices) -> dict[str, Take]:
     taken: dict[str, Take] = {}
     for event in trace.events:
         if isinstance(event, TurnEnd | DecideEnd | Reflection) and event.usage is not None:
-            seat = seat_of(trace.config.team, event.agent_id)
+            seat = trace.config.team.seat_of(event.agent_id)
             price = prices.models.get(str(seat.settings.get("model")))
             take = _taken(event.usage, event.usage.cached_tokens, None, price)
             taken.setdefault(seat.player, Take()).add(take)

@@ -34,9 +34,8 @@ from calbench.llm.completion import Completion
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
 from calbench.llm.transport import Transport
-from calbench.metrics.judge.judging import verdicts_of
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, ScriptedJudge
-from calbench.metrics.judge.verdicts import Verdict
+from calbench.metrics.judge.verdicts import Verdict, verdicts_of
 from calbench.rescore import TEAM_ORDER, RecordedGame, check_folder, recorded_games
 from calbench.run import locked
 from calbench.source import reply_source

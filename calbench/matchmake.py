@@ -20,14 +20,13 @@ from calbench.analysis.ratings.scopes import Scope, rated_scope, settings_of
 from calbench.console import ending_on_interrupt, progress, say
 from calbench.domain.canonical import digest
 from calbench.domain.ids import AgentId
-from calbench.engine.seats import seat_of
 from calbench.errors import CalbenchError, ConfigError, FileError
 from calbench.facts.fact import MeasuredGame, measured
 from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS
 from calbench.files import write_atomically
 from calbench.metrics.measure import DEFAULT_MEASURE
-from calbench.metrics.seats import Player, players_of
+from calbench.metrics.players import Player, players_of
 from calbench.oracle.cache import OracleCache
 from calbench.teams import compose_teams, known_names
 from calbench.traces.models import Seat, Team
@@ -114,7 +113,7 @@ def _read(paths: Sequence[Path]) -> Record:
                 raise FileError(f"{path}: two games are called {named}; name each game once")
             agents[named] = _agents(game).assign(**dict(zip(GAME_COLUMNS, named, strict=True)))
             for agent, player in enumerate(game.players):
-                seat_by_player[player] = seat_of(trace.config.team, AgentId(agent))
+                seat_by_player[player] = trace.config.team.seat_of(AgentId(agent))
             tick()
     return Record(pd.concat(agents.values(), ignore_index=True), seat_by_player)
 

@@ -14,7 +14,7 @@ import pandas as pd
 from calbench.analysis.ratings.pools import RATINGS, Scenario
 from calbench.analysis.ratings.scopes import Scope
 from calbench.errors import CalbenchError
-from calbench.metrics.seats import Player
+from calbench.metrics.players import Player
 from calbench.stats.plackett_luce import constants
 from calbench.stats.sums import Ints
 

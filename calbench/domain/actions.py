@@ -1,57 +1,52 @@
 """What an agent can do in a turn (paper, sections 3 and A.2)."""
 
-from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from calbench.domain.frequent import frequent
+from calbench.domain.frequent import frequent, recorded
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
-from calbench.domain.messages import STRICT, CostReport, RecordedContent
+from calbench.domain.messages import CostReport, RecordedContent
 
 
 @frequent
 class DirectMessage:
     """A private message to one agent."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["dm"] = field(default="dm", kw_only=True)
     to: AgentId
     content: RecordedContent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class ParticipantMessage:
     """A message to all participants of the meeting under discussion."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["participant_groupchat"] = "participant_groupchat"
     content: RecordedContent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class BroadcastMessage:
     """A message to every agent of the game."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["all_agent_groupchat"] = "all_agent_groupchat"
     content: RecordedContent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class SealedReport:
     """A cost vector for the mediator's eyes only; open to teams that have one [C]."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["sealed"] = "sealed"
     content: CostReport
 
 
 @frequent
 class Schedule:
-    """Write the meeting under discussion into a slot of one's own calendar."""
+    """Write the meeting under discussion into a slot of the agent's own calendar."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["schedule"] = field(default="schedule", kw_only=True)
     meeting_id: MeetingId
     slot: Slot
@@ -59,9 +54,8 @@ class Schedule:
 
 @frequent
 class Reschedule:
-    """Move one item of one's own calendar; ``justification`` says why (section 3)."""
+    """Move one item of the agent's own calendar; ``justification`` says why (section 3)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["reschedule"] = field(default="reschedule", kw_only=True)
     item_id: ItemId
     from_slot: Slot
@@ -75,12 +69,12 @@ Action = Utterance | SealedReport | CalendarAction
 
 RecordedAction = Annotated[Action, Field(discriminator="type")]
 RecordedCalendarAction = Annotated[CalendarAction, Field(discriminator="type")]
-"""The same where they are read from a file: their type says what they are."""
+"""The same, read from a file: the type says which class it is."""
 
 
 @frequent
 class Turn:
-    """What an agent does when asked: any number of actions, and thoughts nobody else sees."""
+    """What an agent does when asked: any number of actions, and private thoughts."""
 
     actions: tuple[Action, ...] = ()
     thinking: str | None = None

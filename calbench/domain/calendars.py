@@ -1,7 +1,7 @@
 """A calendar as its owner sees it: one item or nothing per slot (paper, section 3).
 
-These types hold the *shown* cost of an errand only. What a move costs in the
-accounting is known to the engine alone, so no observation can carry it.
+These types hold only the *shown* cost of an errand. Only the engine knows what a move costs
+in the accounting, so no observation can contain it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ class Meeting:
     participants: tuple[AgentId, ...]
     cost: int
     initiator: AgentId = field(init=False, repr=False, compare=False)
-    """The lowest participant id, whoever speaks first (paper, appendix D.1); read every turn."""
+    """The lowest participant id, which need not be the first speaker (appendix D.1)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "initiator", min(self.participants))
@@ -30,7 +30,7 @@ class Meeting:
 
 @dataclass(frozen=True, slots=True)
 class HiddenMeeting:
-    """A meeting as an outsider sees it: its number and cost, nothing else (appendix A.1)."""
+    """A meeting as an outsider sees it: only its number and cost (appendix A.1)."""
 
     meeting_id: MeetingId
     cost: int
@@ -44,7 +44,7 @@ class Errand:
     shown_cost: int
     blocked: bool
     item_id: ItemId = field(init=False, repr=False, compare=False)
-    """The id by which a ``reschedule`` names this item; stored, since it is read most."""
+    """The id by which a ``reschedule`` names this item; stored because it is read often."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "item_id", self.errand_id)
@@ -68,7 +68,7 @@ class Booking:
 
     @property
     def is_movable(self) -> bool:
-        """Always true; moving it alone breaks the meeting for the others."""
+        """Always true, but moving only this copy breaks the meeting for the others."""
         return True
 
 

@@ -1,4 +1,4 @@
-"""One way to write a value down, so that equal values have equal bytes."""
+"""A canonical form of values: equal values have equal bytes."""
 
 import hashlib
 import json
@@ -9,11 +9,11 @@ T = TypeVar("T")
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 )
-"""Made once: ``json.dumps`` would make one for every call, at twice the price."""
+"""Made once; ``json.dumps`` would make one for every call and take twice as long."""
 
 
 def canonical_json(value: Any) -> str:
-    """Return JSON with sorted keys and no spaces; refuses NaN and infinities."""
+    """Return JSON with sorted keys and no spaces; rejects NaN and infinities."""
     return _ENCODER.encode(value)
 
 
@@ -21,7 +21,7 @@ def plain(value: T) -> T:
     """Return a value that JSON can hold.
 
     Raises:
-        ValueError: it holds a number that is not finite.
+        ValueError: it contains a number that is not finite.
     """
     canonical_json(value)
     return value

@@ -1,19 +1,38 @@
-"""Values made tens of thousands of times a second: what agents do, say and are seen to do."""
+"""Value classes of what agents do, say and are seen to do; most reach a trace's file."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar, dataclass_transform
 
+from pydantic import ConfigDict
+
 T = TypeVar("T")
+
+STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+"""Values are read back from a file exactly: no unknown key, no conversion, and no number that
+JSON does not have."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frequent(cls: type[T]) -> type[T]:
-    """Make a slotted value class, frozen to type checkers.
+    """Make a slotted value class for values made tens of thousands of times a second.
 
-    A frozen ``__init__`` takes twice as long, and so does naming the values: the classes
-    take them in order as well, but for the tag that says what they are in a file.
+    It is frozen to type checkers only, because a frozen ``__init__`` takes twice as long. Values
+    are given by position, which is faster too; only the tag that names the class in a file is
+    not.
     """
-    # Nobody alters a value, which type checkers see to: its hash is safe.
+    # Type checkers see to it that nobody alters a value, so its hash is safe.
     make: Callable[[type[T]], type[T]] = dataclass(slots=True, unsafe_hash=True)
-    return make(cls)
+    return make(_strict(cls))
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
+def recorded(cls: type[T]) -> type[T]:
+    """Make a slotted, frozen, keyword-only value class for values that reach a file."""
+    make: Callable[[type[T]], type[T]] = dataclass(frozen=True, slots=True, kw_only=True)
+    return make(_strict(cls))
+
+
+def _strict(cls: type[T]) -> type[T]:
+    cls.__pydantic_config__ = STRICT  # type: ignore[attr-defined]
+    return cls

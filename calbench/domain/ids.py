@@ -1,4 +1,4 @@
-"""Identifiers as distinct types, so that a calendar indexed by an agent fails in mypy."""
+"""Identifiers as distinct types: mypy rejects a calendar that is indexed by an agent."""
 
 from typing import NewType
 
@@ -12,7 +12,7 @@ ErrandId = NewType("ErrandId", int)
 """An errand; no meeting of the scenario has the same number."""
 
 ItemId = ErrandId | MeetingId
-"""Whatever can stand in a slot. Ids are unique across kinds within a scenario."""
+"""What a slot can hold. Ids are unique across kinds within a scenario."""
 
 Slot = NewType("Slot", int)
 """A position in a calendar, ``0..S-1``."""

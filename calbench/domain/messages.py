@@ -1,15 +1,15 @@
-"""What agents say: typed speech acts for protocols, text for language, one envelope for both.
+"""What agents say: speech acts of protocols, text of language agents, one envelope for both.
 
-A protocol's speech acts are the vocabulary of appendix D of the paper. ``kind`` is the
-name that stands in traces.
+A protocol's speech acts are the vocabulary of appendix D of the paper. ``kind`` is their name
+in traces.
 """
 
-from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from calbench.domain.frequent import frequent
+from calbench.domain.frequent import frequent, recorded
 from calbench.domain.ids import AgentId, MeetingId, Slot
 
 Channel = Literal["dm", "participant_groupchat", "all_agent_groupchat"]
@@ -18,18 +18,11 @@ CHANNELS: tuple[Channel, ...] = ("dm", "participant_groupchat", "all_agent_group
 Route = Channel | Literal["sealed"]
 """How a message travels: over a channel, or sealed between an agent and the mediator [C]."""
 
-STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-"""Values that reach a file are read back exactly: no unknown key, no conversion.
 
-Nor is there a number that JSON has not.
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class Text:
     """Natural language."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["text"] = "text"
     text: str
 
@@ -38,7 +31,6 @@ class Text:
 class CostRequest:
     """IMAP's initiator asks for the local cost of these slots (appendix D.1)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["cost_request"] = field(default="cost_request", kw_only=True)
     slots: tuple[Slot, ...]
 
@@ -47,7 +39,6 @@ class CostRequest:
 class CostReport:
     """A vector of local costs, aligned with ``slots``; ``None`` is infeasible (appendix D.1)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["costs"] = field(default="costs", kw_only=True)
     slots: tuple[Slot, ...]
     costs: tuple[int | None, ...]
@@ -57,131 +48,118 @@ class CostReport:
 class Decision:
     """The initiator announces the slot it chose (appendix D.1, D.3)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["decision"] = field(default="decision", kw_only=True)
     slot: Slot
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class Share:
     """Secure sum: one uniform share of the sender's cost vector, a number for each slot [C]."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["share"] = "share"
     values: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class PartialSum:
-    """Secure sum: what the sender holds of all vectors, added up by slot [C]."""
+    """Secure sum: the sum, by slot, of the shares that the sender holds [C]."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["partial_sum"] = "partial_sum"
     values: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class Announcement:
-    """The slot chosen from a total: it vouches for every participant, not the sender alone [C].
+    """The slot chosen from a total: it vouches for every participant, not only the sender [C].
 
-    The mediator's only word, and the ``decision`` of secure sum's initiator.
+    The mediator's only message, and the ``decision`` of secure sum's initiator.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["announcement"] = "announcement"
     slot: Slot
 
 
 SlotStatus = Literal["PENDING", "IMPOSSIBLE"]
-"""SD-MAP's answer to a proposed slot: it can be had, or it cannot (appendix D.2)."""
+"""SD-MAP's answer to a proposed slot: it is possible, or it is not (appendix D.2)."""
 
 
 @frequent
 class Propose:
     """SD-MAP's initiator proposes one slot for the new meeting (appendix D.2)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["propose"] = field(default="propose", kw_only=True)
     slot: Slot
 
 
 @frequent
 class ProposeReply:
-    """A responder says whether it could meet in the proposed slot (appendix D.2)."""
+    """A responder says whether it can meet in the proposed slot (appendix D.2)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["reply"] = field(default="reply", kw_only=True)
     slot: Slot
     status: SlotStatus
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class Confirm:
     """The slot is agreed (appendix D.2)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["confirm"] = "confirm"
     slot: Slot
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class Fail:
     """No slot is left to propose (appendix D.2)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["fail"] = "fail"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class RescheduleRequest:
     """A bumper asks an old meeting's initiator to move it from the new one's ``slot``."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["reschedule_request"] = "reschedule_request"
     old_meeting_id: MeetingId
     slot: Slot
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class ProposeReschedule:
     """The old meeting's initiator proposes to move it to ``target`` (appendix D.2).
 
-    ``slot`` is the new meeting's, which is no target for anybody.
+    ``slot`` is the new meeting's; nobody may use it as a target.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["propose_reschedule"] = "propose_reschedule"
     old_meeting_id: MeetingId
     slot: Slot
     target: Slot
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class RescheduleReply:
-    """A participant of the old meeting says whether it could move there (appendix D.2)."""
+    """A participant of the old meeting says whether it can move there (appendix D.2)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["reschedule_reply"] = "reschedule_reply"
     old_meeting_id: MeetingId
     target: Slot
     status: SlotStatus
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class ConfirmReschedule:
     """All participants of the old meeting move it to ``target`` (appendix D.2)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["confirm_reschedule"] = "confirm_reschedule"
     old_meeting_id: MeetingId
     target: Slot
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@recorded
 class FailReschedule:
     """The old meeting stays where it is (appendix D.2)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["fail_reschedule"] = "fail_reschedule"
     old_meeting_id: MeetingId
 
@@ -202,9 +180,8 @@ SdMapAct = (
 
 @frequent
 class MeetingMove:
-    """One meeting that gives way in a DSM plan, and what that costs each participant."""
+    """One meeting that moves in a DSM plan, and what that costs each participant."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     meeting_id: MeetingId
     from_slot: Slot
     to_slot: Slot
@@ -215,10 +192,9 @@ class MeetingMove:
 class OfferedPlan:
     """A DSM plan as one recipient sees it (appendix D.3).
 
-    ``moves`` are those of its own meetings; ``vacated`` the slots that the others leave.
+    ``moves`` are those of its own meetings; ``vacated`` the slots that other meetings leave.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     plan_id: int
     slot: Slot
     moves: tuple[MeetingMove, ...]
@@ -227,9 +203,8 @@ class OfferedPlan:
 
 @frequent
 class Proposals:
-    """DSM's initiator offers a batch of plans; ids count on over batches (appendix D.3)."""
+    """DSM's initiator offers a batch of plans; ids continue over batches (appendix D.3)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["proposals"] = field(default="proposals", kw_only=True)
     plans: tuple[OfferedPlan, ...]
 
@@ -238,7 +213,6 @@ class Proposals:
 class Scores:
     """Satisfaction levels of all plans of an offer, 0 (infeasible) to 11 (appendix D.3)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["scores"] = field(default="scores", kw_only=True)
     plan_ids: tuple[int, ...]
     scores: tuple[int, ...]
@@ -248,7 +222,6 @@ class Scores:
 class PlanDecision:
     """DSM's initiator announces a plan, with the moves of the recipient's own meetings."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     kind: Literal["plan_decision"] = field(default="plan_decision", kw_only=True)
     plan_id: int
     slot: Slot
@@ -273,16 +246,16 @@ Content = (
 """Everything that can be said."""
 
 RecordedContent = Annotated[Content, Field(discriminator="kind")]
-"""The same where it is read from a file: its kind says what it is, nothing is tried out."""
+"""The same, read from a file: the kind says which class it is."""
 
 
 @frequent
 class Message:
     """A delivered message.
 
-    ``sender`` is absent when no agent speaks but the mediator; a sealed message to the
-    mediator has no recipient among agents. ``meeting_id`` is the meeting under discussion
-    when it was sent, which stays the message's own even if it is read in a later round.
+    ``sender`` is absent if the mediator speaks; a sealed message to the mediator has no
+    recipients. ``meeting_id`` is the meeting under discussion when it was sent, even if it is
+    read in a later round.
     """
 
     sender: AgentId | None

@@ -26,7 +26,7 @@ class Phase(StrEnum):
 
 
 CHEAP_TALK, VOLUNTARY, DECISION, REFLECTION = Phase
-"""The members as plain names: looking one up in the enumeration costs more than a call."""
+"""The members as plain names: looking one up in the enumeration is slow."""
 
 
 class Refusal(NamedTuple):
@@ -53,19 +53,19 @@ class Briefing(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """An agent's view of the game at one moment (a tuple: cheap to make, impossible to alter).
+    """An agent's view of the game at one moment; a tuple, which nobody can alter.
 
     Attributes:
         agent_id: whom this observation is for.
-        agent_ids: everyone in the game.
+        agent_ids: all agents of the game.
         phase: the active phase.
         meeting: the meeting under discussion; an outsider sees a :class:`HiddenMeeting`.
         round_index: number of the round, from 0.
         calendar: the agent's own calendar.
         messages: messages of *this* meeting that the agent sent or read, in order.
         earlier: messages of earlier meetings that it sent or read, in order.
-        inbox: messages read with this very observation; they end ``messages`` or ``earlier``.
-        turn_index: sweep of the talk, from 0.
+        inbox: messages read with this observation; also the last of ``messages`` or ``earlier``.
+        turn_index: number of the sweep of talk, from 0.
         turns_left: sweeps that can still follow this one.
         attempt: 0 for the first batch of a decision, then 1, 2, ... for retries.
         conflict: why the last batch was rejected.
@@ -73,10 +73,10 @@ class Observation(NamedTuple):
         channels: the open channels.
         incurred_shown_cost: shown cost of the agent's own moves so far.
         has_mediator: whether the team has a mediator that takes sealed vectors [C].
-        private_seed: seed of the agent's own chance in this round, in nobody else's
-            observation; only for seats that ask for it [C].
+        private_seed: seed of the agent's private chance in this round, in no other agent's
+            observation; only for seats that need it [C].
         labels: private labels by item id, of the agent's own errands and of meetings it
-            takes part in; for seats that use language only.
+            takes part in; only for seats that use language.
         decision_retries: batches that may follow a rejected one.
     """
 
@@ -110,7 +110,7 @@ class Observation(NamedTuple):
                 yield sender, message.content
 
     def has_said(self, kind: type[Content]) -> bool:
-        """Whether the agent itself said anything of one kind about this meeting."""
+        """Whether the agent itself sent a message of one kind about this meeting."""
         me = self.agent_id
         for message in self.messages:  # a plain loop: asked in every turn
             if message.sender == me and isinstance(message.content, kind):
@@ -118,7 +118,7 @@ class Observation(NamedTuple):
         return False
 
     def said(self, kind: type[C]) -> Iterator[C]:
-        """Yield what the agent itself said of one kind about this meeting."""
+        """Yield the contents of one kind that the agent itself sent about this meeting."""
         me = self.agent_id
         for message in self.messages:
             if message.sender == me and isinstance(message.content, kind):

@@ -1,8 +1,8 @@
-"""Chance that comes in by the front door: one named stream per purpose.
+"""Random numbers: one named stream per purpose.
 
-The same names give the same numbers on every platform and Python version: the seed is
-a SHA-256 of the names, and only ``random.Random.random`` is drawn from, the one method
-whose sequence the language guarantees.
+The same names give the same numbers on every platform and Python version: the seed is a
+SHA-256 of the names, and only ``random.Random.random`` is used, the only method whose
+sequence Python guarantees.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What an agent hands back when it is asked: its turn, and how it came about."""
+"""What an agent returns when it is asked: its turn, and how that was made."""
 
 from typing import Literal, NamedTuple
 
@@ -11,7 +11,7 @@ Problem = Literal["not_json", "wrong_shape", "truncated", "refused", "empty", "c
 
 
 class Unreadable(NamedTuple):
-    """A reply that could not be read, and where exactly it went wrong."""
+    """Why and where exactly a reply could not be read."""
 
     problem: Problem
     detail: str
@@ -20,8 +20,8 @@ class Unreadable(NamedTuple):
 class Beliefs(NamedTuple):
     """The answer to a reflection, by target agent: one entry for each slot.
 
-    ``delta`` holds integers in -3..3, positive for more willing to believe occupied;
-    ``expected`` their expected values under the token log-probabilities, where given.
+    ``delta`` holds integers in -3..3, positive for a stronger belief that the slot is occupied;
+    ``expected`` holds their expected values under the token log-probabilities, where given.
     """
 
     delta: dict[str, tuple[int, ...]]
@@ -34,11 +34,11 @@ class Reply:
 
     Attributes:
         turn: what the agent does; nothing if its reply could not be read.
-        prompt: the exact message a language agent was sent.
+        prompt: the exact message sent to a language agent.
         usage: tokens of its calls.
         reply_keys: keys of the recorded replies it was made from.
         unreadable: why the reply could not be read.
-        recovered: what had to be cut away to read it; absent if it was clean.
+        recovered: what was removed to read it; absent if nothing was.
         beliefs: the answer to a reflection.
     """
 

@@ -1,8 +1,7 @@
 """Which batches of calendar actions are legal, and what they do (paper, appendix A.5).
 
-Validation is transactional: a batch is applied whole or not at all. The conflict texts are
-part of the game, since they are shown to the agent word for word; a change of one raises
-the rules version.
+A batch is applied completely or not at all. The conflict texts are part of the game because
+agents see them word for word; changing one raises the rules version.
 """
 
 from collections.abc import Sequence
@@ -13,12 +12,12 @@ from calbench.domain.frequent import frequent
 from calbench.domain.ids import ItemId, Slot
 
 RULES_VERSION = 1
-"""Raised by every change of play; it enters every game id, and golden traces enforce it."""
+"""Raised by every change of the rules; part of every game id, and enforced by golden traces."""
 
 
 @frequent
 class Applied:
-    """A batch that was carried out.
+    """A batch that was applied.
 
     Attributes:
         calendar: the calendar after it.
@@ -31,7 +30,7 @@ class Applied:
 
 @frequent
 class Rejection:
-    """A batch that broke a rule; nothing of it was carried out."""
+    """A batch that broke a rule and was not applied."""
 
     conflict: str
 
@@ -44,11 +43,11 @@ def apply_batch(
     Args:
         calendar: the owner's calendar, one entry per slot.
         actions: the batch in the order it was submitted.
-        meeting: the meeting that exactly one ``schedule`` must place (DECISION), or
-            ``None`` where scheduling is not allowed (VOLUNTARY).
+        meeting: the meeting that exactly one ``schedule`` must place (DECISION);
+            ``None`` if scheduling is not allowed (VOLUNTARY).
 
     Returns:
-        The new calendar, or the first rule broken, in the order of appendix A.5.
+        The new calendar, or the first broken rule in the order of appendix A.5.
     """
     moves: list[Reschedule] = []
     schedules: list[Schedule] = []
@@ -83,7 +82,7 @@ def apply_batch(
 
 
 def _carry_out(changed: list[Item | None], moves: Sequence[Reschedule]) -> tuple[Item, ...]:
-    """Make lawful moves, all at once; return what was moved, in order."""
+    """Make legal moves, all at once; return what was moved, in order."""
     items: list[Item] = []
     for move in moves:
         item = changed[move.from_slot]
@@ -100,7 +99,7 @@ def _name(item: Item) -> str:
 
 
 def _out_of_bounds(actions: Sequence[CalendarAction], num_slots: int) -> str | None:
-    """Rule 1: every slot is one of the calendar's."""
+    """Rule 1: every slot exists."""
     for action in actions:
         if isinstance(action, Schedule):
             if not 0 <= action.slot < num_slots:
@@ -117,7 +116,7 @@ def _outside(what: str, slot: Slot, num_slots: int) -> str:
 
 
 def _wrong_item(calendar: Calendar, moves: Sequence[Reschedule]) -> str | None:
-    """Rules 2 and 3: the named item stands there, is movable, moved once, and for a reason."""
+    """Rules 2 and 3: the named item is there, movable, moved only once, and with a reason."""
     seen: set[ItemId] = set()
     for move in moves:
         item = calendar[move.from_slot]
@@ -136,7 +135,7 @@ def _wrong_item(calendar: Calendar, moves: Sequence[Reschedule]) -> str | None:
 
 
 def _same_target(moves: Sequence[Reschedule], schedules: Sequence[Schedule]) -> str | None:
-    """Rule 4: no two actions to one slot."""
+    """Rule 4: no two actions target one slot."""
     targets = [move.to_slot for move in moves] + [schedule.slot for schedule in schedules]
     if len(targets) == len(set(targets)):
         return None

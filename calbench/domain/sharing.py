@@ -1,8 +1,8 @@
 """Additive secret sharing modulo a prime: the arithmetic of secure sum [C].
 
-A vector is split into shares that are each uniform and only together tell it. Costs are
-encoded so that a sum of vectors tells, for each slot, how many are infeasible and what the
-others cost together: an infeasible slot is a number above every sum of costs.
+A vector is split into shares; each share is uniform, and only all of them together reveal it.
+In the sum of encoded vectors each slot shows how many vectors are infeasible there and what the
+others cost together: an infeasible slot is encoded as a number above every sum of costs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,20 +27,20 @@ def infeasible_mark(count: int) -> int:
 def encoded(costs: Sequence[int | None], count: int) -> Residues:
     """Return a cost vector as numbers; infeasible is INF.
 
-    So is a cost of which ``count`` together could reach INF, which no file holds up to the
-    meeting size of :data:`MODULUS`: sums of costs stay below INF and never look infeasible.
+    A cost so great that ``count`` of them could reach INF is infeasible too; files hold none up to
+    the meeting size of :data:`MODULUS`. So a sum of costs stays below INF.
     """
     mark = infeasible_mark(count)
     return tuple([mark if cost is None or cost * count >= mark else cost for cost in costs])
 
 
 def infeasible_count(total: int, count: int) -> int:
-    """Return how many of the vectors in a total are infeasible in a slot."""
+    """Return how many of the vectors in a total are infeasible at a slot."""
     return total // infeasible_mark(count)
 
 
 def uniform(chance: Stream, num_slots: int) -> Residues:
-    """Draw uniform residues, exactly so: 40 random bits, drawn again if not below the modulus."""
+    """Draw exactly uniform residues: 40 random bits, drawn again if not below the modulus."""
     values: list[int] = []
     while len(values) < num_slots:
         value = chance.below(1 << _BITS)
@@ -50,7 +50,7 @@ def uniform(chance: Stream, num_slots: int) -> Residues:
 
 
 def remainder(secret: Sequence[int], masks: Iterable[Sequence[int]], modulus: int) -> Residues:
-    """Return the share that is kept: what the masks, which are sent, lack to the secret."""
+    """Return the share that is kept: the secret minus the masks, which are sent."""
     return tuple(
         [(value - sum(mask)) % modulus for value, *mask in zip(secret, *masks, strict=True)]
     )

@@ -1,1 +1,1 @@
-"""Plays a game: the only place that holds all calendars at once (paper, section 3)."""
+"""Plays a game: the only package that holds all calendars of a running game (section 3)."""

@@ -1,8 +1,8 @@
 """Many games: one file each, resumable, on any executor of ``concurrent.futures``.
 
-A game is kept if the file at its place reads whole and carries the very game id this run
-would give it; anything else at that place stops the run before a byte is written. Games
-stream: memory does not grow with their number.
+A game is finished if its file is a complete trace with the game id that this run would give
+it; any other file at that path stops the run before anything is written. Memory does not grow
+with the number of games.
 """
 
 import asyncio
@@ -25,16 +25,16 @@ from calbench.traces.models import GameConfig, Trace
 from calbench.traces.storage import read_trace, write_trace
 
 GAMES_PER_TASK = 25
-"""Games handed to a worker at once [C]: large enough that hand-over does not show."""
+"""Games given to a worker at once [C]: enough to make the overhead negligible."""
 
 
 Source = Callable[[], AbstractAsyncContextManager[Completer]]
-"""Opens a source of text for as long as games are played."""
+"""Opens a source of text while games are played."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One game to play and the place of its trace."""
+    """One game to play and the path of its trace."""
 
     scenario: Scenario
     config: GameConfig
@@ -42,17 +42,17 @@ class Job:
 
     @property
     def waits(self) -> bool:
-        """Whether somebody in it takes time to answer: a model, or the user's own agent."""
+        """Whether an agent in it takes time to answer: a model, or the user's own agent."""
         return any(seat.kind in ("model", "custom") for seat in self.config.team.seats)
 
     @property
     def team_id(self) -> str:
-        """Whose game it is."""
+        """The team that plays it."""
         return self.config.team.team_id
 
     @property
     def scenario_id(self) -> str:
-        """On which scenario it is played."""
+        """The scenario it is played on."""
         return self.scenario.scenario_id
 
     @property
@@ -66,7 +66,7 @@ def plan_jobs(
 ) -> list[Job]:
     """Return every game of a run, team by team, at ``<folder>/<team>/<scenario_id>.json``.
 
-    A team that rotates moves on by one seat from each scenario of a setting to the next.
+    A team that rotates moves by one seat with each scenario of a setting.
     """
     return [
         Job(
@@ -91,7 +91,7 @@ def unfinished(jobs: Sequence[Job]) -> list[Job]:
     """Return the games that still have to be played.
 
     Raises:
-        OutputError: naming a file that stands at a game's place and is not that game.
+        OutputError: naming a file at a game's path that is not that game.
     """
     return [job for job in jobs if not _is_finished(job)]
 
@@ -102,12 +102,12 @@ def _is_finished(job: Job) -> bool:
     try:
         trace = read_trace(job.path)
     except CalbenchError as error:
-        raise OutputError(_taken(job.path, f"is not a whole trace ({error})")) from error
+        raise OutputError(_taken(job.path, f"is not a complete trace ({error})")) from error
     if trace.game_id != job.game_id:
         raise OutputError(
             _taken(job.path, f"holds another game ({trace.game_id}, not {job.game_id})")
         )
-    return not trace.is_halted  # one that a provider or the budget ended is played on
+    return not trace.is_halted  # a game ended by a provider or the budget is resumed
 
 
 def _taken(path: Path, what: str) -> str:
@@ -117,14 +117,14 @@ def _taken(path: Path, what: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A game that is on disk, and why it was cut short; empty: it was not."""
+    """A game that is on disk, and why it was halted; empty if it was not."""
 
     job: Job
     halt: str = ""
 
     @property
     def is_halted(self) -> bool:
-        """Whether it was cut short."""
+        """Whether it was halted."""
         return bool(self.halt)
 
 
@@ -137,16 +137,15 @@ def play_jobs(
     at_once: int = 1,
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Play games and write their traces; report each as it is on disk.
+    """Play games and write their traces; report each one when it is on disk.
 
     Args:
         jobs: what to play.
-        executor: any executor whose workers see the same files; ``None`` plays here.
+        executor: any executor whose workers see the same files; ``None`` plays in this process.
         on_done: called in this process, in the order games finish.
-        source: opens the source of text for games in which models sit; ``None`` if there are
-            none.
-        at_once: how many of those are played at the same time, in this process.
-        is_stopping: asked often; once true, no further game is begun and no model asked.
+        source: opens the source of text for games with models; ``None`` if there are none.
+        at_once: how many of those games are played at the same time, in this process.
+        is_stopping: asked often; once it is true, no game is started and no model is asked.
     """
     waiting = [job for job in jobs if job.waits]
     at_hand = [job for job in jobs if not job.waits]
@@ -161,10 +160,10 @@ def play_jobs(
 
 
 def play_job(job: Job) -> str:
-    """Play one game of players that answer at once, and write its trace.
+    """Play one game of players that answer immediately, and write its trace.
 
     Returns:
-        Why it was cut short; empty: it was not.
+        Why it was halted; empty if it was not.
     """
     config = job.config
     if config.team.uses_language:
@@ -190,8 +189,8 @@ async def _play_waiting(
 ) -> None:
     """Play games whose players wait, several at the same time.
 
-    The first failure that is not the game's own ends all others: what they were sent so far
-    is in the store, and the same command goes on from there.
+    The first failure that is not part of a game ends all games: their replies so far are in the
+    store, and the same command resumes from there.
     """
     queue = deque(jobs)
 
@@ -219,7 +218,7 @@ async def _play_waiting(
 
 @dataclass(frozen=True, slots=True)
 class _Stoppable:
-    """Asks nobody once the run is to stop; calls under way come home and are recorded."""
+    """Asks no model once the run is stopping; calls already made finish and are recorded."""
 
     completer: Completer
     is_stopping: Callable[[], bool]
@@ -231,7 +230,7 @@ class _Stoppable:
 
 
 def first_leaf(group: BaseExceptionGroup[CalbenchError]) -> CalbenchError:
-    """Return one of a group's exceptions: a user can act on one line at a time."""
+    """Return the first exception of a group: a user can act on one at a time."""
     first = group.exceptions[0]
     return first_leaf(first) if isinstance(first, BaseExceptionGroup) else first
 
@@ -241,7 +240,7 @@ def _play_all(jobs: Sequence[Job]) -> list[str]:
 
 
 def _submitted(jobs: Sequence[Job], executor: Executor) -> Iterator[Played]:
-    """Yield games as chunks of them finish, with a bounded number of them under way."""
+    """Yield games as chunks of them finish, with a bounded number submitted at a time."""
     size = max(1, min(GAMES_PER_TASK, len(jobs) // (4 * (os.cpu_count() or 1)) or 1))
     waiting = deque(jobs[start : start + size] for start in range(0, len(jobs), size))
     running: dict[Future[list[str]], Sequence[Job]] = {}
@@ -252,7 +251,7 @@ def _submitted(jobs: Sequence[Job], executor: Executor) -> Iterator[Played]:
                 running[executor.submit(_play_all, chunk)] = chunk
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                # What comes back is small: a job holds its whole scenario.
+                # Workers return only why a game was halted: a job holds its whole scenario.
                 for job, halt in zip(running.pop(future), future.result(), strict=True):
                     yield Played(job, halt)
     finally:

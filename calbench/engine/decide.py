@@ -1,10 +1,10 @@
-"""VOLUNTARY and DECISION: batches on one's own calendar (paper, section 3, appendix A.5)."""
+"""VOLUNTARY and DECISION: each agent changes its own calendar (section 3, appendix A.5)."""
 
 from calbench.domain.actions import CalendarAction, Reschedule, Schedule
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import DECISION, VOLUNTARY
-from calbench.domain.replies import Reply, Unreadable
+from calbench.domain.replies import Reply
 from calbench.domain.rules import Rejection, apply_batch
 from calbench.engine.delivery import refuse
 from calbench.engine.notes import note_reply
@@ -17,7 +17,7 @@ from calbench.traces.events import BatchApplied, BatchRejected, DecideEnd, Decid
 def voluntary(
     state: State, meeting: Meeting, outsiders: tuple[AgentId, ...], round_index: int
 ) -> Asking:
-    """Ask each activated outsider in turn for moves; applied at once, no retry."""
+    """Ask each activated outsider in turn for moves, applied at once and without retry."""
     moment = Moment(round_index, meeting, VOLUNTARY)
     for agent in outsiders:
         reply = (yield {agent: observe(state, moment, agent)})[agent]
@@ -25,10 +25,10 @@ def voluntary(
 
 
 def decision(state: State, meeting: Meeting, round_index: int) -> Asking:
-    """Ask all participants at once for a batch; a rejected one may try again.
+    """Ask all participants at once for a batch; those whose batch is rejected may retry.
 
-    A batch touches its owner's calendar only, so what one agent submits never changes what
-    another is shown: all decide on the snapshot taken after VOLUNTARY.
+    A batch changes its owner's calendar only, so no submission affects what another agent is
+    shown: all decide on the snapshot taken after VOLUNTARY.
     """
     pending: dict[AgentId, str | None] = dict.fromkeys(sorted(meeting.participants))
     for attempt in range(state.decision_retries + 1):
@@ -49,9 +49,14 @@ def decision(state: State, meeting: Meeting, round_index: int) -> Asking:
 
 def _submit(state: State, moment: Moment, agent: AgentId, reply: Reply) -> str | None:
     """Apply the calendar actions of a reply as one batch; return the conflict if rejected."""
+    is_decision = moment.phase is DECISION
     _record(state, moment, agent, reply)
     if reply.unreadable is not None:
-        return _unread(state, moment, agent, reply.unreadable)
+        if not is_decision:  # outsiders may not retry
+            return None
+        why = reply.unreadable
+        conflict = f"The reply could not be read ({why.problem}): {why.detail}"
+        return _reject(state, moment, agent, conflict, ())
     batch: list[CalendarAction] = []
     for action in reply.turn.actions:
         if isinstance(action, (Schedule, Reschedule)):
@@ -59,13 +64,11 @@ def _submit(state: State, moment: Moment, agent: AgentId, reply: Reply) -> str |
         else:
             reason = f"{action.type} is not allowed in {moment.phase}"
             refuse(state, moment, agent, action, reason)
-    is_decision = moment.phase is DECISION
     if not batch and not is_decision:
         return None
     result = apply_batch(state.calendars[agent], batch, moment.meeting if is_decision else None)
     if isinstance(result, Rejection):
-        _reject(state, moment, agent, result.conflict, tuple(batch))
-        return result.conflict
+        return _reject(state, moment, agent, result.conflict, tuple(batch))
     state.events.append(
         BatchApplied(
             moment.round_index,
@@ -80,22 +83,13 @@ def _submit(state: State, moment: Moment, agent: AgentId, reply: Reply) -> str |
     return None
 
 
-def _unread(state: State, moment: Moment, agent: AgentId, why: Unreadable) -> str | None:
-    """Reject a decision that could not be read, as a batch would be; outsiders may not retry."""
-    if moment.phase is not DECISION:
-        return None
-    conflict = f"The reply could not be read ({why.problem}): {why.detail}"
-    _reject(state, moment, agent, conflict, ())
-    return conflict
-
-
 def _reject(
     state: State,
     moment: Moment,
     agent: AgentId,
     conflict: str,
     actions: tuple[CalendarAction, ...],
-) -> None:
+) -> str:
     state.events.append(
         BatchRejected(
             round=moment.round_index,
@@ -106,6 +100,7 @@ def _reject(
             actions=actions,
         )
     )
+    return conflict
 
 
 def _record(state: State, moment: Moment, agent: AgentId, reply: Reply) -> None:
@@ -130,5 +125,4 @@ def _record(state: State, moment: Moment, agent: AgentId, reply: Reply) -> None:
             reply.reply_keys,
         ),
     )
-    if reply.unreadable is not None or reply.recovered is not None:
-        note_reply(state, moment, agent, reply)
+    note_reply(state, moment, agent, reply)

@@ -33,14 +33,14 @@ _EVENT_BY_CHANNEL = {
 def send(
     state: State, moment: Moment, sender: AgentId, action: Utterance, sent_this_round: int
 ) -> tuple[AgentId, ...]:
-    """Deliver one message, or record why not.
+    """Deliver one message, or record why it was refused.
 
     Args:
-        state: changed in place.
+        state: modified in place.
         moment: when it is sent.
         sender: who sends it.
         action: the message.
-        sent_this_round: messages delivered in this round so far, by all agents.
+        sent_this_round: messages that all agents have sent in this round so far.
 
     Returns:
         Its recipients, empty if it was refused.
@@ -87,10 +87,10 @@ def hand_over(
     mediator: Mediator | None,
     sent_this_round: int,
 ) -> Mediator | None:
-    """Hand a vector to the mediator, or record why not; the last one makes it speak.
+    """Give a vector to the mediator, or record why it was refused; the last one makes it speak.
 
     Returns:
-        The mediator with that vector, ``None`` if it was refused.
+        The mediator with that vector; ``None`` if it was refused.
     """
     if mediator is None:
         refuse(state, moment, sender, action, _closed(action.type))
@@ -120,7 +120,7 @@ def hand_over(
 
 
 def _announce(state: State, moment: Moment, slot: Slot) -> None:
-    """Let the mediator tell all participants; it waits in their inboxes like any message."""
+    """Send the mediator's announcement to all participants, as an ordinary message."""
     meeting = moment.meeting
     recipients = tuple(sorted(meeting.participants))
     content = Announcement(slot=slot)
@@ -142,9 +142,9 @@ def _announce(state: State, moment: Moment, slot: Slot) -> None:
 def read_inbox(
     state: State, agent: AgentId, meeting: Meeting
 ) -> tuple[tuple[int, ...], tuple[Message, ...]]:
-    """Drain an agent's inbox into its transcript; return event indices and messages.
+    """Move an agent's unread messages to its transcript; return event indices and messages.
 
-    A message keeps the meeting it was about: one read late joins the earlier messages.
+    A message about an earlier meeting that is read late joins the earlier messages.
     """
     unread = state.unread[agent]
     if not unread:
@@ -154,7 +154,7 @@ def read_inbox(
     messages: tuple[Message, ...]
     indices, messages = zip(*unread, strict=True)
     if messages[0].meeting_id == meeting.meeting_id:
-        # Messages wait in the order they were sent: none behind the first is older.
+        # Messages wait in the order they were sent: none is older than the first.
         state.current[agent] += messages
     else:
         about = meeting.meeting_id
@@ -164,7 +164,7 @@ def read_inbox(
 
 
 def refuse(state: State, moment: Moment, agent: AgentId, action: Action, reason: str) -> None:
-    """Record an action that is not carried out; its author is told at its next turn."""
+    """Record an action that is not carried out; its author learns of it at its next turn."""
     state.refusals[agent] += (Refusal(action, reason),)
     state.events.append(
         InvalidToolCall(
@@ -196,7 +196,7 @@ def _objection(
     meeting: Meeting,
     recipients: tuple[AgentId, ...],
 ) -> str | None:
-    """Return why a message cannot be delivered, whatever the cap, or ``None`` if it can."""
+    """Return why a message cannot be delivered, apart from the cap; ``None`` if it can."""
     reason = None
     if action.type not in state.channels:
         reason = _closed(action.type)

@@ -1,4 +1,4 @@
-"""Who brings the answers: pure policies, agents that may wait, or a recorded trace."""
+"""Drivers of a game: pure policies, agents that may wait, or a recorded trace."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -31,8 +31,8 @@ def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> T
     """Play a game of pure policies, without an event loop.
 
     Args:
-        scenario: what the game is about.
-        config: what defines it beside the scenario.
+        scenario: of the game.
+        config: of the game.
         policies: one for each agent, by agent id.
     """
     game = play(scenario, config)
@@ -52,11 +52,11 @@ def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> T
 async def run_async(scenario: Scenario, config: GameConfig, agents: Sequence[Agent]) -> Trace:
     """Play a game of agents that may wait; those asked together answer concurrently.
 
-    An agent that cannot be had (:class:`UnavailableError`) ends the game, which is recorded.
-    Any other exception is the caller's: nothing of the game is kept.
+    An unavailable agent (:class:`UnavailableError`) ends the game, which is recorded. Any other
+    exception is raised, and nothing of the game is kept.
 
     Raises:
-        AgentError: where the user's own code raised, or answered with no answer.
+        AgentError: the user's own code raised, or returned something that is not an answer.
     """
     try:
         return await _played(scenario, config, agents)
@@ -82,9 +82,9 @@ async def _played(scenario: Scenario, config: GameConfig, agents: Sequence[Agent
 
 
 async def _answers(agents: Sequence[Agent], asks: Asks) -> dict[AgentId, Reply] | HaltedError:
-    """Wait for everybody asked; of several that cannot be had, the lowest agent halts the game.
+    """Wait for all agents asked; of several unavailable ones, the lowest id halts the game.
 
-    Nobody is cut off while another fails: a reply under way may be paid for already.
+    No agent is cancelled if another one fails: its reply may already be paid for.
     """
     asked = list(asks)
     if len(asked) == 1:
@@ -109,7 +109,7 @@ async def _answers(agents: Sequence[Agent], asks: Asks) -> dict[AgentId, Reply] 
 
 
 def replay(recorded: Trace) -> Trace:
-    """Feed a trace's recorded turns through the engine; the same trace must come out.
+    """Play a trace's recorded turns again; the result must be the same trace.
 
     Raises:
         ReplayError: naming the first event that differs, or the turn that is missing.
@@ -165,7 +165,7 @@ def _short(value: object) -> str:
 
 
 def _recorded_replies(events: Sequence[Event]) -> dict[AgentId, deque[Reply]]:
-    """Gather each agent's turns; a note that follows one says how its reply was read."""
+    """Collect each agent's turns; a note after a turn says how its reply was read."""
     replies: dict[AgentId, deque[Reply]] = defaultdict(deque)
     prompt: str | None = None
     for index, event in enumerate(events):

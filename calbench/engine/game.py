@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Generator, Mapping, Sequence
-from functools import cache
 
 from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId, ItemId, MeetingId
@@ -10,15 +9,12 @@ from calbench.domain.observations import NO_LABELS, Briefing, Observation
 from calbench.domain.randomness import derived_seed
 from calbench.domain.rules import RULES_VERSION
 from calbench.engine.decide import decision, voluntary
-from calbench.engine.halt import halt
 from calbench.engine.reflect import reflection
-from calbench.engine.resolve import resolve
-from calbench.engine.rounds import round_start
-from calbench.engine.seats import language_agents, private_agents, seat_of
+from calbench.engine.rounds import halt, resolve, round_start
 from calbench.engine.state import State, initial_state
 from calbench.engine.talk import Answers, Asks, Talk
 from calbench.errors import Halt
-from calbench.scenarios.labels import LabelBank, assign_labels, read_label_bank
+from calbench.scenarios.labels import assign_labels, released_bank
 from calbench.scenarios.models import IncomingMeetingEntry, Scenario
 from calbench.traces.events import AgentRegistered, GameEnd, GameStart
 from calbench.traces.models import (
@@ -30,15 +26,15 @@ from calbench.traces.models import (
 )
 
 GAME_NAMESPACE = uuid.UUID("9d0e64c1-6a0f-5a3b-8f5e-2c1d4f7a9b30")
-"""Namespace of game ids [C]: a UUIDv5 of whatever defines the game."""
+"""Namespace of game ids [C]: UUIDv5 of what defines the game."""
 
 Game = Generator[Asks, Answers, Trace]
 
 
 def game_id(scenario: Scenario, config: GameConfig) -> str:
-    """Return the id that names this game and no other.
+    """Return the unique id of a game.
 
-    It covers the scenario (without the numbers derived from it), team, channels, limits,
+    It depends on the scenario (without the numbers derived from it), team, channels, limits,
     prompt version, label bank and rules version.
     """
     content = {
@@ -50,7 +46,7 @@ def game_id(scenario: Scenario, config: GameConfig) -> str:
 
 
 class HaltedError(Exception):
-    """Thrown into a game that cannot go on, by the driver that could not bring an answer."""
+    """Thrown into a game that cannot continue, by the driver that has no answer."""
 
     def __init__(self, observation: Observation, reason: Halt, detail: str) -> None:
         super().__init__(detail)
@@ -62,15 +58,15 @@ class HaltedError(Exception):
 def play(
     scenario: Scenario, config: GameConfig, *, system_prompts: Sequence[str | None] = ()
 ) -> Game:
-    """Play one game: yields who is asked with what they see, is sent their replies.
+    """Play one game: yields who is asked with what they see, and is sent their replies.
 
     Args:
-        scenario: what the game is about.
-        config: what defines it beside the scenario.
+        scenario: of the game.
+        config: of the game.
         system_prompts: what each agent was told before the game, by agent id; only recorded.
 
-    Returns (as the generator's value) the finished trace. A :class:`HaltedError` thrown into
-    it ends the game where it stands; such a trace is recorded and never scored.
+    Returns (as the generator's value) the finished trace. A :class:`HaltedError` thrown into it
+    ends the game at that point; its trace is recorded and never scored.
     """
     state = initial_state(scenario, config, shown_labels(scenario, config))
     _open(state, scenario, config, system_prompts)
@@ -102,26 +98,21 @@ def briefings(scenario: Scenario, config: GameConfig) -> tuple[Briefing, ...]:
 
 
 def shown_labels(scenario: Scenario, config: GameConfig) -> Sequence[Mapping[ItemId, str]]:
-    """Return the labels each agent may see: its own, and only if its seat uses language."""
-    speakers = language_agents(config.team, scenario.num_agents)
+    """Return the labels each agent may see: its own ones if its seat uses language."""
+    speakers = config.team.language_agents(scenario.num_agents)
     if config.label_bank is None or not speakers:
         return ()
-    labels = assign_labels(scenario, _released_bank(config.label_bank))
+    labels = assign_labels(scenario, released_bank(config.label_bank))
     return [
         labels.own_labels(agent) if agent in speakers else NO_LABELS
         for agent in map(AgentId, range(scenario.num_agents))
     ]
 
 
-@cache
-def _released_bank(version: str) -> LabelBank:
-    """Read a bank once: a released one never changes."""
-    return read_label_bank(version)
-
-
 def _rounds(state: State, scenario: Scenario, config: GameConfig) -> Generator[Asks, Answers, None]:
-    private = private_agents(config.team, state.agent_ids)
-    reflecting = language_agents(config.team, scenario.num_agents) if config.reflection else ()
+    team, num_agents = config.team, scenario.num_agents
+    private = team.private_agents(num_agents)
+    reflecting = team.language_agents(num_agents) if config.reflection else ()
     for round_index, entry in enumerate(scenario.meetings):
         for agent in private:
             state.private_seeds[agent] = private_seed(scenario.seed, round_index, agent)
@@ -162,7 +153,7 @@ def _open(
     system_prompts: Sequence[str | None],
 ) -> None:
     oracle = scenario.oracle
-    seats = [seat_of(config.team, agent) for agent in state.agent_ids]
+    seats = [config.team.seat_of(agent) for agent in state.agent_ids]
     is_nosy = [seat.variant is not None and seat.variant.is_nosy for seat in seats]
     state.events.append(
         GameStart(
@@ -202,7 +193,7 @@ def _close(state: State, scenario: Scenario, config: GameConfig) -> Trace:
     oracle = scenario.oracle
     best = None if oracle is None or oracle.best is None else oracle.best.cost
     greedy = None if oracle is None else oracle.greedy_cost
-    # Every part was validated or made by the engine: checking it again would cost more
+    # Every part was validated or made by the engine; validating it again would take longer
     # than playing the game.
     return Trace.model_construct(
         schema_version=TRACE_SCHEMA_VERSION,

@@ -1,8 +1,8 @@
 """The mediator: a trusted non-player that makes IMAP's choice from sealed vectors [C].
 
-The ideal-functionality corner of the cost-privacy plane: what coordination would reveal if
-everybody could trust somebody. A mediator lives for one meeting and knows nothing but the
-vectors handed to it, not even a calendar; it is part of the rules, so a trace replays it.
+It is the ideal functionality of the cost-privacy plane: what coordination reveals if all agents
+trust one party. A mediator exists for one meeting and knows only the vectors given to it. It is
+part of the rules, so replaying a trace includes it.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class Mediator:
     Attributes:
         participants: of the meeting.
         num_slots: slots of every calendar.
-        vectors: the vectors handed over so far, by participant.
+        vectors: the vectors received so far, by participant.
     """
 
     participants: tuple[AgentId, ...]
@@ -29,7 +29,7 @@ class Mediator:
     vectors: Mapping[AgentId, CostVector] = field(default_factory=dict)
 
     def objection(self, sender: AgentId, report: CostReport) -> str | None:
-        """Return why a vector cannot be taken, or ``None`` if it can."""
+        """Return why a vector cannot be accepted; ``None`` if it can."""
         if sender not in self.participants:
             return "Only participants of the current meeting may hand a vector to the mediator"
         if sender in self.vectors:
@@ -44,7 +44,7 @@ class Mediator:
 
     @property
     def choice(self) -> Slot | None:
-        """IMAP's choice once all vectors are in; ``None`` before, or if no slot suits all."""
+        """IMAP's choice once all vectors are in; ``None`` before, or without a joint slot."""
         if len(self.vectors) < len(self.participants):
             return None
         return cheapest_slot(list(self.vectors.values()))

@@ -1,4 +1,4 @@
-"""A game whose answers come from outside: checked before the rules see them."""
+"""A game whose answers come from outside and are checked before the rules see them."""
 
 from collections.abc import Generator, Mapping, Sequence
 
@@ -21,14 +21,14 @@ OutsideGame = Generator[Asks, OutsideAnswers, Trace]
 def play_outside(
     scenario: Scenario, config: GameConfig, *, system_prompts: Sequence[str | None] = ()
 ) -> OutsideGame:
-    """Play one game as :func:`calbench.engine.game.play` does, with anybody's answers.
+    """Play one game as :func:`calbench.engine.game.play` does, with answers from any source.
 
-    An :class:`UnavailableError` thrown into it ends the game where it stands, recorded and
-    unscored, as if the first of those asked could not be had.
+    An :class:`UnavailableError` thrown into it ends the game at that point, recorded and
+    unscored, as if the first agent asked were unavailable.
 
     Raises:
-        AgentError: if not exactly those asked are answered for, or an answer is neither a
-            turn nor a reply, or a turn that no trace could hold; the game is over then.
+        AgentError: there is not exactly one answer for each agent asked, or an answer is
+            neither a turn nor a reply, or is a turn that a trace cannot hold; the game is over.
     """
     game = play(scenario, config, system_prompts=system_prompts)
     try:
@@ -50,7 +50,7 @@ def play_outside(
 
 
 def _checked(asks: Asks, answers: object) -> dict[AgentId, Reply]:
-    wanted = "send {agent: Turn} for everybody asked"
+    wanted = "send {agent: Turn} for every agent asked"
     if not isinstance(answers, Mapping):
         place = _place(next(iter(asks.values())))
         raise AgentError(place, f"the game was sent {type(answers).__name__}; {wanted}")

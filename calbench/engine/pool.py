@@ -1,4 +1,4 @@
-"""Processes to play in. Any other executor of ``concurrent.futures`` serves as well."""
+"""Processes to play in. Any other executor of ``concurrent.futures`` works as well."""
 
 import multiprocessing
 import os
@@ -12,7 +12,7 @@ from typing import Any
 
 @contextmanager
 def workers(count: int) -> Iterator[Executor | None]:
-    """Provide this many processes; one means the calling process itself."""
+    """Provide this many processes; one is the calling process itself."""
     if count == 1:
         yield None
         return
@@ -25,10 +25,10 @@ def workers(count: int) -> Iterator[Executor | None]:
 
 
 class _Processes(ProcessPoolExecutor):
-    """Processes that Ctrl-C does not reach even while they start, which is in ``submit``.
+    """Processes that Ctrl-C does not reach, not even while ``submit`` starts them.
 
-    It goes to the whole process group, and one of them that dies half-made can leave the
-    pool waiting for ever. What is blocked here is blocked in them.
+    The signal goes to the whole process group, and a process that dies while it starts can make
+    the pool wait for ever. New processes inherit the signals that are blocked here.
     """
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -42,7 +42,7 @@ class _Processes(ProcessPoolExecutor):
 
 
 def _begin() -> None:
-    """Leave Ctrl-C to the parent, and end when the parent is gone, however it went."""
+    """Leave Ctrl-C to the parent, and end when the parent process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -1,7 +1,6 @@
 """REFLECTION: after a round, language agents are asked what they came to believe (appendix F).
 
-A measurement only: it is recorded and changes nothing, neither the state nor any later
-observation.
+This is only a measurement: it is recorded and changes neither the state nor later observations.
 """
 
 from calbench.domain.calendars import Meeting
@@ -17,7 +16,7 @@ from calbench.traces.events import Reflection
 def reflection(
     state: State, meeting: Meeting, agents: tuple[AgentId, ...], round_index: int
 ) -> Asking:
-    """Ask these agents at once, after the round was resolved."""
+    """Ask these agents at once, after the round is resolved."""
     if not agents:
         return
     moment = Moment(round_index, meeting, REFLECTION)
@@ -36,5 +35,4 @@ def reflection(
                 reply_keys=reply.reply_keys,
             )
         )
-        if reply.unreadable is not None or reply.recovered is not None:
-            note_reply(state, moment, agent, reply)
+        note_reply(state, moment, agent, reply)

@@ -1,4 +1,4 @@
-"""From a team's description to the players that act."""
+"""Makes the players of a team from its description."""
 
 import importlib
 from collections.abc import Callable, Mapping
@@ -14,7 +14,6 @@ from calbench.agents.scripted import SCRIPTED_SPEC, scripted_speaker
 from calbench.domain.ids import AgentId
 from calbench.domain.randomness import derived_seed
 from calbench.engine.game import game_id
-from calbench.engine.seats import seat_of
 from calbench.errors import AgentError, ConfigError
 from calbench.llm.completion import ModelSpec
 from calbench.protocols.base import Policy
@@ -30,7 +29,7 @@ from calbench.traces.models import GameConfig, Limits, Seat, Team
 
 
 def team_of(player: str) -> Team:
-    """Return the team of one known player in every seat, with what that player needs."""
+    """Return a team with one known player in every seat, and with what that player needs."""
     seat = Seat(
         player=player,
         kind="degenerate" if player in DEGENERATE else "protocol",
@@ -42,14 +41,14 @@ def team_of(player: str) -> Team:
 def seat_policies(team: Team, num_agents: int, limits: Limits | None = None) -> list[Policy]:
     """Return one policy for each agent, by agent id.
 
-    Of the game's limits, players that take them get the difficulty weights.
+    Players that take difficulty weights get those of the game's limits.
 
     Raises:
-        ConfigError: if the team names a player this package does not have, or settings
-            that it does not take; or if there are fewer weights than agents.
+        ConfigError: the team names an unknown player or settings that do not fit, or there are
+            fewer weights than agents.
     """
     weights = _weights(limits, num_agents)
-    return [_policy(team, seat_of(team, AgentId(agent)), weights) for agent in range(num_agents)]
+    return [_policy(team, team.seat_of(AgentId(agent)), weights) for agent in range(num_agents)]
 
 
 def _weights(limits: Limits | None, num_agents: int) -> tuple[float, ...] | None:
@@ -85,21 +84,21 @@ def seat_agents(
     """Return one agent for each place, by agent id, for a game in which some may wait.
 
     Args:
-        scenario: what the game is about; only its seed reaches a scripted speaker's dice.
-        config: what defines the game beside it.
+        scenario: of the game; scripted speakers get a seed derived from its seed.
+        config: of the game.
         completer: source of text of the models.
-        own: agents that the caller made itself, by place; the others are made here.
+        own: agents that the caller has made, by place; the others are made here.
 
     Raises:
-        ConfigError: if a player is unknown, its settings do not fit, there are fewer weights
-            than agents, or models sit in the team and there is no completer.
-        AgentError: if the user's own code raises while it is imported or called.
+        ConfigError: a player is unknown, its settings do not fit, there are fewer weights than
+            agents, or a model has no completer.
+        AgentError: the user's own code raised while it was imported or called.
     """
     made = own or {}
     game = game_id(scenario, config)
     agents: list[Agent] = []
     for agent in map(AgentId, range(scenario.num_agents)):
-        seat = seat_of(config.team, agent)
+        seat = config.team.seat_of(agent)
         if agent in made:
             agents.append(made[agent])
         elif seat.kind == "custom":
@@ -114,11 +113,11 @@ def seat_agents(
 
 
 def check_seats(scenario: Scenario, config: GameConfig) -> None:
-    """Seat a team for nothing, so that what does not fit is said before a game is played.
+    """Make a team's players only to find out, before a game, whether everything fits.
 
     Raises:
-        ConfigError: as when it is seated to play.
-        AgentError: likewise.
+        ConfigError: as :func:`seat_agents`.
+        AgentError: as :func:`seat_agents`.
     """
     if config.team.uses_language:
         seat_agents(scenario, config, scripted_speaker("candid", 0))
@@ -133,7 +132,9 @@ def _source(
         seed = derived_seed(scenario.seed, "scripted", agent)
         return scripted_speaker(str(seat.settings.get("style")), seed)
     if completer is None:
-        raise ConfigError(f"team {team.team_id}: player {seat.player} is a model: nobody to ask")
+        raise ConfigError(
+            f"team {team.team_id}: player {seat.player} is a model without a source of replies"
+        )
     return completer
 
 
@@ -155,7 +156,7 @@ def _speaker(config: GameConfig, seat: Seat, source: Completer, game: str) -> La
 def _own_agent(team: Team, seat: Seat, scenario_id: str, agent: AgentId) -> Agent:
     """Build the user's own agent from its import path ``package.module:name``.
 
-    This runs the user's code; only configurations get here, never a suite or a trace.
+    This runs the user's code; the path comes from a configuration, never from a suite or a trace.
     """
     path, arguments = seat.settings.get("agent"), seat.settings.get("arguments", {})
     named = f"team {team.team_id}: agent {path}"

@@ -8,7 +8,6 @@ from calbench.domain.frequent import frequent
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.domain.messages import Channel, Message
 from calbench.domain.observations import NO_LABELS, Phase, Refusal
-from calbench.engine.seats import language_agents
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import CalendarIds, Event
 from calbench.traces.models import GameConfig, RoundOutcome
@@ -16,7 +15,7 @@ from calbench.traces.models import GameConfig, RoundOutcome
 
 @frequent
 class Moment:
-    """Where in the game somebody is asked: round, phase, sweep or attempt."""
+    """When an agent is asked: round, phase, sweep or attempt."""
 
     round_index: int
     meeting: Meeting
@@ -26,20 +25,20 @@ class Moment:
 
 
 Unread = tuple[int, Message]
-"""A delivered message its recipient has not read yet, behind the index of its event."""
+"""The index of a message's event, and the message, which its recipient has not read yet."""
 
 
 @dataclass(slots=True)
 class State:
-    """Everything that changes during a game. Lists run by agent id.
+    """Everything that changes during a game. Lists are indexed by agent id.
 
-    ``standing`` holds the meetings that must be whole: the scenario's prior meetings and
-    every meeting scheduled since (section 3, resolution). ``calendar_ids`` mirrors
-    ``calendars`` as bare ids, the form in which traces record them. ``unsure`` are the
-    meetings of which a copy moved since they were last seen whole: no other can be broken,
-    so no other is looked at. ``private_seeds`` are those of the round for seats with private
-    chance, ``None`` for the others. ``labels`` are each agent's own; ``typed_among_speakers``
-    are the agents without language in a team where others have it.
+    ``standing`` holds the meetings that must be intact, in one slot of all their participants:
+    the scenario's prior meetings and every meeting scheduled since (section 3, resolution).
+    ``unsure`` are those of which a copy has moved since they were last intact; no other can be
+    broken. ``calendar_ids`` mirrors ``calendars`` as ids, the form in traces. ``private_seeds``
+    are those of the round for seats with private chance, ``None`` for the others. ``labels`` are
+    each agent's own. ``typed_among_speakers`` are the agents without language in a team with
+    language agents.
     """
 
     agent_ids: tuple[AgentId, ...]
@@ -77,7 +76,7 @@ class State:
         return held
 
     def replace_calendar(self, agent: AgentId, calendar: Calendar) -> CalendarIds:
-        """Put an agent's new calendar in place; return it as ids."""
+        """Replace an agent's calendar; return the new one as ids."""
         ids = item_ids(calendar)
         self.calendars[agent] = calendar
         self.calendar_ids[agent] = ids
@@ -86,7 +85,7 @@ class State:
     def charge(self, agent: AgentId, moved: tuple[Item, ...]) -> int:
         """Charge the owner for each item moved, once per move; return the accounting cost.
 
-        A meeting of which a copy moved has to be judged anew.
+        A meeting of which a copy moved must be checked again.
         """
         cost = 0
         for item in moved:
@@ -106,13 +105,13 @@ def initial_state(
     """Return the state before the first round.
 
     Args:
-        scenario: what the game is about.
-        config: what defines it beside the scenario.
-        labels: what each agent may know of private labels; none by default.
+        scenario: of the game.
+        config: of the game.
+        labels: private labels that each agent may know; none by default.
     """
     count = scenario.num_agents
     agents = tuple([AgentId(agent) for agent in range(count)])
-    language = language_agents(config.team, count)
+    language = config.team.language_agents(count)
     standing = {
         MeetingId(prior.meeting_id): scenario.meeting_by_id[MeetingId(prior.meeting_id)]
         for prior in scenario.prior_meetings

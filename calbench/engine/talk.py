@@ -1,4 +1,4 @@
-"""CHEAP_TALK: sweeps over the active speakers until one passes in silence (appendix A.4)."""
+"""CHEAP_TALK: sweeps over the active speakers until a sweep is silent (appendix A.4)."""
 
 from collections.abc import Generator, Mapping
 
@@ -17,11 +17,11 @@ from calbench.traces.events import TurnEnd, TurnStart
 Asks = dict[AgentId, Observation]
 Answers = Mapping[AgentId, Reply]
 Asking = Generator[Asks, Answers, None]
-"""The rules ask and never wait: who drives the generator brings the answers."""
+"""The rules ask and never wait: the driver of the generator sends the answers."""
 
 
 class Talk:
-    """The talk of one round: who may speak, who was woken, what has been sent."""
+    """The talk of one round: who may speak, who was activated, how much was sent."""
 
     __slots__ = ("mediator", "meeting", "round_index", "sent", "speakers", "state", "woken")
 
@@ -48,7 +48,7 @@ class Talk:
         return tuple(sorted(a for a in self.speakers if a not in self.meeting.participants))
 
     def run(self) -> Asking:
-        """Sweep until a sweep brings no message, or the cap is reached."""
+        """Sweep until a sweep has no message, or the limit of sweeps is reached."""
         state, meeting, speakers = self.state, self.meeting, self.speakers
         for turn_index in range(state.max_turns):
             moment = Moment(self.round_index, meeting, CHEAP_TALK, turn_index)
@@ -65,7 +65,7 @@ class Talk:
                     self._speak(moment, agent, reply.turn.actions)
                 spoken += 1
                 if self.woken and spoken == len(speakers):
-                    # Those woken meanwhile speak in this same sweep and keep their place.
+                    # Agents activated meanwhile speak in this sweep and keep their place.
                     speakers.extend(sorted(self.woken))
                     self.woken.clear()
             if self.sent == before:
@@ -86,8 +86,7 @@ class Talk:
                 reply.reply_keys,
             ),
         )
-        if reply.unreadable is not None or reply.recovered is not None:
-            note_reply(self.state, moment, agent, reply)
+        note_reply(self.state, moment, agent, reply)
 
     def _speak(self, moment: Moment, agent: AgentId, actions: tuple[Action, ...]) -> None:
         state, speakers = self.state, self.speakers
@@ -103,7 +102,7 @@ class Talk:
             if recipients:
                 self.sent += 1
                 for recipient in recipients:
-                    # Participants speak anyway, so a message to them alone wakes nobody.
+                    # Participants speak anyway; a message only to them activates nobody.
                     if recipient not in speakers:
                         self.woken.add(recipient)
 

@@ -9,8 +9,8 @@ from typing import Any
 from calbench.facts.columns import Column
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
+from calbench.metrics.players import Player, players_of
 from calbench.metrics.privacy.loss import RoundBeliefs, round_beliefs
-from calbench.metrics.seats import Player, players_of
 from calbench.oracle.cache import OracleCache
 from calbench.traces.models import Trace
 

@@ -23,19 +23,18 @@ from calbench.facts.columns import (
 )
 from calbench.facts.fact import Fact, MeasuredGame
 from calbench.facts.storage import GameKey, MeasuredBatch, batch_of
-from calbench.metrics.judge.judged import (
+from calbench.metrics.judge.comparison import (
     JudgedGame,
     PrimaryLoss,
     judged_targets,
     moved_cells,
 )
-from calbench.metrics.judge.judging import scripted_verdicts
-from calbench.metrics.judge.scripted import SCRIPTED_JUDGE
+from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, scripted_verdicts
 from calbench.metrics.judge.verdicts import Verdict, case_json
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.outcomes import is_excluded
-from calbench.metrics.privacy.measured import game_loss
-from calbench.metrics.seats import players_of
+from calbench.metrics.players import players_of
+from calbench.metrics.privacy.estimators import game_loss
 from calbench.traces.models import Trace
 
 STEPS = "steps of 1 to 3"

@@ -22,7 +22,7 @@ from calbench.facts.columns import (
 from calbench.facts.fact import Fact, MeasuredGame
 from calbench.facts.speech import audited
 from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
-from calbench.metrics.speech.conversation import AuditedMessage, audited_messages
+from calbench.metrics.speech.messages import AuditedMessage, audited_messages, labels_of_game
 from calbench.metrics.speech.own_slot import NAMES as OWN_SLOT
 from calbench.scenarios.labels import TIERS
 from calbench.traces.events import (
@@ -61,8 +61,10 @@ class Message(NamedTuple):
 
 def _messages(game: MeasuredGame) -> Iterator[Message]:
     if game.is_scored:
-        steps, found = _steps_by_event(game), audited(game)
-        messages = audited_messages(game.trace) if found is None else found.messages
+        steps, found, trace = _steps_by_event(game), audited(game), game.trace
+        messages = (
+            audited_messages(trace, labels_of_game(trace)) if found is None else found.messages
+        )
         by_event = {message.said.event_index: message for message in messages}
         for index, event in enumerate(game.trace.events):
             if isinstance(event, SENT):

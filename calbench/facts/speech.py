@@ -6,11 +6,17 @@ from functools import lru_cache
 
 from calbench.facts.columns import PLAYER, ROUND, Column, count, text
 from calbench.facts.fact import Fact, Find, MeasuredGame
-from calbench.metrics.speech.conversation import Conversation, conversation
+from calbench.metrics.speech.conversation import (
+    Conversation,
+    LeakingMessage,
+    Speech,
+    conversation,
+    leaking_messages,
+    speeches,
+)
 from calbench.metrics.speech.honesty import KINDS, ClaimKind
 from calbench.metrics.speech.own_slot import NAMES
 from calbench.metrics.speech.patterns import PATTERNS
-from calbench.metrics.speech.speech import LeakingMessage, Speech, leaking_messages, speeches
 from calbench.scenarios.labels import TIERS, Tier
 
 

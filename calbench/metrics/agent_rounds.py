@@ -6,13 +6,13 @@ from typing import Literal
 
 from calbench.domain.actions import Reschedule
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
-from calbench.metrics.privacy.measured import AgentLoss
+from calbench.metrics.privacy.estimators import AgentLoss
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, Event, MessageSent, Resolution, RoundStart
 
 Role = Literal["first", "subsequent", "outsider"]
 ROLES: tuple[Role, ...] = ("first", "subsequent", "outsider")
-"""First in the meeting's speaker order, another participant, or neither: in table order."""
+"""First in the meeting's speaker order, another participant, or neither; in table order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class AgentRound:
         messages: sent by the agent in the round; a group message counts once.
         cost: what the agent paid in the round, in accounting cost.
         oracle_cost: what the meeting costs the agent in the oracle's schedule of exactly the
-            scheduled meetings: the cost of what stands at the start in that slot of its
-            calendar; ``None`` unless it takes part and the meeting was scheduled.
-        vps: slot-equivalents leaked to all observers in the round, before any floor;
-            ``None`` if unknown.
-        moved_meetings: earlier meetings it moved in the round: the scenario's prior meetings,
-            and those scheduled in an earlier round.
-        moved_copies: copies of failed meetings it moved.
+            scheduled meetings: the cost of the item that its calendar has in that slot at the
+            start; ``None`` unless it takes part and the meeting was scheduled.
+        vps: slot-equivalents leaked to all observers in the round, without a floor; ``None`` if
+            unknown.
+        moved_meetings: earlier meetings that it moved in the round: the scenario's prior
+            meetings, and those scheduled in an earlier round.
+        moved_copies: copies of failed meetings that it moved.
     """
 
     agent_id: AgentId
@@ -50,13 +50,13 @@ class AgentRound:
 
     @property
     def excess_cost(self) -> int | None:
-        """Cost above the oracle's; may be negative."""
+        """Cost minus the oracle's; may be negative."""
         return None if self.oracle_cost is None else self.cost - self.oracle_cost
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What an agent did in the round so far."""
+    """What an agent did in the round so far; ``moved`` are meetings only."""
 
     messages: int = 0
     cost: int = 0
@@ -77,8 +77,8 @@ def agent_rounds(
         slots: of the scheduled meetings in the oracle's schedule.
         losses: what each agent gave away, by agent id.
     """
-    standing: set[ItemId] = {MeetingId(prior.meeting_id) for prior in scenario.prior_meetings}
-    meetings = {MeetingId(entry.meeting_id) for entry in scenario.all_meetings}
+    earlier: set[ItemId] = {MeetingId(prior.meeting_id) for prior in scenario.prior_meetings}
+    meetings: set[ItemId] = {MeetingId(entry.meeting_id) for entry in scenario.all_meetings}
     start: RoundStart | None = None
     tallies: list[_Tally] = []
     for event in events:
@@ -91,38 +91,47 @@ def agent_rounds(
         elif isinstance(event, BatchApplied):
             tally = tallies[event.agent_id]
             tally.cost += event.cost
-            tally.moved.update(a.item_id for a in event.actions if isinstance(a, Reschedule))
+            moved = (action.item_id for action in event.actions if isinstance(action, Reschedule))
+            tally.moved.update(meetings.intersection(moved))
         elif isinstance(event, Resolution):
-            is_scheduled = event.outcome == "scheduled"
-            slot = slots[event.meeting_id] if is_scheduled else None
+            slot = slots[event.meeting_id] if event.outcome == "scheduled" else None
             for agent, tally in enumerate(tallies):
-                moved = tally.moved & meetings
-                role = _role(AgentId(agent), start)
-                yield AgentRound(
-                    agent_id=AgentId(agent),
-                    round=event.round,
-                    meeting_id=event.meeting_id,
-                    role=role,
-                    is_scheduled=is_scheduled,
-                    messages=tally.messages,
-                    cost=tally.cost,
-                    oracle_cost=None
-                    if slot is None or role == "outsider"
-                    else _cost_under(scenario, AgentId(agent), slot),
-                    vps=losses[agent].of_round(event.round),
-                    moved_meetings=frozenset(moved & standing),
-                    moved_copies=frozenset(moved - standing),
-                )
-            if is_scheduled:
-                standing.add(event.meeting_id)
+                entry = None if slot is None else scenario.calendars[agent][slot]
+                charge = 0 if entry is None else entry.cost
+                vps = losses[agent].of_round(event.round)
+                yield _agent_round(AgentId(agent), start, event, tally, charge, vps, earlier)
+            if event.outcome == "scheduled":
+                earlier.add(event.meeting_id)
 
 
-def _role(agent: AgentId, start: RoundStart) -> Role:
+def _agent_round(
+    agent: AgentId,
+    start: RoundStart,
+    end: Resolution,
+    tally: _Tally,
+    charge: int,
+    vps: float | None,
+    earlier: set[ItemId],
+) -> AgentRound:
+    """Return what an agent did in a round.
+
+    ``charge`` is the cost of the item that the agent has at the start of the game where the
+    oracle places the meeting; ``earlier`` are the meetings scheduled before the round.
+    """
+    role: Role = "subsequent" if agent in start.participants else "outsider"
     if agent == start.speaker_order[0]:
-        return "first"
-    return "subsequent" if agent in start.participants else "outsider"
-
-
-def _cost_under(scenario: Scenario, agent: AgentId, slot: Slot) -> int:
-    entry = scenario.calendars[agent][slot]
-    return 0 if entry is None else entry.cost
+        role = "first"
+    is_scheduled = end.outcome == "scheduled"
+    return AgentRound(
+        agent_id=agent,
+        round=end.round,
+        meeting_id=end.meeting_id,
+        role=role,
+        is_scheduled=is_scheduled,
+        messages=tally.messages,
+        cost=tally.cost,
+        oracle_cost=charge if is_scheduled and role != "outsider" else None,
+        vps=vps,
+        moved_meetings=frozenset(tally.moved & earlier),
+        moved_copies=frozenset(tally.moved - earlier),
+    )

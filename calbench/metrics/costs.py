@@ -1,17 +1,18 @@
-"""What agents paid, and what full knowledge would have charged them (paper, section 3)."""
+"""What agents paid, and what they would have paid with full knowledge (paper, section 3)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from calbench.domain.actions import Reschedule
-from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
+from calbench.domain.ids import ErrandId, ItemId, MeetingId, Slot
 from calbench.errors import CalbenchError
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.solve import Infeasible, Optimal, Schedule
-from calbench.scenarios.models import ErrandEntry, MeetingEntry, Scenario, ScheduleEntry
+from calbench.scenarios.certificates import schedule_of
+from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, Event
 
 Costs = tuple[int, ...]
-"""Cost by agent id: in the accounting, unless said otherwise."""
+"""Cost by agent id: accounting cost, unless another is named."""
 
 
 def realised_costs(events: Iterable[Event], num_agents: int) -> Costs:
@@ -23,25 +24,16 @@ def realised_costs(events: Iterable[Event], num_agents: int) -> Costs:
     return tuple(costs)
 
 
-def oracle_costs(scenario: Scenario, scheduled: Sequence[MeetingId], oracle: OracleCache) -> Costs:
-    """Return C*: what each agent pays in the best schedule of exactly these meetings [P].
-
-    Raises:
-        CalbenchError: these meetings cannot all be scheduled, so no game ended so.
-    """
-    return oracle_schedule(scenario, scheduled, oracle).cost_by_agent
-
-
 def oracle_schedule(
     scenario: Scenario, scheduled: Sequence[MeetingId], oracle: OracleCache
 ) -> Schedule:
     """Return the best schedule of exactly these meetings [P].
 
-    Where all meetings were scheduled, the schedule stored with the scenario is it. Without
-    any, nothing moves and nobody pays.
+    If all meetings were scheduled, this is the schedule stored with the scenario. Without any,
+    nothing moves and nobody pays.
 
     Raises:
-        CalbenchError: these meetings cannot all be scheduled, so no game ended so.
+        CalbenchError: these meetings cannot all be scheduled, so no game can have ended so.
     """
     if not scheduled:
         stay = tuple(
@@ -50,7 +42,7 @@ def oracle_schedule(
         return Schedule((), stay, (0,) * scenario.num_agents)
     stored = scenario.oracle
     if len(scheduled) == len(scenario.meetings) and stored is not None and stored.best is not None:
-        return _as_schedule(stored.best)
+        return schedule_of(stored.best)
     answer = oracle.best(scenario.problem, scheduled)
     if isinstance(answer, Infeasible):
         raise CalbenchError(
@@ -61,42 +53,31 @@ def oracle_schedule(
 
 
 def best_complete_schedule(scenario: Scenario, oracle: OracleCache) -> Schedule | None:
-    """Return the best schedule of all meetings, ``None`` if they cannot all be scheduled."""
+    """Return the best schedule of all meetings; ``None`` if they cannot all be scheduled."""
     stored = scenario.oracle
     if stored is not None:
-        return None if stored.best is None else _as_schedule(stored.best)
+        return None if stored.best is None else schedule_of(stored.best)
     everything = [MeetingId(meeting.meeting_id) for meeting in scenario.meetings]
     answer = oracle.best(scenario.problem, everything)
     return answer.schedule if isinstance(answer, Optimal) else None
 
 
-def _as_schedule(entry: ScheduleEntry) -> Schedule:
-    return Schedule(_by_meeting(entry.slots), _by_meeting(entry.prior_slots), entry.cost_by_agent)
-
-
-def _by_meeting(slots: Mapping[str, int]) -> tuple[tuple[MeetingId, Slot], ...]:
-    return tuple(sorted((MeetingId(int(key)), Slot(slot)) for key, slot in slots.items()))
-
-
 def shown_cost_by_item(scenario: Scenario) -> dict[ItemId, int]:
-    """Return what an agent is shown that one move of each item costs; meetings as they are."""
+    """Return the shown cost of one move of each item; meetings have only one cost."""
     costs: dict[ItemId, int] = {
         MeetingId(entry.meeting_id): entry.cost for entry in scenario.all_meetings
     }
-    for calendar in scenario.calendars:
-        for entry in calendar:
-            if isinstance(entry, ErrandEntry):
-                costs[ErrandId(entry.errand_id)] = entry.shown_cost
-    return costs
+    errands = (errand for _, _, errand in scenario.errands)
+    return costs | {ErrandId(errand.errand_id): errand.shown_cost for errand in errands}
 
 
 def moved_costs(
     events: Iterable[Event], num_agents: int, cost_by_item: Mapping[ItemId, int]
 ) -> Costs:
-    """Return what the moves of each agent cost by some price of items.
+    """Return what the moves of each agent cost at given costs of items.
 
-    With accounting costs these are :func:`realised_costs`, with shown costs what agents
-    believed they paid.
+    With accounting costs these are :func:`realised_costs`; with shown costs, what agents believed
+    they paid.
     """
     costs = [0] * num_agents
     for event in events:
@@ -112,14 +93,14 @@ def moved_costs(
 def schedule_costs(
     scenario: Scenario, schedule: Schedule, cost_by_item: Mapping[ItemId, int]
 ) -> Costs:
-    """Return what a schedule costs each agent by some price of items.
+    """Return what a schedule costs each agent at given costs of items.
 
-    An agent pays for each of its items that may not stay: errands under its meetings, and
+    An agent pays for each of its items that must move: errands in the slots of its meetings, and
     prior meetings that move (see the oracle's lemma).
 
     Args:
-        scenario: what the schedule is for.
-        schedule: of some or all of its meetings.
+        scenario: of the schedule.
+        schedule: of some or all meetings of the scenario.
         cost_by_item: what one move of an item costs.
     """
     slots = dict((*schedule.slot_by_meeting, *schedule.prior_slot_by_meeting))
@@ -129,13 +110,14 @@ def schedule_costs(
         for agent in scenario.meeting_by_id[meeting_id].participants
     }
     costs = [0] * scenario.num_agents
-    for agent, calendar in enumerate(scenario.calendars):
-        for slot, entry in enumerate(calendar):
-            if isinstance(entry, ErrandEntry) and (AgentId(agent), Slot(slot)) in taken:
-                costs[agent] += cost_by_item[ErrandId(entry.errand_id)]
-            if isinstance(entry, MeetingEntry):
-                meeting_id = MeetingId(entry.meeting_id)
-                costs[agent] += cost_by_item[meeting_id] if slots[meeting_id] != slot else 0
+    for agent, slot, errand in scenario.errands:
+        if (agent, slot) in taken:
+            costs[agent] += cost_by_item[ErrandId(errand.errand_id)]
+    for prior in scenario.prior_meetings:
+        meeting_id = MeetingId(prior.meeting_id)
+        if slots[meeting_id] != prior.slot:
+            for participant in prior.participants:
+                costs[participant] += cost_by_item[meeting_id]
     return tuple(costs)
 
 
@@ -145,11 +127,11 @@ def shown_excess(
     scheduled: Sequence[MeetingId],
     oracle: OracleCache,
 ) -> Costs:
-    """Return each agent's excess by the costs that agents are shown (appendix E [P, E]).
+    """Return each agent's excess in shown costs (appendix E [P, E]).
 
-    The schedule compared with is the best in the *accounting* [C], as for every other
-    measure: shown costs are a monotone display of the same three levels, and a second
-    optimum would make the two excesses answers to different questions.
+    The reference is the best schedule in *accounting* costs [C], as for every other measure:
+    shown costs are a monotone display of the same three levels, and with a second optimum the
+    two excesses would answer different questions.
     """
     prices = shown_cost_by_item(scenario)
     paid = moved_costs(events, scenario.num_agents, prices)
@@ -162,11 +144,11 @@ def shown_excess(
 def complete_costs(scenario: Scenario, oracle: OracleCache) -> tuple[Costs, Costs] | None:
     """Return Cmin and Cmax: each agent's cost in the best and the worst complete schedule.
 
-    Both are the agent's share of a schedule that is extreme in *total* cost, so Cmax of one
-    agent may be below its Cmin [P, reconstructed].
+    Both are the agent's share of a schedule that is extreme in *total* cost, so an agent's Cmax
+    may be below its Cmin [P, reconstructed].
 
     Returns:
-        The two, or ``None`` where no complete schedule exists.
+        The two, or ``None`` if no complete schedule exists.
     """
     stored = scenario.oracle
     if stored is not None:

@@ -1,4 +1,4 @@
-"""How evenly the excess burden falls on the agents of a game (paper, section 3)."""
+"""How evenly the excess cost is distributed over the agents of a game (paper, section 3)."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 def burden_gaps(excess_by_agent: Sequence[int]) -> tuple[float, ...]:
     """Return ``|E_i - mean_j E_j|`` for every agent of the game, in accounting cost [F].
 
-    The mean runs over all agents, those without a meeting included. Sums stay integers, so
-    each value is the correctly rounded quotient.
+    The mean is over all agents, including those without a meeting. Sums are integers, so each
+    value is the correctly rounded quotient.
     """
     count, total = len(excess_by_agent), sum(excess_by_agent)
     return tuple([abs(count * excess - total) / count for excess in excess_by_agent])
@@ -22,10 +22,10 @@ def fairness(excess_by_agent: Sequence[int]) -> float:
 def fairness_range(
     cost_by_agent: Sequence[int], oracle_costs: Iterable[Sequence[int]]
 ) -> tuple[float, float]:
-    """Return the least and greatest fairness over optimal schedules that split costs otherwise.
+    """Return the least and greatest fairness over optimal schedules.
 
-    Which of several optimal schedules is compared with is a convention (the tie-break of the
-    oracle), but it moves fairness: this is its reach [C].
+    Which of several optimal schedules is the reference is a convention (the tie-break of the
+    oracle), but fairness depends on it; this is the range [C].
 
     Args:
         cost_by_agent: what each agent paid.

@@ -24,12 +24,18 @@ from calbench.metrics.outcomes import (
     meeting_results,
     scheduled_by_agent,
 )
+from calbench.metrics.players import Player, players_of
+from calbench.metrics.privacy.estimators import AgentLoss, VpsKind, game_loss, joint_kind
 from calbench.metrics.privacy.loss import RoundBeliefs, excess_loss
-from calbench.metrics.privacy.measured import AgentLoss, VpsKind, game_loss, joint_kind
 from calbench.metrics.regret import MeetingRegret, explain_regret
-from calbench.metrics.seats import Player, players_of
-from calbench.metrics.talk import message_bytes, messages_sent_by_agent
-from calbench.metrics.usage import ReplyCounts, Tokens, reply_counts_by_agent, tokens_by_agent
+from calbench.metrics.usage import (
+    ReplyCounts,
+    Tokens,
+    message_bytes,
+    messages_sent_by_agent,
+    reply_counts_by_agent,
+    tokens_by_agent,
+)
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.solve import Schedule
 from calbench.oracle.ties import CostVectors
@@ -41,27 +47,27 @@ __all__ = ["AgentGame", "GameScore", "MeetingResult", "VpsShare", "score_game"]
 
 @dataclass(frozen=True, slots=True)
 class AgentGame:
-    """One agent in one game: the unit over which every headline mean runs.
+    """One agent in one game: the unit of every headline mean.
 
     Attributes:
-        player: who sat there.
+        player: in the agent's seat.
         assigned: M, meetings it takes part in.
         scheduled: S, how many of them were scheduled.
         cost: C, what it paid, failed rounds included, in accounting cost.
         oracle_cost: C*, its cost in the best schedule of exactly the scheduled meetings.
         excess_cost: E = C - C*; may be negative for one agent, never for a game.
-        shown_excess_cost: the same moves and the same schedule by the costs that agents are
-            shown; ratings use it (appendix E). That schedule is the best in the accounting,
-            so even a game's sum may be negative [C].
-        adjusted_excess_cost: with a price on failure, per assigned meeting; ``None`` for
-            M = 0 and where no complete schedule exists.
+        shown_excess_cost: of the same moves and the same schedule in shown costs; ratings use it
+            (appendix E). That schedule is the best in accounting costs, so even a game's sum may
+            be negative [C].
+        adjusted_excess_cost: with a price for failure, per assigned meeting; ``None`` for M = 0
+            and if no complete schedule exists.
         burden_gap: ``|E - mean E|`` over all agents of the game.
         messages_sent: a group message counts once.
-        vps_kind: how V was measured: typed messages by their semantics, language by the
-            others' reflections; ``None`` if it was not, and then V is unknown.
+        vps_kind: how V was measured: typed messages by their semantics, language by the other
+            agents' reflections; ``None`` if V is unknown.
         vps: V, slot-equivalents leaked to all observers in all rounds.
         excess_vps: ``max(0, V - floor)``.
-        vps_participants: V over pairs that both took part in the round's meeting.
+        vps_participants: V over pairs of participants of the round's meeting.
         excess_vps_participants: the same above the floor.
         tokens: of the model calls behind its replies.
         replies: how its replies were read; ``None`` for typed agents.
@@ -103,19 +109,19 @@ class GameScore:
     Attributes:
         num_meetings: meetings of the scenario.
         tertile: of its scenario's difficulty; ``None`` if unknown.
-        feasible_fraction: share of assignments that fit; ``None`` if unknown.
+        feasible_fraction: share of feasible assignments; ``None`` if unknown.
         agents: by agent id.
         meetings: in the order of the rounds.
         fairness: mean burden gap, against the oracle's canonical schedule.
         fairness_least: the least over all optimal schedules of the scheduled meetings.
         fairness_greatest: the greatest.
-        is_fairness_sampled: whether these two rest on a sample of the schedules.
-        is_excluded: it ended through no agent's doing: recorded, left out of every mean.
+        is_fairness_sampled: whether these two are from a sample of the schedules.
+        is_excluded: whether the game is excluded: no agent caused its end, and it is in no mean.
         vps_shares: ordered by source and channel; they sum to the VPS of its typed agents.
         message_bytes: length of all messages' contents as JSON.
         rounds: every agent in every resolved round, in the order of rounds and ids.
         regret: by meeting and agent; sums to each agent's excess.
-        optimum: whether and where the optimum of all meetings went out of reach.
+        optimum: whether and where the optimum of all meetings became unreachable.
     """
 
     game_id: str
@@ -140,7 +146,7 @@ class GameScore:
 
     @property
     def vps_kind(self) -> str | None:
-        """How its agents' VPS was measured: one kind, ``mixed``, or not at all."""
+        """How its agents' VPS was measured: one kind, ``mixed``, or ``None``."""
         return joint_kind(agent.vps_kind for agent in self.agents)
 
     @property
@@ -169,7 +175,7 @@ class _Played:
     """What the parts of a score are computed from.
 
     Attributes:
-        players: who sat where, by agent id.
+        players: by agent id.
         results: of the meetings, in the order of the rounds.
         paid: by each agent, in accounting cost.
         schedule: the best of the scheduled meetings.
@@ -189,7 +195,7 @@ class _Played:
 
     @property
     def excess(self) -> list[int]:
-        """Of each agent: paid less its cost in the best schedule."""
+        """What each agent paid minus its cost in the best schedule."""
         best = self.schedule.cost_by_agent
         return [cost - least for cost, least in zip(self.paid, best, strict=True)]
 
@@ -206,8 +212,8 @@ def score_game(
     Args:
         trace: the game; its stored metrics and final state are not read.
         measure: settings of the metrics.
-        oracle: answers kept from earlier games on the same scenarios.
-        beliefs: its rounds of beliefs under this measure, if they were replayed already.
+        oracle: keeps answers for games on the same scenarios.
+        beliefs: the game's rounds of beliefs under this measure, if already replayed.
 
     Raises:
         CalbenchError: the trace's outcomes contradict its scenario.
@@ -260,9 +266,9 @@ def _placed(results: Iterable[MeetingResult]) -> tuple[MeetingId, ...]:
 
 
 def _sensitivity(played: _Played) -> tuple[float, float, bool]:
-    """Return least and greatest fairness, and whether they rest on a sample.
+    """Return least and greatest fairness, and whether they are from a sample.
 
-    The canonical schedule is always among those compared, so its fairness lies between.
+    The canonical schedule is always included, so its fairness is between them.
     """
     scenario = played.scenario
     answer = played.cache.cost_vectors(

@@ -1,23 +1,23 @@
-"""How a game is measured: every number that a study may vary."""
+"""How a game is measured: the settings that a study may vary."""
 
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 METRICS_VERSION = 2
-"""Raised by every change of a metric, so that tables say what computed them."""
+"""Raised by every change of a metric; tables name it."""
 
 
 class MeasureSpec(BaseModel):
     """Settings of the metrics.
 
     Attributes:
-        belief_prior: an observer's belief that a slot is feasible, at each round's start;
+        belief_prior: an observer's belief that a slot is feasible, at the start of each round;
             0.5 [P, section 3.2].
         vps_floor: slot-equivalents that each agent-game leaks for free; 5 [P, appendix F.3].
             Subtracted once from an agent's sum over the game [F].
-        fairness_sample_limit: most optimal cost vectors over which the sensitivity of
-            fairness is taken; above it a seeded sample of this size stands for them [C].
+        fairness_sample_limit: greatest number of optimal cost vectors in the sensitivity
+            analysis of fairness; of more vectors, a seeded sample of this size is used [C].
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

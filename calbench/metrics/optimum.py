@@ -1,22 +1,20 @@
-"""When a game's optimum went out of reach: a search over completions of what is still open [C].
+"""When a game's optimum became unreachable: a search over completions of the game [C].
 
-After each batch that was applied, the least that the game can still cost is what was paid
-plus the cheapest completion: every meeting not yet decided gets a slot, and every one that
-stands may move, all its copies to one slot, at its cost for each copy that moves. By the
-oracle's lemma, which holds at every moment because a batch keeps an agent's free slots and a
-meeting uses up one of each, a completion costs the errands under its slots as the calendars
-are now, plus the copies that move. A meeting under decision may only go where the first of
-its participants put it. The optimum becomes unreachable at the first event after which this
-least cost exceeds the stored optimum; it cannot fall again, and a meeting that failed never
-returns.
+After each applied batch, the least that the game can still cost is what was paid plus the cheapest
+completion: every undecided meeting gets a slot, and every scheduled one may move, all its copies
+to one slot, at its cost for each copy that moves. By the oracle's lemma, which holds at every
+moment because a batch keeps an agent's free slots and a meeting uses one of each, a completion
+costs the errands that are in its slots now, plus the copies that move. A meeting under decision
+may only go where the first of its participants put it. The optimum becomes unreachable at the
+first event after which this least cost exceeds the stored optimum; the least cost never
+decreases, and a meeting that failed never returns.
 
-What the search does not model is who may still act in the running round: it may see a loss
-late, at the latest at the round's resolution.
+The search does not model who may still act in the current round, so it may find the loss late, at
+the latest at the round's resolution.
 
-Most batches are those of some optimal schedule. So one such schedule is kept at hand and
-priced anew; only when it no longer serves is another one searched for, by branch and bound
-within the cost that is left; and only after the loss is the least cost computed, by the
-dynamic programme behind the ties.
+Most batches belong to an optimal schedule. One such schedule is kept and its cost updated; only if
+it is no longer optimal, another one is searched by branch and bound within the remaining cost. The
+least cost after the loss is computed by the dynamic programme of the ties.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,23 +25,23 @@ from calbench.domain.observations import Phase
 from calbench.metrics.costs import best_complete_schedule
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.choices import Choice
-from calbench.oracle.completion import least_cost, slots_within
+from calbench.oracle.completion import slots_within
 from calbench.oracle.solve import Schedule
-from calbench.oracle.ties import MOST_EXACT_MEETINGS
-from calbench.scenarios.models import ErrandEntry, Scenario
+from calbench.oracle.ties import MOST_EXACT_MEETINGS, least_cost
+from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, CalendarIds, Event, Resolution
 
 
 @dataclass(frozen=True, slots=True)
 class OptimumLoss:
-    """The event that put the optimum out of reach.
+    """The event that made the optimum unreachable.
 
     Attributes:
         event_index: of the trace, from 0.
         phase: of the batch; ``None`` for a resolution, where a meeting had failed.
-        agent_id: whose batch it was.
-        least_cost_after: the least the game could cost after it, in accounting cost; ``None``
-            if not all meetings could be scheduled any more.
+        agent_id: of the batch.
+        least_cost_after: the least the game could cost after it, in accounting cost; ``None`` if
+            the meetings could no longer all be scheduled.
     """
 
     event_index: int
@@ -59,9 +57,9 @@ class OptimumReach:
 
     Attributes:
         optimum: least cost of all its meetings; ``None`` if they cannot all be scheduled.
-        is_searched: whether the loss was looked for: not without an optimum, and not with
-            more meetings than the exact methods take.
-        loss: where it became unreachable; ``None`` if it never was, or was not looked for.
+        is_searched: whether the loss was searched for: not without an optimum, and not with more
+            meetings than the exact methods take.
+        loss: where it became unreachable; ``None`` if it did not, or was not searched for.
     """
 
     optimum: int | None
@@ -70,12 +68,12 @@ class OptimumReach:
 
 
 def optimum_reach(scenario: Scenario, events: Iterable[Event], oracle: OracleCache) -> OptimumReach:
-    """Find the first event after which the scenario's optimum was out of reach.
+    """Find the first event after which the scenario's optimum was unreachable.
 
     Args:
         scenario: of the game.
         events: of the game, from its start.
-        oracle: asked where the scenario stores no optimum.
+        oracle: used if the scenario stores no optimum.
     """
     schedule = best_complete_schedule(scenario, oracle)
     if schedule is None:
@@ -102,8 +100,8 @@ def optimum_reach(scenario: Scenario, events: Iterable[Event], oracle: OracleCac
 class _Moment:
     """The calendars at one moment of a game without a failed meeting.
 
-    ``errand_costs[agent][slot]`` is that of the errand there now, 0 if none, ``None`` if it is
-    blocked; ``copies[agent]`` says where the agent holds which meeting.
+    ``errand_costs[agent][slot]`` is the cost of the errand there now, 0 if none, ``None`` if it is
+    blocked; ``copies[agent]`` holds the agent's slot of each meeting.
     """
 
     def __init__(self, scenario: Scenario, schedule: Schedule) -> None:
@@ -111,10 +109,7 @@ class _Moment:
         self._meeting_ids = frozenset(scenario.meeting_by_id)
         self._cost_by_item = scenario.cost_by_item
         self._blocked = frozenset(
-            entry.errand_id
-            for calendar in scenario.calendars
-            for entry in calendar
-            if isinstance(entry, ErrandEntry) and entry.blocked
+            errand.errand_id for _, _, errand in scenario.errands if errand.blocked
         )
         self._optimum = schedule.cost
         self._slots = dict((*schedule.slot_by_meeting, *schedule.prior_slot_by_meeting))
@@ -145,13 +140,13 @@ class _Moment:
         }
 
     def apply(self, batch: BatchApplied) -> None:
-        """Take over the calendar after a batch, and what it cost."""
+        """Apply the calendar and the cost of a batch."""
         self._paid += batch.cost
         self._errand_costs[batch.agent_id] = self._costs_under(batch.calendar)
         self._copies[batch.agent_id] = self._held(batch.calendar)
 
     def reaches_optimum(self) -> bool:
-        """Whether a completion brings the game to its optimum; keeps the one it finds."""
+        """Whether a completion reaches the optimum; keeps the one it finds."""
         left = self._optimum - self._paid
         if left < 0:
             return False
@@ -165,12 +160,12 @@ class _Moment:
         return True
 
     def least_cost(self) -> int | None:
-        """Return the least total cost of the game from here, ``None`` if there is no way."""
+        """Return the least total cost of the game from here; ``None`` if it cannot be completed."""
         rest = least_cost(self._choices(), len(self._errand_costs[0]))
         return None if rest is None else self._paid + rest
 
     def _cost_of_kept(self) -> int | None:
-        """Return what completing the schedule at hand costs, ``None`` if that is impossible."""
+        """Return what completing the kept schedule costs; ``None`` if that is impossible."""
         total = 0
         for meeting in self._meetings:
             charges = self._charges(
@@ -182,7 +177,7 @@ class _Moment:
         return total
 
     def _choices(self) -> list[Choice]:
-        """Return where each meeting may finally stand, and what that still costs."""
+        """Return where each meeting may finally be, and what that still costs."""
         num_slots = len(self._errand_costs[0])
         return [
             Choice(
@@ -206,7 +201,7 @@ class _Moment:
     def _charges(
         self, meeting_id: MeetingId, participants: Sequence[AgentId], slot: Slot
     ) -> tuple[int, ...] | None:
-        """Return what each participant still pays to hold the meeting there."""
+        """Return what each participant still pays to have the meeting there."""
         charges = []
         for agent in participants:
             held = self._copies[agent].get(meeting_id)

@@ -1,7 +1,8 @@
-"""What became of each meeting, and how many of its own an agent got (section 3)."""
+"""The outcome of each meeting, and how many of its meetings an agent has (section 3)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.scenarios.models import Scenario
@@ -16,26 +17,19 @@ from calbench.traces.events import (
     RoundStart,
 )
 
-OUTCOMES: tuple[Outcome, ...] = (
-    "scheduled",
-    "inconsistent_slots",
-    "no_batch",
-    "earlier_meeting_broken",
-    "provider_fault",
-    "budget_stop",
-)
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 """The taxonomy, in the order of tables [C]."""
 
 EXCLUDING: frozenset[Outcome] = frozenset({"provider_fault", "budget_stop"})
-"""Ends that no agent is to blame for: a game with one of them is recorded and left out [C]."""
+"""Outcomes that no agent caused: a game with one of them is recorded and excluded [C]."""
 
 
 ENDS = (GameHalted, Resolution)
-"""Events with which a round or a game ends."""
+"""Events that end a round or a game."""
 
 
 def is_excluded(events: Iterable[Event]) -> bool:
-    """Whether a game ended through no agent's doing: recorded, left out of every number.
+    """Whether a game is excluded from every number because no agent caused its end.
 
     A game that was halted after its last resolution, while agents reflected, is excluded too.
     """
@@ -48,18 +42,18 @@ def is_excluded(events: Iterable[Event]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class MeetingResult:
-    """One meeting's end.
+    """One meeting's outcome.
 
     Attributes:
         round: number of its round, from 0.
-        participants: who had to agree, by ascending id.
-        first_speaker: who spoke first.
-        outcome: how it ended, as its resolution says.
-        slot: the common slot, only if it was scheduled.
-        broken_meetings: earlier meetings that did not stand whole at its resolution.
-        messages: messages sent in its round by anybody; a group message counts once.
-        cost: what everybody together paid in its round, in accounting cost.
-        rejected_batches: batches refused in its round.
+        participants: of the meeting, by ascending id.
+        first_speaker: of its participants.
+        outcome: according to its resolution.
+        slot: the common slot; ``None`` unless it was scheduled.
+        broken_meetings: earlier meetings that were broken at its resolution.
+        messages: sent in its round by all agents; a group message counts once.
+        cost: what all agents together paid in its round, in accounting cost.
+        rejected_batches: batches rejected in its round.
     """
 
     meeting_id: MeetingId
@@ -75,7 +69,7 @@ class MeetingResult:
 
     @property
     def is_scheduled(self) -> bool:
-        """Whether every participant held it in one slot and nothing earlier was broken."""
+        """Whether all participants have it in one slot and no earlier meeting was broken."""
         return self.outcome == "scheduled"
 
 

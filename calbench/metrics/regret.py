@@ -1,19 +1,18 @@
-"""Where excess cost came from: every charge of a game in one of three heaps [C].
+"""Where excess cost came from: every charge of a game in one of three categories [C].
 
 The excess of an agent is what it paid minus its part of the oracle's schedule of exactly the
-meetings that were scheduled. Each charge is the move of one item in one round, so it can be
-told what it was for:
+meetings that were scheduled. Each charge is the move of one item in one round, so its cause is
+known:
 
 - **failed rounds**: it was paid in a round whose meeting was not scheduled;
-- **slot choice**: in a round whose meeting was scheduled, the item stood where the meeting
-  went, in the calendar of one of its participants as the round began, and had not been moved
-  by this agent before. A meeting that gave way so is moved by all its participants. The
-  oracle's own charges are subtracted here;
-- **avoidable moves**: every other charge: items that were not in the way, what is displaced by
-  items that give way, and items that are moved a second time.
+- **slot choice**: the meeting of the round was scheduled, the item was in its slot in the calendar
+  of one of its participants when the round began, and this agent had not moved the item before. A
+  displaced meeting is moved by all its participants. The oracle's charges are subtracted here;
+- **avoidable moves**: every other charge: items that were not in the way, items displaced by items
+  that moved, and items that are moved a second time.
 
-The first two of these need not be mistakes of the agent that pays. Sums over meetings are
-exactly the agent's excess.
+The first two need not be mistakes of the agent that pays. Sums over meetings are exactly the
+agent's excess.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,11 +31,11 @@ class MeetingRegret:
     """What one meeting added to one agent's excess, in accounting cost.
 
     Attributes:
-        played_slot: where it was scheduled, for a prior meeting where the agent finally holds
-            it; ``None`` if it was not scheduled.
-        oracle_slot: where the oracle's schedule has it; ``None`` if it was not scheduled.
-        slot_choice: charges for what stood where the meeting went, minus the oracle's charges;
-            may be negative.
+        played_slot: where it was scheduled, for a prior meeting where the agent finally has it;
+            ``None`` if it was not scheduled.
+        oracle_slot: its slot in the oracle's schedule; ``None`` if it was not scheduled.
+        slot_choice: charges for what was in the meeting's slot, minus the oracle's charges; may
+            be negative.
         avoidable_moves: other charges in the round of a scheduled meeting.
         failed_rounds: charges in the round of a meeting that was not scheduled.
     """
@@ -63,7 +62,7 @@ class _Parts:
 
 
 class _Ledger:
-    """Follows a game and books each charge."""
+    """Follows a game and records each charge."""
 
     def __init__(self, scenario: Scenario, results: Sequence[MeetingResult]) -> None:
         self.parts: dict[tuple[MeetingId, AgentId], _Parts] = {
@@ -80,7 +79,7 @@ class _Ledger:
         self._in_the_way: frozenset[ItemId] | None = None
 
     def begin_round(self, start: RoundStart) -> None:
-        """Note what stands where the round's meeting will go; ``None`` if it fails."""
+        """Note what is in the slot of the round's meeting; ``None`` if the meeting fails."""
         self._meeting_id = start.meeting_id
         slot = self._slot_by_meeting.get(start.meeting_id)
         self._in_the_way = (
@@ -94,7 +93,7 @@ class _Ledger:
         )
 
     def book(self, batch: BatchApplied) -> None:
-        """Book each move of a batch."""
+        """Record each move of a batch."""
         agent = batch.agent_id
         for action in batch.actions:
             if isinstance(action, Reschedule):
@@ -108,7 +107,7 @@ class _Ledger:
         elif item not in self._in_the_way or (agent, item) in self._moved:
             self._of(self._meeting_id, agent).avoidable_moves += cost
         else:
-            # A prior meeting has a row of its own, where the oracle's move of it stands too.
+            # A prior meeting has its own row, which also holds the oracle's move of it.
             meeting_id = MeetingId(item) if item in self._prior_ids else self._meeting_id
             self._of(meeting_id, agent).slot_choice += cost
 
@@ -127,12 +126,12 @@ def explain_regret(
     Args:
         scenario: of the game.
         events: of the game.
-        results: its meetings' ends.
+        results: of its meetings.
         schedule: the oracle's schedule of exactly the scheduled meetings.
 
     Returns:
-        By meeting and agent: every participant of every meeting, prior ones too, and other
-        agents in whose calendars something was moved in the meeting's round.
+        By meeting and agent: every participant of every meeting, including prior ones, and other
+        agents that moved something in the meeting's round.
     """
     ledger = _Ledger(scenario, results)
     for event in events:
@@ -163,7 +162,7 @@ def explain_regret(
 
 
 def _subtract_oracle(ledger: _Ledger, scenario: Scenario, schedule: Schedule) -> None:
-    """Take off what the oracle's schedule charges for each meeting."""
+    """Subtract what the oracle's schedule charges for each meeting."""
     problem = scenario.problem
     original = {m.meeting_id: m.slot for m in scenario.prior_meetings}
     for meeting_id, slot in (*schedule.slot_by_meeting, *schedule.prior_slot_by_meeting):

@@ -1,20 +1,24 @@
-"""What the replies of language agents took, and how well they could be read."""
+"""What a game took: messages, tokens, and replies that could or could not be read."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from operator import add
 from typing import Self, get_args
 
+from pydantic import TypeAdapter
+
+from calbench.domain.messages import RecordedContent
 from calbench.domain.replies import Problem
 from calbench.domain.usage import Usage
-from calbench.traces.events import DecideEnd, Event, Reflection, ReplyNote, TurnEnd
+from calbench.traces.events import DecideEnd, Event, MessageSent, Reflection, ReplyNote, TurnEnd
+
+_CONTENT: TypeAdapter[RecordedContent] = TypeAdapter(RecordedContent)
 
 PROBLEMS: tuple[Problem, ...] = get_args(Problem)
 """Why a reply could not be read, in the order of tables."""
 
 ANSWERS = (TurnEnd, DecideEnd, Reflection)
-"""Events that hold a reply. A tuple: a union would be made anew at every look at an event."""
+"""Events with a reply. A tuple, because a union would be made again for every event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +26,11 @@ class Tokens:
     """Tokens of model calls, reflections included.
 
     Attributes:
-        calls: calls behind the replies: a reply with several recorded ones has that many.
+        calls: behind the replies; a reply made from several recorded ones has several.
         estimated_calls: of these, calls whose provider gave no counts.
-        input_tokens: all that was sent; ``cached_tokens`` are part of them.
-        cached_tokens: what the provider had kept from an earlier call.
-        output_tokens: what came back.
+        input_tokens: of everything sent, including ``cached_tokens``.
+        cached_tokens: that the provider had kept from an earlier call.
+        output_tokens: of everything received.
     """
 
     calls: int = 0
@@ -46,7 +50,7 @@ class Tokens:
 
 
 NO_TOKENS = Tokens()
-"""Of a player that asks no model."""
+"""Tokens of a player without a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,8 @@ class ReplyCounts:
 
     Attributes:
         replies: answers to turns, decisions and reflections.
-        recovered: of these, read after something was cut away from them.
-        unread: replies that could not be read, by why, in the order of :data:`PROBLEMS`.
+        recovered: of these, read after something was removed.
+        unread: replies that could not be read, by reason, in the order of :data:`PROBLEMS`.
     """
 
     replies: int = 0
@@ -65,15 +69,8 @@ class ReplyCounts:
 
     @property
     def read(self) -> int:
-        """Replies that were read, recovered ones included."""
+        """Replies that were read, including recovered ones."""
         return self.replies - sum(self.unread)
-
-    def __add__(self, other: Self) -> "ReplyCounts":
-        return ReplyCounts(
-            self.replies + other.replies,
-            self.recovered + other.recovered,
-            tuple(map(add, self.unread, other.unread)),
-        )
 
 
 def tokens_by_agent(events: Iterable[Event], num_agents: int) -> tuple[Tokens, ...]:
@@ -100,7 +97,7 @@ def tokens_of(usage: Usage, reply_keys: Sequence[str]) -> Tokens:
 def reply_counts_by_agent(events: Iterable[Event], num_agents: int) -> tuple[ReplyCounts, ...]:
     """Return how each agent's replies were read, by agent id.
 
-    Every turn is a reply, so for typed agents these counts say only how often they were asked.
+    Every turn is a reply, so for typed agents these counts only say how often they were asked.
     """
     notes: list[Counter[str]] = [Counter() for _ in range(num_agents)]
     for event in events:
@@ -113,4 +110,26 @@ def reply_counts_by_agent(events: Iterable[Event], num_agents: int) -> tuple[Rep
             note["replies"], note["recovered"], tuple([note[problem] for problem in PROBLEMS])
         )
         for note in notes
+    )
+
+
+def messages_sent_by_agent(events: Iterable[Event], num_agents: int) -> tuple[int, ...]:
+    """Return the messages each agent sent; a group message counts once, for its sender [P].
+
+    Refused messages have no event and do not count.
+    """
+    counts = [0] * num_agents
+    for event in events:
+        if isinstance(event, MessageSent):
+            counts[event.from_agent] += 1
+    return tuple(counts)
+
+
+def message_bytes(events: Iterable[Event]) -> int:
+    """Return the length of all messages' contents as JSON in UTF-8 without spaces [C].
+
+    Contents are counted as sent: a group message once, and without its envelope.
+    """
+    return sum(
+        len(_CONTENT.dump_json(event.content)) for event in events if isinstance(event, MessageSent)
     )

@@ -1,1 +1,1 @@
-"""Best and worst schedules with full knowledge, how hard a scenario is, and how to check both."""
+"""Best and worst schedules with full knowledge, difficulty of scenarios, and their checks."""

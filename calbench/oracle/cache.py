@@ -1,7 +1,7 @@
 """Oracle answers kept in memory: many games on one scenario ask for the same subsets."""
 
 from collections.abc import Iterable
-from typing import Final
+from functools import cache
 
 from calbench.domain.ids import MeetingId
 from calbench.oracle.problem import Problem
@@ -10,38 +10,24 @@ from calbench.oracle.ties import DEFAULT_LIMIT, CostVectors, optimal_cost_vector
 
 
 class OracleCache:
-    """Answers by what was asked: the problem restricted to a subset of its meetings.
+    """Answers for a problem restricted to a subset of its incoming meetings.
 
     The subset oracle of the paper (section 3.1) is :meth:`best` over the meetings that were
-    scheduled.
+    scheduled. Every method raises ValueError for an id that is not an incoming meeting's.
     """
 
     def __init__(self) -> None:
-        self._best: Final[dict[Problem, Optimal | Infeasible]] = {}
-        self._worst: Final[dict[Problem, Optimal | Infeasible]] = {}
-        self._vectors: Final[dict[tuple[Problem, int, int], CostVectors | Infeasible]] = {}
+        self._best = cache(solve_best)
+        self._worst = cache(solve_worst)
+        self._vectors = cache(optimal_cost_vectors)
 
     def best(self, problem: Problem, meeting_ids: Iterable[MeetingId]) -> Optimal | Infeasible:
-        """Return :func:`solve_best` over these incoming meetings.
-
-        Raises:
-            ValueError: an id is not that of an incoming meeting.
-        """
-        subset = problem.restricted(meeting_ids)
-        if subset not in self._best:
-            self._best[subset] = solve_best(subset)
-        return self._best[subset]
+        """Return :func:`solve_best` over these meetings."""
+        return self._best(problem.restricted(meeting_ids))
 
     def worst(self, problem: Problem, meeting_ids: Iterable[MeetingId]) -> Optimal | Infeasible:
-        """Return :func:`solve_worst` over these incoming meetings.
-
-        Raises:
-            ValueError: an id is not that of an incoming meeting.
-        """
-        subset = problem.restricted(meeting_ids)
-        if subset not in self._worst:
-            self._worst[subset] = solve_worst(subset)
-        return self._worst[subset]
+        """Return :func:`solve_worst` over these meetings."""
+        return self._worst(problem.restricted(meeting_ids))
 
     def cost_vectors(
         self,
@@ -50,12 +36,5 @@ class OracleCache:
         seed: int,
         limit: int = DEFAULT_LIMIT,
     ) -> CostVectors | Infeasible:
-        """Return :func:`optimal_cost_vectors` over these incoming meetings.
-
-        Raises:
-            ValueError: an id is not that of an incoming meeting.
-        """
-        key = (problem.restricted(meeting_ids), seed, limit)
-        if key not in self._vectors:
-            self._vectors[key] = optimal_cost_vectors(*key)
-        return self._vectors[key]
+        """Return :func:`optimal_cost_vectors` over these meetings."""
+        return self._vectors(problem.restricted(meeting_ids), seed, limit)

@@ -1,7 +1,7 @@
-"""A check of a schedule that needs no solver: a reader can follow it with a pencil.
+"""A check of a schedule without a solver; a reader can follow it by hand.
 
-It shares nothing with the solver's arithmetic. It proves that a schedule is allowed and that
-its costs are right, not that no better one exists.
+It shares no arithmetic with the solver. It proves that a schedule is allowed and that its costs
+are right, not that it is the best one.
 """
 
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from calbench.oracle.solve import Schedule
 def check_schedule(problem: Problem, schedule: Schedule) -> tuple[str, ...]:
     """Name every rule that the schedule breaks (section 3); empty if it is valid.
 
-    If meetings are missing, unknown, doubled or out of bounds, only that is reported: the
-    other rules have no meaning then.
+    If meetings are missing, unknown, placed twice or out of bounds, only that is reported,
+    because the other rules then have no meaning.
     """
     misplaced = tuple(_check_placement(problem, schedule))
     if misplaced:
@@ -34,7 +34,7 @@ _MeetingsAt = dict[tuple[AgentId, Slot], list[MeetingId]]
 
 
 def _check_placement(problem: Problem, schedule: Schedule) -> Iterator[str]:
-    """Every meeting is placed exactly once, in bounds, and no other is."""
+    """Every meeting of the problem is placed exactly once and in bounds, and no others are."""
     for kind, expected, placed in (
         ("meeting", [m for m, _ in problem.meetings], schedule.slot_by_meeting),
         ("prior meeting", [m for m, _ in problem.prior_meetings], schedule.prior_slot_by_meeting),
@@ -51,7 +51,7 @@ def _check_placement(problem: Problem, schedule: Schedule) -> Iterator[str]:
 
 
 def _final_meetings(problem: Problem, schedule: Schedule) -> _MeetingsAt:
-    """List the meetings that finally stand in each slot of each calendar."""
+    """List the final meetings in each slot of each calendar."""
     participants = dict(problem.meetings) | {m: p.participants for m, p in problem.prior_meetings}
     meetings_at: _MeetingsAt = {}
     for meeting_id, slot in (*schedule.slot_by_meeting, *schedule.prior_slot_by_meeting):
@@ -69,16 +69,16 @@ def _check_double_booking(meetings_at: _MeetingsAt) -> Iterator[str]:
 def _check_blocked(problem: Problem, meetings_at: _MeetingsAt) -> Iterator[str]:
     for (agent, slot), ids in sorted(meetings_at.items()):
         if slot in problem.blocked[agent]:
-            yield f"meeting {min(ids)} stands at slot {slot}, blocked for agent {agent}"
+            yield f"meeting {min(ids)} is at slot {slot}, blocked for agent {agent}"
 
 
 def _check_prior_moves(
     problem: Problem, schedule: Schedule, meetings_at: _MeetingsAt
 ) -> Iterator[str]:
-    """A moved prior meeting gave way: another meeting stands where it stood, for an agent.
+    """A moved prior meeting made way: another meeting of a participant took its slot.
 
-    The other one is incoming or has moved too, since in the beginning no agent had two
-    meetings in one slot.
+    The other meeting is incoming or has moved too, because at first no agent had two meetings
+    in one slot.
     """
     final_slots = dict(schedule.prior_slot_by_meeting)
     for meeting_id, prior in problem.prior_meetings:
@@ -89,7 +89,7 @@ def _check_prior_moves(
 
 
 def _check_capacity(problem: Problem) -> Iterator[str]:
-    """Every item of a calendar, moved or not, must finally have a slot of its own."""
+    """Every item of a calendar, moved or not, must finally have its own slot."""
     for agent, errands in enumerate(problem.errand_costs):
         held = [
             *(cost for cost in errands if cost is not None),
@@ -103,7 +103,7 @@ def _check_capacity(problem: Problem) -> Iterator[str]:
 
 
 def _check_costs(problem: Problem, schedule: Schedule, meetings_at: _MeetingsAt) -> Iterator[str]:
-    """Each agent pays once for each of its items that may not stay where it stood."""
+    """Each agent pays once for each of its items that must move."""
     if len(schedule.cost_by_agent) != problem.num_agents:
         yield f"costs are given for {len(schedule.cost_by_agent)} of {problem.num_agents} agents"
         return

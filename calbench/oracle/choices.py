@@ -1,9 +1,10 @@
-"""Where each meeting may end, and who pays what for it: what every exact method starts from."""
+"""Where each meeting may finally be, and what that costs: the input of every exact method."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calbench.domain.ids import AgentId, MeetingId, Slot
-from calbench.oracle.problem import Problem
+from calbench.oracle.problem import PriorMeeting, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,10 +14,10 @@ class Choice:
     Attributes:
         meeting_id: the meeting.
         participants: who holds it.
-        original: where a prior meeting stands; ``None`` for an incoming meeting.
-        charges_by_slot: for every slot where it may end, what each participant pays, aligned
-            with ``participants``: the errand under the slot, and for a prior meeting that
-            leaves its original slot also the cost of its own move.
+        original: slot of a prior meeting; ``None`` for an incoming meeting.
+        charges_by_slot: for every possible final slot, what each participant pays, aligned
+            with ``participants``: the errand in the slot, and for a prior meeting that leaves
+            its original slot also the cost of its move.
     """
 
     meeting_id: MeetingId
@@ -30,7 +31,7 @@ class Choice:
         return max((sum(charges) for charges in self.charges_by_slot.values()), default=0)
 
     def shares_agent_with(self, other: "Choice") -> bool:
-        """Whether the two may not stand in one slot."""
+        """Whether the two cannot be in one slot."""
         return not set(self.participants).isdisjoint(other.participants)
 
 
@@ -40,33 +41,26 @@ def choices_of(problem: Problem) -> tuple[Choice, ...]:
     The sum of the charges is the cost of a schedule, because at most one meeting of an
     agent ends in a slot: no errand is paid twice.
     """
-    incoming = tuple(
-        Choice(
-            meeting_id,
-            participants,
-            None,
-            {
-                slot: problem.displaced_costs(participants, slot)
-                for slot in problem.allowed_slots(participants)
-            },
-        )
+    incoming = [
+        Choice(meeting_id, participants, None, _charges(problem, participants))
         for meeting_id, participants in problem.meetings
-    )
-    prior = tuple(
-        Choice(
-            meeting_id,
-            meeting.participants,
-            meeting.slot,
-            {
-                slot: (0,) * len(meeting.participants)
-                if slot == meeting.slot
-                else tuple(
-                    cost + meeting.cost
-                    for cost in problem.displaced_costs(meeting.participants, slot)
-                )
-                for slot in problem.allowed_slots(meeting.participants)
-            },
-        )
-        for meeting_id, meeting in problem.prior_meetings
-    )
-    return incoming + prior
+    ]
+    prior = [
+        Choice(meeting_id, m.participants, m.slot, _charges(problem, m.participants, m))
+        for meeting_id, m in problem.prior_meetings
+    ]
+    return (*incoming, *prior)
+
+
+def _charges(
+    problem: Problem, participants: Sequence[AgentId], prior: PriorMeeting | None = None
+) -> dict[Slot, tuple[int, ...]]:
+    """Return what each participant pays, by slot where the meeting may end."""
+    move = 0 if prior is None else prior.cost
+    charges = {
+        slot: tuple(cost + move for cost in problem.displaced_costs(participants, slot))
+        for slot in problem.allowed_slots(participants)
+    }
+    if prior is not None and prior.slot in charges:
+        charges[prior.slot] = (0,) * len(participants)
+    return charges

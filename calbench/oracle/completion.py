@@ -1,16 +1,9 @@
-"""Whether meetings can be placed within a cost, and the least that placing them takes.
-
-Both are exact. Choices stand for the meetings: which slots each may finally have, and what
-each slot charges its participants.
-"""
+"""An exact answer to whether meetings can be placed within a cost."""
 
 from collections.abc import Sequence
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.oracle.choices import Choice
-from calbench.oracle.ties import least_cost
-
-__all__ = ["least_cost", "slots_within"]
 
 _Options = list[tuple[int, Slot]]
 
@@ -18,9 +11,9 @@ _Options = list[tuple[int, Slot]]
 def slots_within(choices: Sequence[Choice], budget: int) -> tuple[Slot, ...] | None:
     """Return slots for all meetings that together cost at most ``budget``, if there are any.
 
-    No agent has two meetings in a slot. Branch and bound: what a meeting may cost is bounded
-    by the budget less the others' cheapest slots, and the meeting with the fewest slots left
-    comes first. Fast where the budget is close to the least cost.
+    No agent has two meetings in a slot. Branch and bound: a meeting may cost the budget less the
+    other meetings' cheapest slots, and the meeting with the fewest slots left comes first. This
+    is fast if the budget is close to the least cost.
 
     Returns:
         One slot for each choice, in their order.
@@ -50,7 +43,7 @@ def _place(
     found: dict[int, Slot],
     taken: set[tuple[AgentId, Slot]],
 ) -> bool:
-    """Place the rest of the order; ``found`` and ``taken`` are left as they were on failure."""
+    """Place the rest of the order; ``found`` and ``taken`` are unchanged on failure."""
     if len(found) == len(order):
         return True
     index = order[len(found)]

@@ -1,9 +1,9 @@
 """How hard a scenario is: the share of assignments that its calendars admit (section 3).
 
-The paper counts assignments with a solver that enumerates them. The same number comes from a
-dynamic programme over slots with the set of placed meetings as state: a slot takes one
-meeting or none, so the ways to have placed a set after slot s are those before it, plus, for
-each meeting of the set that may stand at s, the ways to have placed the others before.
+The paper counts assignments with a solver that enumerates them. A dynamic programme over slots
+gives the same number. Its state is the set of placed meetings: a slot takes one meeting or none,
+so the number of ways to place a set up to slot s is the number up to the slot before, plus, for
+each meeting of the set that is allowed at s, the number of ways to place the others before s.
 """
 
 import math
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from calbench.oracle.problem import Problem
 
 MOST_COUNTED_MEETINGS = 14
-"""The states double with each meeting; beyond this no count is made [C]."""
+"""The number of states doubles with each meeting; larger scenarios are not counted [C]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +43,16 @@ def difficulty(problem: Problem) -> Difficulty:
         return Difficulty(
             count, None, f"{num_meetings} meetings do not fit {problem.num_slots} slots"
         )
-    # Fraction divides exactly before it rounds, also where both numbers exceed a double.
+    # Fraction divides exactly before it rounds, even if both numbers exceed a double.
     return Difficulty(count, float(Fraction(count, assignments)), None)
 
 
 def count_feasible(problem: Problem) -> int:
     """Count the assignments of distinct slots to all incoming meetings, exactly.
 
-    Slots are distinct over all meetings, also those without a common participant [P]. A slot
-    is allowed if it is blocked for no participant and holds no prior meeting of theirs
-    (prior meetings count as fixed here [C]); errands never forbid.
+    Slots are distinct over all meetings, even those without a common participant [P]. A slot
+    is allowed if no participant has it blocked or holds a prior meeting in it (prior meetings
+    count as fixed here [C]); errands never forbid a slot.
 
     Raises:
         ValueError: more than 14 meetings.
@@ -68,7 +68,7 @@ def count_feasible(problem: Problem) -> int:
 
 
 def _count_matchings(meetings_by_slot: Sequence[Sequence[int]], num_meetings: int) -> int:
-    """Count the ways to give each of ``num_meetings`` a slot of its own.
+    """Count the ways to give each meeting a different slot.
 
     Args:
         meetings_by_slot: indices of the meetings allowed at each slot.
@@ -80,7 +80,7 @@ def _count_matchings(meetings_by_slot: Sequence[Sequence[int]], num_meetings: in
     for meetings in meetings_by_slot:
         for meeting in meetings:
             slots_so_far[meeting] += 1
-        # Each placed meeting stands in one of its slots so far, each other one nowhere.
+        # An upper bound: each meeting is in one of its slots so far, or not placed.
         if ways.dtype != object and math.prod(n + 1 for n in slots_so_far) >= 2**63:
             ways = ways.astype(object)
         before = ways.copy()

@@ -1,4 +1,4 @@
-"""Cost vectors of many schedules, one schedule after the other, by CP-SAT."""
+"""Cost vectors of many schedules, enumerated by CP-SAT."""
 
 from collections.abc import Sequence
 
@@ -39,12 +39,11 @@ def enumerate_cost_vectors(
 ) -> tuple[list[tuple[int, ...]], bool]:
     """Return distinct per-agent cost vectors of the schedules that cost ``cost`` in total.
 
-    The search is a random one, seeded, so that one which ends early has not only seen
-    schedules that resemble each other.
+    The search is random and seeded: if it stops early, it has seen different kinds of schedules.
 
     Returns:
-        The vectors, sorted (at most ``most_vectors`` + 1), and whether these are all: false
-        if the search ended at the bound on vectors or on schedules.
+        The vectors, sorted (at most ``most_vectors`` + 1), and whether these are all: false if
+        the search stopped at the bound on vectors or on schedules.
     """
     schedules = ScheduleModel(choices)
     schedules.fix_cost(cost)

@@ -7,13 +7,12 @@ from calbench.oracle.problem import Problem
 def greedy_cost(problem: Problem) -> int | None:
     """Return the total cost of placing each meeting, by id, at its first clearable slot [R].
 
-    A slot can be cleared if it is blocked for no participant, holds no prior meeting of
-    theirs, was given to no earlier meeting of theirs, and each of them still has a free slot
-    to spare (every meeting uses up one, on it or for the errand that it displaces). Costs do
-    not guide the choice.
+    A slot can be cleared if no participant has it blocked, holds a prior meeting in it or has an
+    earlier meeting in it, and each of them still has a spare free slot (every meeting uses one,
+    for itself or for the errand that it displaces). Costs do not guide the choice.
 
     Returns:
-        Accounting cost of the errands under the slots, or ``None`` if a meeting finds no slot.
+        Accounting cost of the errands in the slots, or ``None`` if a meeting finds no slot.
     """
     used: list[set[Slot]] = [set() for _ in range(problem.num_agents)]
     spare = [len(slots) for slots in problem.free_slots_by_agent]

@@ -1,4 +1,4 @@
-"""The CP-SAT model of a schedule; beside it only ``enumeration`` and ``reference`` use OR-tools."""
+"""The CP-SAT model of a schedule; only this module and ``enumeration`` use OR-tools."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -9,7 +9,7 @@ from calbench.domain.ids import AgentId, Slot
 from calbench.oracle.choices import Choice
 
 SOLVER_SEED = 0
-"""Any seed gives the same schedule, since the answer is unique; fixed so that times repeat."""
+"""Any seed gives the same schedule, because the answer is unique; fixed for equal times."""
 
 LARGEST_OBJECTIVE = 2**45
 """Objectives stay below this, because CP-SAT compares its bounds as doubles (53 bits)."""
@@ -18,13 +18,12 @@ LARGEST_OBJECTIVE = 2**45
 def exact_solver() -> cp_model.CpSolver:
     """Return a solver with one worker, a fixed seed and no time limit (section 3) [C].
 
-    Presolve's probing and symmetry detection are off and the linear relaxation is on
-    throughout: two to four times faster on these models, with the same answers.
+    Presolve's probing and symmetry detection are off and the linear relaxation is always on:
+    two to four times faster on these models, with the same answers.
     """
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
-    # The solver would answer Ctrl-C by cutting its search short, and leave the next one to
-    # the system; an interrupted run is the command's to answer.
+    # Otherwise the solver would handle Ctrl-C by stopping its search; the command handles it.
     solver.parameters.catch_sigint_signal = False
     solver.parameters.random_seed = SOLVER_SEED
     solver.parameters.linearization_level = 2
@@ -75,8 +74,8 @@ class ScheduleModel:
     def _justify_moves(self) -> None:
         """A prior meeting moves only if another meeting takes its slot for a participant.
 
-        That other one may itself be a prior meeting: standing there, it has moved, since no
-        two meetings of an agent had one original slot.
+        The other meeting may be a prior one: in this slot it has moved, because no two meetings
+        of an agent had the same original slot.
         """
         for choice, literals in zip(self._choices, self.places, strict=True):
             if choice.original is not None:
@@ -117,10 +116,10 @@ class ScheduleModel:
     def solve(self, direction: Literal[1, -1]) -> tuple[Slot, ...] | None:
         """Return the lexicographically first slot vector of least (1) or greatest (-1) cost.
 
-        The vector is read as a number in base ``num_slots``, in as many digits at a time as
+        The vector is read as a number in base ``num_slots``, with as many digits at a time as
         fit below :data:`LARGEST_OBJECTIVE`. The first digits are minimised together with the
-        cost, which outweighs them; each further group with all before it fixed. The model is
-        used up: constraints are added to it.
+        cost, which outweighs them, and each further group with all earlier ones fixed. The model
+        cannot be used again, because constraints are added to it.
 
         Returns:
             One slot per meeting, or ``None`` if there is no schedule.
@@ -134,7 +133,7 @@ class ScheduleModel:
         return None if found is None else found[0]
 
     def fix_cost(self, cost: int) -> None:
-        """Admit only schedules of this total cost, in accounting units."""
+        """Allow only schedules of this total cost, in accounting units."""
         self.model.add(self.cost == cost)
 
     def _fix_digits(
@@ -142,8 +141,7 @@ class ScheduleModel:
     ) -> tuple[tuple[Slot, ...], int] | None:
         """Minimise the cost times a factor, then the slots from index ``first`` that fit ``room``.
 
-        Fixes these slots, and returns the whole vector and the index of the first slot that
-        is still open.
+        Fixes these slots, and returns the whole vector and the index of the first open slot.
         """
         base = 1 + max((slot for literals in self.places for slot in literals), default=0)
         last, weight = first, 1

@@ -1,4 +1,4 @@
-"""What the oracle is asked: everybody's calendar and every meeting, known in advance."""
+"""What the oracle is asked: all calendars and meetings, known in advance."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from calbench.domain.ids import AgentId, MeetingId, Slot
 
 @dataclass(frozen=True, slots=True)
 class PriorMeeting:
-    """A meeting that stood before the game; each participant pays ``cost`` if it moves."""
+    """A meeting from before the game; each participant pays ``cost`` if it moves."""
 
     participants: tuple[AgentId, ...]
     slot: Slot
@@ -21,11 +21,11 @@ class Problem:
 
     Attributes:
         num_slots: slots of every calendar.
-        errand_costs: ``[agent][slot]``, accounting cost of the movable errand that stands
-            there, ``None`` if there is none.
+        errand_costs: ``[agent][slot]``, accounting cost of the movable errand there, ``None``
+            if there is none.
         blocked: slots of each agent's immovable errands, by agent.
         meetings: incoming meetings with their participants, in ascending id.
-        prior_meetings: meetings that stand already, in ascending id.
+        prior_meetings: meetings that exist before the game, in ascending id.
     """
 
     num_slots: int
@@ -53,7 +53,7 @@ class Problem:
 
     @property
     def free_slots_by_agent(self) -> tuple[tuple[Slot, ...], ...]:
-        """Slots that hold no errand, no blocked errand and no prior meeting, by agent."""
+        """Slots without an errand, blocked or not, and without a prior meeting, by agent."""
         return tuple(
             tuple(
                 Slot(slot)
@@ -82,7 +82,7 @@ class Problem:
         return tuple(counts)
 
     def allowed_slots(self, participants: Sequence[AgentId]) -> tuple[Slot, ...]:
-        """Slots blocked for none of the participants, ascending; prior meetings may stand there."""
+        """Slots that no participant has blocked, ascending; they may hold prior meetings."""
         blocked = frozenset[Slot]().union(*(self.blocked[agent] for agent in participants))
         return tuple(Slot(slot) for slot in range(self.num_slots) if slot not in blocked)
 
@@ -93,7 +93,7 @@ class Problem:
         return tuple(slot for slot in self.allowed_slots(participants) if slot not in held)
 
     def displaced_costs(self, participants: Sequence[AgentId], slot: Slot) -> tuple[int, ...]:
-        """Accounting cost of the errand under ``slot``, 0 if none, for each participant."""
+        """Accounting cost of the errand in ``slot``, 0 if none, for each participant."""
         return tuple(self.errand_costs[agent][slot] or 0 for agent in participants)
 
     def displacement_cost(self, participants: Sequence[AgentId], slot: Slot) -> int:

@@ -1,29 +1,29 @@
 """The best and the worst complete schedule with full knowledge (paper, sections 3 and 3.1).
 
-A schedule gives every meeting one slot. No agent has two meetings in a slot, no meeting
-stands on a blocked slot of a participant, and what stood there before moves away, each item
-once and at its owner's cost.
+A schedule gives every meeting one slot. No agent has two meetings in a slot, no meeting is in a
+blocked slot of a participant, and what was in its slot before moves away, each item once and at
+its owner's cost.
 
 **Lemma.** If every agent has at least as many free slots as incoming meetings, and there are
 no prior meetings, then the cost of a schedule is exactly the sum of the costs of the movable
-errands under its slots.
+errands in its slots.
 
 *Proof.* At least: two items never share a slot, so each errand under a meeting of its owner
 has to move, and is paid once. At most: take an agent with k meetings and f >= k free slots,
 d of the meetings on errands and k - d on free slots. Then f - (k - d) >= d free slots are
-left over, so each of the d displaced errands moves straight into one of its own, and no other
-item moves. Calendars are private, so what one agent moves does not hinder another. ∎
+left over, so each of the d displaced errands moves directly into a different one, and no other
+item moves. Calendars are private, so the moves of one agent do not affect another. ∎
 
 **With prior meetings** the same count suffices. An agent with S slots holds b blocked
 errands, e movable ones, p prior meetings and f = S - b - e - p free slots. Finally its k + p
-meetings stand in distinct slots that are not blocked, d of them on errands. Outside these
-slots, the blocked ones and those of the e - d errands that stay, S - (k + p) - b - (e - d) =
-f - k + d slots are left over: at least the d that the displaced errands need, if and only if
-f >= k. So f >= k is all that errands demand of a schedule, whatever the prior meetings do.
-A prior meeting may move, all its participants together, only if an incoming meeting or
-another moved prior meeting takes its slot for one of them; errands never justify a move, and
-no item moves twice. So the greatest cost is bounded as well, and two prior meetings that
-exchange slots justify each other.
+meetings are in distinct slots that are not blocked, d of them on errands. Outside these slots,
+the blocked ones and those of the e - d errands that stay, S - (k + p) - b - (e - d) = f - k + d
+slots are left over: at least the d that the displaced errands need, if and only if f >= k. So
+f >= k is all that errands require of a schedule, however the prior meetings move.
+A prior meeting may move, all its participants together, only if an incoming meeting or another
+moved prior meeting takes its slot for one of them; errands never justify a move, and no item
+moves twice. The greatest cost is therefore bounded as well, and two prior meetings that exchange
+slots justify each other.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ from calbench.oracle.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Where every meeting finally stands, and what that costs.
+    """The final slot of every meeting, and what that costs.
 
     Attributes:
         slot_by_meeting: slot of each incoming meeting, in ascending id.
@@ -72,8 +72,8 @@ class Infeasible:
 def solve_best(problem: Problem) -> Optimal | Infeasible:
     """Return the schedule of least total cost (section 3 [P]).
 
-    Of several, the one whose slot vector (incoming meetings by id, then final slots of prior
-    meetings by id) is lexicographically smallest [C]: one answer for every solver version.
+    Of several, the one whose slot vector (incoming meetings by id, then prior meetings by id) is
+    lexicographically smallest [C]: the same answer with every solver version.
     """
     return _solve(problem, 1)
 
@@ -87,7 +87,7 @@ def solve_worst(problem: Problem) -> Optimal | Infeasible:
 
 
 def shortage(problem: Problem) -> Infeasible | None:
-    """Return what rules every schedule out at a glance: too few free slots, or no slot at all."""
+    """Return an obvious reason why there is no schedule: too few free slots, or no allowed slot."""
     free_slots = problem.free_slots_by_agent
     for agent, needed in enumerate(problem.num_meetings_by_agent):
         if len(free_slots[agent]) < needed:
@@ -107,7 +107,7 @@ def _solve(problem: Problem, direction: Literal[1, -1]) -> Optimal | Infeasible:
     short = shortage(problem)
     if short is not None:
         return short
-    # The solver takes half a second to import; whoever only reads schedules goes without.
+    # Importing the solver takes half a second, and reading schedules does not need it.
     from calbench.oracle.model import ScheduleModel
 
     choices = choices_of(problem)

@@ -1,14 +1,13 @@
 """How optimal schedules split their cost over agents.
 
-Fairness depends on which of several optimal schedules an agent is compared with, so it is
-reported over all of their cost vectors as a sensitivity (section 3.1; the analysis is ours
-[C]).
+Fairness depends on which of several optimal schedules is the reference, so its range over all of
+their cost vectors is reported as a sensitivity analysis (section 3.1; the analysis is ours [C]).
 
-Up to 14 meetings, a dynamic programme over slots finds the vectors: its state is the set of
-meetings placed in the slots so far. A slot takes any set of meetings that pairwise share no
-participant. Whether a prior meeting moves for a reason is decided within its original slot:
-it stands there, or a meeting of one of its participants does. Beyond 14 meetings the solver
-enumerates schedules.
+Up to 14 meetings, a dynamic programme over slots finds the vectors. Its state is the set of
+meetings placed in the slots so far. A slot takes any set of meetings without a common
+participant. A prior meeting needs a reason to move, which shows in its original slot: that slot
+holds the meeting itself or another meeting of one of its participants. Beyond 14 meetings the
+solver enumerates schedules.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,13 +26,13 @@ DEFAULT_LIMIT = 1000
 """More distinct vectors than this are sampled [C]."""
 
 MOST_EXACT_MEETINGS = 14
-"""The states double with each meeting, incoming or prior; beyond this the solver is used [C]."""
+"""The states double with each meeting, incoming or prior; above this the solver is used [C]."""
 
 MOST_ENUMERATED_SCHEDULES = 20_000
-"""The solver stops after so many schedules, since very many can share few vectors [C]."""
+"""The solver stops after this many schedules, because very many can share few vectors [C]."""
 
 UNREACHABLE = 2**60
-"""Above every cost (the solver admits costs below 2**45), with room to add one to it."""
+"""Above every cost (the solver allows costs below 2**45); another cost can be added to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class CostVectors:
 
     Attributes:
         vectors: sorted; entry ``[v][agent]`` is a cost in accounting units.
-        is_sample: whether there are, or may be, others.
+        is_sample: whether there are, or may be, other vectors.
     """
 
     vectors: tuple[tuple[int, ...], ...]
@@ -57,7 +56,7 @@ def optimal_cost_vectors(
     Args:
         problem: the problem, complete or restricted to the meetings that were scheduled.
         seed: the scenario's seed; used only for a sample.
-        limit: above so many vectors, ``limit`` of them are returned, marked as a sample.
+        limit: of more vectors than this, ``limit`` are returned, marked as a sample.
     """
     short = shortage(problem)
     if short is not None:
@@ -70,13 +69,13 @@ def optimal_cost_vectors(
 
 
 def _without_effortless_meetings(problem: Problem) -> Problem:
-    """Leave out meetings that cost nothing in every optimal schedule, whatever others do.
+    """Leave out meetings that cost nothing in every optimal schedule.
 
-    A meeting with more slots that cost nothing than there are meetings it shares an agent
-    with always finds one of them unused. So it pays nothing in any optimal schedule, and
-    every optimal schedule of the others can be completed with it: the vectors are the same.
-    Leaving one out can make another effortless. With prior meetings, which might move for
-    it, nothing is left out.
+    If a meeting has more slots that cost nothing than there are meetings it shares an agent
+    with, one of these slots is always unused. So the meeting costs nothing in any optimal
+    schedule, and every optimal schedule of the others can be completed with it: the vectors are
+    the same. Leaving one out can make another effortless. With prior meetings, which might move
+    for it, nothing is left out.
     """
     if problem.prior_meetings:
         return problem
@@ -95,9 +94,9 @@ def _without_effortless_meetings(problem: Problem) -> Problem:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Meetings that stand in one slot together, as a set of bits.
+    """Meetings that share one slot, as a set of bits.
 
-    ``vector`` packs what each agent pays into one integer, so that vectors add at once.
+    ``vector`` packs what each agent pays into one integer: vectors are added in one operation.
     """
 
     members: int
@@ -110,8 +109,9 @@ def _programmed_vectors(
 ) -> CostVectors | Infeasible:
     """Find the vectors by dynamic programming: least costs backwards, vectors forwards.
 
-    Going forwards only through states from which the optimum is reached, each state's
-    vectors lead to as many of the result: a state above the limit proves the result above it.
+    The forward pass visits only states from which the optimum is reached, so each vector of a
+    state leads to a different one of the result: more vectors than the limit in one state prove
+    that the result has more.
     """
     width = sum(choice.greatest_cost for choice in choices).bit_length()
     groups_by_slot = _groups_by_slot(choices, problem.num_slots, width)
@@ -141,14 +141,14 @@ def _programmed_vectors(
 
 
 def least_cost(choices: Sequence[Choice], num_slots: int) -> int | None:
-    """Return the least total cost of placing these meetings, ``None`` if they cannot be.
+    """Return the least total cost of placing these meetings; ``None`` if that is impossible.
 
     Raises:
         ValueError: more than 14 meetings.
     """
     if len(choices) > MOST_EXACT_MEETINGS:
         raise ValueError(f"{len(choices)} meetings; solved exactly up to {MOST_EXACT_MEETINGS}")
-    # Groups carry vectors for the programme's second half, which is not asked here.
+    # The vectors of groups are only needed in the programme's second half, unused here.
     groups_by_slot = _groups_by_slot(choices, num_slots, 1)
     least = int(_least_costs(groups_by_slot, len(choices))[0][0])
     return None if least >= UNREACHABLE else least
@@ -157,7 +157,7 @@ def least_cost(choices: Sequence[Choice], num_slots: int) -> int | None:
 def _groups_by_slot(
     choices: Sequence[Choice], num_slots: int, width: int
 ) -> list[Sequence[_Group]]:
-    """Return the sets of meetings that may stand in each slot together."""
+    """Return the sets of meetings that may share each slot."""
     agents = [frozenset(choice.participants) for choice in choices]
     conflicts = [
         sum(1 << j for j, others in enumerate(agents) if not own.isdisjoint(others))
@@ -169,9 +169,10 @@ def _groups_by_slot(
 def _groups_at(
     slot: Slot, choices: Sequence[Choice], conflicts: Sequence[int], width: int
 ) -> Iterator[_Group]:
-    """Yield every set of meetings that may stand in the slot together, the empty one too.
+    """Yield every set of meetings that may share the slot, including the empty one.
 
-    A prior meeting that stood here is among them, or one that shares an agent with it.
+    If this is the original slot of a prior meeting, the set holds that meeting or one that shares
+    an agent with it.
     """
     groups = [_Group(0, 0, 0)]
     for index, choice in enumerate(choices):
@@ -184,17 +185,15 @@ def _groups_at(
                 for group in groups
                 if not group.members & conflicts[index]
             ]
-    # A meeting's conflicts include itself, so this reads: it stands here or gave way.
-    stood = [conflicts[index] for index, choice in enumerate(choices) if choice.original == slot]
-    if not stood:
-        return iter(groups)
-    return (group for group in groups if all(group.members & mask for mask in stood))
+    # A meeting's conflicts include itself, so this means: it is here or made way.
+    prior = [conflicts[index] for index, choice in enumerate(choices) if choice.original == slot]
+    return (group for group in groups if all(group.members & mask for mask in prior))
 
 
 def _least_costs(
     groups_by_slot: Sequence[Sequence[_Group]], num_meetings: int
 ) -> list[npt.NDArray[np.int64]]:
-    """Return ``[slot][state]``: least cost of placing, from this slot on, what is not in state."""
+    """Return ``[slot][state]``: least cost of placing, from this slot, what is not in state."""
     states = np.arange(2**num_meetings)
     costs = np.full(2**num_meetings, UNREACHABLE, dtype=np.int64)
     costs[-1] = 0
@@ -234,7 +233,7 @@ def _enumerated_vectors(
     best = solve_best(problem)
     if not isinstance(best, Optimal):
         return best
-    # The solver takes half a second to import; most problems do without it here.
+    # Importing the solver takes half a second, and most problems do not need it.
     from calbench.oracle.enumeration import enumerate_cost_vectors
 
     found, is_complete = enumerate_cost_vectors(

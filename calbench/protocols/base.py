@@ -1,4 +1,4 @@
-"""What every protocol is, and what several of them share."""
+"""The interface of protocols, and what several of them share."""
 
 from functools import lru_cache
 from typing import Protocol
@@ -9,7 +9,7 @@ from calbench.domain.ids import AgentId, Slot
 from calbench.domain.observations import Observation
 
 JUSTIFICATION = "An agreed meeting needs this slot."
-"""The fixed text typed protocols give for every move."""
+"""The fixed justification of every move by a typed protocol."""
 
 
 class Policy(Protocol):
@@ -33,16 +33,16 @@ def others(observation: Observation, meeting: Meeting) -> tuple[AgentId, ...]:
 
 @lru_cache(maxsize=1024)
 def partners(participants: tuple[AgentId, ...], agent: AgentId) -> tuple[AgentId, ...]:
-    """Return all participants but one in ascending order; the same few are asked for."""
+    """Return all participants but one in ascending order; cached, because few differ."""
     return tuple(sorted([other for other in participants if other != agent]))
 
 
 def place(observation: Observation, meeting: Meeting, slot: Slot) -> Turn:
     """Put a meeting into a slot that is free or holds a movable errand.
 
-    The errand goes to the lowest free slot [R]. If there is none, or the slot holds
-    something else or is not there at all (a neighbour may announce anything), the turn is
-    empty, which the game rejects.
+    The errand goes to the lowest free slot [R]. If there is none, or the slot holds something
+    else or does not exist (another agent may announce anything), the turn is empty, which the
+    game rejects.
     """
     calendar = observation.calendar
     if not 0 <= slot < len(calendar):

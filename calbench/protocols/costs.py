@@ -1,4 +1,4 @@
-"""Local insertion costs and the choice made from them (paper, appendix D.1)."""
+"""Local insertion costs and the choice that follows from them (paper, appendix D.1)."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,8 @@ CostVector = tuple[int | None, ...]
 def local_costs(calendar: Calendar) -> CostVector:
     """Return what placing a meeting costs the owner, by slot, in shown costs.
 
-    A free slot costs 0; a movable errand its shown cost, if some other slot is free to
-    take it; blocked errands and meetings are infeasible (appendix D.1).
+    A free slot costs 0; a movable errand costs its shown cost if another slot is free for it;
+    blocked errands and meetings are infeasible (appendix D.1).
     """
     has_free = None in calendar
     return tuple(

@@ -1,4 +1,4 @@
-"""Degenerate baselines [C]: each games one measure, so that none can be gamed unseen."""
+"""Degenerate baselines [C]: each exploits one measure, to show how that measure can be gamed."""
 
 from calbench.domain.actions import PASS, Action, BroadcastMessage, DirectMessage, Schedule, Turn
 from calbench.domain.calendars import Meeting
@@ -13,13 +13,13 @@ from calbench.protocols.imap import decide, own_report, reported_costs
 class Silent:
     """Says nothing and schedules nothing: no cost, no leak, no meeting."""
 
-    def act(self, observation: Observation) -> Turn:  # noqa: ARG002 - it does not even look
-        """Pass, whatever is asked."""
+    def act(self, observation: Observation) -> Turn:  # noqa: ARG002 - it ignores what it sees
+        """Pass, whatever it is asked."""
         return PASS
 
 
 class FirstFree:
-    """Says nothing; each participant books its own lowest free slot and hopes."""
+    """Says nothing; each participant books its own lowest free slot."""
 
     def act(self, observation: Observation) -> Turn:
         """Schedule into the lowest free slot when deciding."""
@@ -33,12 +33,12 @@ class FirstFree:
 class TellAll:
     """Every participant tells its whole cost vector to every agent; each makes IMAP's choice.
 
-    One message to all where the all-agent channel is open, else one to each agent. Without
-    all vectors there is no choice.
+    One message to all if the all-agent channel is open, otherwise one to each agent. Without all
+    vectors there is no choice.
     """
 
     def act(self, observation: Observation) -> Turn:
-        """Tell everything once while talking; place the joint minimum when deciding."""
+        """Tell everything once while talking; place the meeting at the joint minimum."""
         meeting = own_meeting(observation)
         if meeting is None:
             return PASS

@@ -7,7 +7,7 @@ low-cost, high-disclosure reference point.
 from calbench.domain.actions import PASS, DirectMessage, Turn
 from calbench.domain.calendars import Meeting, all_slots
 from calbench.domain.ids import AgentId, Slot
-from calbench.domain.messages import CostReport, CostRequest, Decision
+from calbench.domain.messages import Announcement, CostReport, CostRequest, Decision
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.protocols.base import others, own_meeting, place
 from calbench.protocols.costs import CostVector, cheapest_slot, feasible_slots, local_costs
@@ -17,7 +17,7 @@ class Imap:
     """Incremental MAP (Modi & Veloso 2004, as in appendix D.1 of the paper)."""
 
     def act(self, observation: Observation) -> Turn:
-        """Request, report or decide while talking; place the agreed slot when deciding."""
+        """Request, report or decide while talking; book the agreed slot when deciding."""
         meeting = own_meeting(observation)
         if meeting is None:
             return PASS
@@ -31,10 +31,9 @@ class Imap:
 
 
 def decide(observation: Observation, meeting: Meeting, slot: Slot | None) -> Turn:
-    """Place the agreed slot; on retry *k* the agent's own feasible slot number *k* from 0 [R].
+    """Book the agreed slot; on retry *k* the agent's own feasible slot number *k* from 0 [R].
 
-    Without an agreement the first batch is empty, and so is a retry for which no such
-    slot exists.
+    Without an agreement the first batch is empty; so is a retry without such a slot.
     """
     if observation.attempt == 0:
         return PASS if slot is None else place(observation, meeting, slot)
@@ -44,20 +43,18 @@ def decide(observation: Observation, meeting: Meeting, slot: Slot | None) -> Tur
     return place(observation, meeting, own[observation.attempt])
 
 
-def agreed_slot(observation: Observation, meeting: Meeting) -> Slot | None:
+def agreed_slot(
+    observation: Observation,
+    meeting: Meeting,
+    kind: type[Decision] | type[Announcement] = Decision,
+) -> Slot | None:
     """Return the slot the initiator announced, if this agent said or heard it."""
     if observation.agent_id == meeting.initiator:
         if len(meeting.participants) == 1:
             return cheapest_slot([local_costs(observation.calendar)])
-        return next((said.slot for said in observation.said(Decision)), None)
-    return next(
-        (
-            heard.slot
-            for sender, heard in observation.heard(Decision)
-            if sender == meeting.initiator
-        ),
-        None,
-    )
+        return next((said.slot for said in observation.said(kind)), None)
+    heard = observation.heard(kind)
+    return next((said.slot for sender, said in heard if sender == meeting.initiator), None)
 
 
 def reported_costs(observation: Observation, meeting: Meeting) -> dict[AgentId, CostVector]:

@@ -1,9 +1,8 @@
-"""Mediator: IMAP's choice without IMAP's disclosure, if everybody trusts a non-player [C].
+"""Mediator: IMAP's choice without IMAP's disclosure, if all agents trust a non-player [C].
 
-Each participant hands its IMAP vector, sealed, to the team's mediator, which announces the
-joint minimum and nothing else: p messages for a meeting of p, and an announcement that is
-nobody's. The ideal-functionality corner of the cost-privacy plane. Batches and retries are
-IMAP's.
+Each participant gives its IMAP vector, sealed, to the team's mediator, which announces only the
+joint minimum: p messages for a meeting of p, and an announcement that counts for no agent. It is
+the ideal functionality of the cost-privacy plane. Batches and retries are IMAP's.
 """
 
 from calbench.domain.actions import PASS, SealedReport, Turn
@@ -17,10 +16,10 @@ from calbench.protocols.imap import decide, own_report
 
 
 class Mediated:
-    """A participant that tells the mediator everything and the others nothing."""
+    """A participant that tells only the mediator its costs."""
 
     def act(self, observation: Observation) -> Turn:
-        """Hand over the vector once while talking; place the announced slot when deciding."""
+        """Send the vector once while talking; book the announced slot when deciding."""
         meeting = own_meeting(observation)
         if meeting is None:
             return PASS
@@ -34,7 +33,7 @@ class Mediated:
 
 
 def _announced_slot(observation: Observation, meeting: Meeting) -> Slot | None:
-    """Return what the mediator announced; who meets nobody needs no mediator."""
+    """Return what the mediator announced; an agent that meets nobody needs no mediator."""
     if len(meeting.participants) == 1:
         return cheapest_slot([local_costs(observation.calendar)])
     for message in observation.messages:

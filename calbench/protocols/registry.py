@@ -1,4 +1,4 @@
-"""Policies by the name under which a configuration or a trace calls them."""
+"""Policies by their names in configurations and traces."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,24 +24,24 @@ POLICIES: dict[str, Callable[..., Policy]] = {
 """Constructors by name; a seat's settings are their keyword arguments."""
 
 NEEDS_MEDIATOR = frozenset({"mediator"})
-"""Players whose team must have a mediator, or they never agree on a slot."""
+"""Players that need a mediator in their team to agree on a slot."""
 
 NEEDS_PRIVATE_CHANCE = frozenset({"secure-sum"})
-"""Players whose seats must have private chance, or they never agree on a slot."""
+"""Players whose seats need private chance to agree on a slot."""
 
 TAKES_WEIGHTS = frozenset({"sd-map"})
 """Players that take the game's difficulty weights, ``limits.sd_model``, as ``weights``."""
 
 DEGENERATE = frozenset({"first-free", "silent", "tell-all"})
-"""Players that are baselines, never ranked with protocols."""
+"""Players that are baselines and never ranked with protocols."""
 
 
 def build_policy(
     name: str, settings: Mapping[str, Any], weights: tuple[float, ...] | None = None
 ) -> Policy | None:
-    """Return the named policy, or ``None`` if this package has none of that name.
+    """Return the named policy; ``None`` if the name is unknown.
 
-    ``weights`` are the game's difficulty weights, for the players that go by them.
+    ``weights`` are the game's difficulty weights, for the players that use them.
     """
     make = POLICIES.get(name)
     if make is None:

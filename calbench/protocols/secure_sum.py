@@ -1,15 +1,15 @@
-"""Secure sum: IMAP's choice from a total, without trusting anyone [C].
+"""Secure sum: IMAP's choice from a total, without a trusted party [C].
 
-Honest but curious participants, no coalition. Each splits its IMAP vector into p uniform
-shares modulo a prime, keeps one and sends one to each other (``share``). Who has read all
-shares sends their sum to the initiator (``partial_sum``), who adds the sums up, takes the
-cheapest slot that nobody finds infeasible and tells the others. That is p(p-1) shares,
-p-1 partial sums and p-1 announcements: ten messages for a meeting of three. Without such a
-slot the initiator stays silent. Batches and retries are IMAP's.
+Participants are honest but curious, without coalitions. Each splits its IMAP vector into p
+uniform shares modulo a prime, keeps one and sends one to each other participant (``share``). An
+agent that has all shares sends their sum to the initiator (``partial_sum``), which adds the sums,
+chooses the cheapest slot that is feasible for all and tells the others. That is p(p-1) shares,
+p-1 partial sums and p-1 announcements: ten messages for a meeting of three. Without such a slot
+the initiator stays silent. Batches and retries are IMAP's.
 
-Limits: the initiator learns the total of the others' vectors, which for p = 2 is the other's
-vector and for p = 3, where shown costs are 0, 1, 10 or 100, both values of a slot, only not
-whose; and the initiator and one other together know the total of the rest, for p = 3 all.
+Limits: the initiator learns the total of the others' vectors. For p = 2 this is the other's
+vector; for p = 3 with shown costs 0, 1, 10 or 100 it gives both values of a slot, but not whose
+they are. The initiator and one other agent together know the total of the rest; for p = 3 all.
 """
 
 from calbench.domain.actions import PASS, Action, DirectMessage, Turn
@@ -29,19 +29,19 @@ from calbench.domain.sharing import (
 )
 from calbench.protocols.base import others, own_meeting
 from calbench.protocols.costs import cheapest_slot, local_costs
-from calbench.protocols.imap import decide
+from calbench.protocols.imap import agreed_slot, decide
 
 
 class SecureSum:
-    """A participant whose vector leaves it in shares only."""
+    """A participant that sends its vector only in shares."""
 
     def act(self, observation: Observation) -> Turn:
-        """Share, add or announce while talking; place the announced slot when deciding."""
+        """Share, add or announce while talking; book the announced slot when deciding."""
         meeting = own_meeting(observation)
         if meeting is None:
             return PASS
         if observation.phase is DECISION:
-            return decide(observation, meeting, _announced_slot(observation, meeting))
+            return decide(observation, meeting, agreed_slot(observation, meeting, Announcement))
         if observation.phase is not CHEAP_TALK or "dm" not in observation.channels:
             return PASS
         if observation.private_seed is None or len(meeting.participants) == 1:
@@ -49,18 +49,8 @@ class SecureSum:
         return _talk(observation, meeting, observation.private_seed)
 
 
-def _announced_slot(observation: Observation, meeting: Meeting) -> Slot | None:
-    """Return the slot the initiator announced, if this agent said or heard it."""
-    if observation.agent_id == meeting.initiator:
-        if len(meeting.participants) == 1:
-            return cheapest_slot([local_costs(observation.calendar)])
-        return next((said.slot for said in observation.said(Announcement)), None)
-    heard = observation.heard(Announcement)
-    return next((said.slot for sender, said in heard if sender == meeting.initiator), None)
-
-
 def _talk(observation: Observation, meeting: Meeting, seed: int) -> Turn:
-    """Send the shares in the first turn; go on in the same one if all others are in."""
+    """Send the shares in the first turn; continue in it if all other shares have arrived."""
     partners = others(observation, meeting)
     sent = [said.values for said in observation.said(Share)]
     actions: list[Action] = []
@@ -79,7 +69,7 @@ def _talk(observation: Observation, meeting: Meeting, seed: int) -> Turn:
 def _after_sharing(
     observation: Observation, meeting: Meeting, sent: list[Residues]
 ) -> list[Action]:
-    """Return what follows once all shares are in: a partial sum, or the initiator's choice."""
+    """Return what follows after all shares have arrived: a partial sum, or the choice."""
     leads = observation.agent_id == meeting.initiator
     if next(observation.said(Announcement if leads else PartialSum), None) is not None:
         return []
@@ -112,7 +102,7 @@ def _heard(
 
 
 def _choice(total: Residues, count: int) -> Slot | None:
-    """Return IMAP's choice: the smallest (total, index) of the slots nobody finds infeasible."""
+    """Return IMAP's choice: the smallest (total, index) of the slots feasible for all."""
     return cheapest_slot(
         [tuple([None if infeasible_count(value, count) else value for value in total])]
     )

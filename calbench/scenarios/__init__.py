@@ -1,1 +1,1 @@
-"""What a game is about: scenarios, how they are made, and the suite files that hold them."""
+"""What a game is about: scenarios, how they are made, and suite files."""

@@ -1,4 +1,4 @@
-"""Who takes part in which meeting, and who speaks first: as evenly as can be."""
+"""Who takes part in which meeting and who speaks first, as balanced as possible."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ def balanced_participants(
         num_agents: agents to draw from.
         num_meetings: meetings to fill.
         size: participants of each, at most ``num_agents``.
-        chance: where ties are broken.
+        chance: breaks ties.
 
     Returns:
-        One tuple a meeting, ascending ids.
+        One tuple of ascending ids for each meeting.
     """
     fresh = [AgentId(agent) for agent in range(num_agents)]
     used: list[AgentId] = []
@@ -47,19 +47,19 @@ def first_speakers(
 ) -> tuple[AgentId, ...]:
     """Choose who speaks first in each meeting, as evenly as the lists allow [P].
 
-    A balanced semi-matching: starting from random speakers, a chain of meetings hands the
-    first word from an agent that has it to one that has it at least twice less, until there
-    is no such chain. Without one, no assignment is more even (Harvey et al., 2006: it is
-    least for every symmetric convex cost). For lists drawn by :func:`balanced_participants`
-    every agent therefore speaks first ``floor(M/N)`` or ``ceil(M/N)`` times.
+    A balanced semi-matching: starting from random speakers, a chain of meetings passes the first
+    turn from one agent to another that speaks first at least two times less, until there is no
+    such chain. Then no assignment is more balanced (Harvey et al., 2006: it is minimal for every
+    symmetric convex cost). For lists drawn by :func:`balanced_participants` every agent therefore
+    speaks first ``floor(M/N)`` or ``ceil(M/N)`` times.
 
     Args:
         participant_lists: participants of each meeting, none empty.
         num_agents: agents of the scenario, ``N``.
-        chance: where the first assignment and the order of search are drawn.
+        chance: draws the first assignment and the order of search.
 
     Returns:
-        One agent a meeting.
+        One agent for each meeting.
     """
     speakers = [chance.choice(participants) for participants in participant_lists]
     agents = chance.shuffled([AgentId(agent) for agent in range(num_agents)])
@@ -104,7 +104,7 @@ def _relieving_chain(
 def _walk_back(
     end: AgentId, reached_by: dict[AgentId, tuple[int, AgentId] | None]
 ) -> list[tuple[int, AgentId]]:
-    """Read the chain that ends at an agent."""
+    """Return the chain that ends at an agent."""
     chain: list[tuple[int, AgentId]] = []
     step = reached_by[end]
     while step is not None:

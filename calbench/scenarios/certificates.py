@@ -1,4 +1,4 @@
-"""What a scenario states about its schedules, and whether it is true; no solver needed."""
+"""Checks, without a solver, what a scenario states about its schedules."""
 
 from collections.abc import Iterator
 
@@ -33,8 +33,8 @@ def _by_meeting(slots: dict[str, int]) -> tuple[tuple[MeetingId, Slot], ...]:
 def witness_schedule(scenario: Scenario) -> Schedule | None:
     """Return the witness with what it costs each agent; ``None`` if there is none.
 
-    Prior meetings stay where they are, so an agent pays for the errands under its witness
-    slots and for nothing else (paper, appendix A.1).
+    Prior meetings stay where they are, so an agent pays only for the errands in its witness
+    slots (paper, appendix A.1).
     """
     if scenario.witness is None:
         return None
@@ -54,11 +54,11 @@ def witness_schedule(scenario: Scenario) -> Schedule | None:
 
 
 def false_statements(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """Yield (field, problem) for whatever a scenario states wrongly about its schedules.
+    """Yield (field, problem) for each false statement of a scenario about its schedules.
 
-    Checked are the witness and, with costs, the best and the worst schedule, the greedy and
-    the witness cost. That no schedule is cheaper than the best is checked only against the
-    schedules at hand; proving it takes a solver.
+    Checked are the witness, the best and the worst schedule with their costs, and the greedy and
+    the witness cost. The best and the worst are compared only with these schedules; proving that
+    they are extreme takes a solver.
     """
     witness = witness_schedule(scenario)
     if witness is not None:
@@ -79,7 +79,7 @@ def false_statements(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 
 def _false_costs(scenario: Scenario, witness_cost: int | None) -> Iterator[tuple[str, str]]:
-    """Yield what does not agree among the costs of an oracle."""
+    """Yield contradictions between the costs of an oracle."""
     oracle = scenario.oracle
     if oracle is None:
         return

@@ -12,7 +12,7 @@ from calbench.scenarios.models import DifficultyEntry, OracleEntry, Scenario, Te
 TERTILES: tuple[Tertile, ...] = ("easy", "medium", "hard")
 
 Progress = Callable[[int, int], None]
-"""Told how many of how many steps are done."""
+"""Is called with the number of steps done and of all steps."""
 
 
 def with_difficulty(scenario: Scenario, tertile: Tertile | None = None) -> Scenario:
@@ -52,10 +52,10 @@ def _witness_cost(scenario: Scenario) -> int | None:
 def completed(
     scenarios: Iterable[Scenario], progress: Progress | None = None
 ) -> tuple[Scenario, ...]:
-    """Compute the oracle and the difficulty of those scenarios that come without.
+    """Compute the oracle and the difficulty of the scenarios that lack them.
 
-    Scenarios of a file from elsewhere keep what they bring; tertiles are not added, since
-    they compare a scenario with candidates that are not in the file.
+    What a scenario has is kept. Tertiles are not added, because they compare a scenario with
+    candidates that are not in the file.
     """
     given = tuple(scenarios)
     done: list[Scenario] = []
@@ -74,10 +74,11 @@ def completed(
 def tertile_choice(fractions: Sequence[float], num_chosen: int) -> list[tuple[int, Tertile]]:
     """Choose candidates evenly from the easy, the medium and the hard third [P, F].
 
-    Candidates are ranked by feasible fraction, highest (easiest) first, ties by number, and
-    cut into thirds. From each third of n, m are taken at ranks ``round(i * (n - 1) / (m - 1))``,
-    halves to the even rank, so its easiest and its hardest are in; for m = 1 the middle one.
-    Where a number is not divisible by three, the first thirds have one more.
+    Candidates are ranked by feasible fraction, highest (easiest) first, ties by number, and cut
+    into thirds. From each third of n candidates, m are taken at ranks
+    ``round(i * (n - 1) / (m - 1))``, halves to the even rank, so its easiest and its hardest are
+    included; for m = 1 the middle one. If a number is not divisible by three, the first thirds
+    have one more.
 
     Args:
         fractions: feasible fraction of each candidate, 0 to 1.
@@ -98,7 +99,7 @@ def tertile_choice(fractions: Sequence[float], num_chosen: int) -> list[tuple[in
 
 
 def _thirds(total: int) -> tuple[int, int, int]:
-    """Cut a number into three that differ by at most one, larger ones first."""
+    """Split a number into three that differ by at most one, larger ones first."""
     return (total + 2) // 3, (total + 1) // 3, total // 3
 
 

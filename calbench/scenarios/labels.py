@@ -1,37 +1,35 @@
 """Private labels: what an errand or a meeting is about, in words (paper, appendix A.1).
 
-A label is no part of the scheduling problem: availability has to be talked about, its reason
-does not. So whatever of a label turns up in a message was told without need, and ``terms`` say
-by which words it is noticed. Labels come from a bank, a released file that never changes, and
-are dealt out once per scenario. Agents see texts, never tiers; protocols see neither.
+A label is not part of the scheduling problem: agents have to talk about availability, but not
+about its reason. A label in a message is therefore an unnecessary disclosure, recognised by the
+label's ``terms``. Labels come from a bank, a released file that never changes, and are assigned
+once per scenario. Agents see texts, never tiers; protocols see neither.
 
 The only module that reads label banks.
 """
 
 import json
-import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from calbench.domain.canonical import digest
-from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId
+from calbench.domain.ids import AgentId, ErrandId, ItemId
 from calbench.domain.randomness import stream
 from calbench.errors import ConfigError, FileError
 from calbench.files import first_problem, printable, read_bytes, shorten
-from calbench.scenarios.models import ErrandEntry, Model, One, Scenario
+from calbench.scenarios.models import Model, One, Scenario
 
 LABEL_BANKS = Path(__file__).resolve().parents[2] / "data" / "label_banks"
 """The label banks of this checkout."""
 
 BANK_SCHEMA_VERSION = 1
-"""Version of the format of a bank file; the bank's own version is its name."""
+"""Version of the format of a bank file; the version of a bank is its name."""
 
 M = TypeVar("M", bound=Model)
 
@@ -45,12 +43,12 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 TIERS: tuple[Tier, ...] = get_args(Tier)
 
 MAX_CHARS = 80
-"""Length that a label's text may have: a calendar shows one on each line [C]."""
+"""Greatest length of a label's text: a calendar shows one on each line [C]."""
 
 _QUOTES = frozenset(
     "'\"`\\\u00b4\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u2039\u203a\u00ab\u00bb"
 )
-"""Texts are shown between quotes, and nothing in them may seem to end there."""
+"""Texts are shown between quotes, so they must not contain any."""
 
 _APOSTROPHES = frozenset("'\u2018\u2019")
 
@@ -68,7 +66,7 @@ class Label(Model):
         category: of a sensitive label; others have none.
         text: what agents see, in one line without quotes.
         terms: words whose appearance in a message counts as a leak of this label, in small
-            letters without accents. A word that ends in ``*`` may go on with any letters.
+            letters without accents. A word that ends in ``*`` may continue with any letters.
     """
 
     id: Annotated[str, Field(pattern=r"^(errand|meeting)-[0-9]{3}$")]
@@ -103,29 +101,13 @@ class Label(Model):
     def _is_one_plain_line(cls, text: str) -> str:
         if not text.isprintable() or not _QUOTES.isdisjoint(text) or text != " ".join(text.split()):
             raise PydanticCustomError(
-                "label", "must be one line without quotes, control characters and spare spaces"
+                "label", "must be one line without quotes, control characters and extra spaces"
             )
         if not unicodedata.is_normalized("NFC", text):
             raise PydanticCustomError("label", "must be in Unicode form NFC")
         return text
 
-    def terms_in(self, message: str) -> tuple[str, ...]:
-        """Return the terms of this label that a message holds, in the order of the label.
 
-        Capitals, accents, apostrophes and the signs between words make no difference; a term
-        is whole words, but for its stems [C].
-        """
-        words = _folded(message)
-        return tuple(term for term in self.terms if _pattern(term).search(words))
-
-
-@cache
-def _pattern(term: str) -> re.Pattern[str]:
-    words = (re.escape(word.rstrip("*")) + r"\w*" * word.endswith("*") for word in term.split())
-    return re.compile(rf"(?<!\w){' '.join(words)}(?!\w)")
-
-
-@lru_cache(maxsize=1024)  # every label of a sender looks at the same message
 def _folded(text: str) -> str:
     """Reduce a text to its words: small letters without accents, one space between words."""
     decomposed = unicodedata.normalize("NFKD", text).casefold()
@@ -139,7 +121,7 @@ class LabelBank(Model):
     """A released collection of labels.
 
     No two labels share an id, a text or a term, and each kind has equally many labels of each
-    tier, so that tiers can be dealt out evenly.
+    tier, so tiers can be assigned evenly.
     """
 
     version: Annotated[str, Field(pattern=r"^v[1-9][0-9]*$")]
@@ -173,7 +155,7 @@ class LabelBank(Model):
 
 
 def _clash(number: int | None, field: str, problem: str) -> PydanticCustomError:
-    """Say what is wrong between labels; ``number`` is the place of the one to be changed."""
+    """Describe a conflict between labels; ``number`` is the place of the one to be changed."""
     place = {"number": number, "field": field, "problem": problem}
     return PydanticCustomError("label_bank", "{field}: {problem}", place)
 
@@ -186,7 +168,7 @@ class _Header(Model):
 
 
 LABEL_BANK = "v1"
-"""The bank from which labels come if nobody says otherwise [C]."""
+"""The default label bank [C]."""
 
 
 def known_label_banks(folder: Path = LABEL_BANKS) -> list[str]:
@@ -196,11 +178,11 @@ def known_label_banks(folder: Path = LABEL_BANKS) -> list[str]:
 
 
 def read_label_bank(version: str, folder: Path = LABEL_BANKS) -> LabelBank:
-    """Read a label bank: a header line, then one label a line.
+    """Read a label bank: a header line, then one label per line.
 
     Args:
         version: of the bank, e.g. ``v1``.
-        folder: where the banks stand, one file ``<version>.jsonl`` each.
+        folder: of the banks, one file ``<version>.jsonl`` each.
 
     Raises:
         ConfigError: there is no bank of this version; names the known ones.
@@ -230,13 +212,14 @@ def read_label_bank(version: str, folder: Path = LABEL_BANKS) -> LabelBank:
         raise FileError(f"{place}{line}, field {clash['field']}: {clash['problem']}") from error
 
 
-def bank_digest(bank: LabelBank) -> str:
-    """Return the SHA-256 of what a bank says, in hexadecimal, whatever its file looks like."""
-    return digest(bank.model_dump(mode="json", exclude_none=True))
+@cache
+def released_bank(version: str, folder: Path = LABEL_BANKS) -> LabelBank:
+    """Return :func:`read_label_bank`, read only once, because a released bank never changes."""
+    return read_label_bank(version, folder)
 
 
 def _check_header(place: str, line: bytes, version: str) -> None:
-    """Refuse another format before anything else of the file is judged."""
+    """Refuse another format before the rest of the file is checked."""
     values = _json_object(place, line)
     schema = values.get("schema_version", BANK_SCHEMA_VERSION)
     if type(schema) is int and schema != BANK_SCHEMA_VERSION:
@@ -248,7 +231,7 @@ def _check_header(place: str, line: bytes, version: str) -> None:
     if header.version != version:
         raise FileError(
             f"{place}, field version: is {printable(shorten(ascii(header.version)))}, but the "
-            f"file is named {version}.jsonl; give both one name"
+            f"file is named {version}.jsonl; give both the same name"
         )
 
 
@@ -261,7 +244,7 @@ def _parsed(model: type[M], place: str, line: bytes) -> M:
 
 
 def _json_object(place: str, line: bytes) -> dict[str, Any]:
-    """Return the JSON object of a line, refusing what validation cannot see: a key given twice."""
+    """Return the JSON object of a line; refuses duplicate keys, which validation cannot see."""
     twice: list[str] = []
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -273,9 +256,9 @@ def _json_object(place: str, line: bytes) -> dict[str, Any]:
         value = json.loads(line.decode("utf-8"), object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
         reason = shorten(printable(str(error)), 120)
-        raise FileError(f"{place}: not JSON: {reason}; write one object a line") from error
+        raise FileError(f"{place}: not JSON: {reason}; write one object per line") from error
     if not isinstance(value, dict):
-        raise FileError(f"{place}: not a JSON object; write one object a line")
+        raise FileError(f"{place}: not a JSON object; write one object per line")
     if twice:
         raise FileError(f"{place}, field {printable(shorten(twice[0]))}: is given twice")
     return value
@@ -287,17 +270,12 @@ class Labels:
 
     Attributes:
         label_by_item: of every errand, blocked or not, and of every meeting, incoming or prior.
-        items_by_agent: what each agent may know the labels of: the errands of its calendar and
-            the meetings it takes part in.
+        items_by_agent: the items whose labels each agent may know: the errands of its calendar
+            and the meetings it takes part in.
     """
 
     label_by_item: Mapping[ItemId, Label]
     items_by_agent: Mapping[AgentId, tuple[ItemId, ...]]
-
-    @cached_property
-    def text_by_item(self) -> Mapping[ItemId, str]:
-        """The text of every item: for analysis, never for an agent."""
-        return {item: label.text for item, label in self.label_by_item.items()}
 
     def label_of(self, item: ItemId) -> Label:
         """Return the label of an errand or a meeting.
@@ -308,10 +286,10 @@ class Labels:
         return self.label_by_item[item]
 
     def own_labels(self, agent: AgentId) -> Mapping[ItemId, str]:
-        """Return the texts that one agent may see, by item: all it may ever know of labels.
+        """Return the texts that one agent may see, by item, and all it may know of labels.
 
-        A meeting's text is for its participants, an errand's for its owner [P]. The mapping is
-        made anew for each caller.
+        A meeting's text is for its participants, an errand's for its owner [P]. Every call returns
+        a new mapping.
 
         Raises:
             KeyError: the scenario has no such agent.
@@ -322,32 +300,28 @@ class Labels:
 def assign_labels(scenario: Scenario, bank: LabelBank) -> Labels:
     """Give every errand and every meeting of a scenario a label.
 
-    A pure function of the scenario's seed, its ids and the bank [P: once per scenario; how is
-    C]. The labels of a kind form a deck: threes of one label of each tier, the tiers within a
-    three and the labels within a tier in random order. The deck is dealt to the ids of that
-    kind in ascending order, and dealt again in the same order when it is used up. So as many
-    consecutive ids as there are labels never share one, and tiers of all of them together
-    differ in number by at most one.
+    A pure function of the scenario's seed, its ids and the bank [P: once per scenario; the method
+    is C]. The labels of a kind form a deck of triples with one label of each tier; the tiers
+    within a triple and the labels within a tier are in random order. The deck is dealt to the ids
+    of that kind in ascending order, and again in the same order when it is used up. As many
+    consecutive ids as there are labels therefore have different labels, and the numbers of the
+    tiers over all items differ by at most one.
 
     Args:
-        scenario: whose items get labels; neither calendars nor costs matter, only ids.
-        bank: where the labels come from.
+        scenario: whose items get labels; only its ids matter, not calendars and costs.
+        bank: of the labels.
     """
-    items_by_agent: dict[AgentId, list[ItemId]] = {}
+    items_by_agent: dict[AgentId, list[ItemId]] = {
+        AgentId(agent): [] for agent in range(scenario.num_agents)
+    }
     errands: list[ItemId] = []
-    for number, calendar in enumerate(scenario.calendars):
-        own: list[ItemId] = [
-            ErrandId(entry.errand_id) for entry in calendar if isinstance(entry, ErrandEntry)
-        ]
-        errands += own
-        items_by_agent[AgentId(number)] = own
-    meetings: list[ItemId] = []
-    for meeting in scenario.all_meetings:
-        meeting_id = MeetingId(meeting.meeting_id)
-        meetings.append(meeting_id)
+    for owner, _, errand in scenario.errands:
+        errands.append(ErrandId(errand.errand_id))
+        items_by_agent[owner].append(errands[-1])
+    for meeting_id, meeting in scenario.meeting_by_id.items():
         for participant in meeting.participants:
-            items_by_agent[AgentId(participant)].append(meeting_id)
-    label_by_item = _dealt(_deck(scenario.seed, bank, "meeting"), meetings)
+            items_by_agent[participant].append(meeting_id)
+    label_by_item = _dealt(_deck(scenario.seed, bank, "meeting"), scenario.meeting_by_id)
     label_by_item |= _dealt(_deck(scenario.seed, bank, "errand"), errands)
     return Labels(
         label_by_item, {agent: tuple(sorted(items)) for agent, items in items_by_agent.items()}
@@ -355,12 +329,12 @@ def assign_labels(scenario: Scenario, bank: LabelBank) -> Labels:
 
 
 def _deck(seed: int, bank: LabelBank, kind: Kind) -> list[Label]:
-    """Return all labels of a kind, each three in a row of three tiers."""
+    """Return all labels of a kind in triples of the three tiers."""
     names = ("labels", bank.version, kind)
     piles = [stream(seed, *names, tier).shuffled(bank.of(kind, tier)) for tier in TIERS]
     order = stream(seed, *names, "order of tiers")
     return [label for three in zip(*piles, strict=True) for label in order.shuffled(three)]
 
 
-def _dealt(deck: Sequence[Label], items: Sequence[ItemId]) -> dict[ItemId, Label]:
+def _dealt(deck: Sequence[Label], items: Iterable[ItemId]) -> dict[ItemId, Label]:
     return {item: deck[number % len(deck)] for number, item in enumerate(sorted(items))}

@@ -1,8 +1,7 @@
-"""A scenario as it stands in a suite file: the public, stable format (one JSON line each).
+"""A scenario as it is in a suite file: the public, stable format (one JSON line each).
 
-The models refuse unknown and missing keys, and check what a scenario must satisfy to be
-played: slots in range, ids unique across kinds, prior meetings on the calendars of exactly
-their participants.
+The models refuse unknown and missing keys and check what play requires: slots in range, ids
+unique across kinds, prior meetings on the calendars of exactly their participants.
 """
 
 import math
@@ -29,19 +28,19 @@ from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
 from calbench.oracle.problem import PriorMeeting, Problem
 
 SCHEMA_VERSION = 1
-"""Version of the suite file; another one is refused with the version that reads it."""
+"""Version of the suite file; other versions are refused."""
 
 ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 """Scenario and team ids become file names."""
 
 One = Annotated[int, Field(ge=1, le=1, json_schema_extra={"const": 1})]
-"""Exactly the integer 1; ``Literal[1]`` would take ``true`` for it."""
+"""Exactly the integer 1; ``Literal[1]`` would accept ``true``."""
 
 Natural = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 
 GREATEST_COST = 1_000_000
-"""Costs of a file stay below this, so that every sum of them is exact in the solver [C]."""
+"""Greatest cost in a file; every sum of costs is then exact in the solver [C]."""
 
 Cost = Annotated[int, Field(ge=0, le=GREATEST_COST)]
 """What one move of an item charges its owner."""
@@ -50,11 +49,11 @@ Tertile = Literal["easy", "medium", "hard"]
 
 
 Plain = Annotated[dict[str, Any], AfterValidator(plain)]
-"""Keys and values of somebody else's choice, as JSON has them."""
+"""Arbitrary keys and values of JSON."""
 
 
 class Model(BaseModel):
-    """Base of everything that reaches a file: immutable, strict, no unknown key."""
+    """Base of everything that reaches a file: immutable, strict, without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -76,7 +75,7 @@ class MeetingEntry(Model):
 
 
 class PriorMeetingEntry(Model):
-    """A meeting that stood before the game began."""
+    """A meeting from before the game."""
 
     meeting_id: Positive
     participants: Annotated[tuple[Natural, ...], Field(min_length=1)]
@@ -95,7 +94,7 @@ class IncomingMeetingEntry(Model):
 
 
 class ScheduleEntry(Model):
-    """A schedule with what it costs each agent: the part of the oracle a reader can check."""
+    """A schedule with what it costs each agent; a reader can check it without a solver."""
 
     slots: dict[str, Natural]
     prior_slots: dict[str, Natural]
@@ -104,10 +103,10 @@ class ScheduleEntry(Model):
 
 
 class OracleEntry(Model):
-    """Best and worst complete schedules, with the greedy and witness costs beside them.
+    """Best and worst complete schedules, and the greedy and witness costs.
 
-    ``best`` and ``worst`` are absent, with ``infeasible`` saying why, where no complete
-    schedule exists. ``greedy_cost`` is absent where the greedy rule finds no slot.
+    ``best`` and ``worst`` are absent if no complete schedule exists; ``infeasible`` says why.
+    ``greedy_cost`` is absent if the greedy rule finds no slot.
     """
 
     best: ScheduleEntry | None
@@ -131,7 +130,7 @@ class DifficultyEntry(Model):
 
 
 def _kind_of_entry(entry: object) -> str:
-    """Tell an errand from a meeting by its id, so that a wrong entry gets one clear error."""
+    """Distinguish an errand from a meeting by its id: a wrong entry then gets one clear error."""
     is_meeting = (
         "meeting_id" in entry if isinstance(entry, dict) else isinstance(entry, MeetingEntry)
     )
@@ -199,14 +198,13 @@ class Scenario(Model):
                     f"calendars.{agent}",
                     f"{len(calendar)} slots, but num_slots is {self.num_slots}",
                 )
-            for slot, entry in enumerate(calendar):
-                if isinstance(entry, ErrandEntry):
-                    if entry.errand_id in taken:
-                        raise _refuse(
-                            f"calendars.{agent}.{slot}.errand_id",
-                            f"id {entry.errand_id} is {taken[entry.errand_id]}",
-                        )
-                    taken[entry.errand_id] = "used twice"
+        for owner, slot, errand in self.errands:
+            if errand.errand_id in taken:
+                raise _refuse(
+                    f"calendars.{owner}.{slot}.errand_id",
+                    f"id {errand.errand_id} is {taken[errand.errand_id]}",
+                )
+            taken[errand.errand_id] = "used twice"
 
     def _check_participants(self) -> None:
         for position, meeting in enumerate(self.all_meetings):
@@ -241,7 +239,7 @@ class Scenario(Model):
             if copies.get(prior.meeting_id) != expected:
                 raise _refuse(
                     f"prior_meetings.{index}",
-                    f"meeting {prior.meeting_id} must stand at slot {prior.slot}, and nowhere "
+                    f"meeting {prior.meeting_id} must be at slot {prior.slot}, and nowhere "
                     "else, in the calendars of exactly its participants",
                 )
 
@@ -255,7 +253,9 @@ class Scenario(Model):
         for name in ("best", "worst"):
             schedule: ScheduleEntry | None = getattr(self.oracle, name)
             if (schedule is None) == (self.oracle.infeasible is None):
-                raise _refuse(f"oracle.{name}", "must be absent exactly where infeasible says why")
+                raise _refuse(
+                    f"oracle.{name}", "must be absent exactly if infeasible gives the reason"
+                )
             if schedule is not None:
                 place = f"oracle.{name}"
                 prior_ids = [prior.meeting_id for prior in self.prior_meetings]
@@ -298,10 +298,9 @@ class Scenario(Model):
 
     @model_serializer(mode="wrap")
     def _absent_is_absent(self, handler: Any) -> dict[str, Any]:
-        """Leave out what is unknown, and sort what has keys of its own.
+        """Leave out what is unknown, instead of writing null, and sort keys.
 
-        An absent key, not a null; and the same bytes whether a scenario was just drawn or
-        read from a file.
+        A scenario has the same bytes whether it was just drawn or read from a file.
         """
         data: dict[str, Any] = handler(self)
         for name in ("witness", "oracle", "difficulty", "params"):
@@ -312,7 +311,7 @@ class Scenario(Model):
         return data
 
     def updated(self, **changes: Any) -> Self:
-        """Return the scenario with some fields replaced, validated anew.
+        """Return the scenario with some fields replaced, validated again.
 
         Raises:
             pydantic.ValidationError: the new fields do not fit.
@@ -329,6 +328,16 @@ class Scenario(Model):
     def all_meetings(self) -> tuple[IncomingMeetingEntry | PriorMeetingEntry, ...]:
         """Incoming meetings, then prior ones, in the order of the file."""
         return (*self.meetings, *self.prior_meetings)
+
+    @cached_property
+    def errands(self) -> tuple[tuple[AgentId, Slot, ErrandEntry], ...]:
+        """Every errand with its owner and its slot, by agent, then slot."""
+        return tuple(
+            (AgentId(agent), Slot(slot), entry)
+            for agent, calendar in enumerate(self.calendars)
+            for slot, entry in enumerate(calendar)
+            if isinstance(entry, ErrandEntry)
+        )
 
     @cached_property
     def meeting_by_id(self) -> dict[MeetingId, Meeting]:
@@ -363,34 +372,22 @@ class Scenario(Model):
         costs: dict[ItemId, int] = {
             MeetingId(entry.meeting_id): entry.cost for entry in self.all_meetings
         }
-        for calendar in self.calendars:
-            for entry in calendar:
-                if isinstance(entry, ErrandEntry):
-                    costs[ErrandId(entry.errand_id)] = entry.cost
-        return costs
+        return costs | {ErrandId(errand.errand_id): errand.cost for _, _, errand in self.errands}
 
     @cached_property
     def problem(self) -> Problem:
         """The scenario as the oracle sees it."""
-        errands = tuple(
-            tuple(
-                entry.cost if isinstance(entry, ErrandEntry) and not entry.blocked else None
-                for entry in calendar
-            )
-            for calendar in self.calendars
-        )
-        blocked = tuple(
-            frozenset(
-                Slot(slot)
-                for slot, entry in enumerate(calendar)
-                if isinstance(entry, ErrandEntry) and entry.blocked
-            )
-            for calendar in self.calendars
-        )
+        costs: list[list[int | None]] = [[None] * self.num_slots for _ in self.calendars]
+        blocked: list[set[Slot]] = [set() for _ in self.calendars]
+        for agent, slot, errand in self.errands:
+            if errand.blocked:
+                blocked[agent].add(slot)
+            else:
+                costs[agent][slot] = errand.cost
         return Problem(
             num_slots=self.num_slots,
-            errand_costs=errands,
-            blocked=blocked,
+            errand_costs=tuple(map(tuple, costs)),
+            blocked=tuple(map(frozenset, blocked)),
             meetings=tuple(
                 (MeetingId(m.meeting_id), tuple(AgentId(a) for a in m.participants))
                 for m in sorted(self.meetings, key=lambda entry: entry.meeting_id)
@@ -406,5 +403,5 @@ class Scenario(Model):
 
     @cached_property
     def play_digest(self) -> str:
-        """SHA-256 of what defines a game on this scenario; derived numbers do not count."""
+        """SHA-256 of what defines a game on this scenario, without derived numbers."""
         return digest(self.model_dump(mode="json", exclude={"oracle", "difficulty"}))

@@ -1,4 +1,4 @@
-"""What a suite is made from: the parameters of the paper's Table 3 and the choice of scenarios.
+"""What a suite is made from: the parameters of the paper's Table 3 and how to choose scenarios.
 
 Origins: [P] the paper says so, [R] behaviour of the public release, [F] fitted to the
 paper's numbers, [C] our choice.
@@ -23,7 +23,7 @@ def _refuse(message: str) -> PydanticCustomError:
 
 
 class Spec(BaseModel):
-    """Base of what comes from a configuration: immutable, no unknown key, no conversion."""
+    """Base of what comes from a configuration: immutable, without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,19 +34,19 @@ class ScenarioShape(Spec):
     Attributes:
         num_agents: agents, each with a calendar [P: 5].
         num_slots: slots of every calendar [P: 16].
-        num_meetings: incoming meetings, one a round [P: 5].
+        num_meetings: incoming meetings, one per round [P: 5].
         participants_per_meeting: size of a drawn meeting [P: 3].
-        participant_lists: fixed participants instead of drawn ones, one list a meeting [P].
-        num_prior_meetings: meetings that stand before the game [C: none].
+        participant_lists: fixed participants instead of drawn ones, one list per meeting [P].
+        num_prior_meetings: meetings from before the game [C: none].
         participants_per_prior_meeting: their size; absent: ``participants_per_meeting`` [C].
-        prior_participant_lists: their fixed participants, one list a prior meeting [C].
+        prior_participant_lists: their fixed participants, one list per prior meeting [C].
         pref_level: greatest accounting cost of an errand [P]; 1 is the uniform setting.
         errand_cost_level: overrides ``pref_level`` for errands [P].
         errand_cost_floor: least accounting cost of an errand [C: 1].
-        meeting_cost_level: greatest cost of a meeting, for each participant's calendar on
-            which it is moved [P]; 1 for every meeting of the paper.
+        meeting_cost_level: greatest cost of a meeting, paid by each participant that moves it
+            [P]; 1 for every meeting of the paper.
         shown_costs: what an agent is shown for accounting cost 1, 2, 3, ... [F: 1, 10, 100].
-        force_witness_errand: put errands on the witness slots first [P].
+        force_witness_errand: place errands in the witness slots first [P].
     """
 
     num_agents: AtLeastOne = 5
@@ -120,7 +120,7 @@ class ScenarioShape(Spec):
 
 
 class ScenarioParameters(ScenarioShape):
-    """Everything but the seed that a scenario is made from (paper, appendix A.1, Table 3).
+    """Everything except the seed from which a scenario is made (appendix A.1, Table 3).
 
     Attributes:
         density: share of slots filled with errands, 0 to 1, shared or by agent [P].
@@ -160,13 +160,13 @@ class SuiteSpec(Spec):
     Attributes:
         setting: name of the setting, at most 56 characters; scenarios are called
             ``<setting>-000`` and so on.
-        path: a suite file to play instead; what follows is then not used.
-        seed: seed of the suite; every candidate's own seed derives from it.
-        num_scenarios: scenarios of the suite [P: 45 a setting].
+        path: a suite file to play instead; the other attributes are then not used.
+        seed: of the suite; the seeds of all candidates derive from it.
+        num_scenarios: scenarios of the suite [P: 45 per setting].
         num_candidates: candidates drawn for the tertiles [C: 150]; without tertiles only
             ``num_scenarios`` are drawn.
-        tertiles: choose as many scenarios from the easy, the medium and the hard third of
-            the candidates (paper, section 3, Task difficulty); otherwise take them as drawn.
+        tertiles: choose equally many scenarios from the easy, the medium and the hard third of
+            the candidates (section 3, Task difficulty); otherwise take them as drawn.
         density: shared or by agent, the same in every scenario.
         density_choices: densities to draw from, for each agent and scenario independently.
         blocked: shared or by agent, the same in every scenario.
@@ -200,7 +200,7 @@ class SuiteSpec(Spec):
         if self.tertiles and self.num_candidates < self.num_scenarios:
             raise _refuse(
                 f"num_candidates is {self.num_candidates}, but {self.num_scenarios} "
-                "scenarios are to be chosen from them"
+                "scenarios have to be chosen from them"
             )
         if self.density is not None and self.blocked is not None:
             self.parameters(self.density, self.blocked)

@@ -23,8 +23,8 @@ def published_suite(name: str, folder: Path = PUBLISHED_SUITES) -> tuple[Scenari
     """Read a published suite by its name, such as ``varied``.
 
     Raises:
-        ConfigError: if there is none of that name; lists those there are, the nearest first.
-        FileError: if its file does not fit; names file, line, field and remedy.
+        ConfigError: there is no suite of that name; lists the published ones, the nearest first.
+        FileError: its file does not fit; names file, line, field and remedy.
     """
     known = suite_names(folder)
     if name not in known:

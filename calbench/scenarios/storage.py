@@ -1,8 +1,7 @@
-"""Suite files: JSON Lines, one scenario a line. The only module that reads or writes them.
+"""Suite files: JSON Lines, one scenario per line. The only module that reads or writes them.
 
-A file may be packed with gzip, which its name says (``*.gz``). It may come from anywhere:
-whatever is wrong with it becomes one line that names file, line and field and says what to
-do; nothing of the file reaches that line unescaped.
+A file may be packed with gzip (``*.gz``) and may come from anywhere: every problem is reported in
+one line that names file, line, field and remedy, and quotes the file only in escaped form.
 """
 
 import gzip
@@ -23,19 +22,18 @@ from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.models import SCHEMA_VERSION, Scenario
 
 MAX_DEPTH = 32
-"""Levels of nesting that a line may have; a scenario needs five [C]."""
+"""Greatest depth of nesting of a line; a scenario needs five [C]."""
 
 MAX_UNPACKED = 2**30
-"""Bytes that a packed file may hold: a few of them can stand for more than any memory [C]."""
+"""Greatest size of a file unpacked: a small packed file can be larger than any memory [C]."""
 
 _ENTRY_KINDS = (["errand"], ["meeting"])
 
 
 def write_suite(path: str | os.PathLike[str], scenarios: Iterable[Scenario]) -> None:
-    """Write a suite file whole or not at all; equal scenarios give equal bytes.
+    """Write a suite file completely or not at all; equal scenarios give equal bytes.
 
-    The lines go to a temporary name beside ``path`` that then takes its place. Missing
-    folders are made.
+    Missing folders are made.
 
     Raises:
         OutputError: there is nothing to write, or it cannot be written there.
@@ -47,7 +45,7 @@ def write_suite(path: str | os.PathLike[str], scenarios: Iterable[Scenario]) -> 
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise OutputError(f"{target}: a text in params holds half a character") from error
+        raise OutputError(f"{target}: a text in params holds half of a surrogate pair") from error
     write_atomically(target, data)
 
 
@@ -74,7 +72,7 @@ def iter_suite(path: str | os.PathLike[str]) -> Iterator[Scenario]:
     """Yield what :func:`read_suite` returns, each scenario as soon as it is checked.
 
     Raises:
-        FileError: as there; what stands before the line that does not fit has been yielded.
+        FileError: as there; the scenarios before the line that does not fit have been yielded.
     """
     source = Path(path)
     lines = _read_bytes(source).split(b"\n")
@@ -82,7 +80,7 @@ def iter_suite(path: str | os.PathLike[str]) -> Iterator[Scenario]:
         lines.pop()
     if not lines:
         raise FileError(
-            f"{printable(str(source))}: the file is empty; a suite has one scenario a line"
+            f"{printable(str(source))}: the file is empty; a suite has one scenario per line"
         )
     line_by_id: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
@@ -94,7 +92,7 @@ def iter_suite(path: str | os.PathLike[str]) -> Iterator[Scenario]:
                 place,
                 "scenario_id",
                 f"{scenario.scenario_id} is also the id of line {earlier}",
-                "give each scenario an id of its own",
+                "give each scenario a different id",
             )
         yield scenario
 
@@ -113,7 +111,7 @@ def _refuse(place: str, field: str | None, problem: str, remedy: str) -> NoRetur
 
 
 def _shown(text: str, limit: int) -> str:
-    """Return foreign text fit for one line."""
+    """Return foreign text, escaped and shortened for one line."""
     return printable(shorten(text, limit))
 
 
@@ -144,7 +142,7 @@ def _unpacked(path: Path, most: int = MAX_UNPACKED) -> bytes:
 
 
 def _read_line(place: str, line: bytes) -> Scenario:
-    """Parse and check one line: text, JSON, schema version, fields, then what it states."""
+    """Parse and check one line: text, JSON, schema version, fields, then its statements."""
     text = _decode(place, line)
     _check_json(place, text)
     try:
@@ -168,7 +166,7 @@ def _decode(place: str, line: bytes) -> str:
 
 
 def _check_json(place: str, text: str) -> None:
-    """Refuse what is not plain JSON of our schema version; the version comes first."""
+    """Refuse what is not plain JSON of our schema version; the version is checked first."""
     oddities: list[str] = []
 
     def number(literal: str) -> float:
@@ -190,13 +188,15 @@ def _check_json(place: str, text: str) -> None:
             text, parse_float=number, parse_constant=number, object_pairs_hook=unique
         )
     except json.JSONDecodeError as error:
-        _refuse(place, None, f"not JSON: {error.msg} at column {error.colno}", "one object a line")
+        _refuse(
+            place, None, f"not JSON: {error.msg} at column {error.colno}", "one object per line"
+        )
     except RecursionError:
         _refuse(place, None, "nested too deeply", f"at most {MAX_DEPTH} levels are read")
     except ValueError as error:
         _refuse(place, None, f"not JSON that can be read: {error}", "shorten the number")
     if not isinstance(value, dict):
-        _refuse(place, None, "not a JSON object", "write one scenario a line")
+        _refuse(place, None, "not a JSON object", "write one scenario per line")
     _check_version(place, value)
     for oddity in (*oddities, *_odd_values(value, text)):
         _refuse(place, None, oddity, "correct the line")
@@ -228,13 +228,13 @@ def _check_version(place: str, value: dict[str, Any]) -> None:
 
 
 def _odd_values(value: dict[str, Any], text: str) -> Iterator[str]:
-    """Yield what JSON allows and no scenario may hold: deep nesting and lone surrogates."""
+    """Yield what JSON allows and a scenario may not hold: deep nesting and lone surrogates."""
     if _is_deep(value):
         yield f"nested more than {MAX_DEPTH} levels deep"
-    elif "\\u" in text:  # in UTF-8 half a character can only be an escape
+    elif "\\u" in text:  # in UTF-8 half of a surrogate pair can only be an escape
         for found in _texts(value):
             if any("\ud800" <= char <= "\udfff" for char in found):
-                yield f"the text {_shown(found, 40)} holds half a character"
+                yield f"the text {_shown(found, 40)} holds half of a surrogate pair"
 
 
 def _is_deep(value: dict[str, Any]) -> bool:
@@ -278,7 +278,7 @@ def _first_problem(error: ValidationError) -> tuple[str | None, str, str]:
 
 
 def _field_name(loc: Sequence[int | str]) -> str | None:
-    """Write a place within a scenario as a dotted path; kinds of entries are no fields."""
+    """Write a place within a scenario as a dotted path; kinds of entries are not fields."""
     names = [str(name) for name in loc]
     if names[:1] == ["calendars"] and names[3:4] in _ENTRY_KINDS:
         del names[3]

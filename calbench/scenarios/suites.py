@@ -20,7 +20,7 @@ from calbench.scenarios.sampling import sample_scenario
 from calbench.scenarios.storage import read_suite
 
 SEED_BITS = 53
-"""Seeds of scenarios stay exact where numbers are doubles, as in the trace viewer [C]."""
+"""Seeds of scenarios are exact as doubles, which the trace viewer needs [C]."""
 
 
 def build_suites(
@@ -32,12 +32,11 @@ def build_suites(
 
     Args:
         suites: name and contents of each.
-        progress: told (done, total) of a suite as its scenarios are finished.
+        progress: called with (done, total) of a suite as its scenarios are finished.
         executor: where to build them; ``None`` builds here, one after the other.
 
     Raises:
-        GenerationError: two of them would hold a scenario of the same name, or one cannot be
-            drawn.
+        GenerationError: two suites hold a scenario of the same name, or one cannot be drawn.
         FileError: a suite file does not fit.
     """
     scenarios: list[Scenario] = []
@@ -71,17 +70,17 @@ def build_suite(
 
     Args:
         spec: what to draw, or the file to read.
-        progress: told (done, total) as the scenarios are finished.
-        name: the setting under which tables list the scenarios, if it is another one than
-            that from which they are drawn; the draw does not depend on it.
+        progress: called with (done, total) as the scenarios are finished.
+        name: the setting under which tables list the scenarios, if it is not the one from which
+            they are drawn; the draw does not depend on it.
 
     Returns:
         The scenarios, named ``<name>-000`` and so on in order of tertile, then rank; those of
         a file keep their names and order.
 
     Raises:
-        GenerationError: a scenario cannot be drawn, or tertiles are asked for where no
-            feasible fraction is known.
+        GenerationError: a scenario cannot be drawn, or tertiles are wanted and a feasible
+            fraction is unknown.
         FileError: the suite file does not fit.
     """
     if spec.path is not None:
@@ -100,8 +99,8 @@ def build_suite(
 def sample_candidate(spec: SuiteSpec, candidate: int) -> Scenario:
     """Draw one candidate of a suite, with density and blocked counts drawn for each agent [F].
 
-    Its seed derives from the suite's seed, the setting and the candidate's number, and
-    everything in it from its seed and its recorded parameters.
+    Its seed derives from the suite's seed, the setting and the candidate's number; everything
+    else in it derives from its seed and its recorded parameters.
 
     Raises:
         GenerationError: no scenario can be made from the parameters.

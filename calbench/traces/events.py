@@ -1,37 +1,23 @@
 """The events of a game, in the order they happened (paper, appendix A.6, Table 5).
 
-Events are made tens of thousands of times a second, so they are slotted dataclasses that
-type checkers treat as frozen, without the runtime price of a frozen ``__init__``. They are
-validated where they are read from a file. Those of every turn are ``frequent``.
-
-Calendars stand in events as item ids (``null`` is free): the scenario in the same trace
-says what each id is.
+The engine makes them without validation; they are validated when they are read from a file.
+Those of every turn are ``frequent``. Calendars are recorded as item ids (``null`` is free); the
+scenario in the same trace says what each id is.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal, TypeVar, dataclass_transform
+from dataclasses import field
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from calbench.domain.actions import RecordedAction, RecordedCalendarAction
-from calbench.domain.frequent import frequent
+from calbench.domain.frequent import frequent, recorded
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
-from calbench.domain.messages import STRICT, Announcement, CostReport, RecordedContent
+from calbench.domain.messages import Announcement, CostReport, RecordedContent
 from calbench.domain.observations import Phase
 from calbench.domain.replies import Problem
 from calbench.domain.usage import Usage
 from calbench.errors import Halt
-
-T = TypeVar("T")
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
-def event(cls: type[T]) -> type[T]:
-    """Make an event class: keyword-only, slotted, frozen to type checkers."""
-    make: Callable[[type[T]], type[T]] = dataclass(slots=True, kw_only=True)
-    return make(cls)
-
 
 CalendarIds = tuple[ItemId | None, ...]
 
@@ -46,11 +32,10 @@ Outcome = Literal[
 """How a meeting ended."""
 
 
-@event
+@recorded
 class GameStart:
     """What the game is about. Costs are those stored with the scenario, absent if unknown."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["game_start"] = "game_start"
     seed: int
     num_agents: int
@@ -61,11 +46,10 @@ class GameStart:
     nosy_agents: tuple[AgentId, ...]
 
 
-@event
+@recorded
 class AgentRegistered:
     """An agent takes its seat. Typed protocols have no system prompt."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["agent_registered"] = "agent_registered"
     agent_id: AgentId
     player: str
@@ -74,11 +58,10 @@ class AgentRegistered:
     is_nosy: bool
 
 
-@event
+@recorded
 class RoundStart:
     """A round begins; one round per meeting."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["round_start"] = "round_start"
     round: int
     meeting_id: MeetingId
@@ -90,7 +73,6 @@ class RoundStart:
 class TurnStart:
     """An agent is asked to talk. ``inbox`` holds the event indices of the messages it reads."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["turn_start"] = field(default="turn_start", kw_only=True)
     round: int
     turn: int
@@ -104,7 +86,6 @@ class TurnStart:
 class TurnEnd:
     """What the agent did in its turn, refused actions included."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["turn_end"] = field(default="turn_end", kw_only=True)
     round: int
     turn: int
@@ -116,11 +97,10 @@ class TurnEnd:
 
 
 @frequent
-class DmSent:
-    """A private message was delivered."""
+class _ChannelMessage:
+    """A delivered message; ``chars`` is the length of a text."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-    type: Literal["dm_sent"] = field(default="dm_sent", kw_only=True)
+    type: str = field(default="", kw_only=True)
     round: int
     turn: int
     from_agent: AgentId
@@ -131,44 +111,34 @@ class DmSent:
 
 
 @frequent
-class ParticipantGroupchatSent:
+class DmSent(_ChannelMessage):
+    """A private message was delivered."""
+
+    type: Literal["dm_sent"] = field(default="dm_sent", kw_only=True)
+
+
+@frequent
+class ParticipantGroupchatSent(_ChannelMessage):
     """A message was delivered to the other participants of the meeting."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["participant_groupchat_sent"] = field(
         default="participant_groupchat_sent", kw_only=True
     )
-    round: int
-    turn: int
-    from_agent: AgentId
-    to_agents: tuple[AgentId, ...]
-    meeting_id: MeetingId
-    content: RecordedContent
-    chars: int | None
 
 
 @frequent
-class AllAgentGroupchatSent:
+class AllAgentGroupchatSent(_ChannelMessage):
     """A message was delivered to all other agents."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["all_agent_groupchat_sent"] = field(
         default="all_agent_groupchat_sent", kw_only=True
     )
-    round: int
-    turn: int
-    from_agent: AgentId
-    to_agents: tuple[AgentId, ...]
-    meeting_id: MeetingId
-    content: RecordedContent
-    chars: int | None
 
 
-@event
+@recorded
 class SealedSent:
     """A cost vector was handed to the mediator; no agent receives it [C]."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["sealed_sent"] = "sealed_sent"
     round: int
     turn: int
@@ -178,11 +148,10 @@ class SealedSent:
     content: CostReport
 
 
-@event
+@recorded
 class AnnouncementSent:
-    """The mediator tells the participants the slot it chose; nobody's message [C]."""
+    """The mediator tells the participants the slot it chose; no agent's message [C]."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["announcement"] = "announcement"
     round: int
     turn: int
@@ -191,11 +160,10 @@ class AnnouncementSent:
     content: Announcement
 
 
-@event
+@recorded
 class InvalidToolCall:
     """An action that was not carried out: recorded, not delivered, not counted."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["invalid_tool_call"] = "invalid_tool_call"
     round: int
     phase: Phase
@@ -208,7 +176,6 @@ class InvalidToolCall:
 class DecideStart:
     """An agent is asked for a batch; ``attempt`` counts its retries in this phase."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["decide_start"] = field(default="decide_start", kw_only=True)
     round: int
     phase: Phase
@@ -222,7 +189,6 @@ class DecideStart:
 class DecideEnd:
     """The batch an agent submitted, refused actions included."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["decide_end"] = field(default="decide_end", kw_only=True)
     round: int
     phase: Phase
@@ -234,11 +200,10 @@ class DecideEnd:
     reply_keys: tuple[str, ...]
 
 
-@event
+@recorded
 class BatchRejected:
-    """A batch broke a rule; nothing of it was applied."""
+    """A batch broke a rule and was not applied."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["batch_rejected"] = "batch_rejected"
     round: int
     phase: Phase
@@ -252,7 +217,6 @@ class BatchRejected:
 class BatchApplied:
     """A batch was applied; ``cost`` is what its owner paid in the accounting."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["batch_applied"] = field(default="batch_applied", kw_only=True)
     round: int
     phase: Phase
@@ -263,14 +227,13 @@ class BatchApplied:
     calendar: CalendarIds
 
 
-@event
+@recorded
 class ConsistencyViolation:
-    """A meeting that must stand in one slot of all its participants does not.
+    """A meeting that must be in one slot of all its participants is not.
 
     ``slot_by_agent`` maps each participant, as a string, to its slot or null.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["consistency_violation"] = "consistency_violation"
     round: int
     meeting_id: MeetingId
@@ -278,11 +241,10 @@ class ConsistencyViolation:
     slot_by_agent: dict[str, Slot | None]
 
 
-@event
+@recorded
 class Resolution:
     """How the round ended."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["resolution"] = "resolution"
     round: int
     meeting_id: MeetingId
@@ -292,33 +254,34 @@ class Resolution:
     broken_meetings: tuple[MeetingId, ...]
 
 
-@event
+NoteKind = Problem | Literal["recovered", "prose_ignored"]
+
+
+@recorded
 class ReplyNote:
-    """What there is to say about how a reply was read, or a message was not.
+    """How a reply was read, or that a message was not.
 
     A model's reply that could not be read counts as no action (``detail`` says where it went
-    wrong); ``recovered`` names what was cut away from one that could. ``prose_ignored`` stands
-    for text that reached a typed agent, which cannot read it.
+    wrong). ``recovered`` names what was removed to read a reply. ``prose_ignored`` marks text
+    that reached a typed agent, which cannot read it.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["reply_note"] = "reply_note"
     round: int
     phase: Phase
     agent_id: AgentId
-    kind: Problem | Literal["recovered", "prose_ignored"]
+    kind: NoteKind
     detail: str
 
 
-@event
+@recorded
 class Reflection:
-    """Answer to a measurement-only call: belief movement by target agent and slot, -3..3.
+    """Answer to a call that only measures: belief movement by target agent and slot, -3..3.
 
     ``expected_by_target`` is the expected movement under the token log-probabilities, where
     the model gives them. An answer that could not be read has no targets; a note says why.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["reflection"] = "reflection"
     round: int
     agent_id: AgentId
@@ -329,11 +292,10 @@ class Reflection:
     reply_keys: tuple[str, ...]
 
 
-@event
+@recorded
 class GameHalted:
-    """The game could not go on: an agent had nobody to answer for it. It is not scored."""
+    """The game could not continue because an agent got no answer. It is not scored."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["game_halted"] = "game_halted"
     round: int
     phase: Phase
@@ -342,11 +304,10 @@ class GameHalted:
     detail: str
 
 
-@event
+@recorded
 class GameEnd:
     """The game is over."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     type: Literal["game_end"] = "game_end"
     rounds_scheduled: int
     rounds_failed: int
@@ -355,7 +316,7 @@ class GameEnd:
 
 
 MessageSent = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent | SealedSent
-"""Whatever counts as a message of an agent."""
+"""What counts as a message of an agent."""
 
 Event = (
     GameStart

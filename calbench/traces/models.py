@@ -2,13 +2,14 @@
 
 from functools import cached_property
 from operator import not_
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from calbench.domain.canonical import digest
 from calbench.domain.frequent import frequent
-from calbench.domain.messages import STRICT, Channel
+from calbench.domain.ids import AgentId
+from calbench.domain.messages import Channel
 from calbench.scenarios.models import (
     ID_PATTERN,
     Model,
@@ -21,20 +22,20 @@ from calbench.scenarios.models import (
 from calbench.traces.events import AnyEvent, CalendarIds, GameHalted
 
 TRACE_SCHEMA_VERSION = 1
-"""Version of the trace file; another one is refused with the version that reads it."""
+"""Version of the trace file; other versions are refused."""
 
 
 def is_absent(value: object) -> bool:
-    """Whether a field has nothing to say."""
+    """Whether a field is absent."""
     return value is None
 
 
 Extra = Annotated[bool, Field(exclude_if=not_)]
-"""What few teams have is written down only where it is used: other games keep their ids."""
+"""A flag that is written only if set; games without it keep their ids."""
 
 
 Kind = Literal["protocol", "degenerate", "scripted", "model", "custom"]
-"""What a player is: typed by protocol, a model, a scripted stand-in, or the user's own code."""
+"""What a player is: typed protocol, baseline, scripted stand-in, model, or the user's code."""
 
 
 class PromptVariant(Model):
@@ -52,8 +53,8 @@ class PromptVariant(Model):
 class Seat(Model):
     """Who sits in one place: a player by name, its kind, and the settings that define it.
 
-    ``private_chance`` gives the seat a random stream of its own [C]; ``variant`` is what is
-    appended to its system prompt.
+    ``private_chance`` gives the seat its own random stream [C]; ``variant`` is appended to its
+    system prompt.
     """
 
     player: Annotated[str, Field(pattern=ID_PATTERN)]
@@ -64,7 +65,7 @@ class Seat(Model):
 
     @property
     def uses_language(self) -> bool:
-        """Whether the seat is handed labels, and asked to reflect."""
+        """Whether the seat is given labels and asked to reflect."""
         return self.kind in ("scripted", "model", "custom")
 
 
@@ -72,8 +73,8 @@ class Team(Model):
     """Who sits where. One seat is taken by every agent; several go to agents 0, 1, ...
 
     ``mediator`` gives the team a trusted non-player that takes sealed vectors [C].
-    ``rotation`` moves everybody one seat on from each scenario of a suite to the next; a game's
-    own description holds the seats as they were taken.
+    ``rotation`` moves all players by one seat with each scenario of a suite; a game's
+    configuration holds the seats as they were taken.
     """
 
     team_id: Annotated[str, Field(pattern=ID_PATTERN)]
@@ -82,7 +83,7 @@ class Team(Model):
     rotation: Extra = False
 
     def rotated(self, places: int) -> Self:
-        """Return the team with everybody moved on by this many seats, if it rotates."""
+        """Return the team with all players moved by this many seats, if it rotates."""
         if not self.rotation:
             return self
         shift = places % len(self.seats)
@@ -94,9 +95,23 @@ class Team(Model):
         """Whether any seat does."""
         return any(seat.uses_language for seat in self.seats)
 
+    def seat_of(self, agent: AgentId) -> Seat:
+        """Return who sits at an agent's place: seats repeat around the table."""
+        return self.seats[agent % len(self.seats)]
+
+    def private_agents(self, num_agents: int) -> tuple[AgentId, ...]:
+        """Return the agents whose seats have private chance."""
+        agents = map(AgentId, range(num_agents))
+        return tuple([agent for agent in agents if self.seat_of(agent).private_chance])
+
+    def language_agents(self, num_agents: int) -> tuple[AgentId, ...]:
+        """Return the agents that use language: they see labels, and may be asked to reflect."""
+        agents = map(AgentId, range(num_agents))
+        return tuple([agent for agent in agents if self.seat_of(agent).uses_language])
+
     @model_validator(mode="after")
     def _mediates_between_protocols(self) -> Self:
-        """Keep agents that speak in words away from what is sealed."""
+        """Refuse language agents in a team with a mediator."""
         if self.mediator and self.uses_language:
             raise ValueError("a team with a mediator seats protocols and baselines only")
         return self
@@ -116,10 +131,10 @@ class Limits(Model):
 
 
 class GameConfig(Model):
-    """What defines a game beside its scenario.
+    """What defines a game, apart from its scenario.
 
-    ``prompt_version`` and ``label_bank`` are absent without seats that use language;
-    ``reflection`` asks those after every round for what they came to believe.
+    ``prompt_version`` and ``label_bank`` are absent without seats that use language. With
+    ``reflection`` these seats are asked after every round what they have come to believe.
     """
 
     team: Team
@@ -135,27 +150,26 @@ class GameConfig(Model):
         return digest(self.model_dump(mode="json"))
 
     def rotated(self, places: int) -> Self:
-        """Return the configuration with the team moved on, if it rotates."""
+        """Return the configuration with the team rotated, if it rotates."""
         return self if not self.team.rotation else self.updated(team=self.team.rotated(places))
 
     def updated(self, **changes: Any) -> Self:
-        """Return the configuration with other values, and nothing remembered of the old ones."""
+        """Return the configuration with other values, without cached properties of the old ones."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self)(**(fields | changes))
 
 
 @frequent
 class RoundOutcome:
-    """One meeting's end, with its participants' slots as they stood at resolution."""
+    """One meeting's outcome, with its participants' slots at resolution."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
     meeting_id: Positive
     coordinated: bool
     slot_by_agent: dict[str, Natural | None]
 
 
 class FinalState(Model):
-    """How the game ended. Lists run by agent id."""
+    """How the game ended. Lists are by agent id."""
 
     calendars: tuple[CalendarIds, ...]
     cost_by_agent: tuple[Natural, ...]
@@ -164,7 +178,7 @@ class FinalState(Model):
 
 
 class TraceMetrics(Model):
-    """What the engine itself knows at the end (appendix A.6). Tables never read it."""
+    """What the engine knows at the end (appendix A.6). Tables never read it."""
 
     realised_cost: Natural
     cost_vs_optimal: float | None
@@ -173,10 +187,8 @@ class TraceMetrics(Model):
     messages: Natural
 
 
-class Trace(BaseModel):
+class Trace(Model):
     """One game. ``started_at`` and ``ended_at`` are always null: a trace holds no clock."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     schema_version: One
     rules_version: Positive

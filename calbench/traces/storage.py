@@ -33,7 +33,7 @@ _OTHERS: TypeAdapter[BaseModel] = TypeAdapter(
 """A trace without its scenario."""
 
 _SCENARIO_KEY, _CONFIG_KEY = b'"scenario":', b'"config":'
-"""What stands before and behind the scenario in a trace's file."""
+"""Keys of the scenario and of what follows it in a trace's file."""
 
 
 def trace_bytes(trace: Trace) -> bytes:
@@ -42,7 +42,7 @@ def trace_bytes(trace: Trace) -> bytes:
 
 
 def write_trace(path: Path, trace: Trace) -> int:
-    """Write a trace whole or not at all; return its size in bytes."""
+    """Write a trace completely or not at all; return its size in bytes."""
     data = trace_bytes(trace)
     write_atomically(path, data)
     return len(data)
@@ -58,15 +58,15 @@ def read_trace(path: Path) -> Trace:
 
 
 class TraceReader:
-    """Reads the traces of several games on one scenario, and that scenario only once.
+    """Reads the traces of several games on one scenario, and parses that scenario only once.
 
-    Every trace holds its whole scenario. Where it stands there in the same bytes as we write the
-    one of the trace before, it is the same, and need not be parsed and checked again; that is a
-    third of the work of a game by protocols.
+    Every trace holds its whole scenario. If it has the same bytes as the scenario of the trace
+    before, it is not parsed and checked again, which is a third of the work for games of
+    protocols.
     """
 
     def __init__(self, scenario: Scenario | None = None) -> None:
-        """Begin with a scenario that the first trace probably has, or with none."""
+        """Begin with a scenario that the first trace probably has, or without one."""
         self._known = None if scenario is None else (_scenario_bytes(scenario), scenario)
 
     def read(self, path: Path) -> Trace:
@@ -79,9 +79,9 @@ class TraceReader:
         if self._known is not None:
             known, scenario = self._known
             head, found, rest = data.partition(known)
-            # Before the second brace there is only what stands beside the scenario.
+            # One brace: only the trace's own fields precede the scenario.
             if found and head.count(b"{") == 1:
-                with suppress(ValidationError):  # found again in the whole document, and named
+                with suppress(ValidationError):  # reading the whole document names the problem
                     others = _OTHERS.validate_json(head + _CONFIG_KEY + rest)
                     return Trace.model_construct(scenario=scenario, **dict(others))
         trace = _parsed(path, data)
@@ -90,7 +90,7 @@ class TraceReader:
 
 
 def _scenario_bytes(scenario: Scenario) -> bytes:
-    """Return a scenario as it stands in the files that we write, with the keys around it."""
+    """Return a scenario as it is in the files that we write, with the keys around it."""
     return _SCENARIO_KEY + _SCENARIO.dump_json(scenario) + b"," + _CONFIG_KEY
 
 
@@ -99,7 +99,7 @@ def _parsed(path: Path, data: bytes) -> Trace:
         return _TRACE.validate_json(data)
     except ValidationError as error:
         place = printable(str(path))
-        _check_version(place, data)  # what is no document, or another version's, says so
+        _check_version(place, data)  # says if it is no JSON document or has another version
         raise FileError(f"{place}: not a trace: {first_problem(error)}") from error
 
 
@@ -108,8 +108,8 @@ class TraceHead:
     """What a trace is about, read without its events.
 
     Attributes:
-        scenario_digest: SHA-256 of the scenario as it stands there, without oracle and
-            difficulty, which are derived.
+        scenario_digest: SHA-256 of the scenario, without oracle and difficulty, which are
+            derived.
     """
 
     setting: str
@@ -118,13 +118,13 @@ class TraceHead:
     scenario_digest: str
 
     def shared(self) -> Self:
-        """Return the same with texts that equal ones elsewhere share: many games repeat them."""
+        """Return the same with interned texts, because many games repeat them."""
         texts = (self.setting, self.team_id, self.scenario_id, self.scenario_digest)
         return type(self)(*map(sys.intern, texts))
 
 
 def read_head(path: Path) -> TraceHead:
-    """Read what a trace is about; that the rest reads as well is not checked.
+    """Read what a trace is about; the rest of the file is not checked.
 
     Raises:
         FileError: naming the file and the field that does not fit.
@@ -149,10 +149,10 @@ def read_head(path: Path) -> TraceHead:
 
 
 def trace_paths(path: Path) -> Iterator[Path]:
-    """Yield a trace file, or those below a folder or a whole run, sorted.
+    """Yield a trace file, or the sorted ones below a folder or of a run.
 
     Raises:
-        FileError: a folder holds none.
+        FileError: the folder holds none.
     """
     if not path.is_dir():
         yield path
@@ -177,7 +177,7 @@ def _check_version(place: str, data: bytes) -> dict[str, Any]:
     try:
         document = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise FileError(f"{place}: not a whole JSON document ({error})") from error
+        raise FileError(f"{place}: not a complete JSON document ({error})") from error
     if not isinstance(document, dict) or "schema_version" not in document:
         raise FileError(f"{place}: not a trace: schema_version is missing")
     version = document["schema_version"]

@@ -17,7 +17,7 @@ from calbench.facts.storage import Facts
 from calbench.metrics.game import AgentGame, GameScore
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.optimum import OptimumReach
-from calbench.metrics.seats import Player
+from calbench.metrics.players import Player
 from calbench.metrics.usage import Tokens
 from calbench.stats.spec import RatingSpec
 from calbench.traces.models import Kind

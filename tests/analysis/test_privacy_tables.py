@@ -19,6 +19,7 @@ from calbench.traces.models import Trace
 from tests.factories import make_scenario
 from tests.facts.measured import facts_of, lines_of, play_preset, written
 from tests.facts.played import told_game
+from tests.metrics.changes import changes_of
 from tests.metrics.games import canonical_scenario, play_scripts, play_team, talk, with_outcome
 from tests.metrics.language_games import halted, seat, seated, small_game
 
@@ -206,7 +207,7 @@ def most_revealing(trace: Trace) -> list[str]:
     """Return event, target, kind and size of a game's most revealing message, by plain addition."""
     steps: dict[tuple[int, int, str], float] = {}
     for each in round_beliefs(trace):
-        for change in each.changes:
+        for change in changes_of(each):
             key = change.event_index, change.target, change.source
             step = abs(change.after - 0.5) - abs(change.before - 0.5)
             steps[key] = steps.get(key, 0.0) + step

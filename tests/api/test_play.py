@@ -109,7 +109,7 @@ def test_game_that_cannot_go_on_is_recorded_where_it_stands() -> None:
 
 
 HERE = "team own, scenario test-000, agent 0, round 0, CHEAP_TALK: "
-WANTED = "send {agent: Turn} for everybody asked"
+WANTED = "send {agent: Turn} for every agent asked"
 HALF = Turn((DirectMessage(AgentId(1), Text(text="half a \ud83d")),))
 
 

@@ -53,7 +53,7 @@ def test_without_a_file_it_prints(tmp_path: Path) -> None:
         ('{"labels": []}', "text"),
         ('{"text": 5}', "text"),
         ('{"text": "a", "labels": [{"label_id": "x"}]}', "labels.0"),
-        ('{"text": "a", "x": NaN}', "no JSON number"),
+        ('{"text": "a", "x": NaN}', "not a JSON number"),
         ("[" * 100_000, "not"),
     ],
 )

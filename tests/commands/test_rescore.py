@@ -106,7 +106,7 @@ def test_two_scenarios_of_one_name_are_refused(
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"{", "not a whole JSON document"),
+        (b"{", "not a complete JSON document"),
         (b"[]", "schema_version is missing"),
         (b'{"schema_version": 9}', "schema_version is 9"),
         (b'{"schema_version": 1, "scenario": 3}', "not a trace: rules_version"),

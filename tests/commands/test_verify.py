@@ -219,7 +219,7 @@ def test_trace_is_refused_when_it_is_cut(
 ) -> None:
     path = tmp_path / "cut.json"
     path.write_bytes(honest[: int(share * len(honest))])
-    assert "not a whole JSON document" in refusal(path, capsys)
+    assert "not a complete JSON document" in refusal(path, capsys)
 
 
 def disguised(honest: bytes, path: Path, change: Callable[[Trace], object]) -> Trace:
@@ -292,7 +292,7 @@ def test_game_of_an_unknown_player_is_replayed_from_its_turns(
         ("list.json", "[]", "not a trace"),
         ("object.json", "{}", "schema_version is missing"),
         ("number.json", "1", "not a trace"),
-        ("text.json", "hello", "not a whole JSON document"),
+        ("text.json", "hello", "not a complete JSON document"),
     ],
 )
 def test_path_is_refused_when_it_is_no_trace(

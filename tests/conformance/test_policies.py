@@ -97,7 +97,7 @@ PROMISES: dict[str, Promise] = {
 }
 
 PRESETS = {name: Seat(**protocol_preset(name)) for name in known_names("protocol")}
-"""Policies with the settings of ``conf/protocol``: they stand for the bare policy."""
+"""Policies with the settings of ``conf/protocol``: they replace the bare policy."""
 
 NAMES = [*(set(POLICIES) - {seat.player for seat in PRESETS.values()}), *PRESETS]
 NAMES.sort()

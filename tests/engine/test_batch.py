@@ -94,7 +94,7 @@ def test_run_stops_when_a_cut_trace_stands_at_its_place(tmp_path: Path, cut: int
     job = jobs_in(tmp_path)[0]
     play_job(job)
     job.path.write_bytes(job.path.read_bytes()[:cut])
-    with pytest.raises(OutputError, match="is not a whole trace"):
+    with pytest.raises(OutputError, match="is not a complete trace"):
         unfinished([job])
 
 
@@ -103,7 +103,7 @@ def test_run_stops_when_a_folder_or_a_dead_link_stands_at_its_place(tmp_path: Pa
     folder.path.mkdir(parents=True)
     link.path.symlink_to(tmp_path / "nowhere")
     for job in (folder, link):
-        with pytest.raises(OutputError, match="is not a whole trace"):
+        with pytest.raises(OutputError, match="is not a complete trace"):
             unfinished([job])
 
 

@@ -1,4 +1,4 @@
-"""A whole game: its order of events, its id, and what stands in its trace."""
+"""A whole game: its order of events, its id, and the contents of its trace."""
 
 import re
 import uuid

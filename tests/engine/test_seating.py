@@ -6,7 +6,6 @@ from calbench.config import compose, read_params, write_params
 from calbench.domain.ids import AgentId
 from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies, team_of
-from calbench.engine.seats import private_agents, seat_of
 from calbench.errors import ConfigError
 from calbench.protocols.degenerate import Silent
 from calbench.protocols.imap import Imap
@@ -27,7 +26,7 @@ def test_one_seat_is_taken_by_every_agent() -> None:
 def test_seats_repeat_around_the_table_when_there_are_more_agents() -> None:
     policies = seat_policies(team("imap", "silent"), 5)
     assert [type(policy) for policy in policies] == [Imap, Silent, Imap, Silent, Imap]
-    assert seat_of(team("imap", "silent"), AgentId(3)).player == "silent"
+    assert team("imap", "silent").seat_of(AgentId(3)).player == "silent"
 
 
 def test_seating_names_team_player_and_the_known_ones_when_a_player_is_unknown() -> None:
@@ -41,7 +40,7 @@ def test_seating_names_the_player_when_its_settings_do_not_fit() -> None:
 
 
 def test_players_that_go_by_weights_get_those_of_the_limits() -> None:
-    # Agents 0 and 1 have slot 0 alone, where the prior meeting of agents 1 and 2 stands.
+    # Agents 0 and 1 have only slot 0, where the prior meeting of agents 1 and 2 is.
     scenario = make_scenario([".B", "..", ".."], [(0, 1)], prior=[((1, 2), 0)])
     for weights, slot in (((2.0, 1.0, 1.0), 1), ((1.0, 1.0, 2.0), 0), (None, 0)):
         limits = Limits(sd_model=weights)
@@ -69,4 +68,4 @@ def test_team_of_a_player_has_what_its_file_gives_it(player: str, tmp_path: Path
 def test_private_chance_belongs_to_seats() -> None:
     seats = (team_of("secure-sum").seats[0], team_of("imap").seats[0])
     mixed = Team(team_id="mixed", seats=seats)
-    assert private_agents(mixed, [AgentId(agent) for agent in range(5)]) == (0, 2, 4)
+    assert mixed.private_agents(5) == (0, 2, 4)

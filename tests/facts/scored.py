@@ -14,7 +14,7 @@ from calbench.metrics.game import AgentGame, GameScore
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.optimum import OptimumReach
 from calbench.metrics.outcomes import MeetingResult
-from calbench.metrics.seats import Player
+from calbench.metrics.players import Player
 from calbench.metrics.usage import Tokens
 from calbench.traces.events import Outcome
 from calbench.traces.models import Kind

@@ -10,6 +10,7 @@ from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.privacy.loss import privacy_loss, round_beliefs
 from tests.facts.measured import play_preset, rows_of, values_of
 from tests.facts.played import told_game
+from tests.metrics.changes import changes_of
 from tests.metrics.games import canonical_scenario, play_team, with_outcome
 from tests.metrics.language_games import halted, seat, seated, small_game
 
@@ -63,7 +64,7 @@ def test_updates_are_those_of_a_plain_replay(team: str) -> None:
             *(change.before, change.after),
         )
         for each in round_beliefs(trace)
-        for change in each.changes
+        for change in changes_of(each)
     ]
     assert plain
     assert rows_of(BELIEFS, trace, *UPDATE) == plain

@@ -9,6 +9,7 @@ from tests.facts.measured import rows_of
 from tests.facts.played import spoken_game, told_game
 from tests.metrics.games import dm, play_scripts, talk
 from tests.metrics.language_games import halted, seat, seated
+from tests.scenarios.label_banks import texts_of
 
 NAMES = ("patterns", "own_slot", "labels_told", "leak_tier")
 
@@ -17,8 +18,8 @@ def telling_game() -> Trace:
     """Agent 0 tells a private errand and a shared meeting; agent 1 that meeting to agent 2."""
     scenario = make_scenario(["EB..", "....", "...."], [(0, 1), (1, 2)])
     labels = assign_labels(scenario, read_label_bank("v1"))
-    errand = labels.text_by_item[labels.items_by_agent[0][1]]  # type: ignore[index]
-    meeting = labels.text_by_item[1]  # type: ignore[index]
+    errand = texts_of(labels)[labels.items_by_agent[0][1]]  # type: ignore[index]
+    meeting = texts_of(labels)[1]  # type: ignore[index]
     scripts = {
         0: talk(
             dm(1, Text(text=f"Slots 0 and 2 are free for me. I have {errand} at slot 0.")),

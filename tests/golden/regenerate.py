@@ -1,4 +1,4 @@
-"""``python -m tests.golden.regenerate``: play the golden games anew and keep their traces.
+"""``python -m tests.golden.regenerate``: play the golden games again and keep their traces.
 
 A golden trace changes only with the rules: the command refuses to replace one that was
 played under the rules version of today.
@@ -22,7 +22,7 @@ def regenerate(folder: Path) -> list[str]:
     """Write the golden traces that differ; return their names.
 
     Raises:
-        SameRulesError: before anything is written, if one of them stands there already
+        SameRulesError: before anything is written, if one of them exists already
             under the rules version of today.
     """
     played = golden_bytes()
@@ -48,4 +48,4 @@ if __name__ == "__main__":
         written = regenerate(FOLDER)
     except SameRulesError as error:
         sys.exit(f"error: {error}")
-    print("\n".join(written) if written else "every golden trace stands")
+    print("\n".join(written) if written else "every golden trace is up to date")

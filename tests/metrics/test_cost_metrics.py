@@ -8,7 +8,7 @@ from calbench.metrics.costs import (
     adjusted_excess,
     complete_costs,
     moved_costs,
-    oracle_costs,
+    oracle_schedule,
     realised_costs,
     schedule_costs,
     shown_excess,
@@ -37,9 +37,9 @@ def test_realised_costs_keep_what_failed_rounds_charged() -> None:
 def test_oracle_costs_cover_exactly_the_scheduled_meetings() -> None:
     scenario = make_scenario(["E2B.B", "..B.", "E1B.."], [(0, 1), (0, 2), (1, 2)])
     cache = OracleCache()
-    assert oracle_costs(scenario, (), cache) == (0, 0, 0)
-    assert oracle_costs(scenario, (MeetingId(1),), cache) == (2, 0, 0)
-    assert oracle_costs(scenario, (MeetingId(2),), cache) == (0, 0, 0)
+    assert oracle_schedule(scenario, (), cache).cost_by_agent == (0, 0, 0)
+    assert oracle_schedule(scenario, (MeetingId(1),), cache).cost_by_agent == (2, 0, 0)
+    assert oracle_schedule(scenario, (MeetingId(2),), cache).cost_by_agent == (0, 0, 0)
 
 
 def test_stored_schedule_stands_for_the_complete_set_only() -> None:
@@ -49,17 +49,18 @@ def test_stored_schedule_stands_for_the_complete_set_only() -> None:
     )
     scenario = make_scenario(["E7.", ".."], [(0, 1)], oracle=oracle)
     cache = OracleCache()
-    assert oracle_costs(scenario, (MeetingId(1),), cache) == (7, 0)
+    assert oracle_schedule(scenario, (MeetingId(1),), cache).cost_by_agent == (7, 0)
     assert complete_costs(scenario, cache) == ((7, 0), (7, 0))
-    assert oracle_costs(scenario.updated(oracle=None), (MeetingId(1),), cache) == (0, 0)
-    assert complete_costs(scenario.updated(oracle=None), cache) == ((0, 0), (7, 0))
+    unsolved = scenario.updated(oracle=None)
+    assert oracle_schedule(unsolved, (MeetingId(1),), cache).cost_by_agent == (0, 0)
+    assert complete_costs(unsolved, cache) == ((0, 0), (7, 0))
 
 
 def test_impossible_outcomes_are_refused_not_scored() -> None:
     scenario = make_scenario(["B.", ".B"], [(0, 1)])
     assert complete_costs(scenario, OracleCache()) is None
     with pytest.raises(CalbenchError, match=r"test-000.*\[1\].*impossible"):
-        oracle_costs(scenario, (MeetingId(1),), OracleCache())
+        oracle_schedule(scenario, (MeetingId(1),), OracleCache())
 
 
 @pytest.mark.parametrize(

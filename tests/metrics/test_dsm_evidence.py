@@ -21,6 +21,7 @@ from calbench.traces.events import DmSent
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
 from tests.benchmarks.test_engine_benchmarks import sampled
 from tests.factories import make_scenario
+from tests.metrics.changes import changes_of
 from tests.metrics.games import dm, play_scripts, talk
 
 THREE = make_scenario(["....", "....", "...."], [(0, 1), (1, 2)])
@@ -47,7 +48,7 @@ def test_proposals_tell_that_each_distinct_slot_is_feasible() -> None:
     trace = play_scripts(THREE, {0: talk(dm(1, offer(2, 0, 2)), dm(2, offer(3)))})
     assert beliefs(trace, 0, 1) == [1, 0.5, 1, 0.5]
     assert beliefs(trace, 0, 2) == [0.5, 0.5, 0.5, 1]
-    assert [change.slot for change in next(iter(round_beliefs(trace))).changes] == [2, 0, 3]
+    assert [change.slot for change in changes_of(next(iter(round_beliefs(trace))))] == [2, 0, 3]
     assert privacy_loss(trace).by_agent == (1.5, 0, 0)
 
 

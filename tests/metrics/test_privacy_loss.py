@@ -13,6 +13,7 @@ from calbench.metrics.privacy.evidence import EVIDENCE_RULES, RoundTalk, Update
 from calbench.metrics.privacy.loss import excess_loss, privacy_loss, round_beliefs
 from calbench.traces.events import MessageSent
 from tests.factories import make_scenario
+from tests.metrics.changes import changes_of
 from tests.metrics.games import (
     canonical_scenario,
     decide,
@@ -61,8 +62,8 @@ def test_direct_message_of_strength_seven_tenths_updates_its_recipient_only() ->
     first, second = round_beliefs(trace, rules=rules)
     assert list(first.beliefs) == [(0, 1)]
     assert first.beliefs[AgentId(0), AgentId(1)] == pytest.approx([0.5, 0.5, 0.8185, 0.5])
-    assert [change.before for change in first.changes] == pytest.approx([0.5, 0.745])
-    assert {change.source for change in first.changes} == {"text"}
+    assert [change.before for change in changes_of(first)] == pytest.approx([0.5, 0.745])
+    assert {change.source for change in changes_of(first)} == {"text"}
     assert second.beliefs == {}
     loss = privacy_loss(trace, rules=rules)
     assert loss.by_agent == pytest.approx((0.3185, 0, 0))

@@ -37,7 +37,7 @@ def problem_of(
 def problems(
     draw: st.DrawFn, max_priors: int = 2, max_slots: int = 5, has_capacity: bool = False
 ) -> Problem:
-    """Draw a problem that brute force can solve; priors stand in slots free for all of them."""
+    """Draw a problem that brute force can solve; prior meetings are in free slots."""
     num_agents = draw(st.integers(1, 4))
     num_slots = draw(st.integers(1, max_slots))
     groups = st.sets(st.integers(0, num_agents - 1), min_size=1).map(sorted)

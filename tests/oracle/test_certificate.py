@@ -59,7 +59,7 @@ def test_certificate_accepts_a_valid_schedule() -> None:
         (_placed(-1, 2, 1, 0, 0, 0), "slot -1, out of bounds"),
         (_placed(2, 2, 1, 0, 0, 0), "agent 1 has meetings [1, 2] at slot 2"),
         (_placed(1, 2, 1, 0, 0, 0), "agent 0 has meetings [1, 3] at slot 1"),
-        (_placed(3, 2, 1, 0, 0, 0), "meeting 1 stands at slot 3, blocked for agent 0"),
+        (_placed(3, 2, 1, 0, 0, 0), "meeting 1 is at slot 3, blocked for agent 0"),
         (_placed(0, 2, 4, 5, 0, 3), "prior meeting 3 moves, but no meeting takes its slot 1"),
         (replace(VALID, cost_by_agent=(3, 0, 0)), "agent 0 pays 2, but 3 is stated"),
         (replace(VALID, cost_by_agent=(0, 2, 0)), "agent 1 pays 0, but 2 is stated"),

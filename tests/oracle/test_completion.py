@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.oracle.choices import choices_of
-from calbench.oracle.completion import least_cost, slots_within
+from calbench.oracle.completion import slots_within
 from calbench.oracle.problem import Problem
+from calbench.oracle.ties import least_cost
 from tests.oracle import brute_force
 from tests.oracle.problems import problem_of, problems
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 
 from calbench.oracle.count import Difficulty, count_feasible, difficulty
 from calbench.oracle.problem import Problem
-from calbench.oracle.reference import enumerate_feasible
 from tests.effort import examples
 from tests.oracle import brute_force
+from tests.oracle.enumerated import enumerate_feasible
 from tests.oracle.problems import problem_of, problems
 
 

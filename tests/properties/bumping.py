@@ -28,7 +28,7 @@ def bumping_game(seed: int) -> tuple[Scenario, Limits]:
     """Draw a game of four to six agents and meetings of two to four, with limits for it.
 
     Drawn evenly from a seed, unlike Hypothesis' small examples: what is at stake takes
-    several meetings that stand, calendars unlike each other, and few sweeps.
+    several prior meetings, calendars unlike each other, and few sweeps.
     """
     chance = stream(seed, "bumping")
     num_agents, num_slots = 4 + chance.below(3), 4 + chance.below(6)

@@ -117,7 +117,7 @@ KNOWABLE: tuple[type, ...] = (
     bool,
     type(None),
 )
-"""Every type that may stand in an observation. None of them holds an accounting cost."""
+"""Every type that an observation may contain. None of them holds an accounting cost."""
 
 
 class Recorder:
@@ -291,7 +291,7 @@ def _refused(events: tuple[Event, ...]) -> Iterator[tuple[int, Ask, list[Action]
 
 
 def calendars_change_only_by_applied_batches(game: DrawnGame) -> None:
-    """What stands in the events adds up: moves, calendars, costs and messages."""
+    """The numbers in the events add up: moves, calendars, costs and messages."""
     trace = game.play()
     count = game.scenario.num_agents
     calendars: list[CalendarIds] = [()] * count

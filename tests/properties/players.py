@@ -47,7 +47,7 @@ class Reckless:
 class Agreeable:
     """Plays by the rules and takes slots on which all of its kind agree beforehand.
 
-    It moves whatever stands in the way, meetings too, and moves these to a slot that is
+    It moves everything in the way, even meetings, and moves these to a slot that is
     common as well: joint moves of earlier meetings happen, and broken ones.
     """
 
@@ -229,7 +229,7 @@ def _chatter(observation: Observation, chance: Stream) -> tuple[Action, ...]:
 def _moves_for(
     observation: Observation, slot: Slot, order: list[int], chance: Stream
 ) -> tuple[Action, ...]:
-    """Move what stands in the way, if it can be moved, to a free slot: the common one first."""
+    """Move what is in the way, if it can be moved, to a free slot: the common one first."""
     item = observation.calendar[slot]
     free = set(free_slots(observation.calendar))
     if item is None or not item.is_movable or not free or chance.below(20) == 0:

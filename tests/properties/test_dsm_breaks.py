@@ -5,7 +5,7 @@ move may not be performed by all who would have to. Every break is counted under
 
 - ``infeasible``: no plan suited everyone, and the one announced moves the meeting nevertheless.
 - ``unheard``: talk ended before an agent read the announcement.
-- ``elsewhere``: a participant's copy stands off the agreed slot; it moves no such meeting.
+- ``elsewhere``: a participant's copy is not at the agreed slot; it moves no such meeting.
 - ``taken``: the announced target was said to be vacated, but not on the calendar of this agent.
 - ``unplaceable``: a participant could not take the agreed slot and so moved nothing.
 """

@@ -19,6 +19,7 @@ from calbench.traces.models import GameConfig, Seat, Team, Trace
 from calbench.traces.storage import trace_bytes
 from tests.effort import examples
 from tests.properties.games import any_scenarios, channel_sets, limits
+from tests.scenarios.label_banks import texts_of
 
 BANK = read_label_bank("v1")
 MODEL = {"model": "openai/stand-in"}
@@ -81,7 +82,7 @@ def test_no_prompt_holds_a_label_its_agent_may_not_know(
     scenario: Scenario, config: GameConfig, style: str
 ) -> None:
     labels = assign_labels(scenario, BANK)
-    texts = labels.text_by_item
+    texts = texts_of(labels)
     _, listener = listened(scenario, config, style)
     for site, request in listener.asked:
         own = set(labels.own_labels(site.agent_id).values())

@@ -262,7 +262,7 @@ def test_single_offer_of_private_returns_what_it_collects() -> None:
 
 def test_earlier_meeting_breaks_when_a_participant_holds_it_off_the_agreed_slot() -> None:
     # As the chain above, with agent 1 in M3 and agent 4 tied to slot 0. Agent 1 hears that M3
-    # moves to slot 3, but a participant moves only what stands at the agreed slot.
+    # moves to slot 3, but a participant moves only the meeting at the agreed slot.
     rows = ["..B.", "..B.", "...B", "....", ".BBB"]
     trace = play(make_scenario(rows, [(0, 1, 4)], prior=[((0, 2), 0), ((0, 1), 1)]))
     assert batches(trace)["DECISION", 1] == (book(1, 0),)

@@ -3,8 +3,8 @@
 import pytest
 
 from calbench.domain.calendars import Calendar, Meeting
-from calbench.protocols.dsm.levels import satisfaction
 from calbench.protocols.dsm.plans import first_plans, outsiders, own_plans
+from calbench.protocols.dsm.scores import satisfaction
 from tests.factories import calendar
 from tests.protocols.bookings import booked, meeting
 

@@ -60,7 +60,7 @@ def test_move_is_feasible_when_its_target_is_free_or_vacated() -> None:
     assert participant(
         held,
         plan(0, (7, 0, 3, 1)),  # free
-        plan(0, (7, 0, 2, 1)),  # an errand stands there
+        plan(0, (7, 0, 2, 1)),  # an errand is there
         plan(0, (7, 0, 2, 1), vacated=(2,)),  # so it does, but the plan says it is vacated
         plan(0, (7, 0, 4, 1), vacated=(2,)),
         plan(0, (7, 0, 2, 1), (8, 2, 1, 2)),  # a visible move vacates too

@@ -93,7 +93,7 @@ def test_move_is_never_confirmed_in_the_last_sweep(max_turns: int, succeeds: boo
 
 
 def test_initiator_of_both_meetings_repairs_by_itself_and_walks_on_after_a_refusal() -> None:
-    # The prior meeting of 0 and 3 stands at slot 0; agent 3 can move to slot 2 only.
+    # The prior meeting of 0 and 3 is at slot 0; agent 3 can move to slot 2 only.
     trace = play(
         ["...", ".BB", ".BB", ".B."], [(0, 1, 2)], prior=[((0, 3), 0)], weights=(1, 1, 1, 1)
     )
@@ -257,7 +257,7 @@ def test_retry_list_leaves_out_targets_and_what_confirmed_moves_vacate() -> None
 def test_errand_lands_where_a_confirmed_move_leaves_if_nothing_else_is_left(
     row: str, landing: int
 ) -> None:
-    # The old meeting stands at slot 1 and moves to slot 3.
+    # The old meeting is at slot 1 and moves to slot 3.
     past = [
         confirm(0),
         target(3, by=0, to=1),

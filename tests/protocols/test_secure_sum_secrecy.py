@@ -21,6 +21,7 @@ from calbench.protocols import secure_sum
 from calbench.protocols.costs import local_costs
 from calbench.traces.events import DmSent
 from tests.factories import make_scenario
+from tests.metrics.changes import changes_of
 from tests.protocols.secure_sums import SHOWN, drawn, messages, play
 
 # ---------------------------------------------------------------- what a curious reader learns
@@ -75,7 +76,7 @@ def by_playing(secrets: tuple[int, ...], masks: tuple[tuple[int, ...], ...], mod
 def reveals_nothing_but_totals(flow: Flow, modulus: int, count: int) -> None:
     """Enumerate all secrets and all masks.
 
-    Fix what an agent has itself, its secret and its masks. Whoever does not initiate must
+    Fix what an agent has itself, its secret and its masks. Agents that do not initiate must
     see the same distribution whatever the others' secrets are; the initiator the same for
     all secrets of the others with the same total.
     """
@@ -157,7 +158,7 @@ def test_initiator_learns_shares_of_the_feasible_with_the_last_partial_sum() -> 
         if isinstance(event, DmSent) and (event.turn, event.content.kind) == (1, "partial_sum")
     ]
     (beliefs,) = round_beliefs(trace)
-    sums = [change for change in beliefs.changes if change.source == "partial_sum"]
+    sums = [change for change in changes_of(beliefs) if change.source == "partial_sum"]
     assert {change.event_index for change in sums} == {last}
     assert {change.observer for change in sums} == {0}
     # Infeasible among agents 1 and 2, by slot: none, none, one, none, one.
@@ -201,7 +202,7 @@ def test_belief_follows_from_the_calendars_in_drawn_games() -> None:
         for other in others:
             told = [
                 change.after
-                for change in first.changes
+                for change in changes_of(first)
                 if change.source == "partial_sum" and change.target == other
             ]
             assert told == [(len(others) - c) / len(others) for c in infeasible]

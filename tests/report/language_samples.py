@@ -114,8 +114,6 @@ def _played(folder: Path, spec: RunSpec, spoilt: Sequence[str] = ()) -> Experime
         for team in spec.teams:
             spoil(results.traces / team.team_id / f"{scenario_id}.json")
     prices = {MODEL: price(1.0, 0.5, 2.0)}
-    write_all_tables(jobs, results.tables, Settings(spec.measure, spec.analysis, prices), _tick)
-    prices = {MODEL: Price(input=1.0, cached=0.5, output=2.0)}
     write_all_tables(jobs, results.folder, Settings(spec.measure, spec.analysis, prices), _tick)
     return results
 

@@ -16,10 +16,9 @@ from calbench.domain.ids import Slot
 from calbench.domain.messages import CostReport, Decision
 from calbench.facts.beliefs import BELIEFS, PAIRS
 from calbench.facts.games import SCORES
-from calbench.metrics.privacy.measured import game_loss
-from calbench.metrics.seats import players_of
-from calbench.metrics.speech.said import said
-from calbench.metrics.speech.told import labels_of_game, told_by
+from calbench.metrics.players import players_of
+from calbench.metrics.privacy.estimators import game_loss
+from calbench.metrics.speech.messages import labels_of_game, said, told_by
 from calbench.report.escape import data_script
 from calbench.report.games.game import game_data
 from calbench.report.games.ledger import DIGITS, ledger_data, vector_of

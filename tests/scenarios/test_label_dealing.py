@@ -20,7 +20,7 @@ from calbench.scenarios.models import ErrandEntry, Scenario
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario
 from tests.factories import make_scenario
-from tests.scenarios.label_banks import BANK
+from tests.scenarios.label_banks import BANK, texts_of
 from tests.strategies import loose_scenarios, scenarios
 
 EXAMPLE = make_scenario(
@@ -50,7 +50,7 @@ def ids_and_tiers(labels: Labels, items: list[ItemId]) -> tuple[list[str], list[
 
 
 def test_labels_of_the_example_are_as_pinned() -> None:
-    assert assign_labels(EXAMPLE, BANK).text_by_item == {
+    assert texts_of(assign_labels(EXAMPLE, BANK)) == {
         1: "Travel to the robotics contest",
         2: "Bail money for a nephew awaiting trial",
         3: "Second draft of the grant proposal",
@@ -71,7 +71,7 @@ def test_every_item_gets_a_label_of_its_kind(scenario: Scenario) -> None:
     expected: dict[ItemId, str] = dict.fromkeys(all_errands(scenario), "errand")
     expected |= dict.fromkeys(scenario.meeting_by_id, "meeting")
     assert kinds == expected
-    assert dict(labels.text_by_item) == {item: labels.label_of(item).text for item in kinds}
+    assert texts_of(labels) == {item: labels.label_of(item).text for item in kinds}
 
 
 @given(st.one_of(scenarios(), loose_scenarios()))
@@ -85,7 +85,7 @@ def test_agent_owns_the_labels_of_its_errands_and_its_meetings_alone(scenario: S
         }
         own = labels.own_labels(AgentId(agent))
         assert set(own) == errand_ids(scenario, agent) | takes_part
-        assert all(own[item] == labels.text_by_item[item] for item in own)
+        assert all(own[item] == texts_of(labels)[item] for item in own)
 
 
 @given(scenarios())

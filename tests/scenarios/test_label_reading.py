@@ -10,11 +10,10 @@ from pydantic import ValidationError
 from calbench.errors import ConfigError, FileError
 from calbench.scenarios.labels import (
     LabelBank,
-    bank_digest,
     known_label_banks,
     read_label_bank,
 )
-from tests.scenarios.label_banks import BANK, small_bank, written
+from tests.scenarios.label_banks import BANK, bank_digest, small_bank, written
 
 
 def test_small_bank_can_be_read(tmp_path: Path) -> None:
@@ -51,7 +50,7 @@ Change = Callable[[list[dict[str, Any]]], Any]
         (lambda b: b[2].update(text="a 'quote'"), "line 3, field text", "without quotes"),
         (lambda b: b[2].update(text="two\nlines"), "line 3, field text", "one line"),
         (lambda b: b[2].update(text="right \u202eleft"), "line 3, field text", "control"),
-        (lambda b: b[2].update(text=" spare  space"), "line 3, field text", "spare spaces"),
+        (lambda b: b[2].update(text=" spare  space"), "line 3, field text", "extra spaces"),
         (lambda b: b[2].update(text="cafe\u0301"), "line 3, field text", "NFC"),
         (lambda b: b[2].update(text="long " * 20), "line 3, field text", "at most 80"),
         (lambda b: b[2].update(text="about ERRANDPUBLICA"), "line 3, field text", "also of"),

@@ -91,7 +91,7 @@ def test_absent_parts_stay_absent(path: Path) -> None:
 def test_a_failed_write_keeps_the_old_file(path: Path) -> None:
     write_suite(path, [EXAMPLE])
     before = path.read_bytes()
-    with pytest.raises(OutputError, match="half a character"):
+    with pytest.raises(OutputError, match="half of a surrogate pair"):
         write_suite(path, [EXAMPLE.updated(params={"half": "\ud800"})])
     with pytest.raises(OutputError, match="no scenario to write"):
         write_suite(path, [])
@@ -144,9 +144,9 @@ def changed(*keys: str | int, to: Any = None, drop: bool = False) -> Callable[[]
         (changed("calendars", 0, 1, to=3), "calendars.0.1", "should be an object, got 3"),
         (changed("calendars", 0, 1, "errand_id", to=2), "calendars.0.1.errand_id", "a meeting's"),
         (changed("calendars", 0, 1, "errand_id", to=105), "calendars.1.0.errand_id", "used twice"),
-        (changed("calendars", 0, 0, to=None), "prior_meetings.0", "meeting 3 must stand at slot 0"),
+        (changed("calendars", 0, 0, to=None), "prior_meetings.0", "meeting 3 must be at slot 0"),
         (changed("prior_meetings", 0, "cost", to=1), "calendars.0.0", "not among prior_meetings"),
-        (changed("prior_meetings", 0, "slot", to=2), "prior_meetings.0", "must stand at slot 2"),
+        (changed("prior_meetings", 0, "slot", to=2), "prior_meetings.0", "must be at slot 2"),
         (changed("meetings", 1, "meeting_id", to=1), "meetings", "must be unique, got [1, 1, 3]"),
         (changed("meetings", 1, "duration", to=2), "meetings.1.duration", "or equal to 1, got 2"),
         (changed("meetings", 1, "duration", to=True), "meetings.1.duration", "valid integer"),
@@ -161,8 +161,8 @@ def changed(*keys: str | int, to: Any = None, drop: bool = False) -> Callable[[]
         (changed("oracle", "best", "cost", to=9), "oracle.best.cost", "9 is stated, but"),
         (changed("oracle", "best", "cost_by_agent", to=[0, 0, 9]), "oracle.best", "9 is stated"),
         (changed("oracle", "best", "cost_by_agent", to=[0]), "oracle.best.cost_by_agent", "each"),
-        (changed("oracle", "best", to=None), "oracle.best", "exactly where infeasible"),
-        (changed("oracle", "infeasible", to="no"), "oracle.best", "exactly where infeasible"),
+        (changed("oracle", "best", to=None), "oracle.best", "exactly if infeasible"),
+        (changed("oracle", "infeasible", to="no"), "oracle.best", "exactly if infeasible"),
         (changed("oracle", "greedy_cost", to=77), "oracle.greedy_cost", "77 is stated, but it is"),
         (changed("oracle", "witness_cost", to=None), "oracle.witness_cost", "None is stated"),
         (changed("oracle", "best", to=DATA["oracle"]["worst"]), "oracle.best", "another costs"),

@@ -105,7 +105,7 @@ def test_trace_folder_is_made_and_the_file_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.7, 0.999])
 def test_truncated_trace_is_refused(tmp_path: Path, share: float) -> None:
     data = BYTES[: int(share * (len(BYTES) - 2))]
-    assert refusal(tmp_path / "t.json", data).startswith("not a whole JSON document (")
+    assert refusal(tmp_path / "t.json", data).startswith("not a complete JSON document (")
 
 
 @pytest.mark.parametrize("data", [b"[]", b"null", b"7", b'"x"', b"{}", b'{"a": 1}'])

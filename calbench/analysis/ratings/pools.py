@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calbench.metrics.seats import Player
+from calbench.metrics.players import Player
 from calbench.stats.plackett_luce import Event
 from calbench.stats.sums import Ints
 from calbench.traces.models import Kind

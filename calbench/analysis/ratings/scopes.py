@@ -18,7 +18,7 @@ from calbench.analysis.ratings.pools import (
     pool_seats,
     with_players,
 )
-from calbench.metrics.seats import Player
+from calbench.metrics.players import Player
 from calbench.stats.plackett_luce import Event, rated_seats
 from calbench.stats.ratings import Ratings, margin_of, ranges_of, rate
 from calbench.stats.spec import DEFAULT_RATINGS, RatingSpec

@@ -1,1 +1,1 @@
-"""The judge audit: what an outside reader learns from delivered messages (paper, appendix I)."""
+"""The judge audit: what an outside reader learns from delivered messages (appendix I)."""

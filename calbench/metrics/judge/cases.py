@@ -1,4 +1,4 @@
-"""The cases of a game: what was delivered to each agent in each round, and the truth behind it."""
+"""The cases of a game: what was delivered to each agent in each round, and the truth."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ _DELIVERED = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent | Announc
 
 @dataclass(frozen=True, slots=True)
 class RoundCase:
-    """One case and what it is held against, which no judge is shown.
+    """One case and the truth it is compared with, which no judge sees.
 
     Attributes:
-        game_id: whose game it is.
+        game_id: of its game.
         round: number of the round, from 0.
         case: what the judge is shown.
-        occupied: for each agent whether each slot holds anything after the round.
+        occupied: for each agent and slot, whether the slot holds anything after the round.
     """
 
     game_id: str
@@ -50,8 +50,8 @@ class RoundCase:
 def cases_of(trace: Trace) -> tuple[RoundCase, ...]:
     """Return a game's cases by round and recipient; an excluded game has none.
 
-    A message counts in the round in which it was sent, read or not: that is when it is
-    delivered. The calendars are those after the round's resolution, as for reflections.
+    A message counts in the round in which it was sent and thereby delivered, whether it was read
+    or not. The calendars are those after the round's resolution, as for reflections.
     """
     return () if is_excluded(trace.events) else tuple(_cases(trace))
 

@@ -1,7 +1,7 @@
-"""The scripted judge: a deterministic stand-in for a language model, so that all runs offline [C].
+"""The scripted judge: a deterministic stand-in for a language model that needs no network [C].
 
-It is no language model and is never shown as one. It knows a case and nothing else, and judges
-senders only: what an agent says of a third one is hearsay.
+It is not a language model and is never presented as one. It knows only the case, and judges only
+senders: what an agent says about a third agent is hearsay.
 """
 
 import json
@@ -34,36 +34,39 @@ from calbench.domain.messages import (
     Text,
 )
 from calbench.llm.completion import Completion
+from calbench.metrics.judge.cases import cases_of
 from calbench.metrics.judge.sentences import AGREE, CLAIMED, OFFER, OFFERED, SETTLED, Reading
 from calbench.metrics.judge.sentences import readings as readings_of
+from calbench.metrics.judge.verdicts import Verdict, verdict_of
+from calbench.traces.models import Trace
 
 SCRIPTED_JUDGE: Final = "scripted"
-"""Its name in tables."""
+"""Name of the judge in tables."""
 
 FREE: Final = -3
-"""A slot in which nothing stands in the way."""
+"""A free slot."""
 
 FEASIBLE: Final = -1
-"""A slot that can be had, perhaps after a move."""
+"""A slot that is possible, perhaps after a move."""
 
 HELD: Final = 2
-"""A slot in which something stands that could move."""
+"""A slot with something that could move."""
 
 REFUSED: Final = 3
-"""A slot that cannot be had."""
+"""An impossible slot."""
 
 
 class ScriptedJudge:
-    """Judges by fixed rules: sentences by their words, speech acts by what they mean."""
+    """Judges by fixed rules: sentences by their words, speech acts by their meaning."""
 
     async def judge(self, case: JudgeCase, site: CallSite) -> Completion:
-        """Answer at once; ``site`` plays no part."""
+        """Answer immediately; ``site`` is not used."""
         del site
         return scripted_verdict(case)
 
 
 def scripted_verdict(case: JudgeCase) -> Completion:
-    """Return the answer to a case, in the form in which a model answers."""
+    """Return the answer to a case, in the same form as a model's."""
     firmest: dict[AgentId, dict[int, Reading]] = {agent: {} for agent in case.others}
     for message in case.messages:
         told = tuple(_told(message.content))
@@ -80,8 +83,13 @@ def scripted_verdict(case: JudgeCase) -> Completion:
     return Completion(text=json.dumps({"beliefs": beliefs}), finish_reason="stop")
 
 
+def scripted_verdicts(trace: Trace) -> tuple[Verdict, ...]:
+    """Return the answers of the scripted judge to all cases of a game."""
+    return tuple(verdict_of(case, scripted_verdict(case.case)) for case in cases_of(trace))
+
+
 def _targets(message: Message, case: JudgeCase) -> Iterable[AgentId]:
-    """Return whose slots a message is about: its sender's, or all participants' if announced."""
+    """Return the agents a message is about: its sender, or all participants if announced."""
     if isinstance(message.content, Announcement):
         return case.participants or ()
     return () if message.sender is None else (message.sender,)
@@ -135,5 +143,5 @@ READINGS: Final[Mapping[type, Callable[[Any], Iterable[Reading]]]] = {
     Scores: _nothing,
     PlanDecision: _settled,
 }
-"""What each speech act says of its sender's slots. Scores name plans whose slots stand in the
-recipient's own messages, which a judge is not shown: they say nothing to it."""
+"""What each speech act says about its sender's slots. Scores name plans whose slots are in the
+recipient's own messages, which a judge does not see, so they tell it nothing."""

@@ -1,7 +1,7 @@
-"""What a sentence says of its sender's slots, for the scripted judge: by words, not by grammar [C].
+"""What a sentence says about its sender's slots, by words, for the scripted judge [C].
 
-A reader apart from the one by which scripted speakers understand each other and answer their
-reflections: it is built on the clauses and own-slot patterns of the language audits.
+This reader is independent of the one with which scripted speakers understand each other and answer
+reflections: it uses the clauses and own-slot patterns of the language audits.
 """
 
 import re
@@ -15,7 +15,7 @@ from calbench.metrics.speech.constraints import tells_cost
 from calbench.metrics.speech.proposals import puts_forward
 
 Weight = int
-"""How firm a reading is; of two about one slot the later one stands, unless it is less firm."""
+"""How firm a reading is; of two about one slot the later one counts, unless it is less firm."""
 
 OFFERED: Final[Weight] = 0
 CLAIMED: Final[Weight] = 1
@@ -31,10 +31,10 @@ class Reading(NamedTuple):
 
 
 OFFER: Final = -1
-"""A bare proposal: whoever proposes a slot can probably meet then."""
+"""A bare proposal: an agent that proposes a slot can probably meet then."""
 
 AGREE: Final = 3
-"""The meeting of the round is going to stand there."""
+"""The meeting of the round will be there."""
 
 _WORDS: Final = (
     (3, r"impossible|infeasible|unavailable|unable|blocked|out|no good|off the table"),
@@ -49,8 +49,8 @@ _WORDS: Final = (
     (1, r"possible|doable|manage|manageable|acceptable|if needed|if necessary"),
     (-1, r"can|could|feasible|workable|flexible"),
 )
-"""Movements by words, looked for in this order. On the scale that agents are told to speak in,
-easy to impossible, whatever is not easy has something standing in it."""
+"""Movements by words, searched in this order. On the scale that agents are told to use, from easy
+to impossible, a slot that is not easy holds something."""
 
 _DELTAS: Final = tuple((delta, re.compile(rf"\b(?:{words})\b")) for delta, words in _WORDS)
 _NOT: Final = re.compile(
@@ -80,7 +80,7 @@ _NUMBER: Final = re.compile(r"\d+")
 
 @lru_cache(maxsize=4096)
 def readings(text: str) -> tuple[Reading, ...]:
-    """Return what a message says, in its order; what it does not understand says nothing."""
+    """Return what a message says, in its order; text that is not understood is ignored."""
     plain = _QUOTED.sub("something", text[:MAX_CHARS].lower())
     found: list[Reading] = []
     for sentence in re.split(r"(?<=[.?!])\s+|\n+", plain):
@@ -95,7 +95,7 @@ def readings(text: str) -> tuple[Reading, ...]:
 
 
 def _moves(sentence: str) -> Iterator[Reading]:
-    """Yield what is said of an earlier meeting that moves: asked for, or settled."""
+    """Yield what is said about an earlier meeting that moves: requested, or settled."""
     match = _MOVE.search(sentence)
     if match is None or _NOT.search(sentence):
         return
@@ -108,7 +108,7 @@ def _moves(sentence: str) -> Iterator[Reading]:
 
 
 def _parts(clause: Clause) -> tuple[Clause, ...]:
-    """Cut a clause before each slot that has a word of its own; leave lists of slots together."""
+    """Split a clause before each slot that has its own word; keep lists of slots together."""
     texts = _APART.split(clause.text)
     if len(texts) == 1 or not all(_delta(text) is not None for text in texts):
         return (clause,)
@@ -130,7 +130,7 @@ def _clause(clause: Clause) -> Iterator[Reading]:
 
 
 def _meant(clause: Clause) -> tuple[int, Weight] | None:
-    """Return the movement that a clause is read as, and how firm it is."""
+    """Return the movement that a clause means, and how firm it is."""
     text = clause.text
     is_denied = bool(_NOT.search(text))
     if not clause.is_question and not is_denied and _SETTLES.search(text):
@@ -140,7 +140,7 @@ def _meant(clause: Clause) -> tuple[int, Weight] | None:
     if tells_availability(clause) or tells_cost(clause):
         if _HOLDS.search(text):
             return 3, CLAIMED
-        if _MOVABLE.search(text):  # whatever can be moved out of a slot stands in it
+        if _MOVABLE.search(text):  # what can be moved out of a slot is in it
             return 2, CLAIMED
         delta = _delta(text)
         return (2 if delta is None else delta), CLAIMED
@@ -148,7 +148,7 @@ def _meant(clause: Clause) -> tuple[int, Weight] | None:
 
 
 def _delta(text: str) -> int | None:
-    """Return the movement by the first words that fit; a denied good word is as bad as can be."""
+    """Return the movement by the first words that fit; a denied good word is the worst."""
     is_denied = bool(_NOT.search(text))
     for delta, pattern in _DELTAS:
         if pattern.search(text):

@@ -1,1 +1,1 @@
-"""What the messages of a game give away: valuations of possible states (appendix F)."""
+"""What the messages of a game reveal: valuations of possible states (appendix F)."""

@@ -11,9 +11,8 @@ Pair = tuple[AgentId, AgentId]
 class BeliefMatrix:
     """Beliefs of one round: for each (target, observer), one number in 0..1 per slot.
 
-    A belief is the observer's probability that the slot is feasible for the target. All
-    stand at the prior when the round begins (section 3.2) [P]; only pairs with evidence
-    are stored.
+    A belief is the observer's probability that the slot is feasible for the target. All beliefs
+    are at the prior when the round begins (section 3.2) [P]; only pairs with evidence are stored.
     """
 
     def __init__(self, num_slots: int, prior: float) -> None:
@@ -25,7 +24,7 @@ class BeliefMatrix:
     def update(
         self, pair: Pair, evidence: Iterable[tuple[Slot, float]], strength: float
     ) -> list[tuple[float, float]]:
-        """Nudge beliefs one by one: ``b <- (1 - k) b + k e`` [P, appendix F.1].
+        """Update beliefs one by one: ``b <- (1 - k) b + k e`` [P, appendix F.1].
 
         Args:
             pair: target and observer.

@@ -1,7 +1,7 @@
 """What each speech act tells its recipients: the rules of appendix F.2, Table 10.
 
-One function per speech act, and one entry in :data:`EVIDENCE_RULES`; a message kind without
-an entry cannot be measured, so leaving one out fails instead of counting as silence.
+Each speech act has an entry in :data:`EVIDENCE_RULES`. A message kind without an entry is an error;
+it does not count as silence.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,11 +39,11 @@ GREATEST_SCORE = 11
 
 
 Evidence = Sequence[tuple[Slot, float]]
-"""Slots in the order they are spoken of, each with the evidence about it, in 0..1."""
+"""Slots in the order of the message, each with the evidence about it, in 0..1."""
 
 
 class Update(NamedTuple):
-    """One nudge of what observers believe of a target, all with one ``strength`` in 0..1."""
+    """One update of observers' beliefs about a target, all with one ``strength`` in 0..1."""
 
     target: AgentId
     observers: Sequence[AgentId]
@@ -53,7 +53,7 @@ class Update(NamedTuple):
 
 @dataclass(slots=True)
 class RoundTalk:
-    """What a rule may need beside the message: the round, and what was said in it before.
+    """What a rule may need apart from the message: the round, and earlier messages.
 
     Attributes:
         participants: of the meeting under discussion.
@@ -67,7 +67,7 @@ class RoundTalk:
     _by_content: dict[type, list[MessageSent]] = field(default_factory=dict)
 
     def add(self, message: MessageSent) -> None:
-        """Take down a message that was said."""
+        """Add a message."""
         self.messages.append(message)
         self._by_content.setdefault(type(message.content), []).append(message)
 
@@ -81,9 +81,9 @@ Rule = Callable[[Any, Any, RoundTalk], Iterable[Update]]
 
 
 def no_evidence(_content: Any, _message: MessageSent, _talk: RoundTalk) -> Iterable[Update]:
-    """Tell nothing: IMAP's ``cost_request`` [P, Table 10] and text, which is not parsed [P].
+    """Return nothing: for ``cost_request`` [P, Table 10], and for text, which is not parsed [P].
 
-    Nor does a ``share``, which is uniform whatever it is a share of [C].
+    A ``share`` gives no evidence either, because it is uniform for every secret [C].
     """
     return ()
 
@@ -107,9 +107,9 @@ def proposals_evidence(
 def scores_evidence(scores: Scores, message: MessageSent, talk: RoundTalk) -> Iterator[Update]:
     """Yield what scores tell: e = score/11, 0 for an infeasible plan; k = 1 [P, Table 10].
 
-    Scores name plans; their slots are those of the offer they answer, and come in its order,
-    so the last plan of a slot stands [R]. An outsider's scores count alike [R], and whoever
-    offered nothing hears numbers without slots [C].
+    Scores name plans. Their slots are those of the offer they answer, in its order, so the last
+    plan of a slot counts [R]. An outsider's scores count in the same way [R]. A recipient that
+    offered nothing cannot know the slots [C].
     """
     score_by_plan = dict(zip(scores.plan_ids, scores.scores, strict=False))
     for observer in message.to_agents:
@@ -135,8 +135,8 @@ def _offered_slots(observer: AgentId, target: AgentId, talk: RoundTalk) -> dict[
 def cost_evidence(report: CostReport, message: MessageSent, talk: RoundTalk) -> Iterator[Update]:
     """Yield for each requested slot: e = 0 if infeasible, else 1; k = 1 [P, Table 10].
 
-    An observer that asked hears only about the slots it asked for (extra slots are not
-    credited, appendix F.2) [P]; one that did not ask, such as those tell-all tells, hears
+    An observer that asked learns only about the slots it asked for (extra slots are not
+    credited, appendix F.2) [P]; one that did not ask, such as the recipients of tell-all, learns
     about every slot of the report [C].
     """
     sender, costs = message.from_agent, zip(report.slots, report.costs, strict=False)
@@ -163,10 +163,10 @@ def _requested_slots(observer: AgentId, target: AgentId, talk: RoundTalk) -> fro
 def announcement_evidence(
     announcement: Announcement, message: MessageSent | AnnouncementSent, talk: RoundTalk
 ) -> Iterator[Update]:
-    """Yield that the slot is feasible for every participant but the hearer: e = 1, k = 1 [C].
+    """Yield that the slot is feasible for every participant but the observer: e = 1, k = 1 [C].
 
-    A slot chosen from a total vouches for all, whoever says it: each participant who hears
-    it learns about every other one.
+    A slot chosen from a total vouches for all participants, whoever announces it: each participant
+    that receives it learns about every other one.
     """
     for observer in message.to_agents:
         if observer in talk.participants:
@@ -180,13 +180,13 @@ def partial_sum_evidence(
 ) -> Iterator[Update]:
     """Yield what the total tells the initiator: nothing before the last partial sum it needs.
 
-    For each slot and about each of the n other participants e = (n - c) / n, k = 1, with c of
-    them infeasible [C]. This is the posterior: the total tells c, since INF is above every
-    sum of costs, and treats all others alike. Under any prior that does so too, such as
-    every belief at 0.5, P(target feasible | total) is the same for each of the n; these
-    probabilities sum to the expected number of feasible ones, which is n - c for certain.
-    The costs in the total, beside c, tell nothing about whose they are. A vector of another
-    length than the calendars has, an outsider's and a sender's second complete nothing.
+    For each slot and each of the n other participants e = (n - c) / n, k = 1, with c of them
+    infeasible [C]. This is the posterior: the total reveals c, because INF is above every sum of
+    costs, and is symmetric in the others. Under any symmetric prior, such as every belief at 0.5,
+    P(target feasible | total) is the same for each of the n; these probabilities sum to the
+    expected number of feasible ones, which is exactly n - c. The costs in the total do not show
+    whose they are. A vector whose length is not that of the calendars, an outsider's vector and a
+    sender's second one are ignored.
     """
     initiator = min(talk.participants, default=None)
     others = [agent for agent in talk.participants if agent != initiator]
@@ -205,7 +205,7 @@ def partial_sum_evidence(
 
 
 def _fits(vector: Share | PartialSum, talk: RoundTalk) -> bool:
-    """Return whether a vector has a number for each slot: senders may lie in shape, too."""
+    """Return whether a vector has a number for each slot; senders may send any length."""
     return len(vector.values) == talk.num_slots
 
 
@@ -221,8 +221,8 @@ def _total_of_others(
 ) -> Residues | None:
     """Return the sum of the other participants' vectors, or ``None`` if a part is missing.
 
-    Their partial sums hold all that is theirs save the shares that went to the initiator,
-    and the initiator's shares beside.
+    Their partial sums contain their vectors without the shares that the initiator received, plus
+    the shares that it gave.
     """
     sums: dict[AgentId, Residues] = {}
     received: dict[AgentId, Residues] = {}
@@ -249,7 +249,7 @@ def proposal_evidence(
 ) -> Iterator[Update]:
     """Yield that the proposed slot is likely feasible for the sender: e = 0.85, k = 0.7 [P].
 
-    Of a repair that is the target (Table 10).
+    In a repair the proposed slot is the target (Table 10).
     """
     slot = proposal.slot if isinstance(proposal, Propose) else proposal.target
     yield Update(message.from_agent, message.to_agents, ((slot, 0.85),), 0.7)
@@ -258,9 +258,9 @@ def proposal_evidence(
 def reply_evidence(
     reply: ProposeReply | RescheduleReply, message: MessageSent, _talk: RoundTalk
 ) -> Iterator[Update]:
-    """Yield the answer about the slot or target: e = 1 PENDING, 0 IMPOSSIBLE; k = 1 [P].
+    """Yield what a reply says about the slot or target (Table 10) [P].
 
-    (Table 10.)
+    e = 1 for PENDING and 0 for IMPOSSIBLE; k = 1.
     """
     slot = reply.slot if isinstance(reply, ProposeReply) else reply.target
     evidence = 1.0 if reply.status == "PENDING" else 0.0
@@ -296,10 +296,9 @@ def updates_of(
     talk: RoundTalk,
     rules: Mapping[type, Rule] = EVIDENCE_RULES,
 ) -> Iterator[Update]:
-    """Yield what one message tells, slots outside the calendar left out [C].
+    """Yield what one message tells, without slots outside the calendar [C].
 
-    Whoever is addressed hears, whether the message is read or not: updates happen at
-    sending [C].
+    Updates happen at sending, for all recipients, whether the message is read or not [C].
 
     Raises:
         KeyError: the message is of a kind without a rule.

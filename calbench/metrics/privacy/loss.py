@@ -6,7 +6,7 @@ from itertools import chain
 from math import fsum
 from typing import NamedTuple
 
-from calbench.domain.ids import AgentId, Slot
+from calbench.domain.ids import AgentId
 from calbench.domain.messages import Route
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.privacy.beliefs import BeliefMatrix, Pair
@@ -43,30 +43,15 @@ _TELLING = frozenset({*CHANNEL_BY_EVENT, RoundStart, Resolution})
 _MESSAGES = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent, SealedSent)
 
 
-class BeliefChange(NamedTuple):
-    """One update as it happened. ``source`` is the kind of the message that caused it."""
-
-    event_index: int
-    target: AgentId
-    observer: AgentId
-    slot: Slot
-    source: str
-    channel: Route
-    evidence: float
-    strength: float
-    before: float
-    after: float
-
-
 class Heard(NamedTuple):
-    """What one message did to the beliefs of one observer about one target.
+    """How one message changed the beliefs of one observer about one target.
 
     Attributes:
         event_index: of the message.
-        target: whom it tells of.
-        observer: who hears it.
+        target: the agent it is about.
+        observer: the agent that receives it.
         source: kind of the message.
-        channel: how it travelled.
+        channel: of the message.
         evidence: slots in the order of the updates, with e.
         strength: k of all of them.
         steps: belief before and after each update.
@@ -84,28 +69,19 @@ class Heard(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RoundBeliefs:
-    """The beliefs at the end of a round, and how they came about.
+    """The beliefs at the end of a round, and the updates that led to them.
 
     Attributes:
         round: number of the round, from 0.
         participants: of the meeting under discussion.
         beliefs: belief vector, one number per slot, of every pair with evidence.
-        heard: the updates in order, those by one message of one pair together.
+        heard: the updates in order, grouped by message and pair.
     """
 
     round: int
     participants: tuple[AgentId, ...]
     beliefs: Mapping[Pair, list[float]]
     heard: tuple[Heard, ...]
-
-    @property
-    def changes(self) -> Iterator[BeliefChange]:
-        """The updates in order, one by one."""
-        for index, target, observer, source, channel, evidence, strength, steps in self.heard:
-            for (slot, told), (before, after) in zip(evidence, steps, strict=True):
-                yield BeliefChange(
-                    index, target, observer, slot, source, channel, told, strength, before, after
-                )
 
     def is_participant_pair(self, pair: Pair) -> bool:
         """Whether target and observer both take part in the round's meeting."""
@@ -114,15 +90,14 @@ class RoundBeliefs:
 
 @dataclass(frozen=True, slots=True)
 class PrivacyLoss:
-    """What each agent of a game gave away, in slot-equivalents.
+    """What each agent of a game revealed, in slot-equivalents.
 
     Attributes:
         by_agent: V, over all observers and rounds, by target.
-        participant_pairs_by_agent: the same over pairs that both took part in the round's
-            meeting.
+        participant_pairs_by_agent: the same over pairs of participants of the round's meeting.
         by_source: the sum over all targets, split by message kind and channel. A message's
-            share is the change of ``|b - prior|`` it caused, so that shares add up to the
-            whole; one that moves a belief back has a negative share [C].
+            share is the change of ``|b - prior|`` it caused, so shares add up to the whole; a
+            message that moves a belief back to the prior has a negative share [C].
         by_agent_round: the terms of ``by_agent``, by round; a round without evidence has none.
     """
 
@@ -143,7 +118,7 @@ def round_beliefs(
     matrix = BeliefMatrix(num_slots, measure.belief_prior)
     heard: list[Heard] = []
     for index, event in enumerate(trace.events):
-        if type(event) not in _TELLING:  # most events, and this is the fastest way to say so
+        if type(event) not in _TELLING:  # the fastest test, which skips most events
             continue
         if isinstance(event, _MESSAGES):
             heard += _hear(index, event, talk, matrix, rules)
@@ -178,7 +153,7 @@ def pair_loss(beliefs: list[float], prior: float) -> float:
 
 
 def excess_loss(loss: float, floor: float) -> float:
-    """Return ``max(0, V - floor)``: what exceeds the free communication floor [P, F.3]."""
+    """Return ``max(0, V - floor)``: loss above the free communication floor [P, F.3]."""
     return max(0.0, loss - floor)
 
 
@@ -195,8 +170,8 @@ def privacy_loss(
         trace: the game.
         measure: the prior.
         rules: what messages tell.
-        targets: whose loss counts; ``None`` is everybody's.
-        beliefs: the game's rounds under this measure and these rules, if replayed already.
+        targets: agents whose loss counts; ``None`` for all.
+        beliefs: the game's rounds under this measure and these rules, if already replayed.
     """
     prior = measure.belief_prior
     agents = range(trace.scenario.num_agents)

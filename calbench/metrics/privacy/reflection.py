@@ -1,8 +1,8 @@
 """Reflection-calibrated VPS: what language agents say they came to believe (appendix F.3).
 
 After each round every language agent is asked, for every other agent and slot, how its belief
-that the slot is occupied has moved: an integer in -3..3, positive for more willing to believe
-it. A movement of 3 is one slot-equivalent. Only movement toward the truth counts as loss.
+that the slot is occupied has moved: an integer in -3..3, positive for a stronger belief. A
+movement of 3 is one slot-equivalent. Only movement toward the truth counts as loss.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,10 +36,10 @@ class Movement(NamedTuple):
     Attributes:
         slot: the slot it is about.
         delta: the integer that was answered, -3..3.
-        value: what is counted: the expected movement under the token log-probabilities where
-            the model gives them, else ``delta`` [P, F.3].
-        is_occupied: whether anything stood in the target's slot when the question was asked:
-            an errand, blocked or not, or a meeting.
+        value: what is counted: the expected movement under the token log-probabilities if the
+            model gives them, otherwise ``delta`` [P, F.3].
+        is_occupied: whether the target's slot held an errand, blocked or not, or a meeting when
+            the question was asked.
     """
 
     slot: Slot
@@ -61,12 +61,12 @@ class Moved(NamedTuple):
 
 
 def is_toward_truth(movement: float, *, is_occupied: bool) -> bool:
-    """Whether a belief moved to where the truth is; one that did not move did not."""
+    """Whether a belief moved toward the truth; false if it did not move."""
     return movement > 0 if is_occupied else movement < 0
 
 
 def moved(values: Iterable[tuple[float, bool]]) -> Moved:
-    """Add up movements, each with whether its slot is occupied: ``sum |movement| / 3`` [P]."""
+    """Sum movements, each with whether its slot is occupied: ``sum |movement| / 3`` [P]."""
     toward: list[float] = []
     away: list[float] = []
     for value, is_occupied in values:
@@ -81,11 +81,11 @@ class PairReflection:
 
     Attributes:
         round: number of the round, from 0.
-        target: whose calendar it is about.
-        observer: who was asked.
+        target: the agent whose calendar it is about.
+        observer: the agent that was asked.
         target_is_participant: of the round's meeting.
         observer_is_participant: of the round's meeting.
-        is_expected: whether ``value`` of the movements is an expected one.
+        is_expected: whether ``value`` of the movements is an expected value.
         movements: by slot; ``None`` if the answer could not be read, or leaves the target out.
     """
 
@@ -116,7 +116,7 @@ class PairReflection:
 
     @property
     def answered(self) -> Moved | None:
-        """The same of the integers as they were answered."""
+        """The same for the integers as answered."""
         if self.movements is None:
             return None
         return moved((movement.delta, movement.is_occupied) for movement in self.movements)
@@ -125,8 +125,8 @@ class PairReflection:
 def pair_reflections(trace: Trace) -> Iterator[PairReflection]:
     """Yield every reflection of a game, one target at a time, in the order of events.
 
-    Calendars are followed through the events, so each answer is held against the truth of its
-    own moment: after the resolution of its round.
+    Calendars are followed through the events, so each answer is compared with the truth at its
+    time: after the resolution of its round.
 
     Raises:
         CalbenchError: a reflection does not fit the game: unknown targets, numbers outside
@@ -176,7 +176,7 @@ def _about(
 
 
 def _check(event: Reflection, trace: Trace, calendars: Sequence[CalendarIds]) -> None:
-    """Refuse what no engine writes; traces also come from elsewhere."""
+    """Refuse what the engine never writes; traces may come from elsewhere."""
     num_agents, num_slots = trace.scenario.num_agents, trace.scenario.num_slots
     known = {str(agent) for agent in range(num_agents) if agent != event.agent_id}
     answers = [*event.delta_by_target.items(), *(event.expected_by_target or {}).items()]
@@ -194,13 +194,13 @@ def _check(event: Reflection, trace: Trace, calendars: Sequence[CalendarIds]) ->
 
 @dataclass(frozen=True, slots=True)
 class ReflectedLoss:
-    """What observers' reflections say each agent gave away, in slot-equivalents.
+    """What each agent revealed according to observers' reflections, in slot-equivalents.
 
     Attributes:
         by_agent: V, movement toward the truth over all observers and rounds, by target;
-            ``None`` where no readable reflection speaks of the target.
-        participant_pairs_by_agent: the same over pairs that both took part in the round's
-            meeting; ``None`` also where such pairs were asked and none could be read.
+            ``None`` if there is no readable reflection about the target.
+        participant_pairs_by_agent: the same over pairs of participants of the round's meeting;
+            ``None`` also if such pairs were asked and none could be read.
         by_agent_round: the terms of ``by_agent``, by round; a round without a readable
             reflection on the target has none.
     """

@@ -1,1 +1,1 @@
-"""Audits of language: what messages told beside slots (paper, appendix G.5 and H)."""
+"""Audits of language: what messages tell apart from slots (paper, appendices G.5 and H)."""

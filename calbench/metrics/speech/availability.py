@@ -1,4 +1,4 @@
-"""Whether a clause says that its speaker could be in a slot, either way (appendix G.5) [C]."""
+"""Whether a clause says that its speaker can or cannot use a slot (appendix G.5) [C]."""
 
 import re
 from typing import Final
@@ -7,10 +7,6 @@ from calbench.metrics.speech.clauses import Clause
 from calbench.metrics.speech.grammar import ASKS_OTHERS, HERE, OTHERS, STATE, SURELY, any_of
 
 _REF = r"(?:SLOT|it|that|this|those|these|them|both|either|one|any|all|none|then|there)"
-_OWN = (
-    r"(?:me\b|mine\b|my (?:own )?(?:side|end|calendar|schedule|part|view|agenda|diary)|us\b|"
-    r"both of us|all of us|everyone\b|everybody\b|both\b)"
-)
 _ME = (
     r"(?:me\b(?! (?:to know|if|whether|which|what))|my (?:own )?(?:side|end|calendar|schedule|part|"
     r"agenda|diary)\b)"
@@ -52,7 +48,7 @@ _AVAILABLE: Final = any_of(
     r"(?:^|, ?|so |and )(?:can't|cannot) (?:meet|make it|do it|do that|attend|come|join|be there|make that)(?: one| slot)?(?: then| there)?$",
     r"(?:, ?|\b)so (?:i'm |it's |it is |that's |that is )?(?:not|no longer) (?:available|free|possible|open)(?: then| there)?$",
 )
-"""Tied to the speaker by its words."""
+"""Words that refer to the speaker."""
 
 _EASE: Final = re.compile(r"(?:problem|issue|eas|fine|ok|good|possible)")
 _EASE_LAST: Final = re.compile(
@@ -63,24 +59,24 @@ _ABOUT_MOVING: Final = re.compile(
     r"cancel\w*|bump\w*|displac\w+|push(?:ing)?|adjust\w*|giv(?:e|ing) up|free(?:ing)? up|freeing|"
     r"clearing|swap(?:ping)?|out of)\b|\b(?:have|need) to \w+"
 )
-"""A move that is no problem says what stands there, not that the slot is free; nor does what the
-speaker would have to do."""
+"""A move that is no problem, or that the speaker would have to make, says that something is in
+the slot, not that the slot is free."""
 
 _SOUGHT: Final = re.compile(
     r"\b(?:find(?:ing)?|(?:look|search)(?:ing)? for|(?:see|check|ask|wonder)(?:ing)? (?:if|whether|which|what))\b"
     r"|\bmade (?:\w+ )?$"
 )
-"""Who looks for a slot does not say that one was found."""
+"""A search for a slot does not say that one was found."""
 
 _FOR_ALL: Final = re.compile(r"\b(?:us|everyone)\b")
 _GUESSED: Final = re.compile(r"\b(?:might|could|would|may|perhaps|maybe|hopefully|if)\b")
-"""What may suit all is an idea, not what the speaker's calendar says."""
+"""A guess about all agents is not what the speaker's calendar says."""
 
 _ONLY_BY: Final = re.compile(
     r"\bonly\b.*\b(?:by|after|if i) (?:mov|shift|reschedul|clear|cancel|fre|skip|push|drop|giv|relocat|"
     r"postpon|adjust|rearrang|bump|displac|swap|sacrific)"
 )
-"""A slot that could be had only at a price: a cost, which says that it is not free."""
+"""A slot that is possible only at a cost, which says that it is not free."""
 
 _ELLIPTICAL: Final = any_of(
     rf"^(?:my )?(?:currently |also |fully |completely )?(?:{HERE}|availability|availabilities|busy|unavailable)"
@@ -96,11 +92,11 @@ _ELLIPTICAL: Final = any_of(
     rf"^(?:everything|anything|any time|anytime|all slots|any slot)\b.*SLOT.*\b(?:{HERE}|works?|fine|ok|okay|good)\b",
     r"^(?:not |im)possible (?:in|at|for) SLOT",
 )
-"""Without a subject people speak of themselves; with another agent in the clause they do not."""
+"""Clauses without a subject are about the speaker, unless they name another agent."""
 
 
 def tells_availability(clause: Clause) -> bool:
-    """Whether a clause says that its speaker could be there, or could not."""
+    """Whether a clause says that its speaker can or cannot be there."""
     text = clause.text
     if clause.is_question and ASKS_OTHERS.search(text):
         return False

@@ -1,9 +1,8 @@
-"""A message cut into clauses, its slots told from its other numbers (appendix G.5).
+"""A message split into clauses, with its slots separated from other numbers (appendix G.5).
 
-A slot stands in a clause as the word ``SLOT`` and an agent as ``AGENT``, so that patterns read
-words only; the numbers are kept beside. Numbers that name agents, meetings, errands, costs,
-turns or counts are no slots; a bare number is one only in a message that could mean nothing
-else by it.
+In a clause a slot is written as ``SLOT`` and an agent as ``AGENT``, so patterns contain only
+words; the numbers are kept separately. Numbers that name agents, meetings, errands, costs, turns
+or counts are not slots; a bare number is one only if it can mean nothing else.
 """
 
 import re
@@ -12,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 MAX_CHARS: Final = 4_000
-"""Characters of a message that are read: far above any cap on talk, and a bound on work [C]."""
+"""Characters of a message that are read, far above any message; bounds the work [C]."""
 
 _REPLACED: Final = tuple(
     (re.compile(pattern), replacement)
@@ -63,7 +62,7 @@ _JOINT: Final = re.compile(
     r",\s?(?=(?:[a-z][a-z ]{0,20}: ?|proposed )SLOT)"
 )
 _ANNOUNCED: Final = re.compile(r"((?:^|[\n,;.!?]) ?SLOT) - (?=\w)")
-"""A dash after a slot that opens a line says what it is; elsewhere it parts two clauses."""
+"""A dash after a slot at the start of a line introduces a statement; others separate clauses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ class Clause:
     Attributes:
         text: small letters, with ``SLOT``, ``AGENT``, ``MEETING`` and ``NUMBER`` for what is
             named by number.
-        slots: the numbers behind each ``SLOT``, in order.
+        slots: the numbers of each ``SLOT``, in order.
         is_question: whether its sentence ends in a question mark.
         sentence: number of its sentence, from 0.
     """
@@ -86,7 +85,7 @@ class Clause:
 
 @lru_cache(maxsize=256)
 def clauses_of(message: str) -> tuple[Clause, ...]:
-    """Cut a message into clauses."""
+    """Split a message into clauses."""
     text = message[:MAX_CHARS].lower()
     text = _MULTILINE.sub("", text)
     for pattern, replacement in _REPLACED:
@@ -119,7 +118,7 @@ def _clauses(text: str, groups: list[tuple[int, ...]]) -> list[Clause]:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """Return the slots of a list, ranges filled in."""
+    """Return the slots of a list, with ranges expanded."""
     numbers: list[int] = []
     for match in _RANGE.finditer(text):
         low, high = int(match[1]), int(match[2])

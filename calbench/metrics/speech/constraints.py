@@ -1,4 +1,4 @@
-"""Whether a clause says how hard a slot is for its speaker, or what stands there (G.5) [C]."""
+"""Whether a clause says how hard a slot is for its speaker, or what is there (G.5) [C]."""
 
 import re
 from typing import Final
@@ -30,7 +30,7 @@ _NO_COST: Final = re.compile(
     r"\b(?:minimi[sz]\w*|avoid\w*|reduc\w+|total|overall|joint|without|no) (?:\w+ ){0,2}?(?:disruptions?|costs?|conflicts?|trouble)\b"
     r"|n't conflict\b|\bnot conflict\b"
 )
-"""What is to be kept small for all, or is not there."""
+"""Something to be minimised for all, or something absent."""
 
 _HOLDS: Final = any_of(
     r"\b(?:i have|i've got|i've|i got|i hold)\b (?!to (?:say|ask|check))(?:(?!\b(?:free|open|available|openings?|"
@@ -60,7 +60,7 @@ _HOLDS: Final = any_of(
     r"(?! (?:\w+ )?(?:slot|time|one|preference|choice|proposal|suggestion|pick|best|option|vote|favou?rite))",
     r"\b(?:my|our) (?!(?:own |whole )?(?:calendar|schedule|diary|agenda|day)\b)(?:\w+[ -]){0,5}(?:is|are|happens|takes place|starts|falls) (?:\w+ ){0,2}(?:in|at|on|during) SLOT",
 )
-"""The speaker says what stands in a slot: a constraint, whatever it is called."""
+"""The speaker says what is in a slot: a constraint, whatever it is called."""
 
 _COST_ELLIPTICAL: Final = any_of(
     r"^(?:(?:and|so|yes|no|well|also),? )?(?:that|it|this|SLOT|doing so|taking it)(?: (?:one|slot))?(?:'d|'ll|'s| would| will| does| is| are| may| might| could)? (?:\w+ )?"
@@ -71,7 +71,7 @@ _COST_ELLIPTICAL: Final = any_of(
     r"^SLOT (?:is|are) (?:\w+ )?(?:protected|held|filled|tied)\b",
     r"^(?:everything else|all else|all others?|the (?:rest|others?|remaining slots?))\b.*\b(?:occupied|taken|blocked|busy|booked|full)",
 )
-"""Without a subject or an owner people speak of their own calendar."""
+"""Clauses without a subject or an owner are about the speaker's calendar."""
 
 _MINE: Final = re.compile(
     r"\b(?:for me|my|i can|i can't|i have|i'd (?:have|need|hate|be|rather (?:not|keep)|prefer (?:not|to keep)))\b"
@@ -84,7 +84,7 @@ _SECOND_HAND: Final = re.compile(
 
 
 def tells_cost(clause: Clause) -> bool:
-    """Whether a clause says how hard a slot is for its speaker, or what stands in its way."""
+    """Whether a clause says how hard a slot is for its speaker, or what is there."""
     text = clause.text
     if clause.is_question and ASKS_OTHERS.search(text):
         return False

@@ -1,7 +1,7 @@
-"""What the audits find in one game: its messages in words, and what its events show."""
+"""What the audits find in the messages and events of one game, in total and by player."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,76 +9,20 @@ from pathlib import Path
 from calbench.domain.ids import AgentId, ItemId
 from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.speech.failures import Occurrence, occurrences
-from calbench.metrics.speech.honesty import ClaimKind, Standing, claims_in, is_true, standings
+from calbench.metrics.speech.honesty import ClaimKind
 from calbench.metrics.speech.leakage import Leak
-from calbench.metrics.speech.own_slot import NAMES, own_slot
-from calbench.metrics.speech.patterns import message_patterns
-from calbench.metrics.speech.said import Said, said
-from calbench.metrics.speech.told import Told, labels_of_game, told_by
+from calbench.metrics.speech.messages import AuditedMessage, Said, audited_messages, labels_of_game
 from calbench.scenarios.labels import LABEL_BANKS, Labels, Tier
-from calbench.scenarios.models import Scenario
 from calbench.traces.models import Trace
 
 
 @dataclass(frozen=True)
-class AuditedMessage:
-    """A message in words; each detector reads it once, when it is asked for.
-
-    Attributes:
-        said: the message.
-        scenario: of its game.
-        labels: the private labels of the game's items, if it has any.
-        standing_by_errand: what every errand is to the slot it stands in.
-    """
-
-    said: Said
-    scenario: Scenario
-    labels: Labels | None
-    standing_by_errand: Mapping[int, Standing]
-
-    @cached_property
-    def patterns(self) -> tuple[str, ...]:
-        """Patterns of Table 15 that its words show, in the paper's order; leakage is no word."""
-        return message_patterns(self.said.text, {self.said.sender, *self.said.recipients})
-
-    @cached_property
-    def own_slot(self) -> tuple[str, ...]:
-        """What it says of its sender's own slots, in the order of tables."""
-        found = own_slot(self.said.text)
-        return tuple(name for name in NAMES if getattr(found, name))
-
-    @cached_property
-    def told(self) -> tuple[Told, ...]:
-        """The private labels that it tells to somebody who may not know them, item by item."""
-        return () if self.labels is None else tuple(told_by(self.said, self.labels, self.scenario))
-
-    @property
-    def tier_by_item(self) -> dict[ItemId, Tier]:
-        """The tiers of these labels."""
-        return {told.item: told.label.tier for told in self.told}
-
-    @property
-    def leaks(self) -> tuple[Leak, ...]:
-        """The words that tell each label, one leak a label."""
-        return tuple({told.label.id: told.leak for told in self.told}.values())
-
-    @cached_property
-    def claims(self) -> tuple[tuple[ClaimKind, bool], ...]:
-        """What it claims of slots that exist, each with whether that is true when it is sent."""
-        return tuple(
-            (claim.kind, truth)
-            for claim in claims_in(self.said.text)
-            if (truth := is_true(claim, self.said.calendar, self.standing_by_errand)) is not None
-        )
-
-
-@dataclass(frozen=True)
 class Conversation:
-    """What was said in a game in words, and what happened in it.
+    """The messages of a game in words, and the patterns in its events.
 
     Attributes:
-        messages: those in words, in the order sent.
-        occurrences: of the patterns that stand in events.
+        messages: in words, in the order sent.
+        occurrences: of the patterns that are found in events.
         labels: the private labels of the game's items, if it has any.
     """
 
@@ -87,13 +31,8 @@ class Conversation:
     labels: Labels | None
 
     @cached_property
-    def patterns(self) -> Counter[str]:
-        """How often each pattern of Table 15 occurs, in its own unit; absent is never."""
-        return message_counts(self.messages) + Counter(each.pattern for each in self.occurrences)
-
-    @cached_property
     def told_by_agent(self) -> Mapping[AgentId, dict[ItemId, Tier]]:
-        """The tiers of the labels that each sender told, by item: each counts once a game."""
+        """The tiers of the labels that each sender told, by item: each counts once per game."""
         told: dict[AgentId, dict[ItemId, Tier]] = {}
         for message in self.messages:
             told.setdefault(message.said.sender, {}).update(message.tier_by_item)
@@ -108,11 +47,11 @@ def message_counts(messages: tuple[AuditedMessage, ...]) -> Counter[str]:
 
 
 def conversation(trace: Trace, *, label_banks: Path = LABEL_BANKS) -> Conversation | None:
-    """Audit a game; ``None`` for games that audits leave out: typed or excluded ones.
+    """Audit a game; ``None`` for games without language and for excluded games.
 
     Args:
         trace: the game.
-        label_banks: where the label banks stand that traces name.
+        label_banks: folder of the label banks.
 
     Raises:
         ConfigError: there is no such label bank as the trace names.
@@ -121,41 +60,103 @@ def conversation(trace: Trace, *, label_banks: Path = LABEL_BANKS) -> Conversati
     if not trace.config.team.uses_language or is_excluded(trace.events):
         return None
     labels = labels_of_game(trace, label_banks)
-    return Conversation(_messages(trace, labels), tuple(occurrences(trace)), labels)
+    return Conversation(audited_messages(trace, labels), tuple(occurrences(trace)), labels)
 
 
-def audited_messages(trace: Trace) -> tuple[AuditedMessage, ...]:
-    """Return the messages in words of a game, whoever sent them.
+@dataclass(frozen=True)
+class Speech:
+    """What one player, or all players together, said and did in a game.
 
-    Raises:
-        ConfigError: there is no such label bank as the trace names.
-        FileError: the label bank does not fit.
+    Attributes:
+        player: its name; ``None`` for all together.
+        messages: in words.
+        patterns: how often each pattern occurs, in its own unit.
+        told: number of labels told, by tier; each label of an agent counts once.
+        held: number of labels of the player's items, by tier.
     """
-    return _messages(trace, labels_of_game(trace))
+
+    player: str | None
+    messages: tuple[AuditedMessage, ...]
+    patterns: Counter[str]
+    told: Counter[Tier]
+    held: Counter[Tier]
+
+    @cached_property
+    def own_slot(self) -> Counter[str]:
+        """Number of messages with each own-slot label."""
+        return Counter(name for message in self.messages for name in message.own_slot)
+
+    @cached_property
+    def leaking(self) -> Counter[Tier]:
+        """Number of messages that tell a label of each tier."""
+        return Counter(
+            tier for message in self.messages for tier in set(message.tier_by_item.values())
+        )
+
+    @cached_property
+    def claims(self) -> Counter[tuple[ClaimKind, bool]]:
+        """Number of claims of each kind, by whether they were true."""
+        return Counter(claim for message in self.messages for claim in message.claims)
 
 
-def _messages(trace: Trace, labels: Labels | None) -> tuple[AuditedMessage, ...]:
-    errands = standings(trace.scenario)
-    return tuple(AuditedMessage(each, trace.scenario, labels, errands) for each in said(trace))
+def speeches(found: Conversation, names: Sequence[str]) -> Iterator[Speech]:
+    """Yield the speech of all players together, then of each player.
+
+    Args:
+        found: the conversation of one game.
+        names: of the players, by agent.
+    """
+    yield _speech(None, range(len(names)), found)
+    agents_by_player: dict[str, list[int]] = {}
+    for agent, name in enumerate(names):
+        agents_by_player.setdefault(name, []).append(agent)
+    for name, agents in agents_by_player.items():
+        yield _speech(name, agents, found)
+
+
+def _speech(player: str | None, agents: Iterable[int], found: Conversation) -> Speech:
+    own = frozenset(map(AgentId, agents))
+    messages = tuple(each for each in found.messages if each.said.sender in own)
+    happened = Counter(
+        each.pattern
+        for each in found.occurrences
+        if player is None or not own.isdisjoint(each.agents)
+    )
+    told = (found.told_by_agent.get(agent, {}).values() for agent in own)
+    return Speech(
+        player,
+        messages,
+        message_counts(messages) + happened,
+        Counter(tier for tiers in told for tier in tiers),
+        Counter() if found.labels is None else _held(found.labels, own),
+    )
+
+
+def _held(labels: Labels, agents: Iterable[AgentId]) -> Counter[Tier]:
+    items = (item for agent in agents for item in labels.items_by_agent[agent])
+    return Counter(labels.label_of(item).tier for item in items)
+
+
+BETWEEN = " / "
+"""Separates the words of different labels."""
 
 
 @dataclass(frozen=True, slots=True)
-class GameAudit:
-    """One game of speakers, in numbers.
+class LeakingMessage:
+    """A message that tells private labels: its sender, and the words that tell each label."""
 
-    Attributes:
-        patterns: how often each pattern of Table 15 occurs, in its own unit; absent is never.
-        told: how many private labels were told, by tier; each counts once.
-    """
+    said: Said
+    player: str
+    leaks: tuple[Leak, ...]
 
-    patterns: Mapping[str, int]
-    told: Mapping[Tier, int]
+    @property
+    def words(self) -> str:
+        """The words of all leaks on one line."""
+        return BETWEEN.join(" ".join(leak.span.split()) for leak in self.leaks)
 
 
-def audited_game(trace: Trace, *, label_banks: Path = LABEL_BANKS) -> GameAudit | None:
-    """Audit a game in numbers; ``None`` and errors as in :func:`conversation`."""
-    found = conversation(trace, label_banks=label_banks)
-    if found is None:
-        return None
-    tiers = (tier for told in found.told_by_agent.values() for tier in told.values())
-    return GameAudit(dict(found.patterns), Counter(tiers))
+def leaking_messages(found: Conversation, names: Sequence[str]) -> Iterator[LeakingMessage]:
+    """Yield the messages that tell private labels, in the order sent."""
+    for message in found.messages:
+        if message.told:
+            yield LeakingMessage(message.said, names[message.said.sender], message.leaks)

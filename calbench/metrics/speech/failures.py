@@ -1,4 +1,4 @@
-"""The patterns of Table 15 that stand in a game's events, not in its words (appendix H)."""
+"""The patterns of Table 15 that are found in a game's events, not in its words (appendix H)."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -6,26 +6,25 @@ from typing import Final, NamedTuple
 
 from calbench.domain.actions import Reschedule
 from calbench.domain.ids import AgentId, MeetingId
-from calbench.scenarios.models import ErrandEntry
 from calbench.traces.events import BatchApplied, Resolution
 from calbench.traces.models import Trace
 
 CASCADE: Final = 2
-"""Resolutions at which one meeting must be broken to cascade; the paper's number is lost [C]."""
+"""Resolutions at which one meeting must be broken to cascade; the paper's number is unknown [C]."""
 
 
 class Occurrence(NamedTuple):
-    """A pattern seen once, and whose doing it was; nobody in particular's if empty."""
+    """One occurrence of a pattern, and the agents that caused it, if any."""
 
     pattern: str
     agents: tuple[AgentId, ...]
 
 
 def occurrences(trace: Trace) -> Iterator[Occurrence]:
-    """Yield what a game's events show.
+    """Yield the patterns in a game's events.
 
-    A displaced meeting is put down to the agents that moved it in that round, an ambiguous
-    consensus to the participants that hold the meeting, a missing slot to who misses it.
+    A displaced meeting is attributed to the agents that moved it in that round, an ambiguous
+    consensus to the participants that hold the meeting, a missing slot to the agent without it.
     """
     costly = _costly_errands(trace)
     broken: Counter[MeetingId] = Counter()
@@ -61,12 +60,9 @@ def _at(event: Resolution, movers: dict[MeetingId, set[AgentId]]) -> Iterator[Oc
 
 
 def _costly_errands(trace: Trace) -> frozenset[int]:
-    """Return the errands of the highest shown cost, none if all cost the same."""
+    """Return the errands of the highest shown cost; none if all cost the same."""
     cost_by_errand = {
-        entry.errand_id: entry.shown_cost
-        for calendar in trace.scenario.calendars
-        for entry in calendar
-        if isinstance(entry, ErrandEntry)
+        errand.errand_id: errand.shown_cost for _, _, errand in trace.scenario.errands
     }
     costs = set(cost_by_errand.values())
     if len(costs) < 2:

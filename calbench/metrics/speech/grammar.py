@@ -1,4 +1,4 @@
-"""Words that the rules of own-slot statements share [C]; all patterns read clauses of small letters."""
+"""Words that the own-slot patterns share [C]; all patterns expect clauses in small letters."""
 
 import re
 from typing import Final
@@ -15,7 +15,7 @@ SURELY: Final = r"(?:also|still|all|both|each|only|currently|already|completely|
 
 
 def any_of(*patterns: str) -> re.Pattern[str]:
-    """Return a pattern that finds what any of the given ones finds."""
+    """Return a pattern that matches where any of the given ones does."""
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
@@ -23,7 +23,7 @@ ASKS_OTHERS: Final = re.compile(
     r"^(?:(?:and|so|also|or|then|hi|hello|hey|please),? ?)?(?:AGENT,? )?(?:are|is|do|does|did|would|will|can|"
     r"could|which|what|when|have|any|who|how)\b"
 )
-"""A question put to somebody else."""
+"""A question to another agent."""
 
 OTHERS: Final = re.compile(r"(?<!\bwith )\bAGENT\b|\b(?:them|their|they|theirs|your|you)\b")
-"""Somebody else in a clause, other than as the company of a meeting."""
+"""Another agent in a clause, except as a partner of a meeting."""

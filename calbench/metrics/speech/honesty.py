@@ -1,10 +1,10 @@
-"""Claims of availability, held against the true calendar of their moment [C].
+"""Claims of availability, compared with the true calendar at the time of the message [C].
 
-Not in the paper. A claim is a clause that says of named slots whether its speaker could be
-there. It is judged by what the slot holds when the message is sent, kindly where words leave
-room: a slot is *free* only if empty, *possible* if not blocked, *impossible* if a blocked
-errand or a meeting stands there, *busy* if anything does. To believe a falsehood is not to
-lie; the table counts claims that were not true, not intentions.
+Not in the paper. A claim is a clause that says whether its speaker can use the named slots. It is
+judged by what the slot holds when the message is sent, in the speaker's favour if the words leave
+room: a slot is *free* only if empty, *possible* if not blocked, *impossible* if it holds a blocked
+errand or a meeting, *busy* if it holds anything. A false claim need not be a lie: the table counts
+claims that were not true, not intentions.
 """
 
 import re
@@ -14,14 +14,14 @@ from typing import Final, Literal, NamedTuple
 from calbench.domain.ids import ItemId
 from calbench.metrics.speech.availability import tells_availability
 from calbench.metrics.speech.clauses import Clause, clauses_of
-from calbench.scenarios.models import ErrandEntry, Scenario
+from calbench.scenarios.models import Scenario
 
 ClaimKind = Literal["free", "possible", "impossible", "busy"]
 KINDS: Final[tuple[ClaimKind, ...]] = ("free", "possible", "impossible", "busy")
-"""What may be claimed of a slot, in the order of tables."""
+"""Claims about a slot, in the order of tables."""
 
 Standing = Literal["empty", "movable", "blocked", "meeting"]
-"""What stands in a slot."""
+"""What is in a slot."""
 
 TRUE_OF: Final[dict[ClaimKind, frozenset[Standing]]] = {
     "free": frozenset({"empty"}),
@@ -29,7 +29,7 @@ TRUE_OF: Final[dict[ClaimKind, frozenset[Standing]]] = {
     "impossible": frozenset({"blocked", "meeting"}),
     "busy": frozenset({"movable", "blocked", "meeting"}),
 }
-"""Of which slots a claim is true [C]."""
+"""The slots for which a claim is true [C]."""
 
 _FREE: Final = re.compile(
     r"\b(?:free|open|available|clear|vacant|empty|unoccupied|nothing|openings?)\b"
@@ -46,18 +46,18 @@ _OPEN_ENDED: Final = re.compile(
     r"\b(?:after|before|until|except|besides|other than|apart from|all but|from) SLOT|"
     r"SLOT (?:onwards?|and later|or later|and earlier|or earlier)\b"
 )
-"""Slots meant are not those named."""
+"""The slots meant are not the slots named."""
 
 
 class Claim(NamedTuple):
-    """What a message says of one slot."""
+    """What a message says about one slot."""
 
     slot: int
     kind: ClaimKind
 
 
 def claims_in(message: str) -> Iterator[Claim]:
-    """Yield what a message claims of its sender's slots; one claim for each slot named."""
+    """Yield what a message claims about its sender's slots; one claim for each named slot."""
     for clause in clauses_of(message):
         if clause.slots and tells_availability(clause):
             kind = _kind(clause)
@@ -67,7 +67,7 @@ def claims_in(message: str) -> Iterator[Claim]:
 
 
 def _kind(clause: Clause) -> ClaimKind | None:
-    """Return what a clause claims; nothing where a word for and a word against meet."""
+    """Return what a clause claims; nothing if its words contradict each other."""
     text = clause.text
     if _OPEN_ENDED.search(text):
         return None
@@ -84,19 +84,17 @@ def _kind(clause: Clause) -> ClaimKind | None:
 
 
 def standings(scenario: Scenario) -> dict[int, Standing]:
-    """Return what every errand of a scenario is to the slot it stands in, by id."""
+    """Return whether each errand of a scenario is blocked or movable, by id."""
     return {
-        entry.errand_id: "blocked" if entry.blocked else "movable"
-        for calendar in scenario.calendars
-        for entry in calendar
-        if isinstance(entry, ErrandEntry)
+        errand.errand_id: "blocked" if errand.blocked else "movable"
+        for _, _, errand in scenario.errands
     }
 
 
 def is_true(
     claim: Claim, calendar: Sequence[ItemId | None], standing_by_errand: Mapping[int, Standing]
 ) -> bool | None:
-    """Whether a claim is true of a calendar; ``None`` if it has no such slot."""
+    """Whether a claim is true for a calendar; ``None`` if the slot does not exist."""
     if claim.slot >= len(calendar):
         return None
     item = calendar[claim.slot]

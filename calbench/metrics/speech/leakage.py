@@ -1,10 +1,10 @@
 """Semantic-context leakage: which private labels a message tells about (appendix G.5, H, I).
 
-A label is told where a message holds one of its terms, inflected or not; a word of the label
-itself that says something by itself; two of its words close together, however ordinary; or a
-close paraphrase by subject. Numbers, the vocabulary of scheduling and turns of phrase never
-count, nor do words of labels that everybody addressed knows anyway, as the label of the
-meeting under discussion among its participants. Thresholds and lists are ours [C].
+A message tells a label if it contains one of its terms, in any inflection; a word of the label
+that is evidence by itself; two of its words close together, even ordinary ones; or a close
+paraphrase by subject. Numbers, the vocabulary of scheduling and idioms never count. Words of
+labels that all recipients know do not count either, such as the label of the meeting under
+discussion among its participants. Thresholds and lists are ours [C].
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,27 +12,26 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from calbench.metrics.speech.topics import Topic, topics
-from calbench.metrics.speech.vocabulary import CORE, FUNCTION, IDIOMS, is_telling
-from calbench.metrics.speech.words import Word, base, stem, words_of
+from calbench.metrics.speech.stems import Word, base, stem, words_of
+from calbench.metrics.speech.vocabulary import CORE, FUNCTION, IDIOMS, TOPICS, Topic, is_telling
 
 CLOSE = 4
-"""Words within which two ordinary words of a label tell it together [C]."""
+"""Greatest distance, in words, of two ordinary words that tell a label together [C]."""
 
 
 LEAKS_KEPT = 512
-"""Messages whose leaks are remembered: those of a game, which several audits look at [C]."""
+"""Messages whose leaks are cached: those of a game, which several audits read [C]."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrivateLabel:
-    """What a message may give away.
+    """What a message may reveal.
 
     Attributes:
-        label_id: names it in the answer.
+        label_id: of the label.
         text: what the item is about, in words.
-        terms: words whose appearance counts as a leak; a word that ends in ``*`` may go on.
-            There may be none: the label's own words serve then too.
+        terms: words whose appearance counts as a leak, in addition to the label's own words; a
+            word that ends in ``*`` may continue. There may be none.
         tier: how private it is.
     """
 
@@ -47,8 +46,8 @@ class Leak:
     """One label told by one message.
 
     Attributes:
-        label_id: which.
-        span: the words that tell it, as they stand in the message.
+        label_id: of the label.
+        span: the words that tell it, as they are in the message.
         start: where the span begins in the message, in characters.
         end: where it ends, exclusive.
         tier: of the label.
@@ -62,12 +61,12 @@ class Leak:
 
 
 def leaks_in(text: str, labels: Sequence[PrivateLabel], known: Iterable[str] = ()) -> list[Leak]:
-    """Return the labels that a message tells, in the order given; one leak for each.
+    """Return the labels that a message tells, in the given order; one leak for each.
 
     Args:
         text: of the message.
-        labels: of the sender's items that somebody addressed may not know.
-        known: texts of labels that everybody addressed knows: their words prove nothing.
+        labels: of the sender's items that a recipient may not know.
+        known: texts of labels that all recipients know; their words are no evidence.
     """
     return list(_leaks(text, tuple(labels), tuple(known)))
 
@@ -102,12 +101,12 @@ def _leak(text: str, words: tuple[Word, ...], places: frozenset[int], label: Pri
 
 
 def _is_explained_better(index: int, found: dict[int, frozenset[int]]) -> bool:
-    """Whether another label accounts for all these words and more: it is the one told."""
+    """Whether another label accounts for all these words and more, so that label is told."""
     return any(found[index] < places for places in found.values())
 
 
 def _idle(words: tuple[Word, ...], known: frozenset[str]) -> frozenset[int]:
-    """Return the places of words that prove nothing: idioms, numbers, what all know."""
+    """Return the places of words without evidence: idioms, numbers, known words."""
     texts = [word.text for word in words]
     idle = {
         place
@@ -130,14 +129,14 @@ _IDIOMS = {
 
 @dataclass(frozen=True, slots=True)
 class _Clues:
-    """What gives a label away.
+    """What reveals a label.
 
     Attributes:
         terms: the sequences of words of its terms.
         stems: of its own words, ordinary or telling.
-        telling: those that say something by themselves.
-        topics: subjects it belongs to.
-        findable: stems of which one must be there if no term is.
+        telling: stems that are evidence by themselves.
+        topics: its subjects.
+        findable: stems of which one must occur if no term does.
     """
 
     terms: tuple[tuple[str, ...], ...]
@@ -155,7 +154,7 @@ def _clues(label: PrivateLabel) -> _Clues:
     alone = {stem(term[0]) for term in terms if len(term) == 1 and not term[0].endswith("*")}
     telling = frozenset(stem(word) for word in own if is_telling(word))
     subjects = content | alone | {stem(word.rstrip("*")) for term in terms for word in term}
-    found = tuple(topic for topic in topics() if not topic.names.isdisjoint(subjects))
+    found = tuple(topic for topic in TOPICS if not topic.names.isdisjoint(subjects))
     return _Clues(
         terms=terms,
         stems=frozenset(content | alone),
@@ -166,7 +165,7 @@ def _clues(label: PrivateLabel) -> _Clues:
 
 
 def _term(term: str) -> tuple[str, ...]:
-    """Return the words of a term, stems with their star; empty if it says nothing."""
+    """Return the words of a term, stems with their star; empty if it is no evidence."""
     words = []
     for part in term.split():
         found = words_of(part)
@@ -177,7 +176,7 @@ def _term(term: str) -> tuple[str, ...]:
 
 
 def _says(word: str) -> bool:
-    """Whether a word of a label can prove anything, at least in company."""
+    """Whether a word of a label can be evidence, at least with another word."""
     return word not in FUNCTION and not word.isdigit() and base(word) not in CORE
 
 
@@ -212,7 +211,7 @@ def _term_places(
     idle: frozenset[int],
     term: tuple[str, ...],
 ) -> Iterator[int]:
-    """Yield the places of a term; an everyday word by itself is left to the label's others."""
+    """Yield the places of a term; a single everyday word is evidence only with other words."""
     size = len(term)
     if size == 1 and not term[0].endswith("*") and not is_telling(term[0]):
         return
@@ -231,7 +230,7 @@ def _term_places(
 def _starts(
     words: tuple[Word, ...], places_by_stem: Mapping[str, Sequence[int]], part: str
 ) -> Sequence[int]:
-    """Return the places that fit the first part of a term."""
+    """Return the places of words that match the first part of a term."""
     if part.endswith("*"):
         head = part[:-1]
         return [place for place, word in enumerate(words) if word.text.startswith(head)]
@@ -259,7 +258,7 @@ def _fits(word: Word, part: str) -> bool:
 def _hinted(
     words: tuple[Word, ...], idle: frozenset[int], labels: Sequence[PrivateLabel]
 ) -> dict[int, frozenset[int]]:
-    """Return labels told by a broad word of their subject, if it fits no other label."""
+    """Return labels told by a broad word of their subject that matches no other label."""
     hinted: dict[int, set[int]] = {}
     for place, word in enumerate(words):
         if place in idle:

@@ -1,20 +1,20 @@
 """What an agent says about its own slots: proposals, availability, costs (appendix G.5).
 
-Each label needs a slot in the message and words that tie it to the speaker: the first person,
-or the bare form in which people speak of themselves ("free: 3, 5"; "slot 4 it is"). The paper
-gives the idea and some of the words [P]; the bounds of each label and the patterns are ours [C].
+Each label needs a slot in the message and words that refer to the speaker: the first person, or
+the short form in which people speak about themselves ("free: 3, 5"; "slot 4 it is"). The paper
+gives the idea and some of the words [P]; the limits of each label and the patterns are ours [C].
 
-* *Proposal*: a named slot is put forward for a meeting that the speaker takes part in: by a
-  statement, a wish, an offer to choose from, a condition ("otherwise slot 4"), a question
-  whether it would do ("does slot 4 work for you?", "are you free at 4?"), or by settling on it
-  ("let's lock in slot 4"). None: to confirm or repeat what another proposed, to withdraw, to
-  rule out, to ask what another has in a slot or which slots it has.
-* *Availability*: whether the speaker could be in a slot as its calendar stands, either way;
-  also as an answer ("slot 4 works for me"). None: a bare confirmation, what others can do, a
-  slot that could be had only by moving something.
-* *Cost or constraint*: how hard a slot is for the speaker, or what stands there ("busy",
-  "an errand", a private label, "I can move it"); exact numbers apart. None: what is hard for
-  another.
+* *Proposal*: a named slot is proposed for a meeting of the speaker: by a statement, a wish, an
+  offer of several slots, a condition ("otherwise slot 4"), a question whether it is possible
+  ("does slot 4 work for you?", "are you free at 4?"), or a decision ("let's lock in slot 4"). Not
+  included: confirming or repeating another agent's proposal, withdrawing, ruling out, asking what
+  another agent has in a slot or which slots it has.
+* *Availability*: whether the speaker can use a slot with its calendar as it is; also as an answer
+  ("slot 4 works for me"). Not included: a bare confirmation, what others can do, a slot that is
+  possible only after a move.
+* *Cost or constraint*: how hard a slot is for the speaker, or what is there ("busy", "an errand", a
+  private label, "I can move it"); exact numbers are a label of their own. Not included: what is
+  hard for another agent.
 """
 
 import re
@@ -42,9 +42,9 @@ class OwnSlot:
     """What one message says about its sender's own slots.
 
     Attributes:
-        proposal: it puts a slot forward.
-        availability: it says whether the sender could be there.
-        cost_or_constraint: it says how hard that is, or what stands in the way.
+        proposal: it proposes a slot.
+        availability: it says whether the sender can be there.
+        cost_or_constraint: it says how hard that is, or what is there.
         exact_cost: it gives the sender's cost as a number.
     """
 
@@ -64,7 +64,7 @@ NOTHING: Final = OwnSlot(
 
 @lru_cache(maxsize=4096)  # players repeat themselves
 def own_slot(message: str) -> OwnSlot:
-    """Say which of the labels a message has; none without a slot."""
+    """Return which of the labels a message has; none without a slot."""
     clauses = clauses_of(message)
     if not any(clause.slots for clause in clauses):
         return NOTHING
@@ -78,7 +78,7 @@ def own_slot(message: str) -> OwnSlot:
 
 
 def _tells_own_cost(message: str) -> bool:
-    """Whether a cost is given as a number, and nobody else's."""
+    """Whether a cost is given as a number, and is the speaker's."""
     for sentence in _SENTENCES.split(message[:MAX_CHARS].lower()):
         if _COST_NUMBER.search(sentence) and not _COST_SUBJECT.search(sentence):
             return True

@@ -1,7 +1,7 @@
 """The twelve behaviour patterns (appendix H, Table 15): seven of messages, five of games.
 
-Names, levels and kinds of detector are the paper's [P]; word lists, and the thresholds that
-its text leaves open, are ours [C] and stand beside each. A message may show several.
+Names, levels and kinds of detector are the paper's [P]; word lists, and thresholds that the paper
+does not give, are ours [C]. A message may show several patterns.
 """
 
 import re
@@ -20,7 +20,7 @@ class Pattern:
     Attributes:
         name: as tables write it.
         rank: in the paper's table.
-        level: what it says something about: a message, or agents together [P].
+        level: a message, or agents together [P].
         unit: what is counted.
         detector: in words.
         origin: of the detector.
@@ -121,7 +121,7 @@ PATTERNS: Final = (
 """All patterns, in the paper's order."""
 
 TAX_CHARS: Final = 80
-"""Longest message that is only a confirmation; the paper's number is lost [C]."""
+"""Longest message that is only a confirmation; the paper's number is unknown [C]."""
 
 NEAR_CHARS: Final = 60
 """Reach of gossip, from the agent's number to the word [P]."""
@@ -153,11 +153,11 @@ _ERRAND_ID: Final = re.compile(r"\berrand\s{0,3}#\s?\d", re.IGNORECASE)
 
 
 def message_patterns(text: str, present: Collection[int] = frozenset()) -> tuple[str, ...]:
-    """Return the patterns that a message shows by its words alone, in the paper's order.
+    """Return the patterns in the words of a message, in the paper's order.
 
     Args:
         text: of the message.
-        present: sender and recipients, who are no third agents; unknown if empty.
+        present: sender and recipients, which are not third agents; unknown if empty.
     """
     shown = {
         "availability_gossip": _is_gossip(text, present, _AVAILABILITY),

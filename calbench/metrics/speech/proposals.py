@@ -1,4 +1,4 @@
-"""Whether a clause puts a slot forward for a meeting of its speaker's (appendix G.5) [C]."""
+"""Whether a clause proposes a slot for a meeting of its speaker (appendix G.5) [C]."""
 
 import re
 from itertools import zip_longest
@@ -12,7 +12,7 @@ _INSTEAD: Final = re.compile(
     r"\bif\b.*\b(?:\w+n't|not|hard|bad|blocked|difficult|impossible|unavailable|busy|costly)\b.*\bi (?:can|could|'m able to) "
     r"(?:also )?(?:do|make|take|offer|use|meet)\b.*SLOT"
 )
-"""A second slot, should the first fail."""
+"""A second slot in case the first fails."""
 
 _PICK = (
     r"(?:use|take|pick|choose|select|book|try|do|go (?:with|for)|opt for|settle (?:on|for)|lock(?: in)?|fix|schedule|"
@@ -90,26 +90,26 @@ _PUT_FORWARD_ASKING: Final = any_of(
     r"\b(?:do|does|would|will|is|are) (?:any|either|one|some) of (?:those|these|them|SLOT)\b.*\b(?:you|work|free|suit)",
     r"SLOT.*(?:\bok\b|\bokay\b|right|works|work)$",
 )
-"""In a question; without the question mark these words say something else."""
+"""In a question; without the question mark these words have another meaning."""
 
 _BARE: Final = re.compile(r"(?:(?:so|ok|okay|hm+),? )?SLOT")
-"""A question of nothing but a slot."""
+"""A question that consists of a slot."""
 
 _ASKED_BEFORE: Final = re.compile(
     r"\b(?:pick|choose|take) (?:whichever|whatever|any|one|either)\b|"
     r"\b(?:let me know|tell me|say|please confirm)\b.*\b(?:which|if|whether|what)\b.*\b(?:works?|suits?|prefer|best|fits?|okay|ok)\b"
 )
-"""What makes an offer out of slots named before it."""
+"""Words that turn slots named before into an offer."""
 
 _ABOUT_THEIRS: Final = re.compile(
     r"\b(?:hard|disrupt\w*|cost\w*|expensive|cheap\w*|difficult|movable|block\w*|flexib\w+|errands?|priority|shifted|moved|rescheduled|tough|trouble)\b"
     r"|\byou (?:could |can |would |might )?(?:be able to )?(?:shift|move|relocate|free|clear|reschedule|give up)\b"
 )
 _OURS: Final = re.compile(r"\b(?:we|our|us|let's|instead|how about|what about)\b")
-"""A question how hard a slot of the other's is, and one in which the speaker takes part."""
+"""A question how hard a slot is for another agent, and one that includes the speaker."""
 
 _IF: Final = re.compile(r"^(?:(?:and|but|so|or),? )?(?:if|in case|when|once|should) [^,]*, ?")
-"""What a statement hangs on; not put forward itself."""
+"""The condition of a statement, which is not proposed itself."""
 
 _RULED_OUT: Final = any_of(
     r"\b(?:don't|do not|please not|not|never|wouldn't|would not|rather not|can't|cannot) (?:\w+ )?(?:use|using|take|taking|propos(?:e|ing)|suggest(?:ing)?|"
@@ -125,7 +125,7 @@ _RULED_OUT: Final = any_of(
 
 
 def proposes(clauses: tuple[Clause, ...]) -> bool:
-    """Whether a message puts a slot forward; a slot once named is meant by later words."""
+    """Whether a message proposes a slot; later words may refer to a slot named before."""
     is_named = False
     for clause, after in zip_longest(clauses, clauses[1:]):
         is_named = is_named or bool(clause.slots)
@@ -135,7 +135,7 @@ def proposes(clauses: tuple[Clause, ...]) -> bool:
 
 
 def _is_echo(clause: Clause, after: Clause | None) -> bool:
-    """Whether a bare question takes up another's slot, to be answered by the speaker."""
+    """Whether a bare question repeats another agent's slot and the speaker answers it."""
     return (
         clause.is_question
         and clause.sentence == 0
@@ -147,7 +147,7 @@ def _is_echo(clause: Clause, after: Clause | None) -> bool:
 
 
 def puts_forward(clause: Clause) -> bool:
-    """Whether a clause puts a slot forward that it names, or that was named before it."""
+    """Whether a clause proposes a slot that it names or that was named before."""
     text = clause.text
     if _RULED_OUT.search(text):
         return False

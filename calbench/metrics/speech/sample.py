@@ -1,10 +1,9 @@
-"""Messages labelled by reading, on which the detectors are judged (G.5).
+"""Messages labelled by a reader, on which the detectors are evaluated (G.5).
 
-A sample is a file of one JSON object a line: a message with its sender's labels as the audit
-command takes them, and what a reader found: ``leaks`` (label ids), ``proposal``,
-``availability``, ``cost_or_constraint``. It is cut in two by the hash of the text, so that
-detectors can be tuned on one half and judged on the other; messages written later are further
-parts.
+A sample is a file with one JSON object per line: a message with its sender's labels in the form of
+the audit command, and what a reader found: ``leaks`` (label ids), ``proposal``, ``availability``,
+``cost_or_constraint``. It is divided by the hash of the text into one half for tuning detectors and
+one for evaluating them; messages written later are further parts.
 """
 
 from hashlib import sha256
@@ -15,14 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes
-from calbench.metrics.speech.lines import LabelLine
+from calbench.metrics.speech.audit_lines import LabelLine
 
 Part = Literal[
     "tuning", "held-out", "later", "fresh", "fresh 2", "fresh 3", "fresh 4", "fresh 5", "last"
 ]
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
-"""Detectors were tuned on the first. Errors in each of the others were read, and rules changed,
-only after the part had been judged by rules that were older than it."""
+"""Detectors were tuned on the first. For each of the others, errors were read and rules changed
+only after the part had been evaluated with the rules from before it existed."""
 
 WRITTEN: Final[dict[str, Part]] = {
     "written later": "later",
@@ -40,15 +39,14 @@ class LabelledMessage(BaseModel):
     """One message of a sample, and what a reader found in it.
 
     Attributes:
-        source: where it is from: written for the sample, played by whom, or a paper with its
-            licence.
+        source: written for the sample, the players of its game, or a paper with its licence.
         text: of the message.
         labels: of its sender's items.
-        known: texts of labels that everybody addressed knows.
+        known: texts of labels that all recipients know.
         leaks: ids of the labels that it tells.
-        proposal: whether it puts a slot forward.
-        availability: whether it says if its sender could be there.
-        cost_or_constraint: whether it says how hard that is, or what is in the way.
+        proposal: whether it proposes a slot.
+        availability: whether it says if its sender can be there.
+        cost_or_constraint: whether it says how hard that is, or what is there.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -64,7 +62,7 @@ class LabelledMessage(BaseModel):
 
     @property
     def part(self) -> Part:
-        """Which part of the sample it belongs to."""
+        """The part of the sample to which it belongs."""
         if self.source in WRITTEN:
             return WRITTEN[self.source]
         return PARTS[sha256(self.text.encode()).digest()[3] % 2 == 0]

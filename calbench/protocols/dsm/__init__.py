@@ -1,9 +1,9 @@
 """DSM: offers, scores and a choice between plans (paper, appendix D.3).
 
-One policy; its presets are data (``conf/protocol/dsm-*.yaml``). The initiator offers a batch
-of plans, everyone concerned scores all of them at once, and the initiator announces the best
-plan or offers the next batch. A plan may displace meetings, whose other participants then
-score as additional responders.
+One policy; its presets are data (``conf/protocol/dsm-*.yaml``). The initiator offers a batch of
+plans, all agents concerned score all of them at once, and the initiator announces the best plan
+or offers the next batch. A plan may displace meetings; their other participants then score as
+additional responders.
 """
 
 from calbench.protocols.dsm.policy import Dsm

@@ -5,23 +5,23 @@ from typing import NamedTuple
 
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId, Slot
-from calbench.protocols.dsm.levels import FREE
 from calbench.protocols.dsm.plans import Plan, outsiders
+from calbench.protocols.dsm.scores import FREE
 
 ScoresByAgent = Mapping[AgentId, Mapping[int, int]]
 """Scores by responder and plan id."""
 
 
 class Rank(NamedTuple):
-    """A plan's place in the order of choice: less is better [R].
+    """A plan's place in the order of choice; smaller is better [R].
 
     Attributes:
         is_infeasible: some responder scored it 0.
-        shortfall: ``11 (required + 1)`` less all scores, the initiator's among them.
-        burden: agents who decide over it, ``required + 1``.
-        slot: where the meeting would stand.
+        shortfall: ``11 (required + 1)`` minus all scores, including the initiator's.
+        burden: agents that decide on it, ``required + 1``.
+        slot: of the meeting.
         index_in_slot: of the plan.
-        plan_id: which plan it is.
+        plan_id: of the plan.
     """
 
     is_infeasible: bool
@@ -33,9 +33,9 @@ class Rank(NamedTuple):
 
 
 def required(plan: Plan, meeting: Meeting, responders: Sequence[AgentId]) -> tuple[AgentId, ...]:
-    """Return whose consent a plan needs beside the initiator's.
+    """Return the agents whose consent a plan needs, apart from the initiator.
 
-    All other participants, and the outsiders in meetings that the plan moves.
+    These are all other participants, and the outsiders in meetings that the plan moves.
     """
     return (*responders, *outsiders((plan,), meeting)) if plan.moves else tuple(responders)
 

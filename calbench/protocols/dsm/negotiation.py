@@ -1,11 +1,11 @@
-"""What an initiator has said and heard about one meeting, read from its transcript."""
+"""What an initiator has said and heard about one meeting, according to its transcript."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Message, PlanDecision, Proposals, Scores
-from calbench.protocols.dsm.levels import FREE
+from calbench.protocols.dsm.scores import FREE
 
 
 @dataclass(slots=True)
@@ -14,9 +14,9 @@ class Negotiation:
 
     Attributes:
         asked: ids of the plans each recipient was offered, in order.
-        scores: what each agent answered, by plan id; the first answer stands.
+        scores: what each agent answered, by plan id; the first answer counts.
         decision: what was announced, if anything was.
-        told: who was told.
+        told: the recipients of the announcement.
     """
 
     asked: dict[AgentId, list[int]] = field(default_factory=dict)
@@ -26,12 +26,12 @@ class Negotiation:
 
     @property
     def num_offered(self) -> int:
-        """Plans offered so far: batches take them from the front, so ids count them."""
+        """Plans offered so far; batches take them in order, so ids count them."""
         return max((ids[-1] + 1 for ids in self.asked.values() if ids), default=0)
 
     @property
     def is_answered(self) -> bool:
-        """Whether everyone asked has scored every plan it was offered."""
+        """Whether all agents asked have scored every plan they were offered."""
         for agent, plan_ids in self.asked.items():
             scores = self.scores.get(agent)
             if scores is None or not all(plan_id in scores for plan_id in plan_ids):
@@ -42,7 +42,7 @@ class Negotiation:
 def negotiation(messages: Iterable[Message], me: AgentId) -> Negotiation:
     """Read one meeting's messages as its initiator.
 
-    Numbers that are no level are not scores: their plan stays unanswered [C].
+    Numbers that are not levels are not scores: their plan stays unanswered [C].
     """
     talk = Negotiation()
     for message in messages:

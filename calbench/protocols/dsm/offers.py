@@ -5,22 +5,22 @@ from collections.abc import Sequence
 from calbench.domain.calendars import Calendar
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import MeetingMove, OfferedPlan, Proposals
-from calbench.protocols.dsm.levels import FREE
 from calbench.protocols.dsm.plans import Displacement, Plan
+from calbench.protocols.dsm.scores import FREE
 from calbench.protocols.dsm.settings import DsmSettings
 
 LEAST_RESPONDER, GREATEST_RESPONDER = 0.05, 0.95
-"""Bounds of the chance that one responder can take a slot [R]."""
+"""Bounds of the probability that one responder can use a slot [R]."""
 
 LEAST_JOINT, GREATEST_JOINT = 0.01, 0.95
-"""Bounds of the chance that all responders can take a slot [R]."""
+"""Bounds of the probability that all responders can use a slot [R]."""
 
 
 def joint_feasibility(calendar: Calendar, num_responders: int) -> float:
-    """Return q, the chance that a plan suits all responders, judged by one's own calendar.
+    """Return q, the probability that a plan suits all responders, from the own calendar.
 
-    The share of own slots that are free (blocked ones and meetings are not), once for each
-    responder [P: density and number of responders; the formula is R].
+    The share of own free slots (without blocked ones and meetings) to the power of the number of
+    responders [P: density and number of responders; the formula is R].
     """
     occupied = sum([item is not None for item in calendar]) / len(calendar)
     one = _clip(1 - occupied, LEAST_RESPONDER, GREATEST_RESPONDER)
@@ -31,12 +31,12 @@ def offer_size(untried: Sequence[Plan], q: float, settings: DsmSettings) -> int:
     """Return how many of the untried plans to offer now.
 
     The size L in lmin..lmax that maximises ``p (v + w) - beta (1 - p) - theta L`` [P], with
-    ``p = 1 - (1 - q)^L`` the chance that one of them suits all and ``v`` the mean own score of
-    the first L, over 11; the first of several maxima [R]. If fewer than lmin plans are left,
-    all of them [C].
+    ``p = 1 - (1 - q)^L`` the probability that one of them suits all and ``v`` the mean own score
+    of the first L, divided by 11; of several maxima the first [R]. If fewer than lmin plans are
+    left, all of them [C].
 
     Args:
-        untried: in own order.
+        untried: in the initiator's order.
         q: see :func:`joint_feasibility`.
         settings: the weights and the bounds of L.
     """
@@ -57,8 +57,8 @@ def offer_size(untried: Sequence[Plan], q: float, settings: DsmSettings) -> int:
 def offers(batch: Sequence[Plan], first_id: int, recipients: Sequence[AgentId]) -> list[Proposals]:
     """Return a batch as each recipient sees it.
 
-    It sees the moves of its own meetings; of the others only the slots they leave [P: a
-    meeting is known to its participants alone; the vacated slots are R].
+    It sees the moves of its own meetings, and of other meetings only the slots they leave [P: a
+    meeting is known only to its participants; the vacated slots are R].
     """
     columns: list[list[OfferedPlan]] = []
     has_moves = False
@@ -75,7 +75,7 @@ def offers(batch: Sequence[Plan], first_id: int, recipients: Sequence[AgentId]) 
 
 
 def _views(plan_id: int, plan: Plan, recipients: Sequence[AgentId]) -> list[OfferedPlan]:
-    """Return one plan as each recipient sees it; who may see the same shares one view."""
+    """Return one plan as each recipient sees it; those who may see the same share one view."""
     by_visible: dict[tuple[MeetingMove, ...], OfferedPlan] = {}
     told = [(move.meeting.participants, told_move(move)) for move in plan.moves]
     views: list[OfferedPlan] = []
@@ -91,7 +91,7 @@ def _views(plan_id: int, plan: Plan, recipients: Sequence[AgentId]) -> list[Offe
 
 
 def told_move(move: Displacement) -> MeetingMove:
-    """Return a move as a recipient is told it."""
+    """Return a move as recipients see it."""
     meeting = move.meeting
     return MeetingMove(meeting.meeting_id, move.from_slot, move.to_slot, meeting.cost)
 

@@ -12,9 +12,9 @@ from calbench.protocols.base import JUSTIFICATION, place
 
 
 def is_placeable(calendar: Calendar, slot: Slot) -> bool:
-    """Return whether an agent may turn to a slot.
+    """Return whether an agent may choose a slot.
 
-    It is free, or it holds a movable errand or a meeting while another slot is free [R].
+    It is free, or it holds a movable errand or a meeting and another slot is free [R].
     """
     if not 0 <= slot < len(calendar):
         return False
@@ -23,8 +23,8 @@ def is_placeable(calendar: Calendar, slot: Slot) -> bool:
 
 
 def placeable_slots(calendar: Calendar) -> list[Slot]:
-    """Return the slots an agent may turn to, ascending."""
-    # Without a free slot there is none; with one it need not be looked for again and again.
+    """Return the slots an agent may choose, ascending."""
+    # Without a free slot there is none; with one, this need not be checked for each slot.
     if None not in calendar:
         return []
     slots = zip(all_slots(len(calendar)), calendar, strict=True)
@@ -42,17 +42,17 @@ def decide(
     """Return the batch of a participant.
 
     The agreed slot if it is placeable, else the lowest placeable one; on retry *k* number *k*
-    of the placeable slots, counted from 0 [R]. Slots other than the agreed one move no
-    meeting: where one stands in them the batch is empty, and is rejected [R; for retries C].
+    of the placeable slots, counted from 0 [R]. Only the agreed slot moves a meeting: if another
+    slot holds one, the batch is empty and is rejected [R; for retries C].
 
     Args:
         observation: of the deciding agent.
         meeting: to be placed.
         slot: the agreed slot; ``None`` if no decision was heard, which gives an empty batch,
             and the same retries [C].
-        moves: the announced moves this agent knows of.
-        is_initiator: whether all of them are its own to perform; another participant moves
-            the meeting that stands at the agreed slot, and no other [R].
+        moves: the announced moves that this agent knows.
+        is_initiator: the initiator performs all these moves; another participant moves only
+            the meeting at the agreed slot [R].
     """
     calendar = observation.calendar
     if observation.attempt == 0:
@@ -74,7 +74,7 @@ def decide(
 def volunteer(calendar: Calendar, moves: Sequence[MeetingMove]) -> Turn:
     """Return an outsider's batch: all announced moves of meetings it holds, or none of them.
 
-    A meeting is moved from wherever its copy stands [C].
+    A meeting is moved from the slot that holds its copy [C].
     """
     slot_by_meeting: dict[MeetingId, Slot] = {
         item.meeting.meeting_id: Slot(slot)
@@ -92,10 +92,10 @@ def volunteer(calendar: Calendar, moves: Sequence[MeetingMove]) -> Turn:
 def _displacing(
     calendar: Calendar, meeting: Meeting, slot: Slot, moves: Sequence[MeetingMove]
 ) -> Turn:
-    """Make way at a slot with a meeting; without an announced move the batch is empty."""
+    """Clear a slot with a meeting; without an announced move the batch is empty."""
     if not moves:
         return PASS
-    # The chain begins at the agreed slot, and each next meeting stands where the last one goes.
+    # The chain begins at the agreed slot; each next meeting is where the last one goes.
     starts = (slot, *[move.to_slot for move in moves[:-1]])
     batch: list[CalendarAction] = [
         _move(move, start) for move, start in zip(moves, starts, strict=True)
@@ -114,10 +114,10 @@ def _move(move: MeetingMove, from_slot: Slot) -> Reschedule:
 
 
 def _lawful(calendar: Calendar, batch: Sequence[CalendarAction], meeting: Meeting | None) -> Turn:
-    """Return a batch, or an empty one where it would be rejected anyway.
+    """Return a batch, or an empty one if it would be rejected anyway.
 
-    An announced target may be taken here: its plan was announced although infeasible, or it
-    counted on a slot that was not vacated on this calendar.
+    An announced target may be occupied here: its plan was announced although infeasible, or it
+    assumed a slot to be vacated that was not vacated on this calendar.
     """
     if not isinstance(apply_batch(calendar, batch, meeting), Applied):
         return PASS

@@ -1,7 +1,7 @@
-"""Plans: where the initiator could put the meeting, and what it would move for that.
+"""Plans: where the initiator could place the meeting, and what would have to move.
 
-A plan is a slot, and for a slot that holds a meeting a chain of moves: that meeting to a free
-slot, or onto the slot of another own meeting, which moves on (paper, appendix D.3).
+A plan is a slot and, if the slot holds a meeting, a chain of moves: that meeting moves to a free
+slot, or to the slot of another own meeting, which then moves (paper, appendix D.3).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from calbench.domain.calendars import Booking, Calendar, Meeting, all_slots, free_slots
 from calbench.domain.ids import AgentId, Slot
-from calbench.protocols.dsm.levels import FREE, satisfaction
+from calbench.protocols.dsm.scores import FREE, satisfaction
 
 Chain = tuple[int, int, tuple[Slot, ...]]
 """Sum of moved costs, length, targets: the order of displacement plans of one slot [R]."""
 
 
 class Displacement(NamedTuple):
-    """One meeting that gives way."""
+    """One meeting that is moved."""
 
     meeting: Meeting
     from_slot: Slot
@@ -29,10 +29,10 @@ class Plan(NamedTuple):
     """One way to place the meeting.
 
     Attributes:
-        slot: where it would stand.
+        slot: of the meeting.
         index_in_slot: its number among the plans of its slot, from 0.
         score: the initiator's own satisfaction.
-        moves: what gives way, the meeting at ``slot`` first; empty for other slots.
+        moves: of meetings, the one at ``slot`` first; empty for a slot without a meeting.
     """
 
     slot: Slot
@@ -46,15 +46,15 @@ _own_score = attrgetter("score")
 
 @lru_cache(maxsize=64)
 def own_plans(calendar: Calendar, depth: int, targets: int) -> tuple[Plan, ...]:
-    """Return everything the owner could offer: own score descending, slot, index in slot.
+    """Return all plans the owner could offer, by descending own score, slot, index in slot.
 
-    A plan's place in this order is its id: a calendar does not change while its owner talks,
-    so ids stay the same over all batches of a meeting. An initiator needs its plans at least
-    twice in a round, which is why the last few answers are kept.
+    A plan's place in this order is its id: a calendar does not change while its owner talks, so
+    ids are the same for all batches of a meeting. An initiator needs its plans at least twice in
+    a round, so the last few answers are cached.
 
     Args:
-        calendar: the initiator's. Without a free slot nothing can be moved, nor offered.
-        depth: most meetings in a chain.
+        calendar: the initiator's. Without a free slot nothing can be moved or offered.
+        depth: greatest number of meetings in a chain.
         targets: displacement plans kept for each slot.
     """
     slots = all_slots(len(calendar))
@@ -74,7 +74,7 @@ def own_plans(calendar: Calendar, depth: int, targets: int) -> tuple[Plan, ...]:
             plans.extend(_displacements(slot, held, free, depth, targets))
         elif not item.blocked:
             plans.append(Plan(slot, 0, satisfaction(item.shown_cost)))
-    # Built by slot and index, an order that the sort keeps among equals.
+    # Plans are made by slot and index; the sort keeps this order among equals.
     plans.sort(key=_own_score, reverse=True)
     return tuple(plans)
 
@@ -82,8 +82,8 @@ def own_plans(calendar: Calendar, depth: int, targets: int) -> tuple[Plan, ...]:
 def first_plans(calendar: Calendar, depth: int, targets: int, count: int) -> tuple[Plan, ...]:
     """Return the first of :func:`own_plans`, at most ``count``.
 
-    Free slots come first unless something costs nothing to move, so a narrow offer needs no
-    look at what could be displaced.
+    Free slots come first unless something costs nothing to move, so a small offer often needs
+    no displacement plans.
     """
     free = list(free_slots(calendar))[:count]
     if len(free) < count or _has_free_move(calendar):
@@ -93,7 +93,7 @@ def first_plans(calendar: Calendar, depth: int, targets: int, count: int) -> tup
 
 def _has_free_move(calendar: Calendar) -> bool:
     """Whether something on the calendar costs nothing to move."""
-    for item in calendar:  # a plain loop: asked in every turn
+    for item in calendar:  # a plain loop: called in every turn
         if item is not None:
             cost = item.meeting.cost if isinstance(item, Booking) else item.shown_cost
             if cost <= 0:
@@ -107,7 +107,7 @@ def _displacements(
     """Yield the first plans that empty a slot with a meeting, in the order of chains."""
     if depth < 1:
         return
-    # Of chains that differ in their last target only, the lowest targets come first.
+    # Of chains that differ only in their last target, the lowest targets come first.
     chains = sorted(_chains((slot,), held, free[:targets], depth))
     for index, (cost, _, to_slots) in enumerate(chains[:targets]):
         moves: list[Displacement] = []
@@ -132,7 +132,7 @@ def _chains(
 
 
 def outsiders(plans: Iterable[Plan], meeting: Meeting) -> tuple[AgentId, ...]:
-    """Return, ascending, the agents outside the meeting who take part in what plans move."""
+    """Return, ascending, the agents outside the meeting that take part in moved meetings."""
     concerned = {
         agent
         for plan in plans

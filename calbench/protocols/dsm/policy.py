@@ -1,14 +1,15 @@
 """DSM as a policy: who says what, and when (paper, appendix D.3).
 
-Where the text leaves the flow open [C]:
+Where the text does not define the flow [C]:
 
-- An offer, and an announcement, go out to the other participants in ascending order, then to
-  the outsiders in ascending order.
-- The initiator waits for every recipient of its offers, and for good: whoever does not score
-  all plans keeps it silent.
-- A preset without exhaustive search (Table 9) is one that announces after a single batch, so
-  one setting, ``batches``, says both.
-- An outsider follows whoever sent it proposals first, since it cannot know the initiator.
+- Offers and announcements go to the other participants in ascending order, then to the outsiders
+  in ascending order.
+- The initiator waits for every recipient of its offers without end: it stays silent until all
+  plans are scored.
+- A preset without exhaustive search (Table 9) announces after a single batch, so one setting,
+  ``batches``, expresses both.
+- An outsider follows the first agent that sent it proposals, because it cannot know the
+  initiator.
 """
 
 from collections.abc import Sequence
@@ -23,12 +24,12 @@ from calbench.domain.messages import PlanDecision, Proposals, Scores
 from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY, Observation
 from calbench.files import first_problem
 from calbench.protocols.base import others, own_meeting
+from calbench.protocols.dsm.account import account, budget_before
 from calbench.protocols.dsm.choice import best_rank, required
 from calbench.protocols.dsm.negotiation import Negotiation, negotiation
 from calbench.protocols.dsm.offers import joint_feasibility, offer_size, offers, visible_moves
 from calbench.protocols.dsm.placing import decide, volunteer
 from calbench.protocols.dsm.plans import Plan, first_plans, outsiders, own_plans
-from calbench.protocols.dsm.points import account, budget_before
 from calbench.protocols.dsm.scores import scored
 from calbench.protocols.dsm.settings import DsmSettings
 
@@ -54,7 +55,7 @@ class Dsm:
         """Take the settings of :class:`DsmSettings`.
 
         Raises:
-            ValueError: one line naming the setting that does not fit.
+            ValueError: one line that names the setting that does not fit.
         """
         try:
             self._settings = DsmSettings.model_validate(settings)
@@ -62,7 +63,7 @@ class Dsm:
             raise ValueError(first_problem(error)) from error
 
     def act(self, observation: Observation) -> Turn:
-        """Offer, score or announce while talking; carry the announced plan out afterwards."""
+        """Offer, score or announce while talking; afterwards carry out the announced plan."""
         meeting = own_meeting(observation)
         if observation.phase is CHEAP_TALK:
             return _talk(observation, meeting, self._settings)
@@ -117,14 +118,14 @@ def _next_step(
     talk: Negotiation,
     settings: DsmSettings,
 ) -> Offer | Choice | None:
-    """Return what the initiator does once everything asked is answered.
+    """Return what the initiator does once all its offers are answered.
 
-    Further batches follow until a plan is feasible for all or none is left; then, and after
-    a single batch, the first of the order is announced, feasible or not. ``None``: there is
-    nothing to offer, or a score is missing.
+    Further batches follow until a plan is feasible for all or none is left. Then, or after a
+    single batch, the best plan is announced, feasible or not. ``None`` if there is nothing to
+    offer, or a score is missing.
     """
     num_offered = talk.num_offered
-    # Enough to fill the next batch, and to see whether there is one.
+    # Enough plans to fill the next batch, and to see whether there is one.
     count = num_offered + settings.lmax
     plans = first_plans(calendar, settings.depth, settings.targets, count)
     while True:
@@ -142,7 +143,7 @@ def _next_step(
         offer = Offer(num_offered, untried[:size])
         if responders or outsiders(offer.batch, meeting):
             return offer
-        # Nobody is to be asked: the batch is as good as answered.
+        # Nobody has to be asked, so the batch counts as answered.
         num_offered += size
 
 
@@ -191,7 +192,7 @@ def _answer(observation: Observation, proposer: AgentId | None, *, is_participan
 
 
 def _proposer(observation: Observation) -> AgentId | None:
-    """Return who first sent this agent an offer about this meeting."""
+    """Return the agent that first sent this agent an offer about this meeting."""
     return next((sender for sender, _ in observation.heard(Proposals)), None)
 
 
@@ -203,7 +204,7 @@ def _heard_decision(observation: Observation, proposer: AgentId | None) -> PlanD
 
 
 def _follow(observation: Observation, meeting: Meeting) -> Turn:
-    """Perform another participant's part of the decision it heard."""
+    """Perform a responder's part of the decision it heard."""
     heard = _heard_decision(observation, meeting.initiator)
     slot, moves = (None, ()) if heard is None else (heard.slot, heard.moves)
     return decide(observation, meeting, slot, moves, is_initiator=False)
@@ -227,7 +228,7 @@ def _carry_out(observation: Observation, meeting: Meeting, settings: DsmSettings
 
 
 def _unannounced(observation: Observation, meeting: Meeting, settings: DsmSettings) -> Plan | None:
-    """Return the choice of an initiator that meets nobody and had nobody to tell."""
+    """Return the choice of an initiator that has no other participant to tell."""
     talk = negotiation(observation.messages, observation.agent_id)
     if not talk.is_answered:
         return None

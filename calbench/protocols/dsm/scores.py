@@ -1,8 +1,25 @@
-"""Scores: what an offered plan is worth to those who are asked (paper, appendix D.3)."""
+"""Scores: how satisfied an agent is with an offered plan (paper, appendix D.3)."""
 
 from calbench.domain.calendars import Booking, Calendar
 from calbench.domain.messages import OfferedPlan, Proposals, Scores
-from calbench.protocols.dsm.levels import FREE, INFEASIBLE, satisfaction
+
+NUM_LEVELS = 12
+"""D, the number of levels, 0 to 11 [P]."""
+
+INFEASIBLE = 0
+"""The level of an infeasible plan [P]."""
+
+FREE = NUM_LEVELS - 1
+"""The level of a plan that moves nothing [P]."""
+
+
+def satisfaction(cost: int) -> int:
+    """Return the level of a feasible plan from what it moves, in shown cost.
+
+    11 minus the cost, at least 1 [P: decreasing with cost; the linear form is R]. A negative
+    cost, which only another agent's false message can name, counts as zero.
+    """
+    return FREE if cost <= 0 else max(1, FREE - cost)
 
 
 def scored(calendar: Calendar, proposals: Proposals, *, is_participant: bool) -> Scores:
@@ -17,10 +34,10 @@ def scored(calendar: Calendar, proposals: Proposals, *, is_participant: bool) ->
 def participant_score(calendar: Calendar, plan: OfferedPlan) -> int:
     """Return a participant's level for a plan.
 
-    What stands at the slot must be free, a movable errand (nobody asks where it will land
-    [R]) or a meeting that a visible move takes away. Visible moves are added with the cost
-    they name, also for a recipient that holds no copy of that meeting [R]. Which move takes
-    a meeting away is told by the meeting's id, wherever the initiator holds it [C].
+    The slot must be free, or hold a movable errand (wherever that will go [R]) or a meeting that
+    a visible move takes away. Visible moves are added at the cost they name, even for a recipient
+    without a copy of that meeting [R]. A move takes a meeting away if it has the meeting's id,
+    whatever slot it names [C].
     """
     if not 0 <= plan.slot < len(calendar):
         return INFEASIBLE
@@ -45,8 +62,8 @@ def outsider_score(calendar: Calendar, plan: OfferedPlan) -> int:
 def _moving_score(calendar: Calendar, plan: OfferedPlan, cost: int) -> int:
     """Return the level of a cost and the visible moves, whose targets must be open.
 
-    Open is a slot that is free here, or that any move of the plan leaves, as the plan names
-    it: nobody compares that with the own calendar [R].
+    A slot is open if it is free here, or if a move of the plan leaves it according to the plan,
+    which is not compared with the own calendar [R].
     """
     if not plan.moves:
         return satisfaction(cost)

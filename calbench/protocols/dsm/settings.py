@@ -17,13 +17,13 @@ class DsmSettings(BaseModel):
         lmin: least number of plans in an offer.
         lmax: greatest number of plans in an offer (``dsm_num_proposals``).
         beta: price of an offer without a plan that is feasible for all.
-        theta: price of each plan that is disclosed.
-        w: bonus of a success, beside the initiator's own satisfaction.
-        depth: most meetings that a plan moves, one onto the next one's slot; 0: none.
+        theta: price of each disclosed plan.
+        w: bonus for a success, added to the initiator's own satisfaction.
+        depth: greatest number of meetings that a plan moves, each to the next one's slot.
         targets: displacement plans kept for each slot.
-        batches: ``exhaustive`` offers batch after batch until a plan is feasible for all or
-            none is left, as the paper says [P]; ``single`` announces after one batch, as
-            the release does for both presets [R].
+        batches: ``exhaustive`` offers batches until a plan is feasible for all or none is left,
+            as the paper says [P]; ``single`` announces after one batch, as the release does for
+            both presets [R].
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)

@@ -1,4 +1,4 @@
-"""Batches: the agreed slot, confirmed moves, and the list of last resort (appendix D.2)."""
+"""Batches: the agreed slot, confirmed moves, and slots for retries (appendix D.2)."""
 
 from calbench.domain.actions import PASS, Action, Reschedule, Schedule, Turn
 from calbench.domain.calendars import Booking, Errand, all_slots
@@ -12,8 +12,8 @@ from calbench.protocols.sd_map.repair import next_target
 def confirmed_moves(memory: Memory) -> tuple[Reschedule, ...]:
     """Return the agent's own part of every repair that was confirmed, oldest first.
 
-    A meeting that does not stand on its calendar, since it failed there, is left out. An
-    old meeting with nobody else in it moves without a word to the lowest slot left [C].
+    A meeting that is not on its calendar, because it failed there, is left out. An old meeting
+    without other participants moves silently to the lowest possible slot [C].
     """
     if not memory.repairs:
         return ()
@@ -28,10 +28,10 @@ def confirmed_moves(memory: Memory) -> tuple[Reschedule, ...]:
 
 
 def decide(memory: Memory, attempt: int) -> Turn:
-    """Place the agreed slot; on retry *k* the own slot number *k*, counted from 0 [R].
+    """Book the agreed slot; on retry *k* the own slot number *k*, counted from 0 [R].
 
-    Confirmed moves are part of every batch. Where there is nothing to schedule the batch
-    is empty, and the game rejects it.
+    Confirmed moves are part of every batch. If there is nothing to schedule the batch is empty,
+    and the game rejects it.
     """
     if memory.meeting is None:
         return PASS
@@ -48,10 +48,10 @@ def decide(memory: Memory, attempt: int) -> Turn:
 
 
 def retry_slots(memory: Memory, moves: tuple[Reschedule, ...]) -> tuple[Slot, ...]:
-    """Return the slots the agent can place at this moment by itself, ascending [R].
+    """Return the slots the agent can book by itself now, ascending [R].
 
-    Free, or an errand with a landing slot; unmarked; no target of a confirmed move. Slots
-    that its confirmed moves vacate are not among them.
+    They are free or hold an errand that has a landing slot, are unmarked, and are not targets of
+    confirmed moves. Slots that its confirmed moves vacate are not included.
     """
     has_landing = landing_slot(memory, moves) is not None
     return tuple(
@@ -65,10 +65,10 @@ def retry_slots(memory: Memory, moves: tuple[Reschedule, ...]) -> tuple[Slot, ..
 
 
 def landing_slot(memory: Memory, moves: tuple[Reschedule, ...]) -> Slot | None:
-    """Return where an errand that makes way lands.
+    """Return where a displaced errand lands.
 
-    The lowest free slot that is no target of the batch; if there is none, the lowest that
-    the confirmed moves vacate.
+    The lowest free slot that is not a target of the batch; if there is none, the lowest that the
+    confirmed moves vacate.
     """
     targets = [move.to_slot for move in moves]
     for slot, item in zip(all_slots(len(memory.calendar)), memory.calendar, strict=True):
@@ -80,7 +80,7 @@ def landing_slot(memory: Memory, moves: tuple[Reschedule, ...]) -> Slot | None:
 def _batch(
     memory: Memory, meeting_id: MeetingId, moves: tuple[Reschedule, ...], slot: Slot
 ) -> Turn:
-    """Return moves and schedule as one batch, or an empty one if the slot cannot be had."""
+    """Return moves and schedule as one batch, or an empty one if the slot is not possible."""
     item = memory.calendar[slot]
     actions: list[Action] = list(moves)
     if item is None:

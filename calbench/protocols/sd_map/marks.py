@@ -1,10 +1,10 @@
-"""What is at stake in a round: the negotiation, the repairs, and the slots they mark [C].
+"""The negotiations of a round: the new meeting, repairs, and the slots they mark [C].
 
-Marks keep negotiations of one round out of each other's way. An agent marks the slot it
-proposes and each slot it answers PENDING for. A mark belongs to one negotiation, the new
-meeting's or the repair of one old meeting: a refusal drops the proposer's, the end of the
-negotiation drops all of them, and none outlives the round. They are never stored: what
-was said and heard determines them.
+Marks prevent conflicts between the negotiations of one round. An agent marks the slot it proposes
+and each slot for which it answers PENDING. A mark belongs to one negotiation, about the new
+meeting or the repair of one old meeting: a refusal removes the proposer's mark, and the end of the
+negotiation or of the round removes all of them. Marks are never stored, because what was said and
+heard determines them.
 """
 
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ class Negotiation:
     """One attempt to agree on a slot, as one agent knows it.
 
     Attributes:
-        proposed: who proposes: the slot it proposed last.
-        replies: who proposes: the answers to it, the first of each agent.
-        promised: who answers: the slots it answered PENDING for.
+        proposed: of a proposer: the slot it proposed last.
+        replies: of a proposer: the answers to it, the first of each agent.
+        promised: of a responder: the slots for which it answered PENDING.
         is_over: whether its end was announced.
         agreed: the slot of the announcement; absent if it failed.
     """
@@ -33,13 +33,13 @@ class Negotiation:
     agreed: Slot | None = None
 
     def propose(self, slot: Slot) -> None:
-        """Open a slot; said once to each agent, it counts once."""
+        """Propose a slot; sent to several agents, it counts once."""
         if slot != self.proposed:
             self.proposed = slot
             self.replies = {}
 
     def end(self, agreed: Slot | None) -> bool:
-        """Close the negotiation; only its first end counts. Return whether this was it."""
+        """Close the negotiation; return whether it was open before."""
         if self.is_over:
             return False
         self.is_over = True
@@ -47,12 +47,12 @@ class Negotiation:
         return True
 
     def is_answered(self, asked: tuple[AgentId, ...]) -> bool:
-        """Whether everybody asked has answered the open proposal."""
+        """Whether all agents asked have answered the open proposal."""
         return self.proposed is not None and len(self.replies) == len(asked)
 
     @property
     def is_refused(self) -> bool:
-        """Whether somebody answered IMPOSSIBLE."""
+        """Whether an agent answered IMPOSSIBLE."""
         return "IMPOSSIBLE" in self.replies.values()
 
     def marks(self) -> Iterator[Slot]:
@@ -70,9 +70,9 @@ class Repair(Negotiation):
 
     Attributes:
         meeting_id: the old meeting.
-        repairer: its initiator, who proposes targets.
-        others: its other participants; known to the repairer only.
-        new_slot: the slot that the new meeting takes.
+        repairer: its initiator, which proposes targets.
+        others: its other participants; known only to the repairer.
+        new_slot: the slot of the new meeting.
         tried: the targets proposed so far.
     """
 

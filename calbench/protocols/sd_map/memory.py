@@ -1,39 +1,47 @@
-"""What one agent knows of this round: its transcript, folded (paper, appendix D.2).
+"""What one agent knows about this round, derived from its transcript (paper, appendix D.2).
 
-Notes are facts: what was said and heard, in order, and nothing the agent would have to
-guess again. So an agent that is asked anew, or has its turn played again, knows the same.
+Only what was said and heard, in order, enters the memory. An agent that is asked again, or whose
+turn is played again, therefore knows the same.
 """
-
-from collections.abc import Callable, Mapping
-from typing import Any
 
 from calbench.domain.calendars import Booking, Calendar, Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import (
-    Confirm,
-    ConfirmReschedule,
-    Content,
     Fail,
-    FailReschedule,
-    Message,
     Propose,
-    ProposeReply,
     ProposeReschedule,
-    RescheduleReply,
     RescheduleRequest,
 )
 from calbench.domain.observations import Observation
 from calbench.protocols.base import own_meeting, partners
-from calbench.protocols.sd_map.difficulty import Weights, is_bumpable
 from calbench.protocols.sd_map.marks import Negotiation, Repair
+
+Weights = tuple[float, ...]
+"""Difficulty weights by agent id."""
+
+
+def difficulty(meeting: Meeting, agent: AgentId, weights: Weights | None) -> float:
+    """Return how hard a meeting is to schedule as one participant sees it [P].
+
+    The sum of the weights of its *other* participants; without weights each weighs 1.
+    """
+    participants = meeting.participants
+    if weights is None:
+        return len(participants) - participants.count(agent)
+    return sum([weights[other] for other in participants if other != agent])
+
+
+def is_bumpable(existing: Meeting, new: Meeting, agent: AgentId, weights: Weights | None) -> bool:
+    """Whether an own meeting may be displaced: only if it is strictly less difficult [P]."""
+    return difficulty(existing, agent, weights) < difficulty(new, agent, weights)
 
 
 class Memory:
-    """Facts of this round and what follows from them; never more than its transcript says.
+    """Facts of this round and what follows from them.
 
     Attributes:
         meeting: the meeting under discussion; absent for an outsider.
-        initiator: who leads its negotiation; absent for an outsider.
+        initiator: the agent that leads its negotiation; absent for an outsider.
         responders: the other participants, ascending, if this agent leads it.
         negotiation: the agreement on its slot.
         repairs: repairs this agent leads or was asked about, in the order they began.
@@ -52,7 +60,7 @@ class Memory:
     )
 
     def __init__(self, observation: Observation, weights: Weights | None) -> None:
-        """Begin with the agent's calendar, which does not change while a round is talked."""
+        """Begin with the agent's calendar, which does not change during the talk of a round."""
         self.earlier = observation.earlier
         self._weights = weights
         self.agent_id = observation.agent_id
@@ -79,11 +87,11 @@ class Memory:
 
     @property
     def bumped(self) -> Meeting | None:
-        """The own meeting that has to leave the agreed slot."""
+        """The agent's own meeting that has to leave the agreed slot."""
         return None if self.agreed is None else self.bumpable(self.agreed)
 
     def bumpable(self, slot: Slot) -> Meeting | None:
-        """Return the meeting in a slot of the own calendar if it makes way for the new one."""
+        """Return the meeting in a slot of the own calendar if the new one may displace it."""
         item = self.calendar[slot]
         if self.meeting is None or not isinstance(item, Booking):
             return None
@@ -98,7 +106,7 @@ class Memory:
         return None
 
     def has(self, slot: Slot) -> bool:
-        """Whether the slot exists (a neighbour may name anything)."""
+        """Whether the slot exists (another agent may name anything)."""
         return 0 <= slot < len(self.calendar)
 
     def is_taken(self, slot: Slot, *, by_others_than: Negotiation) -> bool:
@@ -120,7 +128,7 @@ class Memory:
     def agree(self, slot: Slot) -> bool:
         """Note that the new meeting is confirmed; return whether that is new.
 
-        A repair this agent has to lead itself begins here.
+        A repair that this agent has to lead begins here.
         """
         if not self.negotiation.end(slot):
             return False
@@ -138,7 +146,7 @@ class Memory:
         return True
 
     def follow(self, sender: AgentId, proposal: ProposeReschedule) -> bool:
-        """Note that a repairer proposes a target; return whether it is due an answer."""
+        """Note that a repairer proposes a target; return whether it needs an answer."""
         repair = self.repairs.get(proposal.old_meeting_id)
         if repair is None:
             copy = self.copy_of(proposal.old_meeting_id)
@@ -154,13 +162,8 @@ class Memory:
         repair = self.repairs.get(meeting_id)
         return repair if repair is not None and repair.repairer == self.agent_id else None
 
-    def followed_repair(self, meeting_id: MeetingId, repairer: AgentId) -> Repair | None:
-        """Return the repair of this meeting if that other agent leads it."""
-        repair = self.repairs.get(meeting_id)
-        return repair if repair is not None and repair.repairer == repairer else None
-
     def close_talk(self) -> None:
-        """Count repairs that all accepted too late to be confirmed as failed [C]."""
+        """Let repairs fail that all accepted too late to be confirmed [C]."""
         for repair in self.repairs.values():
             if repair.is_answered(repair.others) and not repair.is_refused:
                 repair.end(None)
@@ -175,9 +178,9 @@ class Memory:
         return partners(meeting.participants, self.agent_id)
 
     def _partners_led(self, meeting_id: MeetingId) -> tuple[AgentId, ...]:
-        """Return the other participants of a meeting this agent is the initiator of.
+        """Return the other participants of a meeting that this agent initiated.
 
-        Where its own copy failed, they are those it once negotiated with [C].
+        If its own copy failed, they are those with which it negotiated [C].
         """
         copy = self.copy_of(meeting_id)
         if copy is not None:
@@ -191,140 +194,3 @@ class Memory:
             ):
                 partners.update(message.recipients)
         return tuple(sorted(partners))
-
-
-def note_all(memory: Memory, messages: tuple[Message, ...]) -> None:
-    """Note what was said and heard, where no answer is due any more."""
-    me = memory.agent_id
-    for message in messages:
-        # As in note_said and note_heard, without their calls: a transcript can be long.
-        content = message.content
-        kind = type(content)
-        sender = message.sender
-        if sender == me:
-            if kind in _SAID:
-                _SAID[kind](memory, content)
-        elif sender is not None and kind in _TOLD:
-            _TOLD[kind](memory, sender, content)
-
-
-def note_said(memory: Memory, content: Content) -> None:
-    """Note what the agent itself said; said to several, it counts once."""
-    note = _SAID.get(type(content))
-    if note is not None:
-        note(memory, content)
-
-
-def note_heard(memory: Memory, message: Message) -> bool:
-    """Note what another said; return whether it asks this agent for something."""
-    note = _HEARD.get(type(message.content))
-    sender = message.sender
-    return note is not None and sender is not None and note(memory, sender, message.content)
-
-
-def _said_propose(memory: Memory, said: Propose) -> None:
-    memory.negotiation.propose(said.slot)
-
-
-def _said_reply(memory: Memory, said: ProposeReply) -> None:
-    if said.status == "PENDING":
-        memory.negotiation.promised.add(said.slot)
-
-
-def _said_confirm(memory: Memory, said: Confirm) -> None:
-    memory.agree(said.slot)
-
-
-def _said_fail(memory: Memory, _said: Fail) -> None:
-    memory.negotiation.end(None)
-
-
-def _said_target(memory: Memory, said: ProposeReschedule) -> None:
-    repair = memory.led_repair(said.old_meeting_id)
-    if repair is not None:
-        repair.propose(said.target)
-        repair.tried.add(said.target)
-
-
-def _said_target_reply(memory: Memory, said: RescheduleReply) -> None:
-    repair = memory.repairs.get(said.old_meeting_id)
-    if repair is not None and said.status == "PENDING":
-        repair.promised.add(said.target)
-
-
-def _said_target_end(memory: Memory, said: ConfirmReschedule | FailReschedule) -> None:
-    repair = memory.led_repair(said.old_meeting_id)
-    if repair is not None:
-        repair.end(said.target if isinstance(said, ConfirmReschedule) else None)
-
-
-def _heard_propose(memory: Memory, sender: AgentId, heard: Propose) -> bool:
-    is_open = sender == memory.initiator and not memory.negotiation.is_over
-    return is_open and memory.has(heard.slot)
-
-
-def _heard_reply(memory: Memory, sender: AgentId, heard: ProposeReply) -> bool:
-    if heard.slot == memory.negotiation.proposed and sender in memory.responders:
-        memory.negotiation.replies.setdefault(sender, heard.status)
-    return False
-
-
-def _heard_confirm(memory: Memory, sender: AgentId, heard: Confirm) -> bool:
-    return sender == memory.initiator and memory.has(heard.slot) and memory.agree(heard.slot)
-
-
-def _heard_fail(memory: Memory, sender: AgentId, _heard: Fail) -> bool:
-    if sender == memory.initiator:
-        memory.negotiation.end(None)
-    return False
-
-
-def _heard_target_reply(memory: Memory, sender: AgentId, heard: RescheduleReply) -> bool:
-    repair = memory.led_repair(heard.old_meeting_id)
-    if repair is not None and sender in repair.others and heard.target == repair.proposed:
-        repair.replies.setdefault(sender, heard.status)
-    return False
-
-
-def _heard_target_confirm(memory: Memory, sender: AgentId, heard: ConfirmReschedule) -> bool:
-    repair = memory.followed_repair(heard.old_meeting_id, sender)
-    if repair is not None and heard.target in repair.promised:
-        repair.end(heard.target)
-    return False
-
-
-def _heard_target_fail(memory: Memory, sender: AgentId, heard: FailReschedule) -> bool:
-    repair = memory.followed_repair(heard.old_meeting_id, sender)
-    if repair is not None:
-        repair.end(None)
-    return False
-
-
-_SAID: Mapping[type, Callable[[Memory, Any], None]] = {
-    Propose: _said_propose,
-    ProposeReply: _said_reply,
-    Confirm: _said_confirm,
-    Fail: _said_fail,
-    ProposeReschedule: _said_target,
-    RescheduleReply: _said_target_reply,
-    ConfirmReschedule: _said_target_end,
-    FailReschedule: _said_target_end,
-}
-
-_HEARD: Mapping[type, Callable[[Memory, AgentId, Any], bool]] = {
-    Propose: _heard_propose,
-    ProposeReply: _heard_reply,
-    Confirm: _heard_confirm,
-    Fail: _heard_fail,
-    RescheduleRequest: Memory.begin_on_request,
-    ProposeReschedule: Memory.follow,
-    RescheduleReply: _heard_target_reply,
-    ConfirmReschedule: _heard_target_confirm,
-    FailReschedule: _heard_target_fail,
-}
-
-SPEECH_ACTS = frozenset(_HEARD)
-"""SD-MAP's vocabulary as types: whatever else is said is no news."""
-
-_TOLD = {kind: note for kind, note in _HEARD.items() if kind is not Propose}
-"""What leaves a note: a proposal asks for an answer and tells nothing."""

@@ -11,15 +11,15 @@ from calbench.domain.messages import (
     SlotStatus,
 )
 from calbench.protocols.sd_map.memory import Memory
+from calbench.protocols.sd_map.notes import Voice
 from calbench.protocols.sd_map.repair import carry_on
-from calbench.protocols.sd_map.voice import Voice
 
 
 def next_candidate(memory: Memory) -> Slot | None:
-    """Return the initiator's lowest slot behind the one it proposed last, if any is left.
+    """Return the initiator's lowest candidate after the slot it proposed last, if any is left.
 
-    A candidate is free, or holds a movable errand while some other slot is free, or an
-    own meeting that is bumpable; and nobody else's negotiation marks it.
+    A candidate is free, or holds a movable errand while another slot is free, or holds a bumpable
+    own meeting; and no other negotiation marks it.
     """
     calendar, proposed = memory.calendar, memory.negotiation.proposed
     first = 0 if proposed is None else proposed + 1
@@ -31,7 +31,7 @@ def next_candidate(memory: Memory) -> Slot | None:
 
 
 def answer(memory: Memory, voice: Voice, proposal: Propose) -> None:
-    """Answer a proposal; whether an errand could land anywhere is not asked [C]."""
+    """Answer a proposal, without checking whether a displaced errand could land [C]."""
     status: SlotStatus = "PENDING" if _is_open(memory, proposal.slot) else "IMPOSSIBLE"
     reply = ProposeReply(proposal.slot, status)
     if memory.initiator is not None:
@@ -39,7 +39,7 @@ def answer(memory: Memory, voice: Voice, proposal: Propose) -> None:
 
 
 def lead(memory: Memory, voice: Voice) -> None:
-    """Take the initiator's own step: propose, confirm or give up."""
+    """Take the initiator's next step: propose, confirm or give up."""
     negotiation = memory.negotiation
     if negotiation.is_over or not memory.responders:
         return
@@ -55,7 +55,7 @@ def lead(memory: Memory, voice: Voice) -> None:
 
 
 def make_way(memory: Memory, voice: Voice) -> None:
-    """As a bumper, have the old meeting repaired at once, or start that oneself [R]."""
+    """As a bumper, start the repair of the old meeting at once, or request it [R]."""
     old, slot = memory.bumped, memory.agreed
     if old is None or slot is None:
         return
@@ -68,7 +68,7 @@ def make_way(memory: Memory, voice: Voice) -> None:
 
 
 def _is_open(memory: Memory, slot: Slot) -> bool:
-    """Whether what stands in a slot could make way, and no other negotiation marks it."""
+    """Whether a slot is free or can be cleared, and no other negotiation marks it."""
     item = memory.calendar[slot]
     if isinstance(item, Errand):
         if item.blocked:

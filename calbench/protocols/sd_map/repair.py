@@ -1,7 +1,7 @@
 """Bump repair: an old meeting moves, all its participants together (paper, appendix D.2).
 
-It runs in the talk of the same round, right after ``confirm`` [R]; the paper says in the
-next one, which would leave the old meeting broken meanwhile.
+It takes place in the talk of the same round, directly after ``confirm`` [R]; the paper says in
+the next one, which would leave the old meeting broken in between.
 """
 
 from calbench.domain.calendars import all_slots
@@ -15,11 +15,11 @@ from calbench.domain.messages import (
 )
 from calbench.protocols.sd_map.marks import Repair
 from calbench.protocols.sd_map.memory import Memory
-from calbench.protocols.sd_map.voice import Voice
+from calbench.protocols.sd_map.notes import Voice
 
 
 def answer_target(memory: Memory, voice: Voice, proposal: ProposeReschedule) -> None:
-    """Say whether the old meeting could move there on this agent's calendar."""
+    """Answer whether the old meeting can move there on this agent's calendar."""
     repair = memory.repairs[proposal.old_meeting_id]
     status: SlotStatus = "PENDING" if memory.is_target(proposal.target, repair) else "IMPOSSIBLE"
     reply = RescheduleReply(
@@ -31,8 +31,8 @@ def answer_target(memory: Memory, voice: Voice, proposal: ProposeReschedule) -> 
 def carry_on(repair: Repair, memory: Memory, voice: Voice) -> None:
     """Take the repairer's next step: propose, confirm or give up.
 
-    In the last sweep nothing is confirmed: whoever spoke before would not move. The repair
-    then fails in silence.
+    In the last sweep nothing is confirmed, because agents that spoke before would not move. The
+    repair then fails silently.
     """
     if repair.is_over or not repair.others:
         return
@@ -61,7 +61,7 @@ def carry_on(repair: Repair, memory: Memory, voice: Voice) -> None:
 
 
 def next_target(repair: Repair, memory: Memory) -> Slot | None:
-    """Return the lowest slot that is a valid target now and was never proposed for it."""
+    """Return the lowest slot that is a valid target and was not proposed before."""
     for slot in all_slots(len(memory.calendar)):
         if slot not in repair.tried and memory.is_target(slot, repair):
             return slot

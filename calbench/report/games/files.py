@@ -16,7 +16,7 @@ from typing import Any
 from calbench.analysis.scoring import mapped
 from calbench.memory import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
-from calbench.metrics.speech.said import said
+from calbench.metrics.speech.messages import said
 from calbench.report.escape import plain_script
 from calbench.report.experiment import Experiment, ScenarioTraces
 from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind

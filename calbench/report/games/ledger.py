@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
+from calbench.metrics.players import players_of
 from calbench.metrics.privacy.beliefs import Pair
 from calbench.metrics.privacy.loss import round_beliefs
-from calbench.metrics.seats import players_of
+from calbench.metrics.speech.messages import Said, labels_of_game, said, told_by
 from calbench.metrics.speech.own_slot import own_slot
 from calbench.metrics.speech.patterns import message_patterns
-from calbench.metrics.speech.said import Said, said
-from calbench.metrics.speech.told import labels_of_game, told_by
 from calbench.report.tables import Row
 from calbench.scenarios.labels import LABEL_BANKS, Labels
 from calbench.traces.events import AnnouncementSent

@@ -15,7 +15,7 @@ from calbench.facts.frames import csv_text
 from calbench.facts.games import GAMES
 from calbench.facts.speech import AUDITS
 from calbench.facts.storage import Facts
-from calbench.metrics.speech.conversation import audited_game, conversation
+from calbench.metrics.speech.conversation import conversation, speeches
 from calbench.metrics.speech.failures import occurrences
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.scenarios.labels import assign_labels, read_label_bank
@@ -35,6 +35,7 @@ from tests.metrics.games import (
     with_outcome,
 )
 from tests.metrics.language_games import seat, seated
+from tests.scenarios.label_banks import texts_of
 
 NAMES = (
     "audit_patterns",
@@ -76,8 +77,8 @@ def telling_game() -> tuple[Trace, str]:
     """Return a game in which labels are told to those who know them and to others."""
     scenario = make_scenario(["EB..", "....", "...."], [(0, 1), (1, 2)])
     labels = assign_labels(scenario, read_label_bank("v1"))
-    errand = labels.text_by_item[labels.items_by_agent[0][1]]  # type: ignore[index]
-    meeting = labels.text_by_item[1]  # type: ignore[index]
+    errand = texts_of(labels)[labels.items_by_agent[0][1]]  # type: ignore[index]
+    meeting = texts_of(labels)[1]  # type: ignore[index]
     scripts = {
         0: talk(
             dm(1, Text(text=f"Slots 0 and 2 are free for me. I have {errand} at slot 0.")),
@@ -128,7 +129,7 @@ def test_tiers_of_leaks_add_up_to_all(tmp_path: Path) -> None:
 def test_a_label_told_twice_is_one_label_and_two_messages(tmp_path: Path) -> None:
     scenario = make_scenario(["E...", "...."], [(0, 1)])
     labels = assign_labels(scenario, read_label_bank("v1"))
-    errand = labels.text_by_item[labels.items_by_agent[0][1]]  # type: ignore[index]
+    errand = texts_of(labels)[labels.items_by_agent[0][1]]  # type: ignore[index]
     said = Text(text=f"I have {errand} at slot 0.")
     played = seated(play_scripts(scenario, {0: talk(dm(1, said), dm(1, said))}), *[seat("a")] * 2)
     trace = played.model_copy(update={"config": played.config.updated(label_bank="v1")})
@@ -307,12 +308,13 @@ def test_games_add_up_to_the_rows_of_their_team(tmp_path: Path) -> None:
 
 def test_a_game_in_numbers_is_its_row(tmp_path: Path) -> None:
     trace = play_game(canonical_scenario(0), "oversharer")
-    found = audited_game(trace)
+    found = conversation(trace)
     assert found is not None
     (row,) = rows(audited(tmp_path, [trace]), "audit_games")
-    assert {name: int(row[name]) for name in found.patterns} == found.patterns
-    assert sum(found.told.values()) == int(row["labels_told"])
-    assert audited_game(with_outcome(trace, "provider_fault")) is None
+    everybody = next(speeches(found, [""] * trace.scenario.num_agents))
+    assert {name: int(row[name]) for name in everybody.patterns} == dict(everybody.patterns)
+    assert sum(map(len, found.told_by_agent.values())) == int(row["labels_told"])
+    assert conversation(with_outcome(trace, "provider_fault")) is None
     assert conversation(play_game(canonical_scenario(0), "imap")) is None
 
 

@@ -20,7 +20,7 @@ from calbench.facts.judged import JUDGE_FACTS, VERDICT_FACTS, judged_batch
 from calbench.facts.storage import Facts, FactsWriter
 from calbench.llm.completion import Completion
 from calbench.metrics.judge.cases import cases_of
-from calbench.metrics.judge.judging import scripted_verdicts
+from calbench.metrics.judge.scripted import scripted_verdicts
 from calbench.metrics.judge.verdicts import verdict_of
 from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
 from calbench.stats.agreement import chance_agreement, percentile_intervals, ratio

@@ -1,6 +1,6 @@
 """``python -m tests.golden.prompts.regenerate``: write the golden messages that are missing.
 
-A version that stands never changes, so a message that differs is not replaced.
+An existing version never changes, so a message that differs is not replaced.
 """
 
 import sys
@@ -18,7 +18,7 @@ def regenerate(folder: Path) -> list[Path]:
     """Write the golden messages that are missing; return their paths.
 
     Raises:
-        SameVersionError: before anything is written, if one that stands there differs.
+        SameVersionError: before anything is written, if an existing one differs.
     """
     built = golden_files()
     for path, data in built.items():
@@ -38,4 +38,4 @@ if __name__ == "__main__":
         written = regenerate(FOLDER)
     except SameVersionError as error:
         sys.exit(f"error: {error}")
-    print("\n".join(map(str, written)) if written else "every golden message stands")
+    print("\n".join(map(str, written)) if written else "every golden message is up to date")

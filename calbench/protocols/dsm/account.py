@@ -1,8 +1,8 @@
-"""Points: what scores cost and earn (paper, appendix D.3). Bookkeeping without influence.
+"""The account of points: what scores cost and earn (appendix D.3). It influences nothing.
 
-The initiator's account stands in the ``thinking`` of the turn in which it announces a plan:
-recorded in the trace, shown to no other agent, counted by no measure, and no part of any
-message [C: the paper keeps books without saying where]. It is recomputed from the transcript
+The initiator's account is in the ``thinking`` of the turn in which it announces a plan: it is
+recorded in the trace, but not shown to other agents, not counted by any measure, and not part of
+any message [C: the paper does not say where points are kept]. It is computed from the transcript
 whenever it is written, so the policy remembers nothing.
 """
 
@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import Message, PlanDecision
-from calbench.protocols.dsm.levels import FREE, INFEASIBLE, NUM_LEVELS
 from calbench.protocols.dsm.negotiation import Negotiation, negotiation
+from calbench.protocols.dsm.scores import FREE, INFEASIBLE, NUM_LEVELS
 
 FIRST_BUDGET = 100
 """An agent's points when the game begins [R]."""
@@ -21,7 +21,7 @@ FIRST_BUDGET = 100
 def scoring_cost(scores: Sequence[int]) -> int:
     """Return what a responder pays for its scores.
 
-    ``sum (D - s - 1) sign(s)`` [P, R]: 11 for each feasible offer, less the levels given.
+    ``sum (D - s - 1) sign(s)`` [P, R]: 11 for each feasible offer, minus the levels given.
     """
     return (NUM_LEVELS - 1) * availability(scores) - sum(scores)
 
@@ -32,7 +32,7 @@ def availability(scores: Sequence[int]) -> int:
 
 
 def flexibility(scores: Sequence[int]) -> int:
-    """Return the scores as digits to the base a + 1: ``sum s (a+1)^(s-1) count(s)`` [P, R]."""
+    """Return the scores as digits in base a + 1: ``sum s (a+1)^(s-1) count(s)`` [P, R]."""
     base = availability(scores) + 1
     return sum([score * base ** (score - 1) for score in scores if score])
 
@@ -40,7 +40,7 @@ def flexibility(scores: Sequence[int]) -> int:
 def reward(score: int, available: int, offers: int) -> int:
     """Return what the initiator pays a responder for its score of the chosen plan.
 
-    ``(11 - s) + max(0, min(a, offers) - 1)``, nothing for an infeasible or a free slot [P, R].
+    ``(11 - s) + max(0, min(a, offers) - 1)``; 0 for an infeasible or a free slot [P, R].
     """
     if score in {INFEASIBLE, FREE}:
         return 0
@@ -60,14 +60,14 @@ def settle(
 ) -> dict[AgentId, Settlement]:
     """Settle one decision.
 
-    Every agent that was asked pays for all its scores of the meeting. Everyone whose consent
-    the chosen plan needed is rewarded for its score of it; ``offers`` are the plans it was
+    Every agent that was asked pays for all its scores of the meeting. Every agent whose consent
+    the chosen plan needed is rewarded for its score of it; ``offers`` counts the plans it was
     offered [C: the paper speaks of "the responder whose score was selected"].
 
     Args:
         talk: the meeting's offers and scores.
         chosen: id of the plan announced.
-        selected: whose consent it needed.
+        selected: agents whose consent it needed.
     """
     settled: dict[AgentId, Settlement] = {}
     for agent, plan_ids in talk.asked.items():
@@ -100,13 +100,13 @@ def budget_before(earlier: Sequence[Message], me: AgentId) -> int:
 
 
 def account(talk: Negotiation, chosen: int, selected: Collection[AgentId], budget: int) -> str:
-    """Return the account of one decision as the text that stands in a trace.
+    """Return the account of one decision as text for the trace.
 
-    For every responder availability, flexibility, scoring cost and reward; for the initiator
+    For every responder its availability, flexibility, scoring cost and reward; for the initiator
     what it collected and paid, and its budget afterwards.
     """
     settled = settle(talk, chosen, selected)
-    # Canonical JSON, put together by hand: a general encoder would take as long as the rest.
+    # Canonical JSON, written by hand: a general encoder would take as long as all the rest.
     responders = [
         f'"{agent}":{{"availability":{availability(each.scores)},'
         f'"flexibility":{flexibility(each.scores)},"reward":{each.reward},'

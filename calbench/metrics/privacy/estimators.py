@@ -1,8 +1,8 @@
 """Each agent's privacy loss by the estimator that fits its seat (paper, section 3.2).
 
-What a typed agent says has a known meaning, and so has its loss, whoever hears it. What a
-language agent says is measured by what other language agents report to have learnt; typed
-agents cannot read prose, and learn nothing from it.
+The messages of a typed agent have a known meaning, so its loss is known for all listeners. The
+loss of a language agent is what other language agents report to have learnt; typed agents cannot
+read prose and learn nothing from it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Route
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
+from calbench.metrics.players import Player
 from calbench.metrics.privacy.loss import RoundBeliefs, privacy_loss
 from calbench.metrics.privacy.reflection import reflected_loss
-from calbench.metrics.seats import Player
 from calbench.traces.models import Trace
 
 VpsKind = Literal["protocol", "reflection"]
@@ -21,17 +21,17 @@ VpsKind = Literal["protocol", "reflection"]
 
 
 class AgentLoss(NamedTuple):
-    """What an agent gave away in a game, in slot-equivalents.
+    """What an agent revealed in a game, in slot-equivalents.
 
-    The first three are absent for a language agent of whom no readable reflection speaks: unknown
-    is not zero. ``participants`` may be absent alone.
+    The first three are absent for a language agent without a readable reflection about it:
+    unknown is not zero. ``participants`` may be absent alone.
 
     Attributes:
         kind: how it was measured.
         total: V, over all observers and rounds.
-        participants: V over pairs that both took part in the round's meeting.
-        by_round: the terms of V; without a term a round leaked nothing of a typed agent, and
-            an unknown amount of a language agent.
+        participants: V over pairs of participants of the round's meeting.
+        by_round: the terms of V; a round without a term leaked nothing of a typed agent, and an
+            unknown amount of a language agent.
     """
 
     kind: VpsKind | None
@@ -40,7 +40,7 @@ class AgentLoss(NamedTuple):
     by_round: Mapping[int, float]
 
     def of_round(self, number: int) -> float | None:
-        """Return what a round gave away, in slot-equivalents; ``None`` if unknown."""
+        """Return what a round revealed, in slot-equivalents; ``None`` if unknown."""
         return self.by_round.get(number, 0.0 if self.kind == "protocol" else None)
 
 
@@ -49,7 +49,7 @@ class GameLoss(NamedTuple):
 
     Attributes:
         by_agent: by agent id.
-        by_source: what typed agents gave away, by message kind and channel.
+        by_source: what typed agents revealed, by message kind and channel.
     """
 
     by_agent: tuple[AgentLoss, ...]
@@ -62,13 +62,13 @@ def game_loss(
     measure: MeasureSpec = DEFAULT_MEASURE,
     beliefs: Iterable[RoundBeliefs] | None = None,
 ) -> GameLoss:
-    """Measure what each agent of a game gave away.
+    """Measure what each agent of a game revealed.
 
     Args:
         trace: the game.
-        players: who sat where, by agent id.
+        players: by agent id.
         measure: the prior of typed evidence.
-        beliefs: the game's rounds, if they were replayed already.
+        beliefs: the game's rounds, if already replayed.
     """
     agents = [AgentId(agent) for agent in range(trace.scenario.num_agents)]
     typed = frozenset(agent for agent in agents if not players[agent].uses_language)
@@ -97,6 +97,6 @@ def game_loss(
 
 
 def joint_kind(kinds: Iterable[VpsKind | None]) -> str | None:
-    """Return how a row's agent-games were measured: one kind, ``mixed``, or not at all."""
+    """Return how a row's agent-games were measured: one kind, ``mixed``, or ``None``."""
     found = {kind for kind in kinds if kind is not None}
     return "mixed" if len(found) > 1 else next(iter(found), None)

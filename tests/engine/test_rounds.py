@@ -38,7 +38,7 @@ def violations(game: Game) -> list[tuple[int, int, bool]]:
     return [(e.round, e.meeting_id, e.is_earlier) for e in game.events(ConsistencyViolation)]
 
 
-# M1 of agents 0 and 1 stands at slot 0 after round 0; in round 1 agent 0 alone moves it to 3
+# M1 of agents 0 and 1 is at slot 0 after round 0; in round 1 agent 0 alone moves it to 3
 # to make room for M2 of agents 0 and 2.
 BREAKER: Lines = {
     decide(): [book(1, 0)],

@@ -1,4 +1,4 @@
-"""The words of a message, folded and cut to stems, with their place in the text."""
+"""The words of a message, folded and reduced to stems, with their place in the text."""
 
 import re
 import unicodedata
@@ -33,7 +33,7 @@ _DERIVATIONS = (
     "e",
 )
 _LEAST_STEM = {**dict.fromkeys(_INFLECTIONS, 3), **dict.fromkeys(_DERIVATIONS, 4), "y": 6, "e": 3}
-"""Letters that must be left over when an ending goes: short words are all stem [C]."""
+"""Letters that must remain when an ending is removed: short words are all stem [C]."""
 
 _WHOLE = frozenset(
     re.findall(
@@ -43,7 +43,7 @@ _WHOLE = frozenset(
         "hotel portal actor factor former later paper papers number master minister",
     )
 )
-"""Words that only look as if they had an ending [C]."""
+"""Words that only seem to have an ending [C]."""
 
 
 class Word(NamedTuple):
@@ -74,8 +74,8 @@ class Word(NamedTuple):
 def words_of(text: str) -> tuple[Word, ...]:
     """Return the words of a text, folded as the terms of labels are.
 
-    Letters and digits make words; accents, apostrophes and invisible signs are dropped,
-    everything else parts words. Linear in the text's length, whatever it holds.
+    Words consist of letters and digits; accents, apostrophes and invisible characters are dropped,
+    and all other characters separate words. The time is linear in the length of any text.
     """
     words = []
     letters: list[str] = []
@@ -99,14 +99,14 @@ def words_of(text: str) -> tuple[Word, ...]:
 
 @lru_cache(maxsize=4096)
 def _folded(char: str) -> str:
-    """Return the letters and signs that one character stands for; combining ones are dropped."""
+    """Return the folded form of one character, without combining characters."""
     decomposed = unicodedata.normalize("NFKD", char).casefold()
     return "".join(part for part in decomposed if not unicodedata.combining(part))
 
 
 @lru_cache(maxsize=16384)
 def base(word: str) -> str:
-    """Cut a folded word's inflection only: *filing*, *files* and *file* share a base [C]."""
+    """Remove only the inflection of a folded word: *filing*, *files*, *file* share a base [C]."""
     if word in _WHOLE or not word.isascii() or not word.isalpha():
         return word
     return _cut(_cut(word, _INFLECTIONS), ("e",))
@@ -114,12 +114,11 @@ def base(word: str) -> str:
 
 @lru_cache(maxsize=16384)
 def stem(word: str) -> str:
-    """Cut a folded word to a stem that its inflected and derived forms share [C].
+    """Reduce a folded word to a stem that its inflected and derived forms share [C].
 
-    Plural, ``-ing`` and ``-ed`` endings go first, then up to two of a short list of endings
-    that make one word out of another (*counsellor*, *counselling*; *immigrant*,
-    *immigration*); a doubled last consonant is written once. Coarser than a dictionary:
-    a stem is for comparing, never for showing.
+    Plural, ``-ing`` and ``-ed`` endings are removed first, then up to two of a short list of
+    derivational endings (*counsellor*, *counselling*; *immigrant*, *immigration*); a doubled last
+    consonant is written once. This is coarser than a dictionary: stems are for comparison only.
     """
     if word in _WHOLE or not word.isascii() or not word.isalpha():
         return word

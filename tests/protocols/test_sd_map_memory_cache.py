@@ -1,4 +1,4 @@
-"""What SD-MAP keeps from turn to turn shows in nothing it does, whatever it was asked before."""
+"""The memory that SD-MAP keeps between turns never changes what it does."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -14,9 +14,10 @@ from calbench.domain.messages import Fail, Message, Propose, ProposeReply
 from calbench.domain.observations import Observation
 from calbench.engine.drivers import run
 from calbench.protocols.base import Policy
-from calbench.protocols.sd_map.memory import Memory, note_said
+from calbench.protocols.sd_map.memory import Memory
+from calbench.protocols.sd_map.memory_cache import MemoryCache
+from calbench.protocols.sd_map.notes import note_said
 from calbench.protocols.sd_map.policy import SdMap
-from calbench.protocols.sd_map.recollection import Recollection
 from calbench.scenarios.models import Scenario
 from tests.effort import examples
 from tests.engine.scripts import game_config
@@ -64,7 +65,7 @@ games = st.builds(
 def test_one_policy_answers_for_everybody_in_any_order(
     seen: list[Observation], chance: Random
 ) -> None:
-    """Runs of neighbouring observations, so that something kept is often at hand."""
+    """Runs of neighbouring observations, which often continue a kept memory."""
     policy = SdMap(WEIGHTS)
     for _ in range(10):
         first = chance.randrange(len(seen))
@@ -93,27 +94,27 @@ def with_other_past(messages: tuple[Message, ...], chance: Random) -> tuple[Mess
     return (*messages[:place], *middle, *messages[place + 1 :])
 
 
-def kept_after_a_proposal() -> tuple[Recollection, Memory, Observation]:
-    """Return a recollection, what it keeps, and the observation that goes on from there."""
+def kept_after_a_proposal() -> tuple[MemoryCache, Memory, Observation]:
+    """Return a cache, its memory, and an observation that continues it."""
     proposal = Propose(Slot(0))
     first = observation(0, "....")
-    recollection = Recollection(None)
-    memory = recollection.recall(first)
+    cache = MemoryCache(None)
+    memory = cache.recall(first)
     note_said(memory, proposal)
-    recollection.keep(memory, first, [DirectMessage(AgentId(1), proposal)])
-    return recollection, memory, first._replace(messages=(message(0, proposal, 1),))
+    cache.keep(memory, first, [DirectMessage(AgentId(1), proposal)])
+    return cache, memory, first._replace(messages=(message(0, proposal, 1),))
 
 
-def test_a_memory_is_gone_on_from() -> None:
-    recollection, memory, then = kept_after_a_proposal()
-    assert recollection.recall(then) is memory
+def test_a_memory_is_continued() -> None:
+    cache, memory, then = kept_after_a_proposal()
+    assert cache.recall(then) is memory
 
 
-def test_a_memory_is_handed_out_once() -> None:
-    recollection, memory, then = kept_after_a_proposal()
-    recollection.recall(then).negotiation.end(Slot(3))
+def test_a_memory_is_returned_once() -> None:
+    cache, memory, then = kept_after_a_proposal()
+    cache.recall(then).negotiation.end(Slot(3))
     assert memory.agreed == 3
-    assert recollection.recall(then).agreed is None
+    assert cache.recall(then).agreed is None
 
 
 def unlike(then: Observation) -> list[Observation]:
@@ -131,11 +132,11 @@ def unlike(then: Observation) -> list[Observation]:
 
 
 @pytest.mark.parametrize("place", range(7))
-def test_a_memory_is_not_gone_on_from_where_anything_differs(place: int) -> None:
-    recollection, memory, then = kept_after_a_proposal()
-    assert recollection.recall(unlike(then)[place]) is not memory
+def test_a_memory_is_not_continued_if_anything_differs(place: int) -> None:
+    cache, memory, then = kept_after_a_proposal()
+    assert cache.recall(unlike(then)[place]) is not memory
 
 
-def test_a_memory_that_knows_too_much_is_not_gone_on_from() -> None:
-    recollection, memory, then = kept_after_a_proposal()
-    assert recollection.recall(then, unhandled=1) is not memory
+def test_a_memory_that_knows_too_much_is_not_continued() -> None:
+    cache, memory, then = kept_after_a_proposal()
+    assert cache.recall(then, unhandled=1) is not memory

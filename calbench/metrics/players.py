@@ -1,23 +1,22 @@
-"""Who sat where in a game, as tables name them."""
+"""The players of a game, as tables name them."""
 
 from typing import NamedTuple
 
 from calbench.domain.canonical import digest
 from calbench.domain.ids import AgentId
-from calbench.engine.seats import seat_of
 from calbench.traces.models import Kind, Seat, Team
 
 
 class Player(NamedTuple):
-    """What takes a seat. Two seats with the same name and other settings hold two players.
+    """What sits in a seat. The same name with different settings is a different player.
 
     Attributes:
-        name: as the team names it.
+        name: in the team.
         kind: typed by protocol, a model, a scripted stand-in, or the user's own code.
-        uses_language: whether it speaks in words, and is asked to reflect.
+        uses_language: whether it speaks in words and is asked to reflect.
         model: identifier of the model behind it; absent for everything else.
         settings_digest: SHA-256 of the settings that define it.
-        is_probing: its prompt tells it to find out what others keep private (appendix B).
+        is_probing: whether its prompt tells it to find out private information (appendix B).
     """
 
     name: str
@@ -29,16 +28,16 @@ class Player(NamedTuple):
 
     @property
     def order(self) -> tuple[str, str, str]:
-        """What players are sorted by."""
+        """The sort key of players."""
         return self.name, self.kind, self.settings_digest
 
 
 def players_of(team: Team, num_agents: int) -> tuple[Player, ...]:
-    """Return who sits at each agent's place, by agent id."""
+    """Return the player of each agent, by agent id."""
     player_by_seat: dict[int, Player] = {}
     players = []
     for agent in range(num_agents):
-        seat = seat_of(team, AgentId(agent))
+        seat = team.seat_of(AgentId(agent))
         if id(seat) not in player_by_seat:
             player_by_seat[id(seat)] = _player(seat)
         players.append(player_by_seat[id(seat)])

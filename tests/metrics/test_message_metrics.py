@@ -3,7 +3,7 @@ from dataclasses import asdict
 from calbench.domain.actions import BroadcastMessage, ParticipantMessage
 from calbench.domain.canonical import canonical_json
 from calbench.domain.messages import Text
-from calbench.metrics.talk import message_bytes, messages_sent_by_agent
+from calbench.metrics.usage import message_bytes, messages_sent_by_agent
 from tests.factories import make_scenario
 from tests.metrics.games import dm, play_scripts, talk
 

@@ -7,8 +7,7 @@ import pytest
 from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import OfferedPlan, PlanDecision, Proposals, Scores
-from calbench.protocols.dsm.negotiation import negotiation
-from calbench.protocols.dsm.points import (
+from calbench.protocols.dsm.account import (
     FIRST_BUDGET,
     account,
     availability,
@@ -17,6 +16,7 @@ from calbench.protocols.dsm.points import (
     reward,
     scoring_cost,
 )
+from calbench.protocols.dsm.negotiation import negotiation
 from tests.protocols.observations import message
 
 ME = AgentId(0)

@@ -1,8 +1,8 @@
-"""What an agent need not fold again: its memory at the end of its last turn.
+"""A cache of an agent's memory at the end of its last turn.
 
-A policy stays a function of the observation. What is kept stands with all it was folded from,
-and serves only an observation that begins with exactly that; any other is folded from its
-beginning, with the same result.
+A policy remains a function of the observation. The memory is kept together with everything it was
+made from, and is used only for an observation that begins with exactly that. For any other
+observation it is made again, with the same result.
 """
 
 from collections.abc import Sequence
@@ -11,17 +11,17 @@ from calbench.domain.actions import DirectMessage
 from calbench.domain.calendars import HiddenMeeting, Meeting
 from calbench.domain.messages import Message
 from calbench.domain.observations import Observation
-from calbench.protocols.sd_map.difficulty import Weights
-from calbench.protocols.sd_map.memory import Memory, note_all
+from calbench.protocols.sd_map.memory import Memory, Weights
+from calbench.protocols.sd_map.notes import note_all
 
 
-class Recollection:
-    """Folds transcripts, from where the last turn ended if that is where one goes on."""
+class MemoryCache:
+    """Makes memories from transcripts; continues the last one if the transcript does."""
 
     __slots__ = ("_meeting", "_memory", "_noted", "_said", "_weights")
 
     def __init__(self, weights: Weights | None) -> None:
-        """Begin with nothing kept; ``weights`` are the agents' for every fold."""
+        """Begin empty; ``weights`` are the agents' difficulty weights."""
         self._weights = weights
         self._memory: Memory | None = None
         self._meeting: Meeting | HiddenMeeting | None = None
@@ -29,9 +29,9 @@ class Recollection:
         self._said: Sequence[DirectMessage] = ()
 
     def recall(self, observation: Observation, *, unhandled: int = 0) -> Memory:
-        """Fold this round's transcript, but for its last ``unhandled`` messages.
+        """Return the memory of this round's transcript without its last ``unhandled`` messages.
 
-        The memory is the caller's, to alter: what was kept is handed out only once.
+        The caller may change it: a kept memory is returned only once.
         """
         messages = observation.messages
         handled = len(messages) - unhandled
@@ -47,9 +47,9 @@ class Recollection:
         return memory
 
     def keep(self, memory: Memory, observation: Observation, said: Sequence[DirectMessage]) -> None:
-        """Keep a memory in which all messages of an observation are noted, then what was said.
+        """Keep a memory that contains all messages of an observation and then what was said.
 
-        In that order, and nothing else: what is kept has to be what folding would give.
+        It must contain nothing else, and in this order: it has to equal a memory made anew.
         """
         self._memory = memory
         self._meeting = observation.meeting
@@ -57,9 +57,9 @@ class Recollection:
         self._said = said
 
     def _begins(self, observation: Observation, memory: Memory) -> bool:
-        """Whether all that entered the memory is the observation's own, in the same order.
+        """Whether the memory was made from the beginning of this observation.
 
-        By identity, which can only be too strict; the prefix of messages also by value.
+        Compared by identity, which can only be too strict; the messages also by value.
         """
         if (
             observation.meeting is not self._meeting

@@ -1,4 +1,4 @@
-"""The lines that the audit command takes and gives: anyone's messages, one JSON object each."""
+"""The input and output lines of the audit command: any messages, one JSON object each."""
 
 import json
 from typing import Annotated, Any
@@ -12,10 +12,10 @@ from calbench.metrics.speech.own_slot import own_slot
 from calbench.metrics.speech.patterns import message_patterns
 
 MAX_LINE = 4_000_000
-"""Bytes of one line that are read at most; a longer one is refused [C]."""
+"""Greatest length of a line in bytes [C]."""
 
 MAX_LABELS = 1000
-"""Labels of one message [C]."""
+"""Greatest number of labels of one message [C]."""
 
 Text = Annotated[str, Field(max_length=100_000)]
 
@@ -23,8 +23,8 @@ Text = Annotated[str, Field(max_length=100_000)]
 class LabelLine(BaseModel):
     """One label of a message's sender.
 
-    Without terms its own words serve. The tier is handed on as it is: others name theirs
-    otherwise.
+    Without terms only its own words count. The tier is passed through as it is, because other
+    studies have different tiers.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -35,12 +35,12 @@ class LabelLine(BaseModel):
     tier: Annotated[str, Field(max_length=100)]
 
     def private_label_of(self) -> PrivateLabel:
-        """Return the label as detectors take it."""
+        """Return the label in the form of the detectors."""
         return PrivateLabel(self.label_id, self.private_label, self.terms, self.tier)
 
 
 class MessageLine(BaseModel):
-    """One message. ``known`` may hold labels that everybody addressed knows anyway."""
+    """One message. ``known`` may hold labels that all recipients know."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -60,17 +60,17 @@ def audited_line(line: bytes, place: str) -> bytes:
         The same object with ``patterns``, ``own_slot`` and ``leaks``, as one line of ASCII.
 
     Raises:
-        FileError: with the place, the field and what is wrong.
+        FileError: names the place, the field and the problem.
     """
     if len(line) > MAX_LINE:
-        raise FileError(f"{place}: longer than {MAX_LINE} bytes; write one message a line")
+        raise FileError(f"{place}: longer than {MAX_LINE} bytes; write one message per line")
     try:
         given: Any = json.loads(line, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         reason = shorten(printable(str(error)), 120)
-        raise FileError(f"{place}: not JSON: {reason}; write one object a line") from error
+        raise FileError(f"{place}: not JSON: {reason}; write one object per line") from error
     if not isinstance(given, dict):
-        raise FileError(f"{place}: not a JSON object; write one object a line")
+        raise FileError(f"{place}: not a JSON object; write one object per line")
     try:
         message = MessageLine.model_validate(given)
     except ValidationError as error:
@@ -79,7 +79,7 @@ def audited_line(line: bytes, place: str) -> bytes:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON number")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def audit(message: MessageLine) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The definition of the feasible count, kept to check the fast one against (section 3)."""
+"""The definition of the feasible count, with which the fast one is compared (section 3)."""
 
 from ortools.sat.python import cp_model
 

@@ -1,0 +1,246 @@
+"""A game as a judge sees it, compared with reflections and the primary measure."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from calbench.domain.ids import AgentId
+from calbench.metrics.judge.verdicts import Verdict
+from calbench.metrics.outcomes import is_excluded
+from calbench.metrics.privacy.estimators import VpsKind
+from calbench.metrics.privacy.reflection import (
+    GREATEST_MOVEMENT,
+    PairReflection,
+    is_toward_truth,
+    pair_reflections,
+)
+from calbench.traces.models import Trace
+
+Integers = npt.NDArray[np.int64]
+Truths = npt.NDArray[np.bool_]
+
+
+class Belief(NamedTuple):
+    """One change of belief, not 0, in steps of 1 to 3.
+
+    ``is_occupied`` is the truth after the round; see
+    :class:`calbench.metrics.privacy.reflection.Movement`.
+    """
+
+    round: int
+    target: AgentId
+    observer: AgentId
+    slot: int
+    delta: int
+    is_occupied: bool
+
+    @property
+    def slot_equivalents(self) -> float:
+        """``|delta| / 3`` [P, appendix I.2]."""
+        return abs(self.delta) / GREATEST_MOVEMENT
+
+    @property
+    def is_toward_truth(self) -> bool:
+        """Whether it is a movement toward the truth."""
+        return is_toward_truth(self.delta, is_occupied=self.is_occupied)
+
+
+def judged_beliefs(verdicts: Sequence[Verdict]) -> Iterator[Belief]:
+    """Yield the belief changes that a judge reports, in the order of the cases."""
+    for verdict in verdicts:
+        found, truth = verdict.round_case, verdict.round_case.occupied
+        for target, deltas in (verdict.delta_by_target or {}).items():
+            for slot, delta in enumerate(deltas):
+                if delta:
+                    observer = found.case.recipient
+                    held = truth[target][slot]
+                    yield Belief(found.round, target, observer, slot, delta, held)
+
+
+def reflected_beliefs(pairs: Sequence[PairReflection]) -> Iterator[Belief]:
+    """Yield the belief changes that agents reported in reflections, as answered integers."""
+    for pair in pairs:
+        for slot, delta, _, is_occupied in pair.movements or ():
+            if delta:
+                yield Belief(pair.round, pair.target, pair.observer, slot, delta, is_occupied)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Slot-belief cells of a game by ``[round, observer, target, slot]``, or without the round.
+
+    Attributes:
+        judge: sums of the judge's changes.
+        reflection: sums of the reflected changes.
+        judge_rows: number of the judge's answers in each sum; may be 0.
+        reflection_rows: number of readable reflections in each sum.
+    """
+
+    judge: Integers
+    reflection: Integers
+    judge_rows: Integers
+    reflection_rows: Integers
+
+    @property
+    def union(self) -> Truths:
+        """Cells that are compared: at least one side has an answer, even if it is 0."""
+        return np.asarray((self.judge_rows + self.reflection_rows) > 0)
+
+    def over_rounds(self) -> "Cells":
+        """Return the cells of the whole game: the sums over its rounds."""
+        return Cells(
+            self.judge.sum(axis=0),
+            self.reflection.sum(axis=0),
+            self.judge_rows.sum(axis=0),
+            self.reflection_rows.sum(axis=0),
+        )
+
+
+def cells_of(trace: Trace, verdicts: Sequence[Verdict], pairs: Sequence[PairReflection]) -> Cells:
+    """Return the cells of a game by round for which both sides are known [C].
+
+    An unreadable answer is unknown, not 0: if a reflection or the judge's answer about a round
+    cannot be read, or no reflection was asked for, the other side's answer is left out as well. If
+    nothing was delivered, the judge has no case and its answer is 0.
+    """
+    agents, slots = trace.scenario.num_agents, trace.scenario.num_slots
+    shape = (len(trace.scenario.meetings), agents, agents, slots)
+    cells = Cells(*(np.zeros(shape, dtype=np.int64) for _ in range(4)))
+    answers = {(each.round_case.round, each.round_case.case.recipient): each for each in verdicts}
+    for pair in pairs:
+        verdict = answers.get((pair.round, pair.observer))
+        if pair.movements is None or (verdict and verdict.delta_by_target is None):
+            continue
+        where = pair.round, pair.observer, pair.target
+        cells.reflection[where] = [movement.delta for movement in pair.movements]
+        cells.reflection_rows[where] = 1
+        if verdict and verdict.delta_by_target is not None:
+            cells.judge[where] = verdict.delta_by_target[pair.target]
+            cells.judge_rows[where] = 1
+    return cells
+
+
+class PrimaryLoss(NamedTuple):
+    """An agent's privacy loss by the measure that fits its seat; ``None`` if unknown."""
+
+    vps: float | None
+    kind: VpsKind | None
+
+
+@dataclass(frozen=True)
+class JudgedGame:
+    """A game with a judge's answers on its cases.
+
+    Attributes:
+        trace: the game.
+        judge: the judge's name.
+        verdicts: by case; none for an excluded game.
+        losses: by the primary measure, by agent; none for an excluded game.
+    """
+
+    trace: Trace
+    judge: str
+    verdicts: Sequence[Verdict]
+    losses: Sequence[PrimaryLoss]
+
+    @cached_property
+    def is_scored(self) -> bool:
+        """Whether it is not excluded."""
+        return not is_excluded(self.trace.events)
+
+    @cached_property
+    def beliefs(self) -> tuple[Belief, ...]:
+        """Movements that the judge reports."""
+        return tuple(judged_beliefs(self.verdicts))
+
+    @cached_property
+    def _reflections(self) -> tuple[PairReflection, ...]:
+        return tuple(pair_reflections(self.trace)) if self.is_scored else ()
+
+    @cached_property
+    def reflected(self) -> tuple[Belief, ...]:
+        """Movements that agents reported in reflections."""
+        return tuple(reflected_beliefs(self._reflections))
+
+    @cached_property
+    def cells(self) -> Cells:
+        """Both sides by cell and round, if both are known."""
+        return cells_of(self.trace, self.verdicts, self._reflections)
+
+    @property
+    def is_reflected(self) -> bool:
+        """Whether there is a readable reflection to compare with."""
+        return bool(self.cells.reflection_rows.any())
+
+    @property
+    def unread(self) -> int:
+        """Number of cases with an unreadable answer."""
+        return sum(verdict.delta_by_target is None for verdict in self.verdicts)
+
+
+class Movements(NamedTuple):
+    """Movements about one agent: all and those toward the truth, as numbers and in steps."""
+
+    total: int
+    toward: int
+    steps: int
+    steps_toward: int
+
+
+class JudgedTarget(NamedTuple):
+    """What is reported about one agent of a game."""
+
+    agent_id: AgentId
+    judged: Movements
+    reflected: Movements
+    loss: PrimaryLoss
+
+
+def judged_targets(game: JudgedGame) -> Iterator[JudgedTarget]:
+    """Yield what is reported about every agent of a game; nothing for an excluded game."""
+    if not game.is_scored:
+        return
+    agents = tuple(AgentId(agent) for agent in range(game.trace.scenario.num_agents))
+    judged, reflected = _by_agent(game.beliefs, agents), _by_agent(game.reflected, agents)
+    for row in zip(agents, judged, reflected, game.losses, strict=True):
+        yield JudgedTarget(*row)
+
+
+def _by_agent(beliefs: Iterable[Belief], agents: Sequence[AgentId]) -> list[Movements]:
+    counts: Counter[tuple[AgentId, bool]] = Counter()
+    steps: Counter[tuple[AgentId, bool]] = Counter()
+    for belief in beliefs:
+        counts[belief.target, belief.is_toward_truth] += 1
+        steps[belief.target, belief.is_toward_truth] += abs(belief.delta)
+    return [
+        Movements(
+            counts[agent, True] + counts[agent, False],
+            counts[agent, True],
+            steps[agent, True] + steps[agent, False],
+            steps[agent, True],
+        )
+        for agent in agents
+    ]
+
+
+class MovedCell(NamedTuple):
+    """A cell that moved according to at least one side."""
+
+    place: tuple[int, ...]
+    judge_rows: int
+    judge_delta: int
+    reflection_rows: int
+    reflection_delta: int
+
+
+def moved_cells(cells: Cells) -> Iterator[MovedCell]:
+    """Yield the cells in which at least one side is not 0."""
+    where = (cells.judge != 0) | (cells.reflection != 0)
+    sides = (cells.judge_rows, cells.judge, cells.reflection_rows, cells.reflection)
+    values = (side[where].tolist() for side in sides)
+    yield from map(MovedCell, map(tuple, np.argwhere(where).tolist()), *values)
