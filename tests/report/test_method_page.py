@@ -170,7 +170,7 @@ def test_every_scripted_speaker_is_described(style: str) -> None:
     section = TEXT[TEXT.index("{#scripted}") : TEXT.index("{#measures}")]
 
     assert f"`{style}`" in section
-    assert f"| `{style}` |" in (SOURCES / "templates" / "language.md").read_text()
+    assert f"| `{style}` |" in (SOURCES / "docs" / "results" / "language.md").read_text()
 
 
 def test_no_place_of_the_page_has_two_headings() -> None:
