@@ -3,9 +3,9 @@
 import re
 
 import pytest
-import yaml
 
 from calbench.config import compose
+from calbench.report.pages import PAGES, navigation
 from tests.report.samples import SOURCES
 
 COMMANDS = [
@@ -25,9 +25,8 @@ def test_every_command_to_evaluate_a_model_composes(overrides: list[str]) -> Non
 
 def test_page_on_evaluation_names_what_there_is() -> None:
     text = (SOURCES / "docs" / "evaluate.md").read_text()
-    config = yaml.safe_load((SOURCES / "mkdocs.yml").read_text())
 
-    (pages,) = (entry["Use it"] for entry in config["nav"] if "Use it" in entry)
+    (pages,) = (entry["Use it"] for entry in navigation(PAGES) if "Use it" in entry)
     assert {"Evaluate your model": "evaluate.md"} in pages
     assert len(COMMANDS) > 8
     for model in (SOURCES.parent / "conf" / "model").glob("*.yaml"):

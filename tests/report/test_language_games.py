@@ -134,7 +134,7 @@ def test_audits_of_games_add_up_to_the_tables_of_audits(
         ("audit_patterns.csv", "pattern", "count"),
         ("audit_leaks.csv", "tier", "labels_told"),
     ):
-        for found in speakers[0].table(table):
+        for found in speakers[0].tables.rows(table):
             if not found["player"] and found[what] != "all":
                 count = counts[found["setting"], found["team"], found[what]]
                 assert count == int(found[how_often])

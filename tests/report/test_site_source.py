@@ -19,9 +19,10 @@ from calbench.report.columns import MINUS, anchor
 from calbench.report.experiment import Experiment
 from calbench.report.games.files import write_games
 from calbench.report.games.index import NUMBERS
-from calbench.report.tables import read_table
+from calbench.report.site import Site
+from calbench.report.tables import Tables, read_table
 from calbench.report.writing import write_site
-from tests.report.samples import SOURCES, make_results, write_pages
+from tests.report.samples import NOTHING, SOURCES, make_results, write_pages
 from tests.report.unpacking import file_value, unpacked
 
 
@@ -71,7 +72,7 @@ class Numbers(HTMLParser):
 def test_same_results_give_the_same_bytes(
     source: Path, experiments: list[Experiment], tmp_path: Path
 ) -> None:
-    again = [Experiment(e.name, e.suite, e.tables, e.traces) for e in experiments]
+    again = [Experiment(e.name, e.suite, e.folder, e.traces, e.role) for e in experiments]
 
     write_pages(again, tmp_path / "src")
 
@@ -156,7 +157,7 @@ def test_index_lists_every_game_once_with_the_numbers_of_its_table(
         games = {
             name: unpacked(values, len(ids) * len(teams)) for name, values in entry["games"].items()
         }
-        rows = {(row["scenario_id"], row["team"]): row for row in results.table("games.csv")}
+        rows = {(row["scenario_id"], row["team"]): row for row in results.tables.rows("games.csv")}
         for number, place in enumerate(itertools.product(ids, teams)):
             row = rows.pop(place)
             scenario, team = place
@@ -173,7 +174,7 @@ def test_missing_games_are_left_out_of_the_index(
     shutil.copytree(experiments[0].traces, traces)
     (traces / "imap" / "uniform-001.json").unlink()
     given = experiments[0]
-    partial = Experiment(given.name, given.suite, given.tables, traces)
+    partial = Experiment(given.name, given.suite, given.folder, traces)
 
     write_pages([partial], tmp_path / "src")
 
@@ -187,7 +188,7 @@ def test_game_that_no_table_tells_of_is_refused(
 ) -> None:
     given = experiments[0]
     tables = tmp_path / "tables"
-    shutil.copytree(given.tables, tables)
+    shutil.copytree(given.folder, tables)
     lines = (tables / "games.csv").read_text().splitlines(keepends=True)
     (tables / "games.csv").write_text("".join(lines[:-1]))
     changed = Experiment(given.name, given.suite, tables, given.traces)
@@ -223,7 +224,7 @@ def test_hostile_cells_are_refused_or_escaped(
 ) -> None:
     given = experiments[0]
     tables = tmp_path / "tables"
-    shutil.copytree(given.tables, tables)
+    shutil.copytree(given.folder, tables)
     shares = tables / "vps_shares.csv"
     shares.write_text(shares.read_text().replace(",decision,", ",<b onclick=x>{{1}},"))
 
@@ -237,7 +238,7 @@ def test_hostile_cells_are_refused_or_escaped(
     leaderboard = tables / "leaderboard.csv"
     leaderboard.write_text(leaderboard.read_text().replace(",2.0000,", ",<b>2</b>,", 1))
     changed = Experiment(given.name, given.suite, tables, given.traces)
-    with pytest.raises(FileError, match="where a number should stand"):
+    with pytest.raises(FileError, match="where a number should be"):
         write_pages([changed], tmp_path / "src")
 
 
@@ -250,7 +251,7 @@ def test_experiment_names_that_are_no_file_names_are_refused(name: str, tmp_path
 def test_hostile_team_names_are_refused(experiments: list[Experiment], tmp_path: Path) -> None:
     given = experiments[0]
     tables = tmp_path / "tables"
-    shutil.copytree(given.tables, tables)
+    shutil.copytree(given.folder, tables)
     leaderboard = tables / "leaderboard.csv"
     leaderboard.write_text(leaderboard.read_text().replace(",silent,", ",../silent,"))
     changed = Experiment(given.name, given.suite, tables, given.traces)
@@ -266,7 +267,7 @@ def test_trace_of_another_scenario_is_refused(
     traces = tmp_path / "traces"
     shutil.copytree(given.traces, traces)
     shutil.copyfile(traces / "imap" / "uniform-000.json", traces / "imap" / "uniform-001.json")
-    changed = Experiment(given.name, given.suite, given.tables, traces)
+    changed = Experiment(given.name, given.suite, given.folder, traces)
 
     with pytest.raises(FileError, match=r"uniform-001\.json: its scenario is not the one"):
         write_pages([changed], tmp_path / "src")
@@ -302,19 +303,24 @@ def test_tables_over_several_runs_are_asked_for(
     experiments: list[Experiment], tmp_path: Path
 ) -> None:
     with pytest.raises(FileError, match=r"nowhere: there is no such folder; write the tables"):
-        write_site(SOURCES, experiments, tmp_path / "nowhere", tmp_path / "src")
+        write_site(
+            Site(SOURCES, tuple(experiments), Tables(tmp_path / "nowhere"), Tables(NOTHING)),
+            tmp_path / "src",
+        )
 
     assert not (tmp_path / "src").exists()
 
 
-def test_unknown_marker_is_refused(experiments: list[Experiment], tmp_path: Path) -> None:
+def test_page_that_asks_for_an_unknown_value_is_refused(
+    experiments: list[Experiment], tmp_path: Path
+) -> None:
     sources = tmp_path / "sources"
     shutil.copytree(SOURCES, sources)
     for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
         shutil.copy(SOURCES.parent / name, tmp_path)
-    (sources / "docs" / "index.md").write_text("<!-- calbench:nonsense -->")
+    (sources / "docs" / "index.md").write_text("# Home\n{{ nonsense }}")
 
-    with pytest.raises(CalbenchError, match=r"index\.md: nothing is known as nonsense"):
+    with pytest.raises(FileError, match=r"index\.md: 'nonsense' is undefined"):
         write_pages(experiments, tmp_path / "src", sources=sources)
 
 
