@@ -248,7 +248,7 @@ def _in_rows(
     if is_share and not is_close:
         low, high = 0.0, 1.0
     room = 0.05 * (high - low)
-    across = {"range": [round(low - room, 6), round(high + room, 6)], "zeroline": True}
+    across = {"range": [round(low - room, 6), round(high + room, 6)]}
     return drawing(
         traces,
         title,

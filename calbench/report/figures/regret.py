@@ -123,7 +123,9 @@ def optimum_unreachable(setting: Setting, _: Styles) -> Figure:
         "When the optimum became unreachable",
         says=" ".join(said),
         drawn=bars(names, series, "Share of games", ends=kept, is_share=True, colours=LATE),
-        columns=columns_of("team", "unreachable_from", "games", "searched_games", measures=("share",)),
+        columns=columns_of(
+            "team", "unreachable_from", "games", "searched_games", measures=("share",)
+        ),
         rows=rows,
         tables=["optimum_unreachable_shares.csv"],
         note="The first turn after which no completion of the game reaches the oracle's cost, by "
