@@ -21,7 +21,10 @@ from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 DETECTORS: Final = ("semantic_leakage", "proposal", "availability", "cost_or_constraint")
 """What is judged, in the order of the table."""
 
-_END = "end of the Wilson 95% interval"
+CONFIDENCE: Final = DEFAULT_ANALYSIS.confidence
+"""Of the intervals of ``audit_sample.csv``, which no run's settings change."""
+
+_END = f"end of the Wilson {CONFIDENCE:.0%} interval"
 
 COLUMNS: Final[tuple[Column, ...]] = (
     text("part", "tuning or held-out (by hash), later, fresh to fresh 5, last, or all", "C"),

@@ -110,9 +110,30 @@ def number(
     return Column("number", name, shown, units, link, digits, absent=absent, of=of)
 
 
-def numbers(names: Iterable[str], digits: int | None = None) -> list[Column]:
-    """Return several columns of numbers, with the titles that their names give."""
-    return [number(name, digits=digits) for name in names]
+def numbers(
+    names: Iterable[str] | Mapping[str, str], digits: int | None = None, title: str = ""
+) -> list[Column]:
+    """Return several columns of numbers.
+
+    Args:
+        names: of the columns, with or without their titles.
+        digits: decimals shown.
+        title: of each column, with ``{}`` for its name; empty: as its name gives it.
+    """
+    return [number(*each, digits=digits) for each in _titles(names, title)]
+
+
+def intervals(
+    names: Iterable[str] | Mapping[str, str], digits: int | None = DIGITS
+) -> list[Column]:
+    """Return several columns of numbers with their intervals, likewise."""
+    return [interval(*each, digits=digits) for each in _titles(names)]
+
+
+def _titles(names: Iterable[str] | Mapping[str, str], title: str = "") -> Iterable[tuple[str, str]]:
+    if isinstance(names, Mapping):
+        return names.items()
+    return [(name, title.format(name) if title else titled(name)) for name in names]
 
 
 def interval(

@@ -11,7 +11,10 @@ from calbench.report.figures.style import SWEPT, Style, styles
 from calbench.report.links import GameLinks
 from calbench.report.role import SETTINGS
 from calbench.report.setting import Setting
-from calbench.report.tables import Tables
+from calbench.report.tables import Row, Tables
+
+LEAKING = "leaking_messages.csv"
+"""The messages that told private labels."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,20 @@ class Site:
     def links(self) -> GameLinks:
         """The games that the trace browser has."""
         return GameLinks(self.played)
+
+    @cached_property
+    def leaking_messages(self) -> list[Row]:
+        """The messages that told private labels, of the games that the trace browser has."""
+        return [
+            row
+            for row in self.summary.optional(LEAKING)
+            if self.links.has(row["experiment"], row["team"], row["scenario_id"])
+        ]
+
+    @cached_property
+    def unattached(self) -> Tables:
+        """The tables beside the folders of experiments, which belong to none of them."""
+        return Tables(self.summary.folder.parent)
 
     @property
     def runs(self) -> Runs:

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from calbench.errors import FileError
@@ -68,3 +68,12 @@ def read_table(path: Path) -> list[Row]:
             raise FileError(f"{path}, line {number}: not as many cells as the header has columns")
         rows.append(dict(zip(header, cells, strict=True)))
     return rows
+
+
+def csv_bytes(columns: Sequence[str], rows: Iterable[Row]) -> bytes:
+    """Return a table with these columns of rows as the content of a CSV file."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()

@@ -21,7 +21,8 @@ COLUMNS = {
     name: getattr(columns, name)
     for name in (
         *("head", "team", "word", "note", "link", "links", "number", "numbers"),
-        *("interval", "measure", "measures", "plain_measure", "plain_measures", "HEADLINE"),
+        *("interval", "intervals", "measure", "measures"),
+        *("plain_measure", "plain_measures", "HEADLINE"),
     )
 }
 """How a page's template says what a table shows."""
@@ -37,6 +38,7 @@ def environment(folder: Path) -> Environment:
     found = Environment(
         loader=ChoiceLoader([FileSystemLoader(folder), PackageLoader("calbench.report")]),
         autoescape=True,
+        extensions=["jinja2.ext.do"],
         undefined=StrictUndefined,
         finalize=_finalized,
         trim_blocks=True,

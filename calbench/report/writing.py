@@ -7,12 +7,15 @@ from pathlib import Path
 
 import yaml
 
+from calbench.analysis.audit_sample import SAMPLE
+from calbench.analysis.summary import SUMMARY
 from calbench.errors import FileError, OutputError
 from calbench.report.figures.figure import write_figures
 from calbench.report.games.files import write_data, write_games
 from calbench.report.pages import navigation, pages_of, see_also
 from calbench.report.pages.page import Content, Page
-from calbench.report.site import Site
+from calbench.report.site import LEAKING, Site
+from calbench.report.tables import csv_bytes
 from calbench.report.templating import Templates
 from calbench.scenarios.storage import scenario_schema
 from calbench.traces.storage import trace_schema
@@ -86,13 +89,18 @@ def _copy_tables(site: Site, target: Path) -> None:
         _copy_csvs(each.folder, target / each.name)
     for each in site.ranked:
         for name in BELOW:
-            if each.tables.optional(name):
+            if each.tables.has(name):
                 path = target / each.name / name
                 path.parent.mkdir(exist_ok=True)
                 shutil.copyfile(each.folder / name, path)
     _copy_csvs(site.summary.folder, target)
     if site.published.folder.is_dir():
         _copy_csvs(site.published.folder, target / "published")
+    if site.unattached.has(SAMPLE.path):
+        shutil.copyfile(site.unattached.folder / SAMPLE.path, target / SAMPLE.path)
+    if site.summary.has(LEAKING):
+        columns = [column.name for column in SUMMARY[LEAKING].columns]
+        (target / LEAKING).write_bytes(csv_bytes(columns, site.leaking_messages))
 
 
 def _copy_csvs(source: Path, target: Path) -> None:
@@ -110,7 +118,8 @@ def _write_schemas(folder: Path) -> None:
 
 def _write_pages(site: Site, pages: dict[Page, Content], docs: Path) -> None:
     templates = Templates(site.sources / "docs")
-    shared = {"site": site, "explaining": see_also(pages)}
+    paths = {page.path for page in pages}
+    shared = {"site": site, "explaining": see_also(pages), "paths": paths}
     write_figures([figure for content in pages.values() for figure in content.figures], docs)
     for page, content in pages.items():
         for key, data in content.data.items():

@@ -195,9 +195,27 @@ def batches(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 PAGES = """
 import json
-from calbench.report import dictionary, numbers, sections
-print(json.dumps([dictionary.of_experiments(), sections.definitions("method.md"),
-                  numbers.anchor("moves")]))
+from pathlib import Path
+from calbench.report.columns import anchor
+from calbench.report.experiment import Experiment
+from calbench.report.pages import dictionary, setting
+from calbench.report.site import Site
+from calbench.report.tables import Tables
+from calbench.report.templating import Templates
+
+run, none = Path("run"), Tables(Path("nothing"))
+experiment = Experiment("run", run / "suite.jsonl", run / "tables", run / "traces")
+site = Site(Path("site"), (experiment,), none, none)
+contents = {
+    "data.md": dictionary.content(site),
+    "results/setting.md": setting.content(site, site.settings[0]),
+}
+templates = Templates(Path("site/docs"))
+shown = [
+    templates.filled(name, "", {"site": site, "explaining": [], **content.values})
+    for name, content in contents.items()
+]
+print(json.dumps([*shown, anchor("moves")]))
 """
 
 
@@ -381,11 +399,11 @@ def test_table_holds_what_it_says(
 def test_measure_and_table_stand_on_the_pages(followed: Followed) -> None:
     ended = python("-c", PAGES, cwd=followed.root)
     assert ended.status == 0, ended.err
-    data_page, definitions, anchor = json.loads(ended.out)
+    data_page, setting_page, anchor = json.loads(ended.out)
     assert "### tables/batches.csv {#batches}" in data_page
     board = data_page.split("### tables/leaderboard.csv ", 1)[1].split("### tables/", 1)[0]
     assert "<code>moves_high</code>" in board
-    assert "items moved / S" in definitions
+    assert "items moved / S" in setting_page
     assert f"{{#{anchor}}}" in (followed.root / "site/docs/method.md").read_text()
 
 

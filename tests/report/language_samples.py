@@ -61,7 +61,9 @@ class Tiny:
         return f"Sure! {json.dumps(reply)}" if turn % 3 == 2 else json.dumps(reply)
 
 
-def make_language(folder: Path, name: str, *teams: str, num_scenarios: int = 3) -> Experiment:
+def make_language(
+    folder: Path, name: str, *teams: str, num_scenarios: int = 3, confidence: float = 0.95
+) -> Experiment:
     """Play a few scenarios of one of the language experiments, with all its teams or these."""
     spec = compose(
         [
@@ -70,6 +72,7 @@ def make_language(folder: Path, name: str, *teams: str, num_scenarios: int = 3) 
             *_few("suite", num_scenarios),
             *_few("more_suites.varied", num_scenarios),
             "analysis.bootstrap_resamples=50",
+            f"analysis.confidence={confidence}",
         ]
     )
     return _played(folder, spec)

@@ -190,5 +190,5 @@ def page_of(site: Site, path: str) -> str:
     page = next(each for each in PAGES if each.path == path)
     content = page.content(site)
     assert content is not None
-    values = {"site": site, "page": page, "explaining": [], **content.values}
+    values = {"site": site, "page": page, "paths": set(), "explaining": [], **content.values}
     return Templates(site.sources / "docs").filled(page.source, page.root, values)

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,9 +11,10 @@ from calbench.errors import FileError
 from calbench.metrics.measure import MeasureSpec
 from calbench.report.experiment import Experiment, confidence_of, level_of, percent
 from calbench.report.tables import read_table
-from calbench.report.writing import write_site
 from calbench.stats.spec import AnalysisSpec
-from tests.report.samples import SOURCES, make_results, summary_of
+from tests.report.derived import draws, rename
+from tests.report.language_samples import make_language
+from tests.report.samples import PUBLISHED, make_results, write_pages
 from tests.report.unpacking import page_data
 
 pytestmark = pytest.mark.heavy
@@ -36,7 +36,12 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             confidence=confidence,
         )
         out = folder / f"{name}-src"
-        write_site(SOURCES, [results], summary_of([results], out), out)
+        speakers = make_language(
+            folder / f"{name}-language", "language", "oversharer",
+            num_scenarios=1, confidence=confidence,
+        )  # fmt: skip
+        derived = [draws(results, "reproduction"), rename(results, "scale", {})]
+        write_pages([results, speakers, *derived], out, PUBLISHED)
         found[name] = out / "docs"
     return found
 
@@ -70,7 +75,13 @@ def test_less_confidence_is_a_narrower_interval(
     assert sum(narrow) < sum(wide)
 
 
-@pytest.mark.parametrize("name", ["leaderboard", "results/regret", "results/uniform", "index"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("leaderboard", "index", "results/regret", "results/uniform", "results/audits"),
+        *("results/paper", "results/reproduction", "results/scale"),
+    ],
+)
 def test_pages_show_the_narrower_interval_and_say_so(docs: dict[str, Path], name: str) -> None:
     wide, narrow = page(docs["wide"], name), page(docs["narrow"], name)
 
@@ -84,20 +95,22 @@ def test_pages_show_the_narrower_interval_and_say_so(docs: dict[str, Path], name
 
 
 def test_no_page_of_results_says_another_confidence(docs: dict[str, Path]) -> None:
-    for path in (docs["narrow"] / "results").glob("*.md"):
+    paths = list((docs["narrow"] / "results").glob("*.md"))
+    assert len(paths) > 10
+    for path in paths:
         assert "95%" not in path.read_text(), path.name
 
 
 def test_scripts_are_told_confidence_level_and_power(docs: dict[str, Path]) -> None:
-    said: dict[str, list[Any]] = {}
+    said: dict[str, set[tuple[str, str]]] = {}
     for name, folder in docs.items():
-        (view,) = page_data(folder / "pagedata", "leaderboard")["views"]
-        (group,) = page_data(folder / "pagedata", "comparisons")["groups"]
-        said[name] = [view["confidence"], view["level"]]
-        assert said[name] == [group["confidence"], group["level"]]
-        assert group["power"] == "80%"
+        views = page_data(folder / "pagedata", "leaderboard")["views"]
+        groups = page_data(folder / "pagedata", "comparisons")["groups"]
+        said[name] = {(each["confidence"], each["level"]) for each in (*views, *groups)}
+        assert len(views) > 1
+        assert {group["power"] for group in groups} == {"80%"}
 
-    assert said == {"wide": ["95%", "0.05"], "narrow": ["50%", "0.5"]}
+    assert said == {"wide": {("95%", "0.05")}, "narrow": {("50%", "0.5")}}
 
 
 def test_settings_are_read_as_they_were_written(tmp_path: Path) -> None:

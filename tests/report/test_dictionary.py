@@ -4,6 +4,9 @@ import csv
 import re
 from pathlib import Path
 
+import pytest
+
+from calbench.errors import FileError
 from calbench.release.manifest import read_manifest
 from calbench.report.pages.dictionary import DRAWN, OF_RUNS, OF_SITE, published_columns
 from tests.report.sample_site import SampleSite
@@ -88,3 +91,17 @@ def test_columns_have_a_meaning_each_and_numbers_an_origin() -> None:
         for column in columns
         if (column.unit or column.kind == "number") and not column.origin
     ]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "table1.csv: [", "[a]", "table1.csv: [{name: team}]", "table1.csv: [{nam: team}]"]
+)
+def test_broken_description_of_others_is_one_clear_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "columns.yaml").write_text(text)
+
+    with pytest.raises(FileError, match="does not describe tables by their columns"):
+        published_columns(tmp_path)
+
+
+def test_numbers_of_others_need_no_description(tmp_path: Path) -> None:
+    assert published_columns(tmp_path) == {}

@@ -179,7 +179,7 @@ def test_cohort_page_says_what_became_of_the_meetings(docs: Path, cohort: Experi
     ends = {
         "no_batch": "without a valid batch",
         "inconsistent_slots": "not in one slot",
-        "provider_fault": "lost to a fault of the provider",
+        "provider_fault": "excluded by a fault of the provider",
     }
     assert int(row["provider_fault"]) > 0
     for outcome, words in ends.items():
@@ -259,10 +259,10 @@ def test_setting_page_never_takes_the_place_of_another(
 ) -> None:
     tables = copied(protocols.folder, tmp_path / "tables")
     for path in tables.glob("*.csv"):
-        path.write_text(re.sub(r"^uniform,", "language,", path.read_text(), flags=re.MULTILINE))
-    named = Experiment("language", protocols.suite, tables, protocols.traces, Role())
+        path.write_text(re.sub(r"^uniform,", "plane,", path.read_text(), flags=re.MULTILINE))
+    named = Experiment("plane", protocols.suite, tables, protocols.traces, Role())
 
-    with pytest.raises(CalbenchError, match=r"results/language\.md"):
+    with pytest.raises(CalbenchError, match=r"results/plane\.md"):
         write_pages([named], tmp_path / "src")
 
 

@@ -4,27 +4,38 @@ from pathlib import Path
 
 import pytest
 
-from calbench.report.sections import measures
-from calbench.report.setting import SettingResults
-from tests.report.samples import make_results
+from calbench.report.experiment import Experiment
+from calbench.report.pages import setting
+from calbench.report.setting import Setting
+from calbench.report.site import Site
+from calbench.report.tables import Tables
+from calbench.report.templating import Templates
+from tests.report.samples import NOTHING, SOURCES, make_results
 
 pytestmark = pytest.mark.heavy
 
 
+def shown(results: Experiment) -> str:
+    """Return the page of its only setting."""
+    site = Site(SOURCES, (results,), Tables(NOTHING), Tables(NOTHING))
+    content = setting.content(site, Setting(results, results.name))
+    values = {"site": site, "explaining": [], **content.values}
+    return Templates(SOURCES / "docs").filled("results/setting.md", "../", values)
+
+
 def test_a_team_whose_loss_is_unknown_has_a_dash_and_a_note(tmp_path: Path) -> None:
     results = make_results(tmp_path, "words", ["imap", "hostile"])
-    setting = SettingResults(results, "words", {})
-    text = measures(setting, "../method.html")
-    assert setting.agent_games["imap", "excess_vps"] == 15
-    assert setting.agent_games["hostile", "excess_vps"] == 0
-    assert setting.agent_games["hostile", "excess_cost"] == 15
+    text = shown(results)
+    counted = Setting(results, "words").agent_games
+    assert counted["imap", "excess_vps"] == "15"
+    assert counted["hostile", "excess_vps"] == "0"
+    assert counted["hostile", "excess_cost"] == "15"
     assert "hostile: not at all: nobody was asked to reflect" in text
     assert "imap: " not in text
     assert text.count('title="no agent-game counts"') >= 2
 
 
 def test_typed_teams_need_no_note(tmp_path: Path) -> None:
-    results = make_results(tmp_path, "typed", ["imap", "silent"])
-    text = measures(SettingResults(results, "typed", {}), "../method.html")
+    text = shown(make_results(tmp_path, "typed", ["imap", "silent"]))
     assert "#reflection" not in text
-    assert text.endswith("</div>")
+    assert "was measured, where not by typed messages" not in text

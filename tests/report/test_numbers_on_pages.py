@@ -3,15 +3,14 @@
 import csv
 import random
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from calbench.report.draws import VARIANTS
+from tests.report.derived import draws, rename
 from tests.report.language_samples import make_cohort, make_language
-from tests.report.samples import make_results, write_pages
-from tests.report.test_special_pages import PUBLISHED, draws, rename
+from tests.report.samples import PUBLISHED, make_results, write_pages
+from tests.report.stated import Stated
 
 pytestmark = pytest.mark.heavy
 
@@ -22,42 +21,6 @@ ROUNDS = 200
 """Draws of ten numbers; each has a seed of its own."""
 
 
-class Stated(HTMLParser):
-    """Collects the numbers of table cells: values of ``<data>``, and what stands beside them.
-
-    Attributes:
-        values: cells of a table, word for word.
-        bare: numbers in the text of a cell without one; they must be cells too.
-    """
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.values: list[str] = []
-        self.bare: list[str] = []
-        self._is_cell = False
-        self._is_value = False
-        self._words = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "td":
-            self._is_cell, self._words = True, ""
-        elif tag == "data":
-            self._is_value = True
-            self.values.append(dict(attrs)["value"] or "")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "data":
-            self._is_value = False
-        elif tag == "td":
-            self._is_cell = False
-            self.bare.append(self._words)
-
-    def handle_data(self, data: str) -> None:
-        if self._is_cell and not self._is_value:
-            self._words += data
-
-
 @pytest.fixture(scope="module")
 def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a site with every kind of page."""
@@ -66,19 +29,15 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "uniform", "uniform", ["imap", "tell-all", "silent"], num_scenarios=2
     )
     varied = make_results(folder / "varied", "varied", ["imap", "first-free"], num_scenarios=2)
-    teams = [v.team for v in VARIANTS if v.experiment == "reproduction"]
-    special = SpecialResults(
-        [
-            make_language(folder / "language", "language", "oversharer", num_scenarios=2),
-            make_cohort(folder / "smollm2", num_scenarios=2),
-            rename(played, "frontier", {"imap": "dsm-theta-0.1", "tell-all": "dsm-lmax-2"}),
-            draws(played, "reproduction", teams),
-            draws(played, "reproduction-cap4", ["sd-map"]),
-            rename(played, "scale", {}),
-        ],
-        PUBLISHED,
-    )
-    write_pages([played, varied], folder / "src", special)
+    special = [
+        make_language(folder / "language", "language", "oversharer", num_scenarios=2),
+        make_cohort(folder / "smollm2", num_scenarios=2),
+        rename(played, "frontier", {"imap": "dsm-theta-0.1", "tell-all": "dsm-lmax-2"}),
+        draws(played, "reproduction"),
+        draws(played, "reproduction-cap4"),
+        rename(played, "scale", {}),
+    ]
+    write_pages([played, varied, *special], folder / "src", PUBLISHED)
     return folder / "src" / "docs"
 
 

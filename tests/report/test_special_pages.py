@@ -1,97 +1,31 @@
 """Table 2, the frontier and the scale page: every number comes from a table, and says so."""
 
-import csv
-import json
 import math
-import re
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from calbench.analysis.tables import TABLES
-from calbench.analysis.tables.draws import ENDS, HEADLINE
 from calbench.errors import FileError
-from calbench.metrics.measure import METRICS_VERSION
-from calbench.report import frontier, numbers
-from calbench.report.draws import VARIANTS
+from calbench.report.columns import HEADLINE, decimal
 from calbench.report.experiment import Experiment
+from calbench.report.figures.frontier import WELFARE_SETTINGS
 from calbench.report.tables import read_table
 from calbench.teams import protocol_preset
-from tests.report.samples import SOURCES, make_results, write_pages
+from tests.report.by_hand import HOSTILE
+from tests.report.derived import SEEDS, draws, rename
+from tests.report.samples import PUBLISHED, SOURCES, make_results, write_pages
 from tests.report.test_site_source import Numbers
+from tests.report.written import cells, figure, navigation
 
 pytestmark = pytest.mark.heavy
 
 REPO = SOURCES.parent
-PUBLISHED = REPO / "data" / "published"
-SEEDS = 2
-
-
-def rename(results: Experiment, name: str, teams: dict[str, str]) -> Experiment:
-    """Return a copy of the tables under another name, with other teams, settings unchanged."""
-    tables = results.tables.parent / f"{name}-tables"
-    shutil.copytree(results.tables, tables)
-    for path in tables.glob("*.csv"):
-        with path.open(newline="") as file:
-            rows = list(csv.reader(file))
-        cells = [[teams.get(cell, cell) for cell in row] for row in rows]
-        with path.open("w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(cells)
-    return Experiment(name, results.suite, tables, results.tables / "no-traces")
-
-
-def draws(results: Experiment, name: str, teams: Sequence[str]) -> Experiment:
-    """Make a few differing draws of each team out of one row."""
-    tables = results.tables.parent / f"{name}-tables"
-    tables.mkdir()
-    for table in ("leaderboard.csv", "sensitivity.csv"):
-        (row, *_) = results.table(table)
-        with (tables / table).open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(row), lineterminator="\n")
-            writer.writeheader()
-            for seed in range(SEEDS):
-                for team in teams:
-                    changed = {"setting": f"uniform-seed{seed}", "team": team}
-                    if "excess_cost" in row:
-                        changed["excess_cost"] = f"{0.2 + 0.1 * seed:.4f}"
-                    writer.writerow({**row, **changed})
-    with (tables / "draws.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(
-            file, [column.name for column in TABLES["draws.csv"].columns], lineterminator="\n"
-        )
-        writer.writeheader()
-        for team in teams:
-            for measure in (*HEADLINE, *ENDS):
-                found = _values(tables, team, measure)
-                if found:
-                    ends = {"least": min(found), "greatest": max(found)}
-                    cells = {"mean": sum(found) / SEEDS, **ends}
-                    writer.writerow(
-                        {
-                            "setting": "uniform",
-                            "team": team,
-                            "suites": SEEDS,
-                            "measure": measure,
-                            "metrics_version": METRICS_VERSION,
-                            **{name: f"{cell:.4f}" for name, cell in cells.items()},
-                        }
-                    )
-    return Experiment(name, results.suite, tables, tables / "no-traces")
-
-
-def _values(tables: Path, team: str, measure: str) -> list[float]:
-    """Return a measure of each draw of a team, where it has it."""
-    table = "sensitivity.csv" if measure in ENDS else "leaderboard.csv"
-    rows = [row for row in read_table(tables / table) if row["team"] == team]
-    return [float(row[measure]) for row in rows if row[measure]]
 
 
 @pytest.fixture(scope="module")
-def special(tmp_path_factory: pytest.TempPathFactory) -> SpecialResults:
+def special(tmp_path_factory: pytest.TempPathFactory) -> list[Experiment]:
     folder = tmp_path_factory.mktemp("special")
     played = make_results(folder / "uniform", "uniform", ["imap", "mediator", "secure-sum"])
     swept = {
@@ -99,16 +33,12 @@ def special(tmp_path_factory: pytest.TempPathFactory) -> SpecialResults:
         "mediator": "dsm-lmax-2",
         "secure-sum": "dsm-theta-0.1-w-0.5",
     }
-    teams = [v.team for v in VARIANTS if v.experiment == "reproduction"]
-    return SpecialResults(
-        [
-            rename(played, "frontier", swept),
-            draws(played, "reproduction", teams),
-            draws(played, "reproduction-cap4", ["sd-map"]),
-            rename(played, "scale", {}),
-        ],
-        PUBLISHED,
-    )
+    return [
+        rename(played, "frontier", swept),
+        draws(played, "reproduction"),
+        draws(played, "reproduction-cap4"),
+        rename(played, "scale", {}),
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -120,38 +50,12 @@ def browsable(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
 @pytest.fixture(scope="module")
 def docs(
     browsable: Experiment,
-    special: SpecialResults,
+    special: list[Experiment],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     out = tmp_path_factory.mktemp("site") / "src"
-    write_pages([browsable], out, special)
+    write_pages([browsable, *special], out, PUBLISHED)
     return out / "docs"
-
-
-def navigation(source: Path) -> list[dict[str, str]]:
-    """Return the pages below Results in their order, without their groups."""
-    config = yaml.safe_load((source / "mkdocs.yml").read_text())
-    entries = next(e["Results"] for e in config["nav"] if "Results" in e)
-    found: list[dict[str, str]] = []
-    for entry in entries:
-        ((_, value),) = entry.items()
-        found += value if isinstance(value, list) else [entry]
-    return found
-
-
-def figure(docs: Path, name: str) -> dict[str, Any]:
-    text = (docs / "pagedata" / "figures" / f"{name}.js").read_text()
-    value: dict[str, Any] = json.loads(re.sub(r"^calbench\.data\(.*?,|\);\n$", "", text))
-    return value
-
-
-def cells(folder: Path) -> set[str]:
-    return {
-        cell
-        for path in folder.rglob("*.csv")
-        for row in csv.reader(path.read_text().splitlines())
-        for cell in row
-    }
 
 
 @pytest.mark.parametrize("page", ["reproduction", "scale", "plane"])
@@ -160,10 +64,10 @@ def test_every_number_of_a_special_page_stands_in_a_published_table(docs: Path, 
 
     assert len(shown) > 30
     assert {value for value, _ in shown} <= cells(docs / "tables")
-    assert "calbench:" not in (docs / "results" / f"{page}.md").read_text()
+    assert "{{" not in (docs / "results" / f"{page}.md").read_text()
 
 
-def test_means_of_the_draws_are_the_tables_own(docs: Path, special: SpecialResults) -> None:
+def test_means_of_the_draws_are_the_tables_own(docs: Path) -> None:
     rows = read_table(docs / "tables" / "table2.csv")
     (mine,) = [
         r for r in rows if (r["experiment"], r["team"]) == ("reproduction", "imap")
@@ -175,7 +79,6 @@ def test_means_of_the_draws_are_the_tables_own(docs: Path, special: SpecialResul
     ]  # fmt: skip
     page = (docs / "results" / "reproduction.md").read_text()
     assert all(f'<data value="{mine[name]}">' in page for name in ("mean", "least", "greatest"))
-    assert special.named("reproduction") is not None
 
 
 def test_numbers_of_others_are_shown_with_their_source_and_never_averaged(docs: Path) -> None:
@@ -185,7 +88,7 @@ def test_numbers_of_others_are_shown_with_their_source_and_never_averaged(docs: 
     assert {row["source"] for row in rows} == {"paper", "release"}
     for row in rows:
         assert row["note"].startswith(("arXiv 2605.09823v2, Table 2", "authors' first public"))
-        for name in numbers.HEADLINE:
+        for name in HEADLINE:
             assert not row[name] or f'<data value="{row[name]}">' in page
     assert {row["experiment"] for row in read_table(docs / "tables" / "table2.csv")} == {
         "reproduction", "reproduction-cap4",
@@ -230,16 +133,15 @@ def test_frontier_lines_start_at_their_preset_and_hold_the_rows(docs: Path) -> N
 def test_frontier_knows_the_preset_it_starts_from() -> None:
     settings = protocol_preset("dsm-welfare")["settings"]
 
-    for name, value in frontier.WELFARE_SETTINGS.items():
+    for name, value in WELFARE_SETTINGS.items():
         assert settings[name] == float(value)
 
 
 def test_bytes_per_meeting_are_the_games_bytes_over_all_meetings(
-    docs: Path, special: SpecialResults
+    docs: Path, special: list[Experiment]
 ) -> None:
-    scale = special.named("scale")
-    assert scale is not None
-    games = [row for row in scale.table("games.csv") if row["team"] == "imap"]
+    (scale,) = (each for each in special if each.name == "scale")
+    games = scale.tables.rows("games.csv", team="imap")
     (row,) = [r for r in read_table(docs / "tables" / "scale_bytes.csv") if r["team"] == "imap"]
 
     total = sum(int(game["message_bytes"]) for game in games)
@@ -278,20 +180,20 @@ def test_pages_are_absent_with_their_experiments(browsable: Experiment, tmp_path
 
 
 def test_hostile_published_cells_are_escaped_or_refused(
-    browsable: Experiment, special: SpecialResults, tmp_path: Path
+    browsable: Experiment, special: list[Experiment], tmp_path: Path
 ) -> None:
     published = tmp_path / "published"
     shutil.copytree(PUBLISHED, published)
     table = published / "table2.csv"
-    table.write_text(table.read_text().replace("CC BY 4.0", "<b onclick=x>{{1}}"))
-    write_pages([browsable], tmp_path / "a", SpecialResults(special.experiments, published))
+    table.write_text(table.read_text().replace("CC BY 4.0", HOSTILE))
+    write_pages([browsable, *special], tmp_path / "a", published)
     page = (tmp_path / "a" / "docs" / "results" / "reproduction.md").read_text()
 
     assert "&lt;b onclick=x&gt;&#123;&#123;1&#125;&#125;" in page
     assert "<b " not in page
     table.write_text(table.read_text().replace("0.530", "NaN"))
     with pytest.raises(FileError, match="finite number"):
-        write_pages([browsable], tmp_path / "b", SpecialResults(special.experiments, published))
+        write_pages([browsable, *special], tmp_path / "b", published)
 
 
 def test_speed_was_measured_for_every_team_and_size() -> None:
@@ -301,4 +203,4 @@ def test_speed_was_measured_for_every_team_and_size() -> None:
     assert [(row["team"], row["agents"]) for row in rows] == [
         (team, agents) for team in teams for agents in ("5", "10", "20", "50")
     ]
-    assert all(numbers.decimal(row["games_per_second"]) > 0 and row["note"] for row in rows)
+    assert all(decimal(row["games_per_second"]) > 0 and row["note"] for row in rows)

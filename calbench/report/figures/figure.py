@@ -1,7 +1,5 @@
 """One figure of the site: what is drawn, what it says in words, and the numbers behind it."""
 
-import csv
-import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from calbench.report.escape import data_script
 from calbench.report.figures.style import Styles
 from calbench.report.figures.template import TEMPLATE
 from calbench.report.setting import Setting
-from calbench.report.tables import Row
+from calbench.report.tables import Row, csv_bytes
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
@@ -73,13 +71,9 @@ class Figure:
 
     def write(self, docs: Path) -> None:
         """Write the page data and the table of what is drawn."""
-        text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, self.columns, lineterminator="\n", extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(self.rows)
         table = docs / "tables" / self.table
         table.parent.mkdir(parents=True, exist_ok=True)
-        table.write_text(text.getvalue(), encoding="utf-8", newline="")
+        table.write_bytes(csv_bytes(self.columns, self.rows))
         drawn = self.drawn.to_plotly_json()
         del drawn["layout"]["template"]  # pages have it once
         _write_data(docs, self.key, drawn)

@@ -5,6 +5,7 @@ from typing import Any
 
 from calbench.errors import CalbenchError
 from calbench.report.pages import (
+    audits,
     cohort,
     comparisons,
     dictionary,
@@ -14,8 +15,12 @@ from calbench.report.pages import (
     home,
     language,
     leaderboard,
+    paper,
     plane,
     ratings,
+    regret,
+    reproduction,
+    scale,
     setting,
 )
 from calbench.report.pages.page import Content, Page
@@ -36,6 +41,18 @@ PAGES = (
     Page("results/difficulty.md", "Difficulty", "Results", "Figures", content=difficulty.content),
     Page("results/words.md", "Messages in words", "Results", "Figures",
          content=gallery.of("words")),
+    Page("results/scale.md", "Scale", "Results", "Figures", content=scale.content),
+    Page("results/paper.md", "The paper's tables", "Results", "Beside the paper",
+         content=paper.content,
+         answers="the paper's tables, and the same measures of our games"),
+    Page("results/reproduction.md", "Table 2", "Results", "Beside the paper",
+         content=reproduction.content),
+    Page("results/audits.md", "Audits of language", "Results", "Behind the numbers",
+         content=audits.content,
+         answers="who leaks most at equal cost, in which game and in which sentence"),
+    Page("results/regret.md", "Regret explained", "Results", "Behind the numbers",
+         content=regret.content,
+         answers="what excess cost is made of, and when the optimum became unreachable"),
     Page("traces.md", "Traces", "Traces"),
     Page("method.md", "Method", "Method", content=document.method),
     Page("reproduce.md", "Reproduce", "Use it", content=document.timings),

@@ -1,0 +1,180 @@
+"""The page with the paper's tables and ours: published numbers apart from our own."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from calbench.analysis.audit_sample import SAMPLE
+from calbench.report.experiment import Experiment, confidence_of
+from calbench.report.figures.plane import VPS_KIND_NAMES
+from calbench.report.pages import audits
+from calbench.report.pages.page import Content
+from calbench.report.role import SETTINGS
+from calbench.report.site import Site
+from calbench.report.tables import Row
+
+TABLES = (
+    "players.csv",
+    "completion_regret.csv",
+    "first_speaker.csv",
+    "prior_moves.csv",
+    "messages_by_meeting.csv",
+    "audit_patterns.csv",
+    "usage.csv",
+)
+"""The tables of each experiment that the page shows."""
+
+SCHEDULED = "scheduled_by_player.csv"
+
+TOTALS = "judge/metric_comparison.csv"
+AGREEMENT = "judge/judge_agreement.csv"
+
+QUANTITIES = {"vps": "VPS of the round", "excess_cost": "excess cost"}
+
+JUDGES = {"scripted": "a scripted judge, no language model"}
+"""A reader must not take a script for a model."""
+
+UNITS = {
+    "cell": "cells of observer, target and slot over a whole game",
+    "round_cell": "the same cells, round by round",
+    "movement": "movements of belief toward the truth",
+    "game_target": "targets of a game: whose movements are more often right",
+}
+"""What the judge's statistics run over, in the order of the page."""
+
+
+def content(site: Site) -> Content | None:
+    """Return our side of each table; no page without the published ones."""
+    if not site.published.has("table1.csv"):
+        return None
+    return Content(
+        {
+            **audits.sample(site),
+            "confidence": confidence_of(site.ranked),
+            "players": _players(site),
+            "regret": list(_ours(site, "completion_regret.csv")),
+            "first_speaker": [
+                {**row, "quantity": QUANTITIES.get(row["quantity"], row["quantity"])}
+                for row in _ours(site, "first_speaker.csv")
+            ],
+            "audited": _audited(site),
+            "patterns": list(_patterns(site)),
+            "judged": [_judged(each) for each in site.ranked if each.tables.optional(TOTALS)],
+            "agreement": [table for each in site.ranked for table in _agreement(each)],
+            "prior_moves": list(_ours(site, "prior_moves.csv")),
+            "talk": _talk(site),
+            "usage": [row for each in site.ranked for row in each.tables.optional("usage.csv")],
+            "files": _files(site),
+        }
+    )
+
+
+def _ours(site: Site, table: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of a table by player, with the teams that the player sat in."""
+    for each in site.ranked:
+        for row in each.tables.optional(table):
+            yield {**row, "sat_in": row["teams"].replace(" ", ", "), "experiment": each.title}
+
+
+def _players(site: Site) -> dict[str, list[Row]]:
+    """Return the columns of Table 1 by setting, with the mean number of scheduled meetings."""
+    scheduled = {
+        (row["experiment"], row["setting"], row["player"], row["teams"]): row["scheduled"]
+        for row in site.summary.optional(SCHEDULED)
+    }
+    found: dict[str, list[Row]] = {}
+    for each in site.ranked:
+        for row in each.tables.optional("players.csv"):
+            place = (each.name, row["setting"], row["player"], row["teams"])
+            shown = {
+                "sat_in": row["teams"].replace(" ", ", "),
+                "experiment": each.title,
+                "scheduled": scheduled[place],
+                "vps_by": VPS_KIND_NAMES.get(row["vps_kind"], row["vps_kind"]),
+            }
+            found.setdefault(row["setting"], []).append({**row, **shown})
+    return found
+
+
+def _audited(site: Site) -> list[Row]:
+    """Return how many games and messages of each team and setting were audited."""
+    found: dict[tuple[str, str, str], Row] = {}
+    for each in audits.spoken(site):
+        for row in each.tables.rows("audit_patterns.csv", player=""):
+            place = (each.name, row["setting"], row["team"])
+            found.setdefault(place, {**row, "experiment": each.title})
+    return list(found.values())
+
+
+def _patterns(site: Site) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the patterns of every setting; of experiments that share a page, of the first."""
+    for each in audits.spoken(site):
+        if each.role.page == SETTINGS or each is site.on(each.role.page)[0]:
+            for setting in each.settings:
+                yield f"{each.title}, {setting}", audits.patterns(each, setting)
+
+
+def _talk(site: Site) -> dict[str, Any]:
+    """Return messages by place of the meeting, a row for each player and role."""
+    found = list(_ours(site, "messages_by_meeting.csv"))
+    lines: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in found:
+        place = tuple(row[name] for name in ("experiment", "setting", "player", "teams", "role"))
+        line = lines.setdefault(place, {**row, "by_meeting": {}})
+        line["by_meeting"][row["meeting_index"]] = row
+    meetings = sorted({row["meeting_index"] for row in found}, key=int)
+    return {"meetings": meetings, "rows": list(lines.values())}
+
+
+def _who(rows: Sequence[Row]) -> str:
+    """Return who judged."""
+    return ", ".join(JUDGES.get(judge, judge) for judge in dict.fromkeys(r["judge"] for r in rows))
+
+
+def _judged(experiment: Experiment) -> dict[str, Any]:
+    """Return what a judge of an experiment's messages found, team by team."""
+    rows = experiment.tables.rows(TOTALS)
+    return {
+        "title": f"{experiment.title}, judged by {_who(rows)}",
+        "confidence": experiment.confidence,
+        "rows": [
+            {**row, "measured_by": VPS_KIND_NAMES.get(row["vps_kind"], row["vps_kind"])}
+            for row in rows
+        ],
+    }
+
+
+def _agreement(experiment: Experiment) -> Iterator[dict[str, Any]]:
+    """Yield the statistics of judge and reflections by setting and unit, with those of teams."""
+    rows = experiment.tables.optional(AGREEMENT)
+    for setting in dict.fromkeys(row["setting"] for row in rows):
+        for unit, words in UNITS.items():
+            found = [row for row in rows if (row["setting"], row["unit"]) == (setting, unit)]
+            if found:
+                statistics: dict[str, dict[str, Row]] = {}
+                for row in found:
+                    name = row["statistic"].replace("_", " ")
+                    statistics.setdefault(name, {})[row["team"]] = row
+                yield {
+                    "title": f"{experiment.title}, {setting}, judged by {_who(found)}; {words}",
+                    "teams": list(dict.fromkeys(row["team"] for row in found)),
+                    "statistics": statistics,
+                }
+
+
+def _files(site: Site) -> list[str]:
+    """Return the tables behind the page, below the site's folder of tables."""
+    sample = [SAMPLE.path] if site.unattached.has(SAMPLE.path) else []
+    published = [f"published/{name}" for name in site.published.names]
+    ours = [
+        f"{each.name}/{name}"
+        for each in site.ranked
+        for name in TABLES
+        if each.tables.optional(name)
+    ]
+    judged = [
+        f"{each.name}/{name}"
+        for each in site.ranked
+        for name in (TOTALS, AGREEMENT)
+        if each.tables.has(name)
+    ]
+    return [SCHEDULED, *sample, *published, *ours, *judged]

@@ -1,0 +1,77 @@
+"""The page that says where excess cost comes from, and when the optimum became unreachable."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from calbench.report.columns import decimal
+from calbench.report.experiment import Experiment
+from calbench.report.pages.page import Content
+from calbench.report.site import Site
+from calbench.report.tables import Row
+
+TEAMS = "regret_by_team.csv"
+ROUNDS = "optimum_unreachable_by_round.csv"
+GAMES = "regret_by_game.csv"
+
+SOURCES = ("regret.csv", "optimum_unreachable.csv")
+"""The tables of each experiment that those over all of them are made of."""
+
+WORST = 3
+"""Games of a team that the page names [C]."""
+
+
+def content(site: Site) -> Content | None:
+    """Return the experiments whose excess was split; no page without any."""
+    found = [each for each in site.ranked if site.summary.optional(TEAMS, experiment=each.name)]
+    if not found:
+        return None
+    made = [name for name in (TEAMS, ROUNDS, GAMES) if site.summary.has(name)]
+    sources = [f"{each.name}/{name}" for each in found for name in SOURCES]
+    return Content(
+        {"experiments": [_shown(site, each) for each in found], "files": [*made, *sources]}
+    )
+
+
+def _shown(site: Site, experiment: Experiment) -> dict[str, Any]:
+    """Return the rows of an experiment's three tables."""
+    rounds = site.summary.optional(ROUNDS, experiment=experiment.name)
+    return {
+        "title": experiment.title,
+        "confidence": experiment.confidence,
+        "rounds": sorted({row["round"] for row in rounds}, key=int),
+        "teams": [
+            {**row, "phases": _phases(row, rounds)}
+            for row in site.summary.rows(TEAMS, experiment=experiment.name)
+        ],
+        "worst": _worst(site, site.summary.optional(GAMES, experiment=experiment.name)),
+    }
+
+
+def _phases(team: Row, rounds: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return by round how many games of a team lost the optimum in it, phase by phase."""
+    found: dict[str, list[Row]] = {}
+    for row in rounds:
+        if (row["setting"], row["team"]) == (team["setting"], team["team"]):
+            found.setdefault(row["round"], []).append(row)
+    return found
+
+
+def _worst(site: Site, games: Sequence[Row]) -> list[Row]:
+    """Return the games of every team that paid most above the optimum, linked to the browser."""
+    by_team: dict[tuple[str, str], list[Row]] = {}
+    for game in games:
+        place = game["experiment"], game["team"], game["scenario_id"]
+        if (decimal(game["excess"]) > 0 or game["event_index"]) and site.links.has(*place):
+            by_team.setdefault((game["setting"], game["team"]), []).append(game)
+    for of_team in by_team.values():
+        of_team.sort(key=lambda game: (-decimal(game["excess"]), game["scenario_id"]))
+    return [_linked(site, game) for of_team in by_team.values() for game in of_team[:WORST]]
+
+
+def _linked(site: Site, game: Row) -> Row:
+    place = game["experiment"], game["team"], game["scenario_id"]
+    return {
+        **game,
+        "address": site.links.address(*place),
+        "event_address": site.links.address(*place, game["event_index"]),
+    }

@@ -1,0 +1,146 @@
+"""The page with the paper's Table 2 and the authors' release beside our numbers."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from calbench.analysis.summary.reproduction import TIES
+from calbench.analysis.tables.draws import DRAW
+from calbench.report.columns import HEADLINE
+from calbench.report.experiment import Experiment, confidence_of
+from calbench.report.pages.page import Content
+from calbench.report.role import Variant
+from calbench.report.site import Site
+from calbench.report.tables import Row
+
+TABLE = "table2.csv"
+PLACES = "table2_places.csv"
+
+FAIRNESS_RANGE = ("fairness_least", "fairness", "fairness_greatest")
+
+UNKNOWN = "not known"
+
+
+@dataclass(frozen=True)
+class Played:
+    """One way in which we played a protocol of the paper's table, and its results."""
+
+    experiment: Experiment
+    variant: Variant
+    site: Site
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What rows call it."""
+        return {"protocol": self.variant.protocol, "source": self.variant.label}
+
+    def summed_up(self, setting: str) -> dict[str, Row]:
+        """Return mean, least and greatest of every measure over the suites of a setting."""
+        rows = self.site.summary.rows(
+            TABLE, experiment=self.experiment.name, setting=setting, team=self.variant.team
+        )
+        return {row["measure"]: row for row in rows}
+
+    def suites(self, setting: str) -> list[Row]:
+        """Return its rows of the leaderboard with the seed of each suite, by seed."""
+        found = []
+        for row in self.experiment.tables.rows("leaderboard.csv", team=self.variant.team):
+            draw = re.fullmatch(DRAW, row["setting"])
+            if draw is not None and draw[1] == setting:
+                found.append({**row, **self.names, "seed": draw[2]})
+        return sorted(found, key=lambda row: int(row["seed"]))
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The paper's protocols on several draws of each suite, and what others measured."""
+
+    site: Site
+
+    @cached_property
+    def variants(self) -> list[Played]:
+        """How we played the protocols, in the order of the experiments."""
+        return [
+            Played(each, variant, self.site)
+            for each in self.site.on("reproduction")
+            for variant in each.role.variants
+        ]
+
+    def compared(self, setting: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a setting's table, protocol by protocol: paper, release, ours."""
+        theirs = self.site.published.optional(TABLE, setting=setting)
+        for protocol in dict.fromkeys(each.variant.protocol for each in self.variants):
+            ours = [each for each in self.variants if each.variant.protocol == protocol]
+            team = ours[0].variant.published_team
+            for source in ("paper", "release"):
+                for row in theirs:
+                    if (row["source"], row["team"]) == (source, team):
+                        names = {"protocol": protocol, "source": _source(row)}
+                        yield {**row, **names, "measured": None}
+            for each in ours:
+                measured = each.summed_up(setting)
+                if not measured.keys().isdisjoint(HEADLINE):
+                    yield {**each.names, "measured": measured, "note": ""}
+
+    def ties(self, setting: str) -> Iterator[Row]:
+        """Yield how far fairness moves over optimal schedules, means of the suites."""
+        for each in self.variants:
+            measured = each.summed_up(setting)
+            if "fairness" in measured:
+                means = {
+                    name: measured[name]["mean"] if name in measured else ""
+                    for name in FAIRNESS_RANGE
+                }
+                yield {"setting": setting, **each.names, **means}
+
+    def places(self) -> Iterator[Row]:
+        """Yield where the numbers of others lie among ours, by source and variant."""
+        places: dict[tuple[str, ...], dict[str, str]] = {}
+        for row in self.site.summary.rows(PLACES):
+            line = tuple(row[name] for name in ("setting", "source", "experiment", "team"))
+            places.setdefault(line, {})[row["measure"]] = row["place"]
+        unknown = dict.fromkeys((*HEADLINE, TIES), UNKNOWN)
+        for (setting, source, experiment, team), found in places.items():
+            for each in self.variants:
+                if (each.experiment.name, each.variant.team) == (experiment, team):
+                    names = {"protocol": each.variant.protocol, "ours": each.variant.label}
+                    yield {"setting": setting, **names, "theirs": source, **unknown, **found}
+
+
+def content(site: Site) -> Content | None:
+    """Return the comparison of every setting that was drawn; no page without experiments."""
+    experiments = site.on("reproduction")
+    if not experiments:
+        return None
+    found = Reproduction(site)
+    settings = list(dict.fromkeys(row["setting"] for row in site.summary.rows(TABLE)))
+    return Content(
+        {
+            "confidence": confidence_of(experiments),
+            "compared": {setting: list(found.compared(setting)) for setting in settings},
+            "suites": {
+                setting: [row for each in found.variants for row in each.suites(setting)]
+                for setting in settings
+            },
+            "places": list(found.places()),
+            "over_ties": TIES,
+            "ties": [row for setting in settings for row in found.ties(setting)],
+            "files": _files(experiments),
+        }
+    )
+
+
+def _source(row: Row) -> str:
+    """Return what the page calls the source of a published row."""
+    source, cap = row["source"], row["max_turns_per_round"]
+    if row["team"] != "sd-map" or not cap:
+        return source
+    return f"{source}, cap of {cap}" + (" as stated" if source == "paper" else "")
+
+
+def _files(experiments: Sequence[Experiment]) -> list[str]:
+    tables = ("leaderboard.csv", "sensitivity.csv")
+    ours = [f"{each.name}/{table}" for each in experiments for table in tables]
+    return [TABLE, PLACES, f"published/{TABLE}", *ours]

@@ -1,0 +1,76 @@
+"""Experiments whose tables are made from those of another: sweeps, sizes and draws."""
+
+import csv
+import shutil
+from pathlib import Path
+
+from calbench.analysis.tables import TABLES
+from calbench.analysis.tables.draws import ENDS, HEADLINE
+from calbench.metrics.measure import METRICS_VERSION
+from calbench.report.experiment import Experiment
+from calbench.report.tables import read_table
+from tests.report.samples import role_of
+
+SEEDS = 2
+"""Draws of each suite."""
+
+
+def rename(results: Experiment, name: str, teams: dict[str, str]) -> Experiment:
+    """Return a copy of the tables under another name, with other teams, settings unchanged."""
+    tables = results.folder.parent / f"{name}-tables"
+    shutil.copytree(results.folder, tables)
+    for path in tables.glob("*.csv"):
+        with path.open(newline="") as file:
+            rows = list(csv.reader(file))
+        cells = [[teams.get(cell, cell) for cell in row] for row in rows]
+        with path.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(cells)
+    return Experiment(name, results.suite, tables, results.folder / "no-traces", role_of(name))
+
+
+def draws(results: Experiment, name: str) -> Experiment:
+    """Make a few differing draws of each team that plays for Table 2 out of one row."""
+    teams = [variant.team for variant in role_of(name).variants]
+    tables = results.folder.parent / f"{name}-tables"
+    tables.mkdir()
+    shutil.copyfile(results.folder / "datapackage.json", tables / "datapackage.json")
+    for table in ("leaderboard.csv", "sensitivity.csv"):
+        (row, *_) = results.tables.rows(table)
+        with (tables / table).open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(row), lineterminator="\n")
+            writer.writeheader()
+            for seed in range(SEEDS):
+                for team in teams:
+                    changed = {"setting": f"uniform-seed{seed}", "team": team}
+                    if "excess_cost" in row:
+                        changed["excess_cost"] = f"{0.2 + 0.1 * seed:.4f}"
+                    writer.writerow({**row, **changed})
+    with (tables / "draws.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(
+            file, [column.name for column in TABLES["draws.csv"].columns], lineterminator="\n"
+        )
+        writer.writeheader()
+        for team in teams:
+            for measure in (*HEADLINE, *ENDS):
+                found = _values(tables, team, measure)
+                if found:
+                    ends = {"least": min(found), "greatest": max(found)}
+                    cells = {"mean": sum(found) / SEEDS, **ends}
+                    writer.writerow(
+                        {
+                            "setting": "uniform",
+                            "team": team,
+                            "suites": SEEDS,
+                            "measure": measure,
+                            "metrics_version": METRICS_VERSION,
+                            **{name: f"{cell:.4f}" for name, cell in cells.items()},
+                        }
+                    )
+    return Experiment(name, results.suite, tables, tables / "no-traces", role_of(name))
+
+
+def _values(tables: Path, team: str, measure: str) -> list[float]:
+    """Return a measure of each draw of a team, where it has it."""
+    table = "sensitivity.csv" if measure in ENDS else "leaderboard.csv"
+    rows = [row for row in read_table(tables / table) if row["team"] == team]
+    return [float(row[measure]) for row in rows if row[measure]]

@@ -1,0 +1,194 @@
+"""Audits of language: from a rate to the sentence, on tables checked by hand and small games."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from calbench.domain.messages import Text
+from calbench.report.experiment import Experiment
+from calbench.report.pages import audits
+from calbench.report.pages.audits import most_revealing
+from calbench.report.tables import Row, read_table
+from calbench.report.writing import write_site
+from calbench.traces.events import DmSent
+from tests.report.by_hand import results, section, site_with, table
+from tests.report.language_samples import make_language
+from tests.report.samples import page_of, site_of
+from tests.report.stated import Stated
+
+PAGE = "results/audits.md"
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
+    folder = tmp_path_factory.mktemp("spoken")
+    return make_language(folder, "language", "guarded", "oversharer", num_scenarios=2)
+
+
+def leaking(spoken: Experiment) -> list[Row]:
+    return spoken.tables.rows("leaking_messages.csv")
+
+
+def test_leaking_messages_are_those_that_the_audit_counted(spoken: Experiment) -> None:
+    counted = {
+        (row["setting"], row["team"]): int(row["leaking_messages"])
+        for row in spoken.tables.rows("audit_leaks.csv", tier="all", player="")
+    }
+
+    found = dict.fromkeys(counted, 0)
+    for row in leaking(spoken):
+        found[row["setting"], row["team"]] += 1
+    assert found == counted
+    assert sum(counted.values()) > 10
+    assert not any(row["team"] == "guarded" for row in leaking(spoken))
+
+
+def test_leaking_message_is_at_its_event_with_its_words(spoken: Experiment) -> None:
+    for trace in spoken.traces_of("oversharer"):
+        own = [row for row in leaking(spoken) if row["scenario_id"] == trace.scenario.scenario_id]
+        assert own
+        for row in own:
+            event = trace.events[int(row["event_index"])]
+            assert isinstance(event, DmSent)
+            assert event.from_agent == int(row["sender"])
+            assert isinstance(event.content, Text)
+            text = " ".join(event.content.text.split())
+            told = row["words"].split(" / ")
+            assert all(words in text for words in told)
+            assert len(told) == int(row["labels_told"])
+            assert sum(int(row[t]) for t in ("public", "neutral", "sensitive")) == len(told)
+
+
+def test_most_revealing_comes_first_and_each_game_once() -> None:
+    def row(scenario: str, event: str, told: str, sensitive: str) -> Row:
+        place = {"scenario_id": scenario, "event_index": event}
+        return {**place, "labels_told": told, "sensitive": sensitive}
+
+    rows = [row("a", "9", "2", "0"), row("a", "7", "2", "0"), row("b", "1", "2", "2")]
+    rows += [row("c", "1", "3", "0"), row("d", "1", "1", "1")]
+
+    assert [(r["scenario_id"], r["event_index"]) for r in most_revealing(rows, 3)] == [
+        ("c", "1"), ("b", "1"), ("a", "7"),
+    ]  # fmt: skip
+
+
+def test_path_from_equal_cost_to_the_sentence(spoken: Experiment, tmp_path: Path) -> None:
+    page = page_of(site_of([spoken], tmp_path / "src"), PAGE)
+
+    beside = section(page, "cost")
+    assert beside.index("guarded") < beside.index("oversharer")
+    best = most_revealing([r for r in leaking(spoken) if r["setting"] == "uniform"], 1)[0]
+    place = f"language/oversharer/{best['scenario_id']}/{best['event_index']}"
+    assert f'<a href="../traces.html#{place}">' in section(page, "messages")
+    assert "has not been made" in section(page, "sample")
+    assert "audit_sample.csv" not in page
+
+
+def test_messages_of_games_that_nobody_can_step_through_are_not_named(
+    spoken: Experiment, tmp_path: Path
+) -> None:
+    site = site_of([spoken], tmp_path / "src")
+    elsewhere = replace(site, experiments=(replace(spoken, traces=tmp_path),))
+
+    assert site.leaking_messages == site.summary.rows("leaking_messages.csv")
+    assert len(site.leaking_messages) == len(leaking(spoken))
+    assert elsewhere.leaking_messages == []
+    messages = section(page_of(elsewhere, PAGE), "messages")
+    assert "No message of a game that the trace browser has" in messages
+
+
+def test_sample_says_the_confidence_of_its_own_table(tmp_path: Path) -> None:
+    folder = tmp_path / "uniform"
+    table(folder / "audit_patterns.csv", "setting team player pattern count\ns duo . . 1")
+    table(folder / "audit_own_slot.csv", "setting team player label")
+    table(folder / "audit_honesty.csv", "setting team player")
+    table(folder / "audit_leaks.csv", "setting team player tier")
+    table(folder / "leaderboard.csv", "setting team")
+    table(
+        tmp_path / "audit_sample.csv",
+        """
+        part label messages true_positives false_positives false_negatives precision
+        + precision_low precision_high recall recall_low recall_high
+        last own_slot 9 3 1 2 0.7500 0.3006 0.9544 0.6000 0.2307 0.8824
+        """,
+    )
+
+    page = page_of(site_with([results(folder)], tmp_path / "summary"), PAGE)
+
+    sample = section(page, "sample")
+    assert "shares of 1 with Wilson 95% intervals" in sample
+    assert '<th scope="row">own slot</th>' in sample
+    assert Stated(sample).values == [
+        "9", "3", "1", "2", "0.7500", "0.3006", "0.9544", "0.6000", "0.2307", "0.8824",
+    ]  # fmt: skip
+    assert '"../tables/audit_sample.csv" download' in section(page, "files")
+
+
+def test_audit_tables_show_rates_tests_and_no_player_twice(tmp_path: Path) -> None:
+    table(
+        tmp_path / "audit_own_slot.csv",
+        """
+        setting team player label messages count rate rate_low rate_high others_messages
+        + others_rate p_value p_corrected
+        s duo . proposal 10 5 0.5000 0.2366 0.7634 0 . . .
+        s duo a proposal 4 1 0.2500 0.0456 0.6994 6 0.6667 0.5238 0.9000
+        s duo b proposal 6 4 0.6667 0.3000 0.9032 4 0.2500 0.5238 0.9000
+        """,
+    )
+    table(
+        tmp_path / "audit_honesty.csv",
+        """
+        setting team player claim claims true_claims rate rate_low rate_high
+        s solo . free 3 2 0.6667 0.2077 0.9385
+        s solo solo free 3 2 0.6667 0.2077 0.9385
+        s duo . free 0 0 . . .
+        s duo a free 0 0 . . .
+        s duo b free 0 0 . . .
+        """,
+    )
+    lines = ["setting team player tier messages leaking_messages rate rate_low rate_high"]
+    lines[0] += " labels_told labels_held"
+    lines += [
+        f"s duo . {tier} 8 {count} 0.{count}000 0.0100 0.9000 {count} 7"
+        for tier, count in {"all": 6, "public": 1, "neutral": 2, "sensitive": 3}.items()
+    ]
+    table(tmp_path / "audit_leaks.csv", "\n".join(lines))
+    table(tmp_path / "audit_patterns.csv", "setting team player pattern\ns duo . .")
+    table(tmp_path / "leaderboard.csv", "setting team")
+
+    page = page_of(site_with([results(tmp_path)]), PAGE)
+
+    own = Stated(section(page, "own-slot")).values
+    assert own[:5] == ["4", "1", "0.2500", "0.0456", "0.6994"]
+    assert own.count("0.5238") == 2
+    honesty = section(page, "honesty")
+    assert honesty.count(">solo<") == 1
+    assert honesty.count("<tr>") == 1 + 4
+    assert "nothing to count" in honesty
+    tiers = section(page, "tiers")
+    assert Stated(tiers).values == [
+        "8",
+        *("0.1000", "0.0100", "0.9000", "1", "7"),
+        *("0.2000", "0.0100", "0.9000", "2", "7"),
+        *("0.3000", "0.0100", "0.9000", "3", "7"),
+    ]
+    assert 'of <data value="7">' in tiers
+
+
+def test_page_is_absent_where_nobody_spoke_in_words(tmp_path: Path) -> None:
+    assert audits.content(site_with([results(tmp_path)])) is None
+
+
+@pytest.mark.heavy
+def test_site_has_the_leaking_messages_of_games_that_it_has(
+    spoken: Experiment, tmp_path: Path
+) -> None:
+    role = spoken.role.model_copy(update={"games": 1})
+    site = site_of([replace(spoken, role=role)], tmp_path / "src")
+
+    write_site(site, tmp_path / "src")
+
+    rows = read_table(tmp_path / "src" / "docs" / "tables" / "leaking_messages.csv")
+    assert rows == site.leaking_messages
+    assert 0 < len(rows) < len(leaking(spoken))
