@@ -11,7 +11,7 @@ from calbench.analysis.datapackage import write_datapackage
 from calbench.analysis.settings import Settings
 from calbench.report.experiment import Experiment
 from calbench.report.figures import audits, difficulty, regret, talk
-from calbench.report.figures.figure import SECTIONS, Figure, write_figures
+from calbench.report.figures.figure import Figure, write_figures
 from calbench.report.figures.style import Style
 from calbench.report.pages import gallery
 from calbench.report.setting import Setting, player_of
@@ -276,10 +276,10 @@ def test_figures_without_a_number_say_so_and_write_nothing(view: Setting, tmp_pa
 
 
 def test_every_section_is_on_one_page_under_its_own_name() -> None:
-    names = [section.name for section in SECTIONS]
+    names = [section.name for section in gallery.SECTIONS]
 
     assert len(set(names)) == len(names)
-    assert {section.page for section in SECTIONS} == {
+    assert {section.page for section in gallery.SECTIONS} == {
         "talk", "cost", "difficulty", "words",
     }  # fmt: skip
 

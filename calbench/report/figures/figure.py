@@ -106,7 +106,7 @@ class Section:
     figure: Callable[[Setting, Styles], Figure]
 
 
-SECTIONS: list[Section] = []
+REGISTERED: list[Section] = []
 """Every section of the modules that are imported."""
 
 
@@ -139,7 +139,7 @@ def section(
                 height=made.height,
             )
 
-        SECTIONS.append(Section(page, name, figure))
+        REGISTERED.append(Section(page, name, figure))
         return figure
 
     return register

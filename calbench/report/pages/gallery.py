@@ -4,14 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from calbench.report.figures import audits, difficulty, regret, talk
-from calbench.report.figures.figure import SECTIONS, Figure
+from calbench.report.figures.figure import REGISTERED, Figure
 from calbench.report.figures.published import published_figures
 from calbench.report.pages.page import Content
 from calbench.report.setting import Setting
 from calbench.report.site import Site
 
 MODULES = (talk, regret, difficulty, audits)
-"""Their figures are in the registry of sections once they are imported."""
+"""What registers sections."""
+
+SECTIONS = tuple(REGISTERED)
+"""Every section of a page of figures."""
 
 
 @dataclass(frozen=True, slots=True)
