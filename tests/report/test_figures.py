@@ -45,7 +45,8 @@ def row(team: str, vps: str = "12.4000", cost: str = "0.0815", vps_kind: str = "
 
 def plane_x(rows: list[Row], found: list[Line] | None = None) -> Figure:
     looks = styles([*(each["team"] for each in rows), "theta"])
-    return plane("plane-x", "x", rows, looks, ["x/leaderboard.csv"], found or [])
+    sources = ["x/leaderboard.csv"]
+    return plane("plane-x", "x", rows, looks, sources, found or [], confidence="90%")
 
 
 def data(figure: go.Figure) -> list[Any]:
@@ -244,7 +245,7 @@ def test_the_template_is_written_once_and_figures_are_drawn_in_it(tmp_path: Path
     shared = template["layout"]
     assert shared["legend"]["orientation"] == "h"
     for axis in (shared["xaxis"], shared["yaxis"]):  # what Plotly assumes of coloured axes only
-        assert axis["showline"] and axis["showgrid"] and axis["ticks"] == "outside"
+        assert (axis["showline"], axis["showgrid"], axis["ticks"]) == (True, True, "outside")
     assert all(figure.drawn.layout.template == TEMPLATE for figure in made)
     write_figures([], tmp_path / "none")
     assert not (tmp_path / "none").exists()
