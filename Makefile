@@ -27,19 +27,19 @@ slow:  ## slow tests, and every law with all its examples
 bench:
 	pytest -o addopts="-ra" -q --benchmark-only --benchmark-columns=min,median,mean,ops,rounds tests/benchmarks
 
-mutants:  ## how many of 100 changes to tables and statistics, and of 100 to pages and commands, the tests notice; see CONTRIBUTING
+mutants:  ## how many of 100 changes to tables and statistics, and of 100 to pages and commands, the tests detect; see CONTRIBUTING
 	python -m tests.mutation.sample --of tables
 	python -m tests.mutation.sample --of pages
 
 release:  ## publish in data/release what `dvc repro` computed
 	python -m stages.release
 
-lock:  ## resolve again, nothing younger than two weeks
+lock:  ## resolve again, with no release younger than two weeks
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra docs \
 		--generate-hashes --no-header --no-annotate \
 		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements.lock
 
-lock-local:  ## the same for the small model; what both locks hold has one version
+lock-local:  ## the same for the small model; packages in both locks have one version
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra local \
 		--constraints requirements.lock \
 		--generate-hashes --no-header --no-annotate \
@@ -51,5 +51,5 @@ record-local:  ## record what the small model says in the games of data/cohorts/
 local-llm:  ## play a game with the small model itself
 	pytest -q -m local_llm --numprocesses=0
 
-clean:  ## remove what can be built again
+clean:  ## remove what can be rebuilt
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -258,8 +258,8 @@ def test_words_of_a_hostile_model_run_nothing(visit: Visit) -> None:
     text = "\n".join(shown)
     for words in HOSTILE_WORDS:
         assert words in text
-    assert "its reply is no JSON object" in text
-    assert "its reply was read after something was cut away (prefixed)" in text
+    assert "its reply is not a JSON object" in text
+    assert "its reply was read after removing text (prefixed)" in text
     assert "100 tokens sent (40 of them cached), 7 received." in text
     assert page.evaluate("window.hacked") is None
     assert page.locator("#cb-traces script, #cb-traces img, #cb-traces svg").count() == 0

@@ -98,7 +98,7 @@ def test_optimum_stands_beside_and_where_it_became_unreachable_is_one_click_away
     expect(page.locator(".cb-track-unreachable")).to_have_count(1)
     page.get_by_role("button", name="Go to where the optimum became unreachable").click()
     expect(page.locator(".cb-unreachable")).to_contain_text(
-        "a meeting could not be scheduled any more"
+        "a meeting could no longer be scheduled"
     )
     expect(page.locator(".cb-event")).to_contain_text("is resolved: no batch")
     at = page.locator("#cb-traces").get_attribute("data-event")
@@ -214,10 +214,10 @@ def test_two_games_stand_side_by_side(visit: Visit) -> None:
     expect(second.locator(".cb-outcomes")).to_contain_text("no batch")
     assert page.locator(".cb-grid").count() == 2
 
-    page.get_by_role("button", name="Previous round beside").click()
+    page.get_by_role("button", name="Previous round of the second game").click()
     expect(second.locator(".cb-place")).to_contain_text("round 2")
     expect(page.locator(".cb-place").first).to_contain_text("round 3")
-    page.get_by_role("button", name="Next event beside").click()
+    page.get_by_role("button", name="Next event of the second game").click()
     shown = second.locator(".cb-place").inner_text()
     moment = page.get_by_role("link", name="Link to this moment").get_attribute("href")
     assert re.search(r";beside=silent;event2=\d+$", moment or "")
@@ -225,7 +225,7 @@ def test_two_games_stand_side_by_side(visit: Visit) -> None:
     address = page.evaluate("location.hash")
     page = visit(f"traces.html{address}")
     expect(page.locator(".cb-second .cb-place")).to_have_text(shown)
-    page.get_by_label("step by round together").check()
+    page.get_by_label("step both games by round").check()
     expect(page.locator(".cb-second .cb-place")).to_contain_text("round 3")
 
     page.set_viewport_size({"width": 390, "height": 844})
@@ -347,11 +347,11 @@ def test_private_view_holds_nothing_that_the_agent_did_not_see(visit: Visit, fol
 @pytest.mark.heavy
 def test_outsider_sees_only_what_is_said_to_all(visit: Visit) -> None:
     page = visit("traces.html#uniform/tell-all/uniform-002/99999;view=outsider;talk=game")
-    expect(page.locator(".cb-viewer")).to_contain_text("An outsider holds no seat")
+    expect(page.locator(".cb-viewer")).to_contain_text("An outsider has no seat")
 
     expect(page.locator(".cb-message")).to_have_count(0)  # tell-all writes private messages
     expect(page.locator(".cb-grid td.cb-hidden")).to_have_count(80)
-    expect(page.locator(".cb-place")).to_contain_text("of participants it is not told")
+    expect(page.locator(".cb-place")).to_contain_text("its participants unknown to this agent")
     page.wait_for_function("location.hash.endsWith(';view=outsider;talk=game')")
 
 

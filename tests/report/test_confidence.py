@@ -101,6 +101,14 @@ def test_no_page_of_results_says_another_confidence(docs: dict[str, Path]) -> No
         assert "95%" not in path.read_text(), path.name
 
 
+def test_method_page_says_the_confidence_of_the_tables(docs: dict[str, Path]) -> None:
+    said = {
+        name: f"its {share} interval" for name, share in {"wide": "95%", "narrow": "50%"}.items()
+    }
+
+    assert all(words in page(docs[name], "method") for name, words in said.items())
+
+
 def test_scripts_are_told_confidence_level_and_power(docs: dict[str, Path]) -> None:
     said: dict[str, set[tuple[str, str]]] = {}
     for name, folder in docs.items():

@@ -45,8 +45,8 @@ def row(team: str, vps: str = "12.4000", cost: str = "0.0815", vps_kind: str = "
 
 def plane_x(rows: list[Row], found: list[Line] | None = None) -> Figure:
     looks = styles([*(each["team"] for each in rows), "theta"])
-    sources = ["x/leaderboard.csv"]
-    return plane("plane-x", "x", rows, looks, sources, found or [], confidence="90%")
+    tables = ["x/leaderboard.csv"]
+    return plane("plane-x", "x", rows, looks, tables, found or [], confidence="95%")
 
 
 def data(figure: go.Figure) -> list[Any]:

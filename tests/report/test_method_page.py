@@ -65,7 +65,7 @@ def suite_default(name: str) -> object:
         ("labels for errands; for meetings, bank `v1`", "; ".join(map(str, SIZES))),
         ("longest label, characters", MAX_CHARS),
         ("most meetings with an exact feasible count", MOST_COUNTED_MEETINGS),
-        ("sweeps of talk a round, `max_turns_per_round`", Limits().max_turns_per_round),
+        ("sweeps of talk per round, `max_turns_per_round`", Limits().max_turns_per_round),
         ("retries of a batch, `decision_retries`", Limits().decision_retries),
         ("modulus of secure sum", f"2^40 - {2**40 - MODULUS}"),
         ("prior belief", MeasureSpec().belief_prior),
@@ -76,8 +76,8 @@ def suite_default(name: str) -> object:
         ("change of belief in a reflection", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
         ("change of belief by a judge", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
         ("most scenarios in the test of a judge's direction", f"{MOST_DEALT:,}"),
-        ("messages in a turn that a JSON Schema allows", MOST_MESSAGES),
-        ("bytes to a token, where a provider counts none", BYTES_PER_TOKEN),
+        ("messages per turn that a JSON Schema allows", MOST_MESSAGES),
+        ("bytes per token, where a provider counts none", BYTES_PER_TOKEN),
         (
             "most tokens beside the text, per message; per request",
             f"{TOKENS_PER_MESSAGE}; {TOKENS_PER_REQUEST}",
@@ -95,7 +95,7 @@ def suite_default(name: str) -> object:
             f"{RatingSpec().resamples}; {RatingSpec().orders_per_resample}",
         ),
         (
-            "MMR of a fresh player; points for one of ordinal",
+            "MMR of a new player; points per unit of ordinal",
             f"{RatingSpec().mmr_start:.0f}; {RatingSpec().mmr_scale:.0f}",
         ),
         ("shown costs", ", ".join(map(str, ScenarioShape().shown_costs))),
@@ -111,8 +111,8 @@ def test_bootstrap_and_floor_are_those_of_the_code() -> None:
     assert ROWS["bootstrap resamples; interval"] == (
         f"{spec.bootstrap_resamples:,}; {spec.confidence:.0%}"
     )
-    assert ROWS["random swaps of a permutation test"] == f"{spec.permutations:,}"
-    assert ROWS["power behind a minimum detectable difference; fewest scenarios"] == (
+    assert ROWS["random permutations of a permutation test"] == f"{spec.permutations:,}"
+    assert ROWS["power of the minimum detectable difference; fewest scenarios"] == (
         f"{spec.power:.0%}; {FEWEST_UNITS}"
     )
     assert ROWS["VPS floor"].startswith(f"{MeasureSpec().vps_floor:.0f} slots")
@@ -120,7 +120,7 @@ def test_bootstrap_and_floor_are_those_of_the_code() -> None:
 
 def test_ratings_start_as_the_library_does() -> None:
     start = constants()
-    stated = ROWS["skill and uncertainty of a fresh player, beta, kappa, tau"].split(", ")
+    stated = ROWS["skill and uncertainty of a new player, beta, kappa, tau"].split(", ")
 
     assert [float(Fraction(value)) for value in stated] == pytest.approx(
         [start.mu, start.sigma, start.beta, start.kappa, start.tau]
@@ -170,7 +170,7 @@ def test_every_scripted_speaker_is_described(style: str) -> None:
     section = TEXT[TEXT.index("{#scripted}") : TEXT.index("{#measures}")]
 
     assert f"`{style}`" in section
-    assert f"| `{style}` |" in (SOURCES / "templates" / "language.md").read_text()
+    assert f"| `{style}` |" in (SOURCES / "docs" / "results" / "language.md").read_text()
 
 
 def test_no_place_of_the_page_has_two_headings() -> None:

@@ -42,14 +42,9 @@ def plane_of(site: Site, setting: Setting) -> Figure:
     sources = [setting.source("leaderboard.csv")]
     sources += [f"{each.name}/leaderboard.csv" for each in site.on("plane")] if lines else []
     return plane(
-        f"plane-{setting.slug}",
-        setting.title,
-        setting.leaderboard,
-        site.styles,
-        sources,
-        lines,
+        f"plane-{setting.slug}", setting.title, setting.leaderboard, site.styles, sources, lines,
         confidence=setting.confidence,
-    )
+    )  # fmt: skip
 
 
 def plane(

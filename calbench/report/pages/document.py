@@ -9,6 +9,7 @@ from markupsafe import Markup
 from calbench.errors import FileError
 from calbench.files import read_bytes
 from calbench.metrics.speech.patterns import PATTERNS
+from calbench.report.experiment import confidence_of
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 from calbench.report.tables import Row
@@ -69,7 +70,8 @@ def method(site: Site) -> Content:
         }
         for pattern in PATTERNS
     ]
-    return Content({**timings(site).values, "patterns": patterns})
+    values = {"patterns": patterns, "confidence": confidence_of(site.ranked)}
+    return Content({**timings(site).values, **values})
 
 
 def _of(rows: Sequence[Row], group: str) -> list[Row]:

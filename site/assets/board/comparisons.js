@@ -109,8 +109,7 @@
     [["Teams", "first less second"], ["Scenarios", "that count for both"],
      ["Difference", measure().unit + ", " + group().confidence + " interval"], ["p", "permutation test"],
      ["p corrected", "Benjamini\u2013Hochberg"], ["Significant", "below " + group().level],
-     ["Minimum detectable difference", group().power + " power"],
-     ["Required scenarios", "to split a gap of this size"]
+     ["Minimum detectable difference", group().power + " power"], ["Required sample size", "scenarios"]
     ].forEach(function (title) {
       head.appendChild(element("th", { scope: "col" }, title[0],
         element("span", { "class": "cb-unit" }, title[1])));

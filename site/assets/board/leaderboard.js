@@ -185,7 +185,7 @@
     var ways = new Set(view().rows.map(function (row) { return at(row, "vps_kind"); }));
     ways.delete("");
     return ways.size < 2 ? "" : ". VPS by messages and VPS by reflections are not comparable: each " +
-      "has a column of its own.";
+      "has its own column.";
   }
 
   function sortHeader(id, title, unit) {
@@ -345,16 +345,16 @@
       ["Better", field.better],
       ["Origin", originWords(field.origin)],
       ["Interval", field.interval ? view().confidence + " percentile bootstrap over scenarios" : ""],
-      ["Not comparable", field.vps ? "with VPS that was measured in another way" : ""]
+      ["Not comparable", field.vps ? "with VPS measured in another way" : ""]
     ], [[field.link, "The whole definition"]].concat(tableLinks(field.table)));
   }
 
   function aboutRanks() {
     explain("Rank in " + ranker().title.toLowerCase(), [
-      ["A range", "A team's rank runs from 1 + the number of teams shown to be better, to the number " +
-        "ranked less those shown to be worse. Shown means: p below " + view().level +
+      ["A range", "A team's rank runs from 1 + the number of significantly better teams to the number " +
+        "of ranked teams less the significantly worse ones. Significantly means: p below " + view().level +
         " after correction, in a paired permutation test over the same scenarios."],
-      ["Ties", "Teams that share a letter do not differ significantly from one another."],
+      ["Ties", "Teams that share a letter are not significantly different (compact letter display)."],
       ["Among", "teams of one experiment. Degenerate baselines and the oracle have no rank."]
     ], [["method.html#ties", "Method"], ["results/comparisons.html", "All comparisons"]]
       .concat(tableLinks("comparisons.csv")));
@@ -374,8 +374,8 @@
                                       measure: name, team: at(row, "team") });
     explain(at(row, "team") + " in " + ranker().title.toLowerCase(), [
       ["Rank", low === high ? low + " of " + ranked : low + " to " + high + " of " + ranked],
-      ["Shown to be better", low - 1 + " of the others"],
-      ["Shown to be worse", ranked - high + " of the others"],
+      ["Significantly better", low - 1 + " of the others"],
+      ["Significantly worse", ranked - high + " of the others"],
       ["Tied with", tied.join(", ") || "nobody"],
       ["By", "paired differences over the same scenarios, p below " + view().level + " after correction"]
     ], [["results/comparisons.html#" + words, "Its comparisons"], ["method.html#ties", "Method"]]);

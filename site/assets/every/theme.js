@@ -2,13 +2,13 @@
 (function () {
   "use strict";
 
-  /* A table that scrolls sideways must be reachable, or nobody without a mouse sees its end. */
+  /* A table that scrolls horizontally must be reachable, or nobody without a mouse sees its end. */
   function reach() {
     document.querySelectorAll(".md-typeset__scrollwrap").forEach(function (wrap) {
       if (wrap.scrollWidth > wrap.clientWidth) {
         wrap.setAttribute("tabindex", "0");
         wrap.setAttribute("role", "group");
-        wrap.setAttribute("aria-label", "A table that scrolls sideways");
+        wrap.setAttribute("aria-label", "A table that scrolls horizontally");
       } else {
         wrap.removeAttribute("tabindex");
       }

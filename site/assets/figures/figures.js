@@ -57,7 +57,7 @@
       .then(function () { place.setAttribute("data-drawn", ""); });
   }
 
-  /* A legend stands below the axis; how tall it is depends on the screen. */
+  /* The legend is below the axis; its height depends on the screen. */
   function makeRoom(place, figure) {
     var legend = place.querySelector(".legend .bg");
     if (!legend) {
@@ -92,7 +92,7 @@
 
   function begin(place) {
     function fail() {
-      place.textContent = "The figure's data could not be read; its numbers are below.";
+      place.textContent = "The figure's data could not be read; its numbers follow below.";
     }
     calbench.load("figures/template", function (found) {
       template = found;

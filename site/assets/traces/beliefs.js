@@ -154,8 +154,8 @@
     var all = view.frames[0].calendars.length;
     var typed = "By the meaning of typed messages: the probability that a slot is feasible for the "
       + "agent, from " + view.ledger.prior + " at the start of every round. ";
-    var said = "By reflections: what the observer answered so far, added up, in slots; + sooner "
-      + "occupied, − sooner free. ";
+    var said = "By reflections: what the observer answered so far, added up, in slots; + rather "
+      + "occupied, − rather free. ";
     return (view.ledger.typed.length ? typed : "") + (view.ledger.typed.length < all ? said : "")
       + "Blue: free or feasible. Orange: occupied or infeasible. A bar below: truly occupied at this moment.";
   }

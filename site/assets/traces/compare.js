@@ -1,4 +1,4 @@
-/* A second game beside the first: the same scenario, another team. */
+/* A second game next to the first: the same scenario, another team. */
 (function () {
   "use strict";
 
@@ -14,9 +14,9 @@
     var title = el("h3", {});
     var linked = el("input", { type: "checkbox", checked: true });
     var controls = el("div", { "class": "cb-controls cb-controls--beside", role: "group",
-                               "aria-label": "Step through the game beside" });
+                               "aria-label": "Step through the second game" });
     var node = el("div", { "class": "cb-second", hidden: true }, title,
-      el("p", {}, el("label", {}, linked, " step by round together")), controls);
+      el("p", {}, el("label", {}, linked, " step both games by round")), controls);
 
     function button(face, label, to) {
       var each = el("button", { type: "button", "class": "md-button", "aria-label": label,
@@ -76,10 +76,10 @@
       return link;
     }
 
-    button("⟨", "Previous round beside", function () { return frames.roundFrom(view, -1); });
-    button("‹", "Previous event beside", function () { return view.at - 1; });
-    button("›", "Next event beside", function () { return view.at + 1; });
-    button("⟩", "Next round beside", function () { return frames.roundFrom(view, 1); });
+    button("⟨", "Previous round of the second game", function () { return frames.roundFrom(view, -1); });
+    button("‹", "Previous event of the second game", function () { return view.at - 1; });
+    button("›", "Next event of the second game", function () { return view.at + 1; });
+    button("⟩", "Next round of the second game", function () { return frames.roundFrom(view, 1); });
     linked.addEventListener("change", function () {
       if (first) { draw(first); }
       changed();

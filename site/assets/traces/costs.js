@@ -62,13 +62,13 @@
     return bar;
   }
 
-  /* Where the optimum went out of reach, in words; empty if nobody looked. */
+  /* When the optimum became unreachable, in words; empty if the search was not made. */
   function unreachableText(view) {
     var lost = view.ledger && view.ledger.unreachable;
     if (!lost) { return ""; }
-    if (lost.at === null) { return "The optimum stayed within reach to the end."; }
-    return "The optimum went out of reach at event " + lost.at + ": "
-      + (lost.after === null ? "a meeting could not be scheduled any more."
+    if (lost.at === null) { return "The optimum was reachable to the end."; }
+    return "The optimum became unreachable at event " + lost.at + ": "
+      + (lost.after === null ? "a meeting could no longer be scheduled."
         : "the least that the game could still cost rose from " + lost.before + " to "
           + lost.after + ".");
   }

@@ -24,7 +24,7 @@
   var COLUMNS = [
     ["game", "Game"], ["team", "Team"], ["about", "Setting"], ["outcome", "Scheduled"],
     ["excess", "Excess cost", true], ["cost", "Cost", true], ["messages", "Messages", true],
-    ["vps", "Excess VPS", true], ["told", "Labels told", true], ["patterns", "Patterns"]
+    ["vps", "Excess VPS", true], ["told", "Labels disclosed", true], ["patterns", "Patterns"]
   ];
 
   var index = null;
@@ -63,7 +63,7 @@
     }, 0);
   }
 
-  /* The words of a question. The last one may go on, unless something stands behind it. */
+  /* The words of a question. The last one may be incomplete, unless something follows it. */
   function termsOf(question) {
     var words = Array.from(new Set(wordsOf(question)));
     var goesOn = /[\p{L}\p{N}]$/u.test(question);
@@ -583,8 +583,8 @@
       field("Outcome", select("o", "cb-outcome", "any")),
       range("Excess cost", "xmin", "xmax"),
       range("Excess VPS", "vmin", "vmax"),
-      field("Labels told, at least", input("told", "cb-told", { type: "number", min: 0, step: 1 })),
-      field("Most private label told", select("tier", "cb-tier", "any or none")),
+      field("Labels disclosed, at least", input("told", "cb-told", { type: "number", min: 0, step: 1 })),
+      field("Most private label disclosed", select("tier", "cb-tier", "any or none")),
       field("Behaviour pattern", select("p", "cb-pattern", "any or none")),
       part.again);
   }
@@ -627,7 +627,7 @@
       choices();
       update();
       window.addEventListener("hashchange", follow);
-      if (!games.length) { part.count.textContent = "This site holds no game."; }
+      if (!games.length) { part.count.textContent = "This site has no games."; }
     }, function () { part.count.textContent = "The list of games could not be read."; });
   }
 

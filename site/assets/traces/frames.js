@@ -8,7 +8,7 @@
     game_start: 1, round_start: 1, turn_start: 1, decide_start: 1, resolution: 1, game_end: 1
   };
 
-  /* What stands in a slot, by id. */
+  /* The content of a slot, by id. */
   function itemsOf(scenario) {
     var items = {};
     scenario.calendars.forEach(function (calendar) {
@@ -108,7 +108,7 @@
     return planned;
   }
 
-  /* Everything that drawing one game needs. `at` is the event it stands at. */
+  /* Everything that drawing one game needs. `at` is the event shown. */
   function viewOf(game, scenario, at) {
     var best = scenario.oracle && scenario.oracle.best;
     var items = itemsOf(scenario);

@@ -1,4 +1,4 @@
-/* One game at one moment: where it stands, its calendars, talk, batches, costs and outcomes. */
+/* One game at one moment: its position, calendars, talk, batches, costs and outcomes. */
 (function () {
   "use strict";
 
@@ -15,7 +15,7 @@
     return el("div", { "class": kind, tabindex: 0, role: "region", "aria-label": label });
   }
 
-  /* Make the elements. `name` tells two stages apart; `below` stands under the calendars,
+  /* Make the elements. `name` distinguishes two stages; `below` goes under the calendars,
    * `middle` between talk and costs. */
   function make(name, below, middle) {
     var of = name ? " of the " + name : "";
@@ -33,7 +33,7 @@
     part.talkPanel = panelOf("Messages of this round", part.talk);
     part.batchPanel = panelOf("Batches of this round", part.batches);
     part.costPanel = panelOf("Costs as they accrue", part.costs);
-    part.outcomePanel = panelOf("Outcomes, and the optimum beside them", part.outcomes);
+    part.outcomePanel = panelOf("Outcomes and the optimum", part.outcomes);
     part.node = el("div", { "class": "cb-stage" }, part.place, part.now,
       el("div", { "class": "cb-grids" }, part.grid, part.optimum),
       below, part.lost,
@@ -47,7 +47,7 @@
     var round = sight.roundOf(view);
     return "Event " + view.at + " of " + last
       + (round ? " · round " + (round.round + 1) + ", " + words.meeting(round.meeting_id) : "")
-      + (round && !round.participants ? ", of participants it is not told" : "")
+      + (round && !round.participants ? ", its participants unknown to this agent" : "")
       + (round && round.phase ? " · " + round.phase.replace("_", " ").toLowerCase() : "");
   }
 

@@ -1,4 +1,4 @@
-/* All calendars of a game as one grid, and the optimum's calendars beside them. */
+/* All calendars of a game as one grid, and the optimum's calendars next to it. */
 (function () {
   "use strict";
 
@@ -56,12 +56,12 @@
     });
     return el("table", { "class": "cb-grid" },
       el("caption", {}, isAll ? "Calendars after event " + view.at + ": agents by slot"
-        : asked >= 0 ? "What its calendar was when it was asked last, at event " + asked
-          : "No calendar is seen"),
+        : asked >= 0 ? "Its calendar when it was last asked, at event " + asked
+          : "No calendar is visible"),
       headNode(view, isAll ? ["paid", "optimum", "sent"] : ["shown cost"]), body);
   }
 
-  /* What stands in a slot, in words: kind, what the cell shows, and its description. */
+  /* The content of a slot, in words: kind, what the cell shows, and its description. */
   function itemOf(view, item) {
     var entry = item === null ? null : view.items[item];
     if (item === null) { return { kind: "free", text: "·", label: "free" }; }
@@ -101,10 +101,10 @@
     return cell;
   }
 
-  /* A slot of somebody else: unknown, or where a meeting should stand. */
+  /* A slot of somebody else: unknown, or where a meeting should be. */
   function hiddenNode(id, slot, item) {
     var label = item === undefined ? "not seen"
-      : "meeting " + item + " should stand here, by this agent's own calendar";
+      : "meeting " + item + " should be here, by this agent's own calendar";
     var cell = el("td", {
       "class": item === undefined ? "cb-hidden" : "cb-hidden cb-expected",
       title: words.Agent(id) + ", slot " + slot + ": " + label
@@ -127,7 +127,7 @@
       body.appendChild(row);
     });
     return el("table", { "class": "cb-optimum" },
-      el("caption", {}, "The optimum: cost " + view.best.cost + ", the least with full knowledge"),
+      el("caption", {}, "The optimum: cost " + view.best.cost + ", the minimum with full knowledge"),
       headNode(view, ["pays"]), body);
   }
 
@@ -174,7 +174,7 @@
       ["cb-blocked", "■", "blocked"], ["cb-meeting", "M1", "meeting"]
     ].concat(isAll ? [["cb-free cb-new", "◂", "changed by this event"]]
       : [["cb-hidden", "?", "not seen"],
-         ["cb-hidden cb-expected", "(M1)", "should stand here, by its own calendar"]]);
+         ["cb-hidden cb-expected", "(M1)", "should be here, by its own calendar"]]);
     var node = el("p", { "class": "cb-legend" });
     items.forEach(function (item) {
       node.appendChild(el("span", {}, el("i", { "class": item[0], "aria-hidden": "true" }, item[1]),

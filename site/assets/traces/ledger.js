@@ -1,4 +1,4 @@
-/* The ledger: what each message gave away, to whom, what that adds to the loss, and the words. */
+/* The ledger: what each message disclosed, to whom, what that adds to the loss, and the words. */
 (function () {
   "use strict";
 
@@ -26,18 +26,18 @@
       head.appendChild(el("th", { scope: "col" }, name));
     });
     return el("div", {},
-      el("p", {}, "Given away so far: ",
+      el("p", {}, "Disclosed so far: ",
         el("strong", { "class": "cb-vps", "data-vps": sum.toFixed(6) }, sum.toFixed(2)),
         " slot-equivalents (VPS)."),
       noteNode(view),
-      left ? el("p", { "class": "cb-quiet" }, left + " earlier rows are left out.") : null,
+      left ? el("p", { "class": "cb-quiet" }, left + " earlier rows are omitted.") : null,
       shown.length ? el("div", { "class": "cb-scroll cb-lane", tabindex: 0, role: "region",
                                  "aria-label": "Ledger" },
         el("table", { "class": "cb-ledger" }, el("thead", {}, head), body))
-        : el("p", { "class": "cb-quiet" }, "Nothing given away here."));
+        : el("p", { "class": "cb-quiet" }, "Nothing disclosed here."));
   }
 
-  /* One row for each message in words: what it says is known, what it gave away is not yet. */
+  /* One row for each message in words: what it says is known, what it disclosed is not yet. */
   function saidRows(view) {
     var rows = [];
     view.game.events.forEach(function (event, index) {
@@ -51,9 +51,9 @@
   function noteNode(view) {
     var all = view.frames[0].calendars.length;
     return view.ledger.typed.length < all ? el("p", { "class": "cb-quiet" },
-      "What words give away is measured by the hearer's reflection after the round. Such a step "
-      + "belongs to the whole round: the messages that reached this hearer are named beside it, "
-      + "but no single one of them is known to have caused it.") : null;
+      "What words disclose is measured by the hearer's reflection after the round. Such a step "
+      + "belongs to the whole round: the messages that reached this hearer are listed, "
+      + "but it is not known which of them caused it.") : null;
   }
 
   /* One row for what several observers learnt alike from the same message. */
@@ -90,7 +90,7 @@
   }
 
   function reflectedName(each) {
-    return (each.value > 0 ? "sooner occupied" : "sooner free")
+    return (each.value > 0 ? "rather occupied" : "rather free")
       + (each.isTrue ? "" : " (away from the truth, not counted)");
   }
 

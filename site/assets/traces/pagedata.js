@@ -1,4 +1,4 @@
-/* Page data that stands packed in its files: columns become events again.
+/* Unpacks the page data of files: columns become events again.
  *
  * Data files call calbench.packed("key", value); calbench.load then finds what was packed. The form
  * is described in calbench/report/packing.py. A value that is not packed stays as it is.
@@ -120,7 +120,7 @@
     return made;
   }
 
-  /* What stands in a file of a game or its prompts, as scripts of the page use it. */
+  /* The content of a file of a game or its prompts, as scripts of the page use it. */
   function decode(value) {
     if (value.events && value.events.groups) {
       return Object.assign({}, value, { events: events(value.events) });

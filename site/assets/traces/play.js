@@ -6,8 +6,8 @@
   var fill = calbench.fill;
   var frames = calbench.frames;
   var KEYS = [
-    ["← →", "one event back or on"], ["k j", "one turn back or on"],
-    ["[ ]", "one round back or on"], ["Home End", "first or last event"],
+    ["← →", "previous or next event"], ["k j", "previous or next turn"],
+    ["[ ]", "previous or next round"], ["Home End", "first or last event"],
     ["Space", "play or pause"], ["?", "show or hide this list"]
   ];
 

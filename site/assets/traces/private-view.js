@@ -1,6 +1,6 @@
-/* Who sees what: everything, what one agent was told, or what stands open to an outsider.
+/* Who sees what: everything, what one agent was told, or what an outsider can see.
  *
- * An agent sees what stood in the last question that was put to it, and what it has thought,
+ * An agent sees the content of the last question to it, and what it has thought,
  * said and answered since. This follows calbench/engine/observe.py: its own calendar at shown
  * costs, the messages it sent or has read, of the meeting under discussion its participants
  * only if it is one of them, why its last batch was rejected and what was refused, once it was
@@ -61,7 +61,7 @@
     return view.times;
   }
 
-  /* Whether an event is seen at the moment the view stands at. */
+  /* Whether an event is seen at the moment shown. */
   function sees(view, index) {
     if (view.who === ALL) { return true; }
     var event = view.game.events[index];
@@ -107,7 +107,7 @@
     };
   }
 
-  /* The calendars as far as they are seen: null stands for one that is hidden. */
+  /* The calendars as far as they are seen: null means hidden. */
   function calendarsOf(view) {
     if (view.who === ALL) { return view.frames[view.at].calendars; }
     var id = agentOf(view.who);
@@ -117,7 +117,7 @@
     });
   }
 
-  /* Where the meetings of the agent's own calendar stand, for the others who take part:
+  /* Where the meetings of the agent's own calendar are, for the others who take part:
    * [agent][slot]. Whether they hold them there too it is not told. */
   function expectedOf(view) {
     var expected = view.scenario.calendars.map(function () { return {}; });

@@ -69,8 +69,8 @@
       body.appendChild(row);
     });
     return el("div", {},
-      el("p", { "class": "cb-quiet" }, "Belief that a slot is occupied: from −3, sooner free, to 3,"
-        + " sooner occupied." + (calendars ? " ✗ goes away from the truth of this moment." : "")),
+      el("p", { "class": "cb-quiet" }, "Belief that a slot is occupied: from −3, rather free, to 3,"
+        + " rather occupied." + (calendars ? " ✗ moves away from the truth at this moment." : "")),
       el("div", { "class": "cb-scroll", tabindex: 0, role: "region", "aria-label": "Beliefs" },
         el("table", { "class": "cb-vector cb-beliefs" }, el("thead", {}, head), body)));
   }

@@ -1,7 +1,7 @@
 /* The talk of a game as a conversation by channel, and the batches that follow it.
  *
  * Of messages in words it marks where they tell a private label, and where they speak of the
- * sender's own slots; the spans stand in the game's ledger.
+ * sender's own slots; the spans are in the game's ledger.
  */
 (function () {
   "use strict";
@@ -160,7 +160,7 @@
   }
 
   function leakText(leak) {
-    return "tells the label “" + visible(leak.label[0]) + "” of item " + leak.label[2]
+    return "discloses the label “" + visible(leak.label[0]) + "” of item " + leak.label[2]
       + ", tier " + tierOf(leak);
   }
 

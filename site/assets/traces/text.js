@@ -1,4 +1,4 @@
-/* What stands in a game, in words: events, actions, messages.
+/* The content of a game, in words: events, actions, messages.
  *
  * Text of a trace is hostile: it leaves here as text nodes only, with control and bidirectional
  * characters named instead of obeyed.
@@ -25,14 +25,14 @@
   };
   /* What is to say about a reply, by kind of note. */
   var NOTES = {
-    not_json: "its reply is no JSON object",
-    wrong_shape: "its reply has another shape than asked for",
+    not_json: "its reply is not a JSON object",
+    wrong_shape: "its reply does not have the requested shape",
     truncated: "its reply breaks off",
     refused: "its reply was refused or filtered",
     empty: "its reply has no text",
     context_exceeded: "the conversation no longer fits the model",
-    recovered: "its reply was read after something was cut away",
-    prose_ignored: "it reads no prose"
+    recovered: "its reply was read after removing text",
+    prose_ignored: "it cannot read prose"
   };
   // ---------------------------------------------------------------- text
 
@@ -150,7 +150,7 @@
         + "; it pays " + event.cost + ".";
     case "consistency_violation":
       return meeting(event.meeting_id) + (event.is_earlier ? " (earlier)" : "")
-        + " does not stand in one slot: " + slotsText(event.slot_by_agent) + ".";
+        + " is not in one slot: " + slotsText(event.slot_by_agent) + ".";
     case "resolution":
       return meeting(event.meeting_id) + " is resolved: " + (OUTCOMES[event.outcome] || event.outcome)
         + " (" + slotsText(event.slot_by_agent) + ").";

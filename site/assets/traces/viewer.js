@@ -109,10 +109,10 @@
   function sightText(view) {
     if (view.who === sight.ALL) { return ""; }
     if (view.who === sight.OUTSIDER) {
-      return "An outsider holds no seat: it sees how large the game is, which meeting is under "
+      return "An outsider has no seat: it sees how large the game is, which meeting is under "
         + "discussion, and what is said to all agents.";
     }
-    return "What stood in the last question put to this agent, and what it thought and answered "
+    return "The content of the last question to this agent, and what it thought and answered "
       + "since: its own calendar at shown costs, the messages it sent or has read.";
   }
 
@@ -289,8 +289,8 @@
     part.file = el("code", {});
     part.download = el("p", { "class": "cb-quiet" }, part.downloadButton, " The whole trace is ",
       part.file, ", which the pipeline makes.");
-    var best = check("cb-best", " mark in the calendars where the optimum puts each meeting", false);
-    var optimum = check("cb-optimum", " the optimum's calendars beside", true);
+    var best = check("cb-best", " mark each meeting's slot in the optimum", false);
+    var optimum = check("cb-optimum", " show the optimum's calendars", true);
     part.showBest = best[0];
     part.showOptimum = optimum[0];
     part.overlays = el("p", { "class": "cb-overlays" }, best[1], optimum[1]);
@@ -302,7 +302,7 @@
     part.controls = calbench.play.make(function () { return current; }, go);
     buildInner();
     part.viewer = el("div", { "class": "cb-viewer", hidden: true }, part.title, part.about, part.halted,
-      el("div", { "class": "cb-choose" }, field("Seen", part.who), field("Beside it", part.beside),
+      el("div", { "class": "cb-choose" }, field("Seen", part.who), field("Second game", part.beside),
         field("Messages", part.scope), field("Channel", part.channel), part.permalink),
       part.sightNote, part.controls.node, part.controls.help, part.overlays, part.stages,
       part.inner, part.download);
@@ -314,10 +314,10 @@
     part.heat = el("div", {});
     part.ledger = el("div", {});
     part.heatDetails = el("details", { "class": "cb-details", id: "cb-heat" },
-      el("summary", {}, "Beliefs: what one agent came to know of the others"),
+      el("summary", {}, "Beliefs: what one agent learnt about the others"),
       field("Observer", part.observer), part.heat);
     part.ledgerDetails = el("details", { "class": "cb-details", id: "cb-ledger" },
-      el("summary", {}, "Ledger: what each message gave away, and to whom"), part.ledger);
+      el("summary", {}, "Ledger: what each message disclosed, and to whom"), part.ledger);
     part.inner = el("div", {}, part.heatDetails, part.ledgerDetails);
     [part.heatDetails, part.ledgerDetails].forEach(function (each) {
       each.addEventListener("toggle", function () { if (current) { drawInner(); } });
