@@ -242,7 +242,10 @@ def test_the_template_is_written_once_and_figures_are_drawn_in_it(tmp_path: Path
     assert files == ["k0.js", "k1.js", "template.js"]
     template = file_value(tmp_path / "pagedata" / "figures" / "template.js")
     assert template == TEMPLATE.to_plotly_json()
-    assert template["layout"]["legend"]["orientation"] == "h"
+    shared = template["layout"]
+    assert shared["legend"]["orientation"] == "h"
+    for axis in (shared["xaxis"], shared["yaxis"]):  # what Plotly assumes of coloured axes only
+        assert (axis["showline"], axis["showgrid"], axis["ticks"]) == (True, True, "outside")
     assert all(figure.drawn.layout.template == TEMPLATE for figure in made)
     write_figures([], tmp_path / "none")
     assert not (tmp_path / "none").exists()

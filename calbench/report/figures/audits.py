@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import Figure, Section, columns_of
+from calbench.report.figures.figure import Drawn, columns_of, section
 from calbench.report.figures.style import Styles, Value
 from calbench.report.setting import Setting
 from calbench.report.tables import Row
@@ -35,62 +35,40 @@ ENDS = ("rate_low", "rate_high")
 WILSON = "Bars are Wilson {confidence} intervals, which take messages as independent."
 
 
-def own_slot(setting: Setting, style_by_name: Styles) -> Figure:
+@section("words", "own-slot", "What messages tell of the speaker's own slots", "audit_own_slot.csv")
+def own_slot(setting: Setting, style_by_name: Styles) -> Drawn:
     """Return what teams tell of their own slots, as shares of messages (paper, G.5)."""
-    return _shares(
-        setting,
-        style_by_name,
-        "own-slot",
-        "What messages tell of the speaker's own slots",
-        "audit_own_slot.csv",
-        LABELS,
-        ("label", "count"),
-        "Measured by word rules, which miss some; the method page says how many.",
-    )
+    note = "Measured by word rules, which miss some; the method page says how many."
+    rows = setting.rows("audit_own_slot.csv", player="")
+    return _shares(setting, style_by_name, rows, "label", LABELS, "count", note)
 
 
-def leaks(setting: Setting, style_by_name: Styles) -> Figure:
+@section("words", "leaks", "Messages that give a private label away", "audit_leaks.csv")
+def leaks(setting: Setting, style_by_name: Styles) -> Drawn:
     """Return how many messages give a private label away, by its tier (paper, H)."""
-    return _shares(
-        setting,
-        style_by_name,
-        "leaks",
-        "Messages that give a private label away",
-        "audit_leaks.csv",
-        TIERS,
-        ("tier", "leaking_messages"),
-        "A message that gives away labels of several tiers counts in each.",
-    )
+    note = "A message that gives away labels of several tiers counts in each."
+    rows = setting.rows("audit_leaks.csv", player="")
+    return _shares(setting, style_by_name, rows, "tier", TIERS, "leaking_messages", note)
 
 
 def _shares(
     setting: Setting,
     style_by_name: Styles,
-    section: str,
-    title: str,
-    table: str,
+    rows: Sequence[Row],
+    column: str,
     shown: Mapping[str, str],
-    kind_and_count: tuple[str, str],
+    count: str,
     note: str,
-) -> Figure:
-    kind, count = kind_and_count
-    rows = [row for row in setting.rows(table, player="") if row[kind] in shown and row["rate"]]
-    series = _series(rows, kind, shown)
-    return Figure.of(
-        setting,
-        section,
-        title,
-        says=_said(series, list(shown.values()), "share of messages"),
-        drawn=dots(
-            list(shown.values()),
-            series,
-            "Share of messages",
-            style_by_name=style_by_name,
-            is_share=True,
-        ),
-        columns=columns_of("team", kind, "messages", count, measures=("rate",)),
-        rows=rows,
-        tables=[table],
+) -> Drawn:
+    """Return shares of messages by what a column says."""
+    rows = [row for row in rows if row[column] in shown and row["rate"]]
+    series = _series(rows, column, shown)
+    labels, axis = list(shown.values()), "Share of messages"
+    return Drawn(
+        rows,
+        columns_of("team", column, "messages", count, measures=("rate",)),
+        dots(labels, series, axis, style_by_name=style_by_name, is_share=True),
+        says=_said(series, labels, axis.lower()),
         note=f"{WILSON.format(confidence=setting.confidence)} {note}",
         height=height(len(shown), 2, 14 + 14 * len(series)),
     )
@@ -112,44 +90,31 @@ def _said(series: Sequence[Series], names: Sequence[str], word: str) -> str:
     )
 
 
-def patterns(setting: Setting, style_by_name: Styles) -> Figure:
+@section(
+    "words",
+    "patterns",
+    "Behaviour patterns in messages",
+    "audit_patterns.csv",
+    "audit_pattern_rates.csv",
+)
+def patterns(setting: Setting, style_by_name: Styles) -> Drawn:
     """Return how often messages show each behaviour pattern (paper, Table 15)."""
-    return _found(
-        setting,
-        style_by_name,
-        "patterns",
-        "Behaviour patterns in messages",
-        "Share of messages",
-        "Patterns that are counted message by message; one message may show several. "
-        + WILSON.format(confidence=setting.confidence),
-        is_by_message=True,
-    )
+    note = "Patterns that are counted message by message; one message may show several. "
+    note += WILSON.format(confidence=setting.confidence)
+    return _found(setting, style_by_name, "Share of messages", note, is_by_message=True)
 
 
-def events(setting: Setting, style_by_name: Styles) -> Figure:
+@section("words", "events", "Behaviour patterns in events", "audit_patterns.csv")
+def events(setting: Setting, style_by_name: Styles) -> Drawn:
     """Return how often games show the patterns that are not in messages (paper, Table 15)."""
-    return _found(
-        setting,
-        style_by_name,
-        "events",
-        "Behaviour patterns in events",
-        "Times found in a game",
-        "Patterns that are counted by move, round or meeting, as the table says, over the number "
-        "of games.",
-        is_by_message=False,
-    )
+    note = "Patterns that are counted by move, round or meeting, as the table says, over the "
+    note += "number of games."
+    return _found(setting, style_by_name, "Times found in a game", note, is_by_message=False)
 
 
 def _found(
-    setting: Setting,
-    style_by_name: Styles,
-    section: str,
-    title: str,
-    axis: str,
-    note: str,
-    *,
-    is_by_message: bool,
-) -> Figure:
+    setting: Setting, style_by_name: Styles, axis: str, note: str, *, is_by_message: bool
+) -> Drawn:
     rows = _pattern_rows(setting, is_by_message=is_by_message)
     found = {row["pattern"] for row in rows}
     shown = {p.name: p.name.replace("_", " ") for p in PATTERNS if p.name in found}
@@ -158,10 +123,7 @@ def _found(
     series = _series(rows, "pattern", shown)
     said = [_said(series, [shown[name] for name in shown if name in counted], axis.lower())]
     said += [f"Never found: {', '.join(never)}."] if never else []
-    return Figure.of(
-        setting,
-        section,
-        title,
+    return Drawn(
         says=" ".join(filter(None, said)),
         drawn=dots(
             list(shown.values()),
@@ -175,7 +137,6 @@ def _found(
             "team", "pattern", "level", "unit", "games", "messages", "count", measures=("rate",)
         ),
         rows=rows,
-        tables=["audit_patterns.csv", *(["audit_pattern_rates.csv"] if is_by_message else [])],
         note=note,
         height=height(len(shown), 2, 18 + 8 * len(series)),
     )
@@ -192,11 +153,3 @@ def _pattern_rows(setting: Setting, *, is_by_message: bool) -> list[Row]:
         for row in setting.rows("audit_patterns.csv", player="")
         if row["rate"] and (row["unit"] == BY_MESSAGE) is is_by_message
     ]
-
-
-SECTIONS = (
-    Section("words", "patterns", patterns),
-    Section("words", "events", events),
-    Section("words", "own-slot", own_slot),
-    Section("words", "leaks", leaks),
-)

@@ -124,13 +124,13 @@ def _dots(
     )
 
 
-def _named(series: Series, names: Sequence[str], shows: str = "%{x}") -> dict[str, Any]:
+def _named(series: Series, names: Sequence[str]) -> dict[str, Any]:
     """Return what the legend and the pointer say of a series."""
     name = plain(series.name)
     return {
         "name": name,
         "text": [plain(each) for each in names],
-        "hovertemplate": f"%{{text}}, {name}: {shows}<extra></extra>",
+        "hovertemplate": f"%{{text}}, {name}: %{{x}}<extra></extra>",
     }
 
 
@@ -248,7 +248,7 @@ def _in_rows(
     if is_share and not is_close:
         low, high = 0.0, 1.0
     room = 0.05 * (high - low)
-    across = {"range": [round(low - room, 6), round(high + room, 6)], "zeroline": True}
+    across = {"range": [round(low - room, 6), round(high + room, 6)]}
     return drawing(
         traces,
         title,

@@ -2,14 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 
+import plotly.graph_objects as go
+
 from calbench.report.figures import words
 from calbench.report.figures.figure import Figure
 from calbench.report.figures.lines import line
-from calbench.report.figures.style import Styles, Value, plain
+from calbench.report.figures.style import Style, Styles, Value, plain
 from calbench.report.figures.template import drawing
 
-Lines = Mapping[str, Sequence[tuple[int, str, str, str]]]
-"""By team, numbers of agents with a value and the ends of its range."""
+Measured = tuple[int, str, str, str]
+"""A number of agents with a value and the ends of its range."""
+
+Lines = Mapping[str, Sequence[Measured]]
+"""By team."""
 
 COLUMNS = ("team", "agents", "value", "low", "high")
 
@@ -43,16 +48,7 @@ def curves(
         says=_says(title, lines),
         drawn=drawing(
             [
-                line(
-                    team,
-                    [Value(*cells) for _, *cells in points],
-                    style := style_by_team[team],
-                    place,
-                    thick=2,
-                    x=[agents for agents, *_ in points],
-                    marker={"color": style.colour, "symbol": style.symbol, "size": 9},
-                    hovertemplate=f"{plain(team)}, %{{x}} agents: %{{y}}<extra></extra>",
-                )
+                _curve(team, points, style_by_team[team], place)
                 for place, (team, points) in enumerate(lines.items())
             ],
             "Agents",
@@ -68,6 +64,19 @@ def curves(
         ),
         sources=tuple(sources),
         note="Lines only guide the eye between the sizes.",
+    )
+
+
+def _curve(team: str, points: Sequence[Measured], style: Style, place: int) -> go.Scatter:
+    return line(
+        team,
+        [Value(*cells) for _, *cells in points],
+        style,
+        place,
+        thick=2,
+        x=[agents for agents, *_ in points],
+        marker={"color": style.colour, "symbol": style.symbol, "size": 9},
+        hovertemplate=f"{plain(team)}, %{{x}} agents: %{{y}}<extra></extra>",
     )
 
 

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import Figure, Section, columns_of
+from calbench.report.figures.figure import Drawn, Figure, columns_of, section
 from calbench.report.figures.style import COLOURS, SYMBOLS, Styles, Value, plain
 from calbench.report.figures.template import drawing
 from calbench.report.setting import Setting
@@ -78,40 +78,22 @@ def _says(fractions: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
     return " ".join(said)
 
 
-def excess_by_third(setting: Setting, _: Styles) -> Figure:
+@section("difficulty", "thirds-excess", "Excess cost by difficulty", "games_by_third.csv")
+def excess_by_third(setting: Setting, _: Styles) -> Drawn:
     """Return the excess cost of games by team and third of difficulty."""
-    return _by_third(
-        setting,
-        "thirds-excess",
-        "excess_cost",
-        "Excess cost by difficulty",
-        "Excess of a game in accounting cost",
-        " Against the oracle on the meetings that were placed; all agents together.",
-    )
+    note = "Against the oracle on the meetings that were placed; all agents together."
+    return _by_third(setting, "excess_cost", "Excess of a game in accounting cost", note)
 
 
-def placed_by_third(setting: Setting, _: Styles) -> Figure:
+@section("difficulty", "thirds-placed", "Meetings placed by difficulty", "games_by_third.csv")
+def placed_by_third(setting: Setting, _: Styles) -> Drawn:
     """Return the share of meetings that were placed, likewise."""
-    return _by_third(
-        setting,
-        "thirds-placed",
-        "scheduled",
-        "Meetings placed by difficulty",
-        "Share of meetings that were placed",
-        is_share=True,
-    )
+    return _by_third(setting, "scheduled", "Share of meetings that were placed", is_share=True)
 
 
 def _by_third(
-    setting: Setting,
-    section: str,
-    column: str,
-    title: str,
-    axis: str,
-    note: str = "",
-    *,
-    is_share: bool = False,
-) -> Figure:
+    setting: Setting, column: str, axis: str, note: str = "", *, is_share: bool = False
+) -> Drawn:
     every = setting.rows("games_by_third.csv")
     teams = {row["team"] for row in every}
     names = [row["team"] for row in setting.leaderboard if row["team"] in teams]
@@ -120,23 +102,14 @@ def _by_third(
         Series(third, {r["team"]: Value.of(r, column) for r in rows if r["third"] == third})
         for third in dict.fromkeys(row["third"] for row in rows)
     ]
-    return Figure.of(
-        setting,
-        section,
-        title,
+    return Drawn(
         says=" ".join(
             f"{each.name}: {words.extremes(each.cells, axis.lower())}" for each in series
         ),
         drawn=dots(names, series, axis, is_share=is_share),
         columns=columns_of("team", "third", "games", measures=(column,)),
         rows=rows,
-        tables=["games_by_third.csv"],
-        note=f"Means with {setting.confidence} intervals over the scenarios of each third.{note}",
+        note=f"Means with {setting.confidence} intervals over the scenarios of each third. "
+        f"{note}".strip(),
         height=height(len(names), 2, 36),
     )
-
-
-SECTIONS = (
-    Section("difficulty", "thirds-excess", excess_by_third),
-    Section("difficulty", "thirds-placed", placed_by_third),
-)

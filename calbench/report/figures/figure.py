@@ -49,34 +49,6 @@ class Figure:
     note: str = ""
     height: int = 420
 
-    @classmethod
-    def of(
-        cls,
-        setting: Setting,
-        name: str,
-        title: str,
-        *,
-        says: str,
-        drawn: go.Figure,
-        columns: Sequence[str],
-        rows: Sequence[Row],
-        tables: Sequence[str],
-        note: str,
-        height: int,
-    ) -> "Figure":
-        """Return the figure of a setting, from tables of its experiment."""
-        return cls(
-            key=f"{name}-{setting.slug}",
-            title=f"{title}, {setting.title}",
-            says=says,
-            drawn=drawn,
-            columns=tuple(columns),
-            rows=selected(rows, columns),
-            sources=tuple(setting.source(table) for table in tables),
-            note=note,
-            height=height,
-        )
-
     @property
     def table(self) -> str:
         """The path of its table, below ``tables``."""
@@ -108,18 +80,69 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawn:
+    """What is drawn of a setting; the attributes are those of :class:`Figure`."""
+
+    rows: Sequence[Row]
+    columns: Sequence[str]
+    drawn: go.Figure
+    says: str
+    note: str
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a page of figures, which has one for each setting.
+    """A section of a page of figures, with one figure for each setting.
 
     Attributes:
         page: in ``site/docs/results``, without its ending.
-        name: of the section; its template uses ``sections[name]``.
-        draw: makes the figure; without a row there is nothing to draw.
+        name: of the section; the page's template uses ``sections[name]``.
+        figure: makes the figure; without rows there is nothing to draw.
     """
 
     page: str
     name: str
-    draw: Callable[[Setting, Styles], Figure]
+    figure: Callable[[Setting, Styles], Figure]
+
+
+REGISTERED: list[Section] = []
+"""Every section of the modules that are imported."""
+
+
+def section(
+    page: str, name: str, title: str, *tables: str
+) -> Callable[[Callable[[Setting, Styles], Drawn]], Callable[[Setting, Styles], Figure]]:
+    """Make a function that draws a setting into a section of a page.
+
+    Args:
+        page: in ``site/docs/results``, without its ending.
+        name: of the section.
+        title: of its figures.
+        tables: of the experiment, which the function reads.
+    """
+
+    def register(
+        draw: Callable[[Setting, Styles], Drawn],
+    ) -> Callable[[Setting, Styles], Figure]:
+        def figure(setting: Setting, style_by_name: Styles) -> Figure:
+            made = draw(setting, style_by_name)
+            return Figure(
+                key=f"{name}-{setting.slug}",
+                title=f"{title}, {setting.title}",
+                says=made.says,
+                drawn=made.drawn,
+                columns=tuple(made.columns),
+                rows=selected(made.rows, made.columns),
+                sources=tuple(setting.source(table) for table in tables),
+                note=made.note,
+                height=made.height,
+            )
+
+        REGISTERED.append(Section(page, name, figure))
+        return figure
+
+    return register
 
 
 def write_figures(figures: Sequence[Figure], docs: Path) -> None:

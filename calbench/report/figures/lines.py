@@ -84,7 +84,6 @@ def _panels(titles: Sequence[str]) -> dict[str, Any]:
         f"yaxis{_axis(row)[1:]}": {
             "domain": [round(max(0.0, top - tall), 4), round(top, 4)],
             "rangemode": "tozero",
-            "zeroline": True,
         }
         for row, top in enumerate(tops)
     }

@@ -1,6 +1,7 @@
 """The cost-privacy plane (paper, Figure 2)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from calbench.report.figures import words
 from calbench.report.figures.figure import Figure, columns_of
@@ -71,6 +72,10 @@ def plane(
         confidence: of the intervals.
     """
     rows = [row for row in rows if _is_drawn(row)]
+    lines = [
+        replace(line, points=tuple(point for point in line.points if _is_drawn(point[1])))
+        for line in lines
+    ]
     kinds = dict.fromkeys(row["vps_kind"] for row in rows)
     points = [_point(row["team"], row, style_by_team[row["team"]], kinds) for row in rows]
     paths = [_path(line, style_by_team[line.key], kinds) for line in lines]
@@ -92,10 +97,6 @@ def _is_drawn(row: Row) -> bool:
     return bool(row[VPS] and row[COST])
 
 
-def _drawn_points(line: Line) -> list[tuple[str, Row]]:
-    return [(label, row) for label, row in line.points if _is_drawn(row)]
-
-
 def _across(kinds: Mapping[str, None]) -> Axis:
     """Return the axis of VPS, which says how it was measured where all were in one way."""
     is_told = len(kinds) == 1 and TYPED not in kinds
@@ -114,7 +115,7 @@ def _suffix(row: Row, kinds: Mapping[str, None]) -> str:
 
 
 def _path(line: Line, style: Style, kinds: Mapping[str, None]) -> Path:
-    points = [_point(label, row, style, kinds) for label, row in _drawn_points(line)]
+    points = [_point(label, row, style, kinds) for label, row in line.points]
     return Path(line.name, tuple(points), style)
 
 
@@ -128,26 +129,23 @@ def _rows(rows: Sequence[Row], lines: Sequence[Line]) -> Iterator[Row]:
     for row in rows:
         yield {**row, "line": "", "point": row["team"]}
     for line in lines:
-        for label, row in _drawn_points(line):
+        for label, row in line.points:
             yield {**row, "line": line.name, "point": label}
 
 
 def _says(rows: Sequence[Row], names: Sequence[str], lines: Sequence[Line]) -> str:
-    about = (
-        f"{len(names)} teams by how much of their calendars they gave away and what their "
-        "meetings cost beyond the optimum."
-    )
+    measured = [
+        (dict(zip(names, (row[measure] for row in rows), strict=True)), what)
+        for measure, what in ((VPS, "excess VPS"), (COST, "adjusted excess cost"))
+    ]
+    about = "by how much of their calendars they gave away and what their meetings cost"
     said = [
-        about,
-        words.extremes(dict(zip(names, (r[VPS] for r in rows), strict=True)), "excess VPS"),
-        words.extremes(
-            dict(zip(names, (r[COST] for r in rows), strict=True)), "adjusted excess cost"
-        ),
+        f"{len(names)} teams {about} beyond the optimum.",
+        *(words.extremes(cells, what) for cells, what in measured),
     ]
     for line in lines:
-        found = _drawn_points(line)
-        if found:
-            first, last = found[0], found[-1]
+        if line.points:
+            first, last = line.points[0], line.points[-1]
             said.append(
                 f"{line.name}: from {first[0]} to {last[0]} VPS goes from "
                 f"{words.number(first[1][VPS])} to {words.number(last[1][VPS])} and cost from "

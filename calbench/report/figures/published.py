@@ -118,7 +118,9 @@ PUBLISHED: Mapping[str, Figures] = {
         "table11.csv",
         "mean_excess",
     ),
-    VPS.section: _dots(VPS.section, VPS.title, VPS.axis, "table12.csv", "vps_difference"),
-    COST.section: _dots(COST.section, COST.title, COST.axis, "table12.csv", "cost_difference"),
+    "first-vps": _dots("first-vps", "Speaking first, VPS", VPS, "table12.csv", "vps_difference"),
+    "first-cost": _dots(
+        "first-cost", "Speaking first, excess cost", COST, "table12.csv", "cost_difference"
+    ),
 }
 """By section."""

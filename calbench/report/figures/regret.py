@@ -6,7 +6,7 @@ from calbench.analysis.tables.regret import NEVER
 from calbench.report.columns import decimal
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, bars, dots, height
-from calbench.report.figures.figure import Figure, Section, columns_of
+from calbench.report.figures.figure import Drawn, columns_of, section
 from calbench.report.figures.style import Styles, Value
 from calbench.report.setting import Setting, player_of
 from calbench.report.tables import Row
@@ -25,7 +25,8 @@ TIES = ("fairness_least", "fairness_greatest")
 """Of ``sensitivity.csv``."""
 
 
-def fairness(setting: Setting, style_by_name: Styles) -> Figure:
+@section("cost", "fairness", "Fairness cost", "leaderboard.csv", "sensitivity.csv")
+def fairness(setting: Setting, style_by_name: Styles) -> Drawn:
     """Return fairness cost with the range over equally cheap schedules (paper, Figure 4)."""
     ties = {row["team"]: row for row in setting.rows("sensitivity.csv")}
     rows = [
@@ -42,10 +43,7 @@ def fairness(setting: Setting, style_by_name: Styles) -> Figure:
         for row in rows
         if row["fairness_least"]
     }
-    return Figure.of(
-        setting,
-        "fairness",
-        "Fairness cost",
+    return Drawn(
         says=words.extremes(found.cells, "fairness cost"),
         drawn=dots(
             list(found.values),
@@ -56,24 +54,21 @@ def fairness(setting: Setting, style_by_name: Styles) -> Figure:
         ),
         columns=(*columns_of("team", measures=("fairness",)), *TIES),
         rows=rows,
-        tables=["leaderboard.csv", "sensitivity.csv"],
         note="Left is fairer. The grey bar is not an interval: it shows how far the choice among "
         "equally cheap optimal schedules alone moves the number.",
         height=height(len(rows), 3),
     )
 
 
-def split(setting: Setting, _: Styles) -> Figure:
+@section("cost", "split", "Where excess cost came from", "excess_parts.csv")
+def split(setting: Setting, _: Styles) -> Drawn:
     """Return excess per game, split by its cause."""
     rows = setting.rows("excess_parts.csv")
     found = {
         name: {row["team"]: Value.of(row, name) for row in rows} for name in ("excess", *PARTS)
     }
     every = Series(f"all of it, {setting.confidence} interval", found["excess"])
-    return Figure.of(
-        setting,
-        "split",
-        "Where excess cost came from",
+    return Drawn(
         says=" ".join([words.extremes(every.cells, "excess cost of a game"), *_main_parts(rows)]),
         drawn=bars(
             list(every.values),
@@ -84,7 +79,6 @@ def split(setting: Setting, _: Styles) -> Figure:
         ),
         columns=columns_of("team", "games", measures=("excess", *PARTS)),
         rows=rows,
-        tables=["excess_parts.csv"],
         note="Means over games, all agents together. Slot choice: another slot than the oracle's "
         "cost more. Avoidable moves: more was moved than its slot needed. Failed rounds: moves "
         "for a meeting that then was not placed.",
@@ -102,7 +96,8 @@ def _main_parts(rows: Sequence[Row]) -> list[str]:
     return [f"{part} is the largest part of {words.joined(who)}." for part, who in teams.items()]
 
 
-def optimum_unreachable(setting: Setting, _: Styles) -> Figure:
+@section("cost", "optimum", "When the optimum became unreachable", "optimum_unreachable_shares.csv")
+def optimum_unreachable(setting: Setting, _: Styles) -> Drawn:
     """Return in which round the optimum became unreachable, as shares of games."""
     rows = setting.rows("optimum_unreachable_shares.csv")
     names = list(dict.fromkeys(row["team"] for row in rows))
@@ -117,36 +112,30 @@ def optimum_unreachable(setting: Setting, _: Styles) -> Figure:
         for each in series
         if each.name == "Meeting 1"
     ]
-    return Figure.of(
-        setting,
-        "optimum",
-        "When the optimum became unreachable",
+    return Drawn(
         says=" ".join(said),
         drawn=bars(names, series, "Share of games", ends=kept, is_share=True, colours=LATE),
         columns=columns_of(
             "team", "unreachable_from", "games", "searched_games", measures=("share",)
         ),
         rows=rows,
-        tables=["optimum_unreachable_shares.csv"],
         note="The first turn after which no completion of the game reaches the oracle's cost, by "
         "meeting; a meeting that is not placed counts too.",
         height=height(len(names), 6),
     )
 
 
-def completion(setting: Setting, style_by_name: Styles) -> Figure:
+@section("cost", "completion", "Excess of seats with all their meetings", "completion_regret.csv")
+def completion(setting: Setting, style_by_name: Styles) -> Drawn:
     """Return excess per meeting of seats that got all their meetings (paper, Table 11)."""
     rows = [row for row in setting.rows("completion_regret.csv") if row["mean_excess"]]
-    found = _means(rows, "mean_excess")
     some = {player_of(row): row["nonzero_regret"] for row in rows}
-    return Figure.of(
-        setting,
-        "completion",
-        "Excess of seats with all their meetings",
+    found = _means(rows, "mean_excess")
+    return Drawn(
         says=f"{words.extremes(found.cells, 'excess per scheduled meeting')} "
         f"{words.extremes(some, 'share of seats with any regret')}",
         drawn=dots(
-            list(found.values),
+            list(some),
             [found],
             "Excess per scheduled meeting in accounting cost, seats with all their meetings",
             style_by_name=style_by_name,
@@ -155,7 +144,6 @@ def completion(setting: Setting, style_by_name: Styles) -> Figure:
             "player", "teams", "seats", "full_seats", measures=("mean_excess", "nonzero_regret")
         ),
         rows=rows,
-        tables=["completion_regret.csv"],
         note="Only agent-games in which every assigned meeting was placed; "
         f"bars are {setting.confidence} intervals over scenarios. "
         "Players without such a seat are left out.",
@@ -163,24 +151,17 @@ def completion(setting: Setting, style_by_name: Styles) -> Figure:
     )
 
 
-def prior_moves(setting: Setting, style_by_name: Styles) -> Figure:
+@section("cost", "prior", "Earlier meetings moved", "prior_moves.csv")
+def prior_moves(setting: Setting, style_by_name: Styles) -> Drawn:
     """Return how many earlier meetings a seat moves in a game (paper, Figure 9)."""
     rows = [row for row in setting.rows("prior_moves.csv") if row["meetings_moved"]]
     found = _means(rows, "meetings_moved")
-    return Figure.of(
-        setting,
-        "prior",
-        "Earlier meetings moved",
+    axis = "Distinct earlier meetings moved per agent-game"
+    return Drawn(
         says=words.extremes(found.cells, "earlier meetings moved per agent-game"),
-        drawn=dots(
-            list(found.values),
-            [found],
-            "Distinct earlier meetings moved per agent-game",
-            style_by_name=style_by_name,
-        ),
+        drawn=dots(list(found.values), [found], axis, style_by_name=style_by_name),
         columns=columns_of("player", "teams", "agent_games", measures=("meetings_moved",)),
         rows=rows,
-        tables=["prior_moves.csv"],
         note=f"Bars are {setting.confidence} intervals over scenarios.",
         height=height(len(rows)),
     )
@@ -188,12 +169,3 @@ def prior_moves(setting: Setting, style_by_name: Styles) -> Figure:
 
 def _means(rows: Sequence[Row], measure: str) -> Series:
     return Series("mean", {player_of(row): Value.of(row, measure) for row in rows})
-
-
-SECTIONS = (
-    Section("cost", "fairness", fairness),
-    Section("cost", "split", split),
-    Section("cost", "optimum", optimum_unreachable),
-    Section("cost", "completion", completion),
-    Section("cost", "prior", prior_moves),
-)

@@ -100,8 +100,8 @@ def scatter(
         upward.title,
         showlegend=bool(paths or kinds),
         annotations=_names(points, paths, Frame(across, *spans)),
-        xaxis={"range": list(spans[0]), "zeroline": True, **_ticks(across, spans[0])},
-        yaxis={"range": list(spans[1]), "zeroline": True},
+        xaxis={"range": list(spans[0]), **_ticks(across, spans[0])},
+        yaxis={"range": list(spans[1])},
     )
 
 

@@ -1,12 +1,11 @@
 """How much is said, by whom, and what it buys (paper, Figure 3, appendices G.2 and G.3)."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from calbench.report.columns import decimal
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import Figure, Section, columns_of
+from calbench.report.figures.figure import Drawn, columns_of, section
 from calbench.report.figures.lines import lines
 from calbench.report.figures.scatter import HEIGHT, Axis, Point, scatter
 from calbench.report.figures.style import Styles, Value
@@ -23,38 +22,13 @@ ROLES: Mapping[str, str] = {
 }
 """Who an agent is in a round (``messages_by_meeting.csv``)."""
 
-
-class Quantity(NamedTuple):
-    """What ``first_speaker.csv`` compares.
-
-    Attributes:
-        name: in the table.
-        section: that draws it.
-        title: of the figure.
-        axis: with its unit.
-    """
-
-    name: str
-    section: str
-    title: str
-    axis: str
+VPS = "VPS, slot-equivalents, of first speakers less that of later ones"
+COST = "Excess in accounting cost of first speakers less that of later ones"
+"""Axes of what ``first_speaker.csv`` compares."""
 
 
-VPS = Quantity(
-    "vps",
-    "first-vps",
-    "Speaking first, VPS",
-    "VPS, slot-equivalents, of first speakers less that of later ones",
-)
-COST = Quantity(
-    "excess_cost",
-    "first-cost",
-    "Speaking first, excess cost",
-    "Excess in accounting cost of first speakers less that of later ones",
-)
-
-
-def messages_excess(setting: Setting, style_by_name: Styles) -> Figure:
+@section("talk", "messages-excess", "Messages against excess cost", "players.csv")
+def messages_excess(setting: Setting, style_by_name: Styles) -> Drawn:
     """Return messages against excess cost, a point for each player (paper, Figure 3)."""
     rows = [r for r in setting.rows("players.csv") if r["messages"] and r["excess_cost"]]
     said = {player_of(row): row["messages"] for row in rows}
@@ -63,16 +37,12 @@ def messages_excess(setting: Setting, style_by_name: Styles) -> Figure:
         Point(name, Value.of(row, "messages"), Value.of(row, "excess_cost"), style_by_name[name])
         for name, row in zip(map(player_of, rows), rows, strict=True)
     ]
-    return Figure.of(
-        setting,
-        "messages-excess",
-        "Messages against excess cost",
+    return Drawn(
         says=f"{words.extremes(said, 'messages per scheduled meeting')} "
         f"{words.extremes(cost, 'excess cost')} {_together(said, cost)}",
         drawn=scatter(points, MESSAGES, EXCESS),
         columns=columns_of("player", "teams", measures=("messages", "excess_cost")),
         rows=rows,
-        tables=["players.csv"],
         note=f"One point per player, with {setting.confidence} intervals over scenarios in both "
         "directions. Players who placed no meeting have no messages per meeting and are left out.",
         height=HEIGHT,
@@ -91,7 +61,8 @@ def _together(said: Mapping[str, str], cost: Mapping[str, str]) -> str:
     return f"{words.joined(names)}, who said most, {pay} the least."
 
 
-def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Figure:
+@section("talk", "messages-meeting", "Messages by meeting and speaker", "messages_by_meeting.csv")
+def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Drawn:
     """Return messages by place of the meeting and role of the speaker (paper, G.3)."""
     rows = [row for row in setting.rows("messages_by_meeting.csv") if row["messages"]]
     if not any(row["role"] == "outsider" and decimal(row["messages"]) for row in rows):
@@ -104,10 +75,7 @@ def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Figure:
     for row in rows:
         found = panels[ROLES[row["role"]]].setdefault(player_of(row), {})
         found[int(row["meeting_index"]) + 1] = Value.of(row, "messages")
-    return Figure.of(
-        setting,
-        "messages-meeting",
-        "Messages by meeting and speaker",
+    return Drawn(
         says=_meeting_words(rows),
         drawn=lines(
             panels,
@@ -119,7 +87,6 @@ def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Figure:
             "player", "teams", "meeting_index", "role", "agent_rounds", measures=("messages",)
         ),
         rows=rows,
-        tables=["messages_by_meeting.csv"],
         note="First speakers are above, the others below; "
         f"bars are {setting.confidence} intervals over scenarios. "
         "Points of several teams are a little apart. The table counts meetings from 0.",
@@ -138,22 +105,22 @@ def _meeting_words(rows: Sequence[Row]) -> str:
     return " ".join(said)
 
 
-def first_vps(setting: Setting, _: Styles) -> Figure:
+@section("talk", "first-vps", "Speaking first, VPS", "first_speaker.csv")
+def first_vps(setting: Setting, _: Styles) -> Drawn:
     """Return how much more first speakers give away, paired (paper, Table 12)."""
-    return _first(setting, VPS)
+    return _first(setting, "vps", VPS)
 
 
-def first_cost(setting: Setting, _: Styles) -> Figure:
+@section("talk", "first-cost", "Speaking first, excess cost", "first_speaker.csv")
+def first_cost(setting: Setting, _: Styles) -> Drawn:
     """Return how much more first speakers pay, paired (paper, Table 12)."""
-    return _first(setting, COST)
+    return _first(setting, "excess_cost", COST)
 
 
-def _first(setting: Setting, quantity: Quantity) -> Figure:
+def _first(setting: Setting, quantity: str, axis: str) -> Drawn:
     level = setting.experiment.level
     rows = [
-        row
-        for row in setting.rows("first_speaker.csv", quantity=quantity.name)
-        if row["difference"]
+        row for row in setting.rows("first_speaker.csv", quantity=quantity) if row["difference"]
     ]
     found = {player_of(row): Value.of(row, "difference") for row in rows}
     clear = [player_of(r) for r in rows if decimal(r["p_adjusted"] or "1") < decimal(level)]
@@ -165,17 +132,14 @@ def _first(setting: Setting, quantity: Quantity) -> Figure:
         )
     ]
     cells = {name: each.cell for name, each in found.items()}
-    return Figure.of(
-        setting,
-        quantity.section,
-        quantity.title,
+    return Drawn(
         says=f"{words.extremes(cells, 'difference of first speakers to later ones')} "
         + (
             f"Adjusted p below {level}: {words.joined(clear)}."
             if clear
             else f"No adjusted p is below {level}."
         ),
-        drawn=dots(list(found), series, quantity.axis),
+        drawn=dots(list(found), series, axis),
         columns=(
             *columns_of("player", "teams", "quantity", "first_mean", "subsequent_mean", "pairs"),
             *columns_of(measures=("difference",)),
@@ -183,17 +147,8 @@ def _first(setting: Setting, quantity: Quantity) -> Figure:
             "p_adjusted",
         ),
         rows=rows,
-        tables=["first_speaker.csv"],
         note=f"Mean of paired differences with {setting.confidence} intervals over scenarios; "
         "right of zero the first speaker loses more. "
         "p by permutation, corrected by Benjamini and Hochberg.",
         height=height(len(found), 2),
     )
-
-
-SECTIONS = (
-    Section("talk", "messages-excess", messages_excess),
-    Section("talk", "messages-meeting", messages_by_meeting),
-    Section("talk", VPS.section, first_vps),
-    Section("talk", COST.section, first_cost),
-)

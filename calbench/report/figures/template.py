@@ -20,6 +20,8 @@ LINE = 17
 
 TITLE = {"font": {"size": 13}}
 
+AXIS = {"showgrid": True, "showline": True, "ticks": "outside", "zeroline": True}
+
 TEMPLATE = go.layout.Template(
     layout={
         "hovermode": "closest",
@@ -47,8 +49,8 @@ TEMPLATE = go.layout.Template(
             "yanchor": "top",
             "pad": {"l": 6, "t": 4},
         },
-        "xaxis": {"title": {**TITLE, "standoff": 8}},
-        "yaxis": {"automargin": True},
+        "xaxis": {**AXIS, "title": {**TITLE, "standoff": 8}},
+        "yaxis": {**AXIS, "automargin": True},
     }
 )
 """What a figure does not set itself; pages have it once, beside the figures' data."""

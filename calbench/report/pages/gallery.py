@@ -4,14 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from calbench.report.figures import audits, difficulty, regret, talk
-from calbench.report.figures.figure import Figure
+from calbench.report.figures.figure import REGISTERED, Figure
 from calbench.report.figures.published import published_figures
 from calbench.report.pages.page import Content
 from calbench.report.setting import Setting
 from calbench.report.site import Site
 
-SECTIONS = (*talk.SECTIONS, *regret.SECTIONS, *difficulty.SECTIONS, *audits.SECTIONS)
-"""Every section; each says on which page it is."""
+MODULES = (talk, regret, difficulty, audits)
+"""What registers sections."""
+
+SECTIONS = tuple(REGISTERED)
+"""Every section of a page of figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ def content(site: Site, page: str) -> Content:
     A setting is offered where one of the page's sections has something to draw of it.
     """
     drawn = {
-        section.name: [(setting, section.draw(setting, site.styles)) for setting in site.views]
+        section.name: [(setting, section.figure(setting, site.styles)) for setting in site.views]
         for section in SECTIONS
         if section.page == page
     }
