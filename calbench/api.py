@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from calbench import results
 from calbench.agents.prompts import PROMPT_VERSION
-from calbench.config import compose_team
+from calbench.config.players import Player, own_agents, team_of_players
+from calbench.config.teams import compose_team
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.engine.drivers import run, run_async
 from calbench.engine.outside import OutsideGame, play_outside
@@ -25,8 +25,8 @@ from calbench.files import first_problem, printable, shorten
 from calbench.metrics import game as scoring
 from calbench.metrics.game import GameScore
 from calbench.metrics.measure import MeasureSpec
-from calbench.players import Player, own_agents, team_of_players
-from calbench.results import Results
+from calbench.runs import results
+from calbench.runs.results import Results
 from calbench.scenarios.difficulty import completed
 from calbench.scenarios.labels import LABEL_BANK
 from calbench.scenarios.models import Scenario

@@ -2,7 +2,7 @@
 
 from calbench.agents.budget import read_prices
 from calbench.analysis.settings import Price
-from calbench.teams import PRICES
+from calbench.config.groups import PRICES
 
 
 def table_prices() -> dict[str, Price | None]:

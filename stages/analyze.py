@@ -4,7 +4,7 @@ import shutil
 
 from calbench.analysis.output import write_tables
 from calbench.analysis.settings import Settings
-from calbench.config import RunSpec
+from calbench.config.spec import RunSpec
 from calbench.facts.storage import Facts
 from calbench.prices import table_prices
 from stages import paths

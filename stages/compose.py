@@ -1,6 +1,7 @@
 """conf/ -> build/<experiment>/params.yaml: the configuration, resolved and typed."""
 
-from calbench.config import compose, write_params
+from calbench.config.composition import compose
+from calbench.config.spec import write_params
 from stages import paths
 
 

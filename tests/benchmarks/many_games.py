@@ -28,15 +28,16 @@ from calbench.agents.litellm_transport import ask_litellm
 from calbench.agents.models import Endpoint
 from calbench.agents.provider import Transport
 from calbench.agents.sources import Source, Tally, open_completer
-from calbench.config import RunSpec, compose
+from calbench.config.composition import compose
+from calbench.config.spec import RunSpec
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
 from calbench.engine.batch import Job, plan_jobs
 from calbench.engine.drivers import run_async
 from calbench.engine.seating import seat_agents
-from calbench.run import load_suites
+from calbench.runs.play import load_suites
 from tests.agents.stub_server import chat
-from tests.commands.recording import spoken
+from tests.cli.recording import spoken
 
 DELAY_S = 0.2
 

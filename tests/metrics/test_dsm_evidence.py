@@ -16,7 +16,6 @@ from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
 from calbench.metrics.privacy.loss import privacy_loss, round_beliefs
 from calbench.scenarios.models import Scenario
-from calbench.teams import protocol_preset
 from calbench.traces.events import DmSent
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
 from tests.benchmarks.test_engine_benchmarks import sampled
@@ -115,7 +114,7 @@ def test_automatic_scores_of_outsiders_count() -> None:
 
 
 def played(scenario: Scenario, preset: str) -> Trace:
-    team = Team(team_id=preset, seats=(Seat(**protocol_preset(preset)),))
+    team = Team(team_id=preset, seats=(Seat(**preset("protocol", preset)),))
     config = GameConfig(team=team, channels=("dm",), limits=Limits())
     return run(scenario, config, seat_policies(team, scenario.num_agents))
 

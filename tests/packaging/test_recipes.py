@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runs import REPO, SMALL, python
+from tests.cli.runs import REPO, SMALL, python
 
 pytestmark = pytest.mark.heavy
 

@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from calbench.config import compose
+from calbench.config.composition import compose
 from tests.report.samples import SOURCES
 
 COMMANDS = [

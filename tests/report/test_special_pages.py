@@ -14,13 +14,13 @@ import yaml
 
 from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.draws import ENDS, HEADLINE
+from calbench.config.groups import preset
 from calbench.errors import FileError
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.report import frontier, numbers
 from calbench.report.draws import VARIANTS
 from calbench.report.results import ExperimentResults, read_table
 from calbench.report.special import SpecialResults
-from calbench.teams import protocol_preset
 from tests.report.samples import SOURCES, make_results, write_pages
 from tests.report.test_site_source import Numbers
 
@@ -228,7 +228,7 @@ def test_frontier_lines_start_at_their_preset_and_hold_the_rows(docs: Path) -> N
 
 
 def test_frontier_knows_the_preset_it_starts_from() -> None:
-    settings = protocol_preset("dsm-welfare")["settings"]
+    settings = preset("protocol", "dsm-welfare")["settings"]
 
     for name, value in frontier.WELFARE_SETTINGS.items():
         assert settings[name] == float(value)

@@ -13,8 +13,8 @@ from calbench.errors import CalbenchError, ConfigError, FileError
 from calbench.facts.columns import Column
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.release.manifest import read_manifest
-from calbench.results import Results
-from tests.commands.runs import REPO, python
+from calbench.runs.results import Results
+from tests.cli.runs import REPO, python
 
 DTYPES = {
     "text": "str",
