@@ -1,6 +1,8 @@
 """The command ``calbench``: one door, a module for each subcommand."""
 
+import sys
 from enum import IntEnum
+from pathlib import Path
 
 from calbench.console import INTERRUPTED
 
@@ -14,3 +16,9 @@ class Status(IntEnum):
     EXCLUDED = 3
     STOPPED = INTERRUPTED
     PIPE_CLOSED = 141
+
+
+def program_name() -> str:
+    """Return how this command is called where it runs, for what it tells the user to type."""
+    is_module = Path(sys.argv[0]).parts[-2:] == ("calbench", "__main__.py")
+    return "python -m calbench" if is_module else "calbench"

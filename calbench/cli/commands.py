@@ -122,7 +122,7 @@ def _overrides(given: tuple[str, ...]) -> list[str]:
 @hydra_options
 @versions
 @click.pass_context
-def run(ctx: click.Context, overrides: tuple[str, ...], **_options: Any) -> int:
+def run(ctx: click.Context, /, overrides: tuple[str, ...], **_options: Any) -> int:
     """Play a suite with teams."""
     given = _overrides(overrides)
     from calbench.cli.run import main
@@ -139,7 +139,7 @@ def run(ctx: click.Context, overrides: tuple[str, ...], **_options: Any) -> int:
 )
 @hydra_options
 @click.pass_context
-def estimate(ctx: click.Context, overrides: tuple[str, ...], **_options: Any) -> int:
+def estimate(ctx: click.Context, /, overrides: tuple[str, ...], **_options: Any) -> int:
     """Say beforehand what models will be asked, and the price.
 
     Takes the arguments of the run. Where games of it are on disk, what they took is taken; for the

@@ -53,6 +53,7 @@ def main(words: Words) -> int:
     """Print the comparison, and write it where the command line says so."""
     if len(words.paths) != 2:
         raise ConfigError(f"two runs are compared, {len(words.paths)} are named; see --help")
+    run_a, run_b = words.paths
     options = words.options
     measures = _measure_names(options["measure"]) if "measure" in options else NAMES
     top = _count(options.get("top", "3"))
@@ -60,7 +61,7 @@ def main(words: Words) -> int:
     if out is not None:
         check_folder(out, COMPARISON_TABLES)
     spec = compose(words.settings)
-    compared = compare_runs(*words.paths, spec, team_a=options.get("a"), team_b=options.get("b"))
+    compared = compare_runs(run_a, run_b, spec, team_a=options.get("a"), team_b=options.get("b"))
     if out is not None:
         for name, frame in compared.tables.items():
             columns = COMPARISON_TABLES[name]

@@ -42,7 +42,7 @@ def for_each_job(
         except CalbenchError as error:
             raise _RefusedError from error
 
-    before, sys.argv = sys.argv, ["calbench", *arguments]
+    before, sys.argv = sys.argv, [sys.argv[0], *arguments]
     try:
         hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(job)()
     except HydraException as error:

@@ -12,7 +12,7 @@ from calbench.agents.scripted import STYLES
 from calbench.analysis.matchmaking import Proposal, propose
 from calbench.analysis.ratings.pools import ALL, GAME_COLUMNS, POOLS, Scenario, pool_seats
 from calbench.analysis.ratings.scopes import Scope, rated_scope, settings_of
-from calbench.cli import Status
+from calbench.cli import Status, program_name
 from calbench.cli.words import Words, names
 from calbench.config.groups import known_names
 from calbench.config.teams import compose_teams
@@ -57,7 +57,7 @@ def main(words: Words) -> int:
         print(text, end="")
     else:
         write_atomically(Path(out), text.encode())
-        say(f"play it with: calbench 'teams=[{out}]'")
+        say(f"play it with: {program_name()} 'teams=[{out}]'")
     return Status.DONE
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem, shell_complete
 
-from calbench.cli import Status
+from calbench.cli import Status, program_name
 from calbench.cli.completion import KEY_BY_GROUP, completed_override, completed_word
 from calbench.cli.words import Key
 from calbench.config.groups import among, described, known_names
@@ -62,7 +62,7 @@ def invoke(arguments: Sequence[str]) -> int:
     if instruction := os.environ.get(COMPLETE):
         return shell_complete(program, {}, "calbench", COMPLETE, instruction)
     try:
-        with program.make_context("calbench", list(arguments)) as context:
+        with program.make_context(program_name(), list(arguments)) as context:
             return int(program.invoke(context) or Status.DONE)
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -82,7 +82,7 @@ def _problem(error: click.UsageError) -> str:
         return (
             f"{printable(error.option_name)}: is not an option; {among(error.option_name, options)}"
         )
-    name = error.ctx.command_path.removesuffix(f" {RUN}") if error.ctx else "calbench"
+    name = error.ctx.command_path.removesuffix(f" {RUN}") if error.ctx else program_name()
     if isinstance(error, click.MissingParameter) and error.param is not None and error.ctx:
         return f"{error.param.make_metavar(error.ctx)} is missing; see {name} --help"
     return f"{printable(' '.join(error.format_message().split()))} See {name} --help"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from calbench.cli import Status
+from calbench.cli import Status, program_name
 from calbench.cli.jobs import for_each_job
 from calbench.cli.tables import new_table, show
 from calbench.config.spec import RunSpec
@@ -63,9 +63,9 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
             print(f"  {count} by {shorten(printable(why), REASON_LENGTH)}")
     print(f"Traces   {out}/traces/<team>/<scenario>.json")
     print(f"Tables   {out}/tables/leaderboard.csv and others beside it")
-    print(f"Verify   calbench verify {out}/traces")
+    print(f"Verify   {program_name()} verify {out}/traces")
     if spec.name == "taste":
-        print("Next     calbench +experiment=varied, or dvc repro for the whole site")
+        print(f"Next     {program_name()} +experiment=varied, or dvc repro for the whole site")
 
 
 def summary_tables(leaderboard: Path) -> list[Table]:

@@ -1,4 +1,4 @@
-"""``python -m calbench prove``: what differs from the release is named, cell by cell."""
+"""``calbench prove``: what differs from the release is named, cell by cell."""
 
 import gzip
 import hashlib

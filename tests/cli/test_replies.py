@@ -1,4 +1,4 @@
-"""``python -m calbench.replies``: recorded replies from file to file."""
+"""``calbench replies``: recorded replies from file to file."""
 
 from pathlib import Path
 

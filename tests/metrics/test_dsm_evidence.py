@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from calbench.config.groups import preset
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import (
     MeetingMove,
@@ -113,8 +114,8 @@ def test_automatic_scores_of_outsiders_count() -> None:
     assert list(loss.participant_pairs_by_agent) == [0, 0, 0]
 
 
-def played(scenario: Scenario, preset: str) -> Trace:
-    team = Team(team_id=preset, seats=(Seat(**preset("protocol", preset)),))
+def played(scenario: Scenario, name: str) -> Trace:
+    team = Team(team_id=name, seats=(Seat(**preset("protocol", name)),))
     config = GameConfig(team=team, channels=("dm",), limits=Limits())
     return run(scenario, config, seat_policies(team, scenario.num_agents))
 

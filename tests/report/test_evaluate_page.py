@@ -9,9 +9,10 @@ from calbench.config.composition import compose
 from tests.report.samples import SOURCES
 
 COMMANDS = [
-    line.split()[3:]
+    found[1].split()
     for line in (SOURCES / "docs" / "evaluate.md").read_text().splitlines()
-    if re.match(r"    python -m calbench(\.estimate)? ", line) and "next.yaml" not in line
+    if (found := re.match(r"    (?:python -m )?calbench(?:.estimate)? ((?:\+|\S+=|').*)", line))
+    and "next.yaml" not in line
 ]
 
 

@@ -279,7 +279,7 @@ def test_release_of_this_checkout_reads_whole() -> None:
 LAZY = """
 import sys
 import calbench
-import calbench.results
+import calbench.runs.results
 from calbench import play, play_game, read_results, read_run
 print(sorted({"pandas", "pyarrow", "numpy"} & set(sys.modules)))
 read_run(sys.argv[1]).messages()
