@@ -17,7 +17,7 @@ os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra's errors come to us, and are one l
 
 
 class _RefusedError(BaseException):
-    """Takes an error of ours past Hydra, which would print a line of its own about it."""
+    """Ends Hydra's jobs without the line that it prints about an error."""
 
 
 def for_each_job(
@@ -35,11 +35,13 @@ def for_each_job(
     """
     check_choices(overrides)
     statuses = [0]
+    refused: list[CalbenchError] = []
 
     def job(config: DictConfig) -> None:
         try:
             statuses.append(task(run_spec(config)))
         except CalbenchError as error:
+            refused.append(error)
             raise _RefusedError from error
 
     before, sys.argv = sys.argv, [sys.argv[0], *arguments]
@@ -47,8 +49,10 @@ def for_each_job(
         hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(job)()
     except HydraException as error:
         raise refusal(error) from error
-    except _RefusedError as refused:
-        raise refused.__cause__ or refused from None
+    except _RefusedError:
+        pass  # raised below, where its own cause is kept: a traceback of the user's code
     finally:
         sys.argv = before
+    if refused:
+        raise refused[0]
     return max(statuses)

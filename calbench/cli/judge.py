@@ -153,6 +153,7 @@ def _removed(folder: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@dataclass(slots=True)
 class _Audit:
     """Games on their way through a judge, several at the same time.
 
@@ -160,23 +161,14 @@ class _Audit:
     other is made.
     """
 
-    def __init__(
-        self,
-        games: Sequence[RecordedGame],
-        take: Callable[[Trace, Sequence[Verdict]], None],
-        name: str,
-        models: Mapping[str, ModelConfig],
-        at_once: int,
-        is_stopping: Callable[[], bool],
-    ) -> None:
-        self._games = games
-        self._take_verdicts = take
-        self._name = name
-        self._models = models
-        self._at_once = at_once
-        self._is_stopping = is_stopping
-        self._done = 0
-        self._failure: UnavailableError | None = None
+    games: Sequence[RecordedGame]
+    take_verdicts: Callable[[Trace, Sequence[Verdict]], None]
+    name: str
+    models: Mapping[str, ModelConfig]
+    at_once: int
+    is_stopping: Callable[[], bool]
+    done: int = 0
+    failure: UnavailableError | None = None
 
     async def run(self, source: Source | None, tick: Callable[[str], None]) -> Tally:
         """Judge what can be judged; return what models were asked."""
@@ -186,16 +178,16 @@ class _Audit:
             nonlocal latest
             latest = replace(tally)
 
-        queue = deque(self._games)
+        queue = deque(self.games)
         try:
             async with AsyncExitStack() as stack:
                 judge: Judge = ScriptedJudge()
                 if source is not None:
-                    opened = open_completer(self._models, replace(source, watch=watch))
-                    spec = self._models[self._name].spec
+                    opened = open_completer(self.models, replace(source, watch=watch))
+                    spec = self.models[self.name].spec
                     judge = ModelJudge(await stack.enter_async_context(opened), spec)
                 async with asyncio.TaskGroup() as group:
-                    for _ in range(min(self._at_once, len(queue))):
+                    for _ in range(min(self.at_once, len(queue))):
                         group.create_task(self._take(queue, judge, tick))
         except* CalbenchError as failures:
             raise first_leaf(failures) from None
@@ -207,26 +199,26 @@ class _Audit:
         while queue and not self._is_ending():
             trace = read_trace(queue.popleft().path)
             try:
-                verdicts = await verdicts_of(trace, _Stoppable(judge, self._is_ending), self._name)
+                verdicts = await verdicts_of(trace, _Stoppable(judge, self._is_ending), self.name)
             except StoppedError:
                 return
             except UnavailableError as failure:
-                self._failure = failure
+                self.failure = failure
                 return
-            self._take_verdicts(trace, verdicts)
-            self._done += 1
+            self.take_verdicts(trace, verdicts)
+            self.done += 1
             tick("")
 
     def _is_ending(self) -> bool:
-        return self._failure is not None or self._is_stopping()
+        return self.failure is not None or self.is_stopping()
 
     def check(self) -> None:
         """Refuse to write tables of half a run."""
-        where = f"{self._done} of {len(self._games)} games are judged"
+        where = f"{self.done} of {len(self.games)} games are judged"
         kept = "the replies that came are kept; the same command goes on from there"
-        if self._failure is not None:
-            raise CalbenchError(f"{self._failure.detail}: {where}; {kept}")
-        if self._is_stopping():
+        if self.failure is not None:
+            raise CalbenchError(f"{self.failure.detail}: {where}; {kept}")
+        if self.is_stopping():
             raise StoppedError(f"Stopped: {where}; {kept}")
 
 

@@ -1,5 +1,6 @@
 """Results as frames: the tables and games of one run, or the published ones."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -9,12 +10,16 @@ from typing import TYPE_CHECKING
 
 from calbench.errors import ConfigError, FileError
 from calbench.files import printable
+from calbench.scenarios.published import PUBLISHED_SUITES
 from calbench.traces.storage import trace_paths
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from calbench.facts.columns import Column
+
+DATA = PUBLISHED_SUITES.parents[1]
+"""The folder of published and computed data of this checkout."""
 
 TABLES_FOLDER, TRACES_FOLDER, SUMMARY_FOLDER = "tables", "traces", "summary"
 """Folders of a run, and of the tables over several experiments."""
@@ -92,14 +97,18 @@ class Results:
             yield from trace_paths(folder)
 
 
-def read_run(path: Path) -> Results:
-    """Read a run: its folder, or that of its tables or of its traces alone.
+def read_run(path: str | os.PathLike[str]) -> Results:
+    """Read a run: its tables, games, messages and events as pandas frames.
+
+    Args:
+        path: the folder of a run, or that of its tables or of its traces alone.
 
     Raises:
         FileError: there is no such folder, or nothing in it is known.
     """
     from calbench.analysis.tables import TABLES
 
+    path = Path(path)
     if not path.is_dir():
         raise FileError(f"{path}: there is no such folder; name the folder of a run")
     tables = path / TABLES_FOLDER if (path / TABLES_FOLDER).is_dir() else path
@@ -117,8 +126,8 @@ def read_run(path: Path) -> Results:
     return Results(found, [traces])
 
 
-def read_results(data: Path) -> Results:
-    """Read the published numbers.
+def read_results(data: str | os.PathLike[str] = DATA) -> Results:
+    """Read the published numbers as pandas frames.
 
     A table of experiments has the rows of all of them, with ``experiment`` in front; one over
     several experiments is called ``summary/...``. Tables that grow with messages are published by
@@ -132,6 +141,7 @@ def read_results(data: Path) -> Results:
     """
     from calbench.release.manifest import read_manifest
 
+    data = Path(data)
     manifest = read_manifest(data / "release")
     by_name: dict[str, list[str]] = {}
     for path in manifest.tables:

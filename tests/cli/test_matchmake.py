@@ -61,7 +61,7 @@ def test_entrants_that_never_played_are_seated(
         (["setting=nowhere"], "is not one of"),
         (["pool=everybody"], "is not one of models, scripted"),
         (["entrants=stranger"], "is not one of candid, guarded, oversharer"),
-        (["seats=3"], "seats=3: is neither an option nor a file; did you mean teams?"),
+        (["seats=3"], "seats=3: is neither an option nor a file"),
     ],
 )
 def test_what_does_not_fit_is_one_line(

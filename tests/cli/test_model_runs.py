@@ -279,7 +279,7 @@ def test_summary_says_why_games_were_cut_short(command: Command, tmp_path: Path)
     nobody = ("model.name=none", "model.api_base=http://127.0.0.1:9/v1", "model.max_attempts=1")
     ended = command("teams=[my-model]", *nobody, *FEW, f"out={tmp_path / 'run'}")
 
-    assert ended.status == 0
-    _, reasons = ended.out.split("the same command goes on from there:\n")
+    assert ended.status == 3
+    _, reasons = ended.out.split("the same command plays them again:\n")
     assert reasons.startswith("  3 by provider_fault: model my-model: ")
     assert reasons.splitlines()[1].startswith("Traces ")
