@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from calbench.cli import Status
+from calbench.cli.status import Status
 from calbench.errors import OutputError
 from calbench.files import printable, read_bytes, write_atomically
 from calbench.metrics.speech.lines import audited_line

@@ -18,7 +18,7 @@ from calbench.analysis.comparison import COMPARISON_TABLES, Comparison, compare_
 from calbench.analysis.measures import MEASURE_BY_NAME
 from calbench.analysis.scoring import measure_games
 from calbench.analysis.tables.registry import write_frames
-from calbench.cli import Status
+from calbench.cli.status import Status
 from calbench.cli.tables import new_table, show
 from calbench.cli.words import Words, names
 from calbench.config.composition import compose

@@ -22,8 +22,8 @@ from calbench.agents.budget import (
 )
 from calbench.agents.completion import CallSite, ChatMessage, Completer, Completion, Request
 from calbench.agents.scripted import scripted_speaker
-from calbench.cli import Status
 from calbench.cli.jobs import for_each_job
+from calbench.cli.status import Status
 from calbench.cli.tables import new_table, show
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec

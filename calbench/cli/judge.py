@@ -23,7 +23,7 @@ from calbench.agents.provider import Transport
 from calbench.agents.sources import Source, Tally, open_completer
 from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.settings import Settings
-from calbench.cli import Status
+from calbench.cli.status import Status
 from calbench.cli.tables import new_table, show
 from calbench.cli.words import Words
 from calbench.config.composition import compose

@@ -1,26 +1,30 @@
 """Where ``calbench`` begins and ends: with a status, and quietly when it is stopped.
 
-What is imported at the top is light, so that Ctrl-C is answered from the beginning.
+Nothing is imported before Ctrl-C has its answer: the first tenth of a second is imports.
 """
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
-
-from calbench.cli import Status
-from calbench.console import ending_on_interrupt, say, say_error
-from calbench.errors import CalbenchError, StoppedError
 
 STOPPED = "Stopped before anything was done; the same command starts again"
 
 
 def main() -> None:
     """Answer the command line and end the process with a status."""
+    signal.signal(signal.SIGINT, _stop)
     sys.exit(answer(sys.argv[1:]))
+
+
+def _stop(_signal: int, _frame: object) -> None:
+    os.write(sys.stderr.fileno(), f"{STOPPED}\n".encode())
+    os._exit(130)
 
 
 def answer(arguments: Sequence[str]) -> int:
     """Answer the arguments of a command line; return the exit status."""
+    from calbench.console import ending_on_interrupt
 
     def invoked() -> int:
         from calbench.cli.program import invoke
@@ -33,6 +37,10 @@ def answer(arguments: Sequence[str]) -> int:
 
 def status_of(command: Callable[[], int]) -> int:
     """Run a command; return its status, or the one of its error, which is said in one line."""
+    from calbench.cli.status import Status
+    from calbench.console import say, say_error
+    from calbench.errors import CalbenchError, StoppedError
+
     try:
         status = command()
         sys.stdout.flush()

@@ -10,8 +10,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem, shell_complete
 
-from calbench.cli import Status, program_name
 from calbench.cli.completion import KEY_BY_GROUP, completed_override, completed_word
+from calbench.cli.status import Status, program_name
 from calbench.cli.words import Key
 from calbench.config.groups import among, described, known_names
 from calbench.errors import ConfigError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import orjson
 
-from calbench.cli import Status
+from calbench.cli.status import Status
 from calbench.release.proof import Folders, Proof, prove
 
 DATA = Path("data")

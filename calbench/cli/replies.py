@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from calbench.agents.shards import merge_into, open_replies
-from calbench.cli import Status
+from calbench.cli.status import Status
 
 
 def merge_all(into: Path, sources: Sequence[Path]) -> int:

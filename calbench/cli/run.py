@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rich.table import Table
 
-from calbench.cli import Status, program_name
 from calbench.cli.jobs import for_each_job
+from calbench.cli.status import Status, program_name
 from calbench.cli.tables import new_table, show
 from calbench.config.spec import RunSpec
 from calbench.files import printable, shorten

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from calbench.agents.scripted import STYLES
-from calbench.cli import Status
+from calbench.cli.status import Status
 from calbench.console import progress, say
 from calbench.domain.rules import RULES_VERSION
 from calbench.engine.drivers import compare_events, replay, run, run_async

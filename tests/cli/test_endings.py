@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from calbench.cli import Status
 from calbench.cli.main import status_of
+from calbench.cli.status import Status
 from calbench.errors import ConfigError, StoppedError
 from tests.cli.conftest import Command
 from tests.cli.runs import REPO, SMALL, environment, python
