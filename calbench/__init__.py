@@ -8,7 +8,6 @@ versions.
 """
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from calbench.version import PACKAGE_VERSION
 
@@ -25,6 +24,7 @@ for _name, _value in {
 }.items():
     os.environ.setdefault(_name, _value)
 
+TYPE_CHECKING = False  # type checkers read it as true; `typing` would be loaded for nothing
 if TYPE_CHECKING:
     from calbench.api import load_suite, play, play_game, read_results, read_run, score_game
 
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load the public functions on first use, so that ``--help`` stays quick."""
     if name in __all__:
         from calbench import api

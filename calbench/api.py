@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from calbench import results
 from calbench.agents.prompts import PROMPT_VERSION
-from calbench.config import compose_team
+from calbench.config.players import Player, own_agents, team_of_players
+from calbench.config.teams import compose_team
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.engine.drivers import run, run_async
 from calbench.engine.outside import OutsideGame, play_outside
@@ -25,8 +25,7 @@ from calbench.files import first_problem, printable, shorten
 from calbench.metrics import game as scoring
 from calbench.metrics.game import GameScore
 from calbench.metrics.measure import MeasureSpec
-from calbench.players import Player, own_agents, team_of_players
-from calbench.results import Results
+from calbench.runs.results import Results, read_results, read_run
 from calbench.scenarios.difficulty import completed
 from calbench.scenarios.labels import LABEL_BANK
 from calbench.scenarios.models import Scenario
@@ -34,8 +33,7 @@ from calbench.scenarios.published import PUBLISHED_SUITES, published_suite
 from calbench.scenarios.storage import read_suite
 from calbench.traces.models import GameConfig, Kind, Limits, Seat, Team, Trace
 
-DATA = PUBLISHED_SUITES.parents[1]
-"""The folder of published and computed data of this checkout."""
+__all__ = ["Results", "load_suite", "play", "play_game", "read_results", "read_run", "score_game"]
 
 
 def load_suite(
@@ -229,31 +227,3 @@ def _limits(limits: Limits | Mapping[str, Any] | None) -> Limits:
 def score_game(trace: Trace, *, measure: MeasureSpec | None = None) -> GameScore:
     """Measure one game: success, cost, talk, fairness and privacy of every agent."""
     return scoring.score_game(trace, measure=measure or MeasureSpec())
-
-
-def read_run(path: str | os.PathLike[str]) -> Results:
-    """Read a run: its tables, games, messages and events as pandas frames.
-
-    Args:
-        path: the folder of a run, or that of its tables or of its traces alone.
-
-    Raises:
-        FileError: there is no such folder, or nothing in it is known.
-    """
-    return results.read_run(Path(path))
-
-
-def read_results(data: str | os.PathLike[str] = DATA) -> Results:
-    """Read the published numbers as pandas frames.
-
-    A table of experiments has the rows of all of them, with ``experiment`` in front; one over
-    several experiments is called ``summary/...``. Messages and events are read from the traces,
-    which ``dvc repro`` plays.
-
-    Args:
-        data: the folder ``data`` of a checkout.
-
-    Raises:
-        FileError: what is published cannot be read.
-    """
-    return results.read_results(Path(data))

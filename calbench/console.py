@@ -12,9 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn, Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 from calbench.errors import AgentError, CalbenchError
 from calbench.files import printable
 
@@ -46,6 +43,16 @@ def progress(task: str, total: int, done: int = 0) -> Iterator[Ticker]:
 
 
 def _bar(task: str, total: int, done: int) -> Iterator[Ticker]:
+    # Only a terminal waits for this library.
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

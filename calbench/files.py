@@ -5,10 +5,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING
 
 from calbench.errors import FileError, OutputError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -60,7 +62,7 @@ _BRANCH = re.compile(r"(constrained-)?(bool|float|int|str)|.*\[.*\]")
 """What pydantic puts into the place of a problem for each type that a value might have."""
 
 
-def first_problem(error: ValidationError) -> str:
+def first_problem(error: "ValidationError") -> str:
     """Return the first problem of a validation as ``field: what is wrong``, on one line.
 
     Of the types that a value might have, the one that fits furthest says what is wrong.

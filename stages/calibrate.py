@@ -3,7 +3,7 @@
 import shutil
 
 from calbench.analysis.scoring import facts_of, measure_games
-from calbench.config import RunSpec
+from calbench.config.spec import RunSpec
 from calbench.console import progress
 from calbench.engine.batch import plan_jobs
 from calbench.engine.pool import workers

@@ -1,6 +1,6 @@
 """Suite parameters -> data/suites/<experiment>.jsonl."""
 
-from calbench.config import RunSpec
+from calbench.config.spec import RunSpec
 from calbench.console import progress
 from calbench.engine.pool import workers
 from calbench.scenarios.storage import write_suite

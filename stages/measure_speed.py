@@ -8,7 +8,7 @@ import gc
 import time
 from collections.abc import Sequence
 
-from calbench.config import read_params
+from calbench.config.spec import read_params
 from calbench.console import say
 from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from calbench.config import RunSpec, read_params
+from calbench.config.spec import RunSpec, read_params
 from calbench.console import say_error
 from calbench.errors import CalbenchError
 

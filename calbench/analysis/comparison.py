@@ -57,7 +57,7 @@ COMPARISON_TABLES: Mapping[str, tuple[Column, ...]] = {
     "differences.csv": DIFFERENCES,
     "contributions.csv": CONTRIBUTIONS,
 }
-"""What ``python -m calbench.compare`` writes; not part of a run's tables."""
+"""What ``calbench compare`` writes; not part of a run's tables."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,10 +22,9 @@ from calbench.facts.messages import MESSAGES
 from calbench.facts.reflections import REFLECTIONS
 from calbench.facts.speech import AUDITS
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
-from calbench.memory import no_collection
 from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache
-from calbench.traces.storage import TraceReader
+from calbench.traces.storage import TraceReader, no_collection
 
 GAMES_PER_TASK = 20
 """Most games handed to a worker at once [C]: large enough that hand-over does not show."""

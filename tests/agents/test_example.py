@@ -5,19 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from calbench import load_suite, play_game, score_game
+from calbench.api import load_suite
+from calbench.api import play_game
+from calbench import score_game
 from calbench.agents import example
 from calbench.agents.example import Announcer
-from calbench.config import compose
+from calbench.cli.verify import verify_trace
+from calbench.config.composition import compose
 from calbench.domain.actions import Turn
 from calbench.domain.observations import Observation
 from calbench.errors import AgentError, ConfigError
-from calbench.run import execute
+from calbench.runs.play import execute
 from calbench.scenarios.storage import write_suite
 from calbench.traces.events import DmSent, ReplyNote
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
-from calbench.verify import verify_trace
 from tests.factories import make_scenario
 
 SCENARIO = make_scenario(["E..B", ".E.E", "..EE"], [(0, 1, 2), (1, 2)])

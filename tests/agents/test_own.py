@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from calbench import play_game
+from calbench.api import play_game
 from calbench.agents.own import OwnAgent
 from calbench.domain.actions import Action, DirectMessage, Reschedule, Schedule, Turn
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot

@@ -14,7 +14,7 @@ from calbench.analysis.ratings.pools import ALL, RATINGS
 from calbench.analysis.ratings.scopes import Scope
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
-from calbench.config import compose
+from calbench.config.composition import compose
 from calbench.metrics.game import GameScore
 from calbench.stats.spec import AnalysisSpec, RatingSpec
 from tests.analysis.rated_games import (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench import load_suite
+from calbench.api import load_suite
 from calbench.errors import ConfigError, FileError
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite

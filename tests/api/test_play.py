@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from calbench import play, play_game
+from calbench import play
+from calbench.api import play_game
 from calbench.agents.example import Announcer
+from calbench.cli.verify import verify_trace
 from calbench.domain.actions import DirectMessage, Turn
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Text
@@ -20,7 +22,6 @@ from calbench.protocols.imap import Imap
 from calbench.traces.events import AgentRegistered, GameHalted, Reflection, TurnEnd
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes
-from calbench.verify import verify_trace
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario
 

@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 
-from calbench import play_game, score_game
+from calbench.api import play_game
+from calbench import score_game
 from calbench.agents.example import Announcer
+from calbench.cli.verify import verify_trace
+from calbench.config.groups import known_names
+from calbench.config.players import Player
 from calbench.domain.actions import Turn
 from calbench.domain.observations import Observation
 from calbench.errors import ConfigError
-from calbench.players import Player
 from calbench.protocols.imap import Imap
-from calbench.teams import known_names
 from calbench.traces.models import Limits, Trace
 from calbench.traces.storage import trace_bytes
-from calbench.verify import verify_trace
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario
 

@@ -9,16 +9,18 @@ from typing import Any
 
 import pytest
 
-from calbench import load_suite, play_game, score_game
+from calbench.api import load_suite
+from calbench.api import play_game
+from calbench import score_game
 from calbench.agents.example import Announcer
+from calbench.cli.verify import verify_file, verify_trace
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.observations import Observation
 from calbench.errors import ConfigError
 from calbench.metrics.game import GameScore
 from calbench.scenarios.storage import write_suite
 from calbench.traces.storage import read_trace, write_trace
-from calbench.verify import verify_file, verify_trace
-from tests.commands.runs import REPO, python
+from tests.cli.runs import REPO, python
 from tests.factories import make_scenario
 
 

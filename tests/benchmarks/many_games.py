@@ -16,7 +16,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from calbench.agents.completer import CallSite, Completer
-from calbench.config import RunSpec, compose
+from calbench.config.spec import RunSpec
+from calbench.config.composition import compose
+from calbench.llm.prices import Prices
+from calbench.agents.completer import CallSite, Completer
+from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
+from calbench.llm.litellm_transport import ask_litellm
+from calbench.llm.model import Endpoint
+from calbench.llm.transport import Transport
+from calbench.llm.client import Source, Totals, open_completer
+from calbench.config.composition import compose
+from calbench.config.spec import RunSpec
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
 from calbench.engine.batch import Job, plan_jobs
@@ -28,9 +38,12 @@ from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import Endpoint
 from calbench.llm.prices import Prices
 from calbench.llm.transport import Transport
-from calbench.run import load_suites
-from tests.commands.recording import spoken
+from calbench.runs.play import load_suites
+from tests.cli.recording import spoken
 from tests.llm.stub_server import chat
+from calbench.runs.play import load_suites
+from tests.llm.stub_server import chat
+from tests.cli.recording import spoken
 
 DELAY_S = 0.2
 

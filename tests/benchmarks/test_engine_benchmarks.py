@@ -12,16 +12,16 @@ from collections.abc import Iterator
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from calbench.cli.verify import verify_trace
+from calbench.config.groups import preset
 from calbench.engine.drivers import replay, run
 from calbench.engine.seating import seat_policies
 from calbench.scenarios.difficulty import completed
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario
-from calbench.teams import protocol_preset
 from calbench.traces.models import GameConfig, Seat, Team, Trace
 from calbench.traces.storage import trace_bytes
-from calbench.verify import verify_trace
 from tests.engine.scripts import game_config
 
 TOPOLOGIES = [(5, 3, 5, 16), (20, 3, 20, 64)]
@@ -98,13 +98,13 @@ def test_sd_map_plays_games_with_events_and_no_file(
 
 
 @every_topology
-@pytest.mark.parametrize("preset", ["dsm-private", "dsm-welfare"])
+@pytest.mark.parametrize("name", ["dsm-private", "dsm-welfare"])
 def test_dsm_plays_games_with_events_and_no_file(
-    benchmark: BenchmarkFixture, preset: str, topology: tuple[int, int, int, int]
+    benchmark: BenchmarkFixture, name: str, topology: tuple[int, int, int, int]
 ) -> None:
     """Goal: 900 (private) and 450 (welfare) games a second of five agents, 90 and 60 of twenty."""
     scenarios = sampled(topology, 45 if topology[0] == 5 else 5)
-    team = Team(team_id=preset, seats=(Seat(**protocol_preset(preset)),))
+    team = Team(team_id=name, seats=(Seat(**preset("protocol", name)),))
     events = benchmark(play_each, scenarios, CONFIG.model_copy(update={"team": team}))
     assert events > 10 * topology[2] * len(scenarios)
     report_rate(benchmark, "games", len(scenarios))

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from calbench.config import compose
+from calbench.config.composition import compose
+from calbench.config.groups import known_names, preset
 from calbench.engine.seating import seat_policies
 from calbench.errors import ConfigError
 from calbench.protocols.dsm.settings import DsmSettings
 from calbench.protocols.registry import POLICIES
-from calbench.teams import known_names, protocol_preset
 from calbench.traces.models import Seat, Team
 
 # Table 9 of the paper; "exhaustive search: no" is a single batch.
@@ -43,7 +43,7 @@ def teams(*overrides: str) -> tuple[Team, ...]:
 
 @pytest.mark.parametrize("name", known_names("protocol"))
 def test_every_preset_can_be_seated(name: str) -> None:
-    seat = Seat(**protocol_preset(name))
+    seat = Seat(**preset("protocol", name))
     assert seat.player in POLICIES
     assert len(seat_policies(Team(team_id=name, seats=(seat,)), 5)) == 5
 

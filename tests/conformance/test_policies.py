@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calbench.config.groups import known_names, preset
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.ids import MeetingId, Slot
 from calbench.domain.messages import (
@@ -42,7 +43,6 @@ from calbench.engine.seating import team_of
 from calbench.protocols.base import Policy, own_meeting
 from calbench.protocols.registry import POLICIES, build_policy
 from calbench.scenarios.models import Scenario
-from calbench.teams import known_names, protocol_preset
 from calbench.traces.events import (
     BatchRejected,
     InvalidToolCall,
@@ -96,7 +96,7 @@ PROMISES: dict[str, Promise] = {
     "silent": Promise((), sweeps=1),
 }
 
-PRESETS = {name: Seat(**protocol_preset(name)) for name in known_names("protocol")}
+PRESETS = {name: Seat(**preset("protocol", name)) for name in known_names("protocol")}
 """Policies with the settings of ``conf/protocol``: they replace the bare policy."""
 
 NAMES = [*(set(POLICIES) - {seat.player for seat in PRESETS.values()}), *PRESETS]

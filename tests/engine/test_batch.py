@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from calbench.cli.verify import verify_file
 from calbench.engine.batch import Job, Played, plan_jobs, play_job, play_jobs, unfinished
 from calbench.errors import OutputError
 from calbench.traces.models import GameConfig, Limits, Seat, Team
 from calbench.traces.storage import read_trace
-from calbench.verify import verify_file
 from tests.engine.scripts import game_config
 from tests.factories import make_scenario
 

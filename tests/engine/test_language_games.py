@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from calbench.cli.verify import verify_trace
 from calbench.domain.ids import ItemId
 from calbench.domain.observations import Phase
 from calbench.domain.replies import Unreadable
@@ -22,7 +23,6 @@ from calbench.traces.events import (
 )
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace, trace_bytes, write_trace
-from calbench.verify import verify_trace
 from tests.engine.scripts import Ask, altered, book, decide, dm, talk, volunteer
 from tests.engine.speakers import (
     SCENARIO,

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from calbench.config import compose, read_params, write_params
+from calbench.config.composition import compose
+from calbench.config.spec import read_params, write_params
 from calbench.domain.ids import AgentId
 from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies, team_of

@@ -3,11 +3,11 @@
 import asyncio
 from pathlib import Path
 
+from calbench.config.groups import known_names, preset
 from calbench.domain.messages import CHANNELS
 from calbench.engine.drivers import run, run_async
 from calbench.engine.seating import seat_agents, seat_policies, team_of
 from calbench.scenarios.models import Scenario
-from calbench.teams import known_names, protocol_preset
 from calbench.traces.models import GameConfig, Limits, Seat, Team
 from calbench.traces.storage import trace_bytes
 from tests.factories import make_scenario
@@ -89,4 +89,4 @@ def _team(name: str) -> Team:
     """Return a preset in every seat, or the player of that name."""
     if name not in known_names("protocol"):
         return team_of(name)
-    return Team(team_id=name, seats=(Seat(**protocol_preset(name)),))
+    return Team(team_id=name, seats=(Seat(**preset("protocol", name)),))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from calbench.release.manifest import Digests, read_manifest
-from tests.commands.runs import REPO
+from tests.cli.runs import REPO
 from tests.guard.hashing import of_pages, of_tables, short
 
 HERE = Path(__file__).parent

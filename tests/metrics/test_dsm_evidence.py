@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from calbench.config.groups import preset
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import (
     MeetingMove,
@@ -16,7 +17,6 @@ from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
 from calbench.metrics.privacy.loss import privacy_loss, round_beliefs
 from calbench.scenarios.models import Scenario
-from calbench.teams import protocol_preset
 from calbench.traces.events import DmSent
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
 from tests.benchmarks.test_engine_benchmarks import sampled
@@ -115,8 +115,8 @@ def test_automatic_scores_of_outsiders_count() -> None:
     assert list(loss.participant_pairs_by_agent) == [0, 0, 0]
 
 
-def played(scenario: Scenario, preset: str) -> Trace:
-    team = Team(team_id=preset, seats=(Seat(**protocol_preset(preset)),))
+def played(scenario: Scenario, name: str) -> Trace:
+    team = Team(team_id=name, seats=(Seat(**preset("protocol", name)),))
     config = GameConfig(team=team, channels=("dm",), limits=Limits())
     return run(scenario, config, seat_policies(team, scenario.num_agents))
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runs import REPO, SMALL, python
+from tests.cli.runs import REPO, SMALL, python
 
 pytestmark = pytest.mark.heavy
 
@@ -408,7 +408,9 @@ def test_measure_and_table_stand_on_the_pages(followed: Followed) -> None:
 
 
 def test_facts_that_leave_talk_out_leave_out_the_table(followed: Followed) -> None:
-    ended = python("-m", "calbench.rescore", "run", "out=scores", "facts=scores", cwd=followed.root)
+    ended = python(
+        "-m", "calbench", "rescore", "run", "out=scores", "facts=scores", cwd=followed.root
+    )
     assert ended.status == 0, ended.err
     assert not (followed.root / "scores" / "batches.csv").exists()
     assert (followed.root / "scores" / "leaderboard.csv").is_file()
@@ -416,7 +418,7 @@ def test_facts_that_leave_talk_out_leave_out_the_table(followed: Followed) -> No
 
 def test_measure_is_known_to_the_comparison_of_runs(followed: Followed) -> None:
     ended = python(
-        *("-m", "calbench.compare", "run", "run", "a=imap", "b=sd-map", "measure=moves"),
+        *("-m", "calbench", "compare", "run", "run", "a=imap", "b=sd-map", "measure=moves"),
         cwd=followed.root,
     )
     assert ended.status == 0, ended.err

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from calbench.config.groups import known_names
 from calbench.release.copies import (
     is_copied,
     read_suite_copy,
@@ -25,8 +26,7 @@ from calbench.release.manifest import (
     versions,
 )
 from calbench.release.writer import README
-from calbench.teams import known_names
-from tests.commands.runs import REPO, files
+from tests.cli.runs import REPO, files
 
 RELEASE = REPO / "data" / "release"
 

@@ -15,7 +15,8 @@ from collections.abc import Collection, Iterator
 
 import pytest
 
-from calbench.config import compose
+from calbench.config.composition import compose
+from calbench.config.groups import preset
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import PlanDecision, Scores
 from calbench.domain.randomness import stream
@@ -23,7 +24,6 @@ from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.suites import build_suite
-from calbench.teams import protocol_preset
 from calbench.traces.events import (
     BatchApplied,
     DecideStart,
@@ -35,7 +35,7 @@ from calbench.traces.events import (
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
 from tests.factories import make_scenario
 
-WELFARE = Team(team_id="dsm-welfare", seats=(Seat(**protocol_preset("dsm-welfare")),))
+WELFARE = Team(team_id="dsm-welfare", seats=(Seat(**preset("protocol", "dsm-welfare")),))
 
 
 def played(scenario: Scenario, cap: int = 15) -> Trace:

@@ -3,6 +3,7 @@
 import pytest
 
 from calbench.api import play_game, score_game
+from calbench.cli.verify import verify_trace
 from calbench.domain.actions import PASS, SealedReport, Turn
 from calbench.domain.calendars import HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
@@ -21,7 +22,6 @@ from calbench.traces.events import (
 )
 from calbench.traces.models import Limits, Trace
 from calbench.traces.storage import trace_bytes
-from calbench.verify import verify_trace
 from tests.engine.scripts import book, move
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from calbench.api import play_game
+from calbench.cli.verify import verify_trace
 from calbench.domain.actions import PASS, DirectMessage, Turn
 from calbench.domain.calendars import HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
@@ -22,7 +23,6 @@ from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, Event, Resolution, TurnStart
 from calbench.traces.models import GameConfig, Limits, Trace
 from calbench.traces.storage import trace_bytes
-from calbench.verify import verify_trace
 from tests.engine.scripts import book, move
 from tests.protocols.observations import message, observation
 from tests.protocols.secure_sums import INF, drawn, messages, play, sent

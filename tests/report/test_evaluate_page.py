@@ -4,14 +4,15 @@ import re
 
 import pytest
 
-from calbench.config import compose
+from calbench.config.composition import compose
 from calbench.report.pages import PAGES, navigation
+from calbench.config.composition import compose
 from tests.report.samples import SOURCES
 
 COMMANDS = [
     found[1].split()
     for line in (SOURCES / "docs" / "evaluate.md").read_text().splitlines()
-    if (found := re.match(r"    python -m calbench (?:estimate )?(\S*=.*)", line))
+    if (found := re.match(r"    (?:python -m )?calbench(?:.estimate)? ((?:\+|\S+=|').*)", line))
     and "next.yaml" not in line
 ]
 

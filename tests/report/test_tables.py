@@ -8,7 +8,7 @@ import pytest
 
 from calbench.errors import FileError
 from calbench.report.tables import Tables
-from tests.commands.runs import REPO, python
+from tests.cli.runs import REPO, python
 from tests.report.sample_site import SampleSite
 
 TABLE = "team,setting,games\nimap,uniform,045\nimap,varied,\n\nsilent,uniform,1e3\n"

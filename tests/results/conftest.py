@@ -7,7 +7,7 @@ import pytest
 
 from calbench.analysis.summary import Runs, RunTables, write_summary
 from calbench.release.writer import write_release
-from tests.commands.conftest import finished, scenarios, suite
+from tests.cli.conftest import finished, scenarios, suite
 
 __all__ = ["data", "finished", "scenarios", "suite"]
 

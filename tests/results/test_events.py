@@ -8,9 +8,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from calbench import play_game, read_run
+from calbench.api import play_game
+from calbench.runs.results import read_run
+from calbench.config.players import Player
 from calbench.errors import FileError
-from calbench.players import Player
 from calbench.traces.storage import write_trace
 from tests.factories import make_scenario
 

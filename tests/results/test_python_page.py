@@ -13,7 +13,7 @@ import calbench
 from calbench.release.manifest import read_manifest
 from calbench.scenarios.storage import write_suite
 from calbench.traces.models import Trace
-from tests.commands.runs import REPO
+from tests.cli.runs import REPO
 from tests.factories import make_scenario
 
 PAGE = (REPO / "site" / "docs" / "python.md").read_text()

@@ -7,14 +7,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calbench import read_results, read_run
+from calbench.runs.results import read_results
+from calbench.runs.results import read_run
 from calbench.analysis.tables import TABLES
 from calbench.errors import CalbenchError, ConfigError, FileError
 from calbench.facts.columns import Column
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.release.manifest import read_manifest
-from calbench.results import Results
-from tests.commands.runs import REPO, python
+from calbench.runs.results import Results
+from tests.cli.runs import REPO, python
 
 DTYPES = {
     "text": "str",
@@ -279,7 +280,7 @@ def test_release_of_this_checkout_reads_whole() -> None:
 LAZY = """
 import sys
 import calbench
-import calbench.results
+import calbench.runs.results
 from calbench import play, play_game, read_results, read_run
 print(sorted({"pandas", "pyarrow", "numpy"} & set(sys.modules)))
 read_run(sys.argv[1]).messages()

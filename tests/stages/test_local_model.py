@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from calbench.config import RepliesSpec, RunSpec, compose
+from calbench.config.composition import compose
+from calbench.config.spec import RepliesSpec, RunSpec
 from calbench.errors import ConfigError
 from calbench.scenarios.storage import read_suite, write_suite
 from calbench.traces.events import DecideEnd, ReplyNote, TurnEnd
@@ -13,7 +14,7 @@ from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 from stages.local_model import find_model, serving
 from stages.record_local import asking, play
-from tests.commands.runs import REPO
+from tests.cli.runs import REPO
 
 pytestmark = pytest.mark.local_llm
 

@@ -8,8 +8,8 @@ import grimp
 import pytest
 import yaml
 
-from calbench.teams import known_names
-from tests.commands.runs import REPO
+from calbench.config.groups import known_names
+from tests.cli.runs import REPO
 
 STAGES: dict[str, dict[str, Any]] = yaml.safe_load((REPO / "dvc.yaml").read_text())["stages"]
 
@@ -22,8 +22,7 @@ TYPES_OF_PARAMETERS = (
 """What `compose` writes by; the others depend on what it wrote, key by key."""
 
 UNLISTED_EVERYWHERE = {
-    "calbench/config.py": "hands over parameters, on which stages depend key by key",
-    "calbench/teams.py": "makes parameters, which `compose` writes",
+    "calbench/config": "hands over parameters, on which stages depend key by key",
     "calbench/console.py": "says what is done, and changes nothing of it",
     "calbench/errors.py": "is for what does not come to pass",
     "calbench/files.py": "stores bytes that others made",
@@ -72,7 +71,6 @@ UNLISTED = {
             "calbench/domain",
             "calbench/engine",
             "calbench/llm",
-            "calbench/memory.py",
             "calbench/oracle",
             "calbench/protocols",
             "calbench/scenarios",
@@ -87,7 +85,6 @@ UNLISTED = {
             "calbench/engine",
             "calbench/facts",
             "calbench/llm",
-            "calbench/memory.py",
             "calbench/metrics",
             "calbench/oracle",
             "calbench/protocols",
@@ -103,7 +100,6 @@ UNLISTED = {
             "calbench/domain",
             "calbench/engine",
             "calbench/llm",
-            "calbench/memory.py",
             "calbench/metrics",
             "calbench/oracle",
             "calbench/protocols",
@@ -156,8 +152,7 @@ def unlisted(stage: str, imports: grimp.ImportGraph) -> list[str]:
     modules = {f"stages.{stage}", *imports.find_upstream_modules(f"stages.{stage}")}
     reasons = [*UNLISTED_EVERYWHERE, *UNLISTED[stage]]
     if stage == "compose":
-        reasons.remove("calbench/config.py")
-        reasons.remove("calbench/teams.py")
+        reasons.remove("calbench/config")
     else:
         reasons += TYPES_OF_PARAMETERS
     covered = names(stage, "deps") + reasons
@@ -233,7 +228,7 @@ def test_no_output_of_a_stage_is_in_git() -> None:
 
 
 def test_parameters_are_named_by_the_keys_that_compose_writes(imports: grimp.ImportGraph) -> None:
-    from calbench.config import RunSpec
+    from calbench.config.spec import RunSpec
 
     keys = {
         key

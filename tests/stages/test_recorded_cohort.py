@@ -5,15 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from calbench.config import RunSpec, compose
+from calbench.config.spec import RunSpec
+from calbench.config.composition import compose
+from calbench.llm.replies.shards import open_replies
+from calbench.cli.verify import main as verify
+from calbench.config.composition import compose
+from calbench.config.spec import RunSpec
 from calbench.errors import ConfigError, ReplayMissError
 from calbench.llm.replies.shards import open_replies
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
-from calbench.verify import main as verify
 from stages.local_model import MODEL_SHA256, PYTHON, find_model
 from stages.record_local import play
-from tests.commands.runs import REPO
+from tests.cli.runs import REPO
 
 COHORT = REPO / "data" / "cohorts" / "smollm2"
 
@@ -41,7 +45,7 @@ def test_cohort_replays_to_the_same_bytes(played: Path, tmp_path: Path) -> None:
 
 
 def test_games_of_the_cohort_verify(played: Path) -> None:
-    assert verify([str(played)]) == 0
+    assert verify([played]) == 0
 
 
 def test_games_use_every_recorded_reply_and_no_other(played: Path) -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from calbench.analysis.scoring import facts_of
-from calbench.config import RunSpec, compose, read_params, write_params
+from calbench.config.composition import compose
+from calbench.config.spec import RunSpec, read_params, write_params
 from calbench.facts.games import SCORES
-from calbench.run import execute
+from calbench.runs.play import execute
 from calbench.scenarios.storage import read_suite
-from tests.commands.runs import REPO, SMALL, environment, files, python
+from tests.cli.runs import REPO, SMALL, environment, files, python
 
 pytestmark = pytest.mark.heavy
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from calbench.analysis.scoring import mapped
-from calbench.memory import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
 from calbench.report.escape import plain_script
@@ -26,6 +25,7 @@ from calbench.report.games.search import WordIndex, words_of
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Trace
+from calbench.traces.storage import no_collection
 
 GAMES_PER_TASK = 40
 """About so many games are handed to a worker at once [C]."""

@@ -1,7 +1,7 @@
 """Page data of the trace browser: one file a game, one a scenario, and an index of all.
 
 Events keep their place in the trace's list, so an address on the site and a message of
-``calbench.verify`` mean the same event. What the browser can derive is left out: calendars
+``calbench verify`` mean the same event. What the browser can derive is left out: calendars
 at each question (they follow from the batches), actions of a turn (they reappear as
 messages, refusals and batches). Prompts, which are most of a language game, stand in a file of
 their own that is read when somebody asks for one.

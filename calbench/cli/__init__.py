@@ -1,0 +1,1 @@
+"""The command ``calbench``: one door, a module for each subcommand."""

@@ -1,0 +1,34 @@
+"""``calbench audit``: the message audits on anyone's messages."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from calbench.cli.status import Status
+from calbench.errors import OutputError
+from calbench.files import printable, read_bytes, write_atomically
+from calbench.metrics.speech.audit_lines import audited_line
+
+
+def main(messages: Path, out: Path | None) -> int:
+    """Audit a file of messages; nothing is written unless every line was read."""
+    found = b"".join(audited(messages))
+    if out is None:
+        sys.stdout.write(found.decode())
+    elif out.is_dir() or out.resolve() == messages.resolve():
+        raise OutputError(f"{out}: is a folder or the file of messages itself; name another file")
+    else:
+        write_atomically(out, found)
+    return Status.DONE
+
+
+def audited(path: Path) -> Iterator[bytes]:
+    """Yield the audited lines of a file; empty lines are passed over.
+
+    Raises:
+        FileError: naming the file, the line and what is wrong with it.
+    """
+    shown = printable(str(path))
+    for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
+        if line.strip():
+            yield audited_line(line, f"{shown}, line {number}")

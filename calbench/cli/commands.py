@@ -1,0 +1,328 @@
+"""Every command with its arguments and its help; what it does is in the module of its name."""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from calbench import __version__
+from calbench.cli.completion import completed_override
+from calbench.cli.program import RAW, RUN, Keyed, Overriding, Program, Subcommands
+from calbench.cli.words import Key, read_words
+from calbench.errors import ConfigError
+
+JOBS = Key("jobs=N", "processes (1)", is_setting=True)
+
+SETTINGS = (
+    Key("measure.KEY=VALUE", "settings of the metrics, e.g. measure.vps_floor=5", is_setting=True),
+    Key("analysis=NAME", "settings of the estimates, from conf/analysis", is_setting=True),
+    Key("analysis.KEY=VALUE", "or one by one: analysis.bootstrap_resamples=2000", is_setting=True),
+)
+"""Settings of the commands that measure anew."""
+
+
+def _show_versions(ctx: click.Context, _param: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not ctx.resilient_parsing:
+        from calbench.domain.rules import RULES_VERSION
+        from calbench.metrics.measure import METRICS_VERSION
+        from calbench.scenarios.models import SCHEMA_VERSION
+        from calbench.traces.models import TRACE_SCHEMA_VERSION
+
+        click.echo(
+            f"calbench {__version__} (suite schema {SCHEMA_VERSION}, trace schema "
+            f"{TRACE_SCHEMA_VERSION}, rules {RULES_VERSION}, metrics {METRICS_VERSION})"
+        )
+        ctx.exit()
+
+
+versions = click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_versions,
+    help="Versions of the package, its file formats and rules.",
+)
+
+
+ABOUT = """Play a suite with teams, and measure what came of it.
+
+Without arguments: a taste of a few seconds. Results go to build/runs/EXPERIMENT.
+
+\b
+  calbench +experiment=varied
+  calbench +experiment=varied 'teams=[imap,tell-all]' out=DIR
+  calbench suite.path=FILE.jsonl 'teams=[imap]' limits.max_turns_per_round=4 out=DIR
+  calbench +experiment=uniform 'teams=[my-model]' model.name=NAME model.api_base=URL
+"""
+
+
+@click.group(
+    cls=Program,
+    help=ABOUT,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@versions
+def program() -> None:
+    """Hold the subcommands."""
+
+
+def _completed(
+    ctx: click.Context, _param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    return completed_override(incomplete, ctx.params.get("overrides") or ())
+
+
+def hydra_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Declare the options that Hydra answers, so that they are checked and completed."""
+    infos = click.Choice(["all", "config", "defaults", "defaults-tree", "plugins", "searchpath"])
+    for option in reversed(
+        (
+            click.option("-m", "--multirun", is_flag=True, help="A run for each value of key=a,b."),
+            click.option(
+                *("-c", "--cfg"),
+                type=click.Choice(["job", "hydra", "all"]),
+                help="Print the composed configuration and stop.",
+            ),
+            click.option("--resolve", is_flag=True, help="With --cfg: resolve interpolations."),
+            click.option("-p", "--package", help="With --cfg: only this part."),
+            click.option("-cd", "--config-dir", help="A folder of more configuration."),
+            click.option("-i", "--info", is_flag=False, flag_value="all", type=infos, hidden=True),
+            click.option("-cp", "--config-path", hidden=True),
+            click.option("-cn", "--config-name", hidden=True),
+            click.option("-r", "--run", is_flag=True, hidden=True),
+            click.option("--hydra-help", is_flag=True, hidden=True),
+            click.option("--experimental-rerun", hidden=True),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def _overrides(given: tuple[str, ...]) -> list[str]:
+    """Refuse a word that is no override: Hydra would speak of its grammar."""
+    from calbench.config.groups import known_names, nearest
+    from calbench.files import printable
+
+    known = {name: name for name in program.commands if name != RUN}
+    known |= {name: f"+experiment={name}" for name in known_names("experiment")}
+    for word in given:
+        if "=" not in word and not word.startswith("~"):
+            meant = [known[name] for name in nearest(word, list(known))]
+            hint = f"did you mean {' or '.join(meant)}?" if meant else "see calbench --help"
+            raise ConfigError(f"{printable(word)}: is neither a subcommand nor key=value; {hint}")
+    return list(given)
+
+
+@program.command(RUN, cls=Overriding, hidden=True)
+@click.argument("overrides", nargs=-1, shell_complete=_completed)
+@hydra_options
+@versions
+@click.pass_context
+def run(ctx: click.Context, /, overrides: tuple[str, ...], **_options: Any) -> int:
+    """Play a suite with teams."""
+    given = _overrides(overrides)
+    from calbench.cli.run import main
+
+    return main(ctx.meta[RAW], given)
+
+
+@program.command(cls=Overriding)
+@click.argument(
+    "overrides",
+    nargs=-1,
+    metavar="[+experiment=NAME] [key=value ...]",
+    shell_complete=_completed,
+)
+@hydra_options
+@click.pass_context
+def estimate(ctx: click.Context, /, overrides: tuple[str, ...], **_options: Any) -> int:
+    """Say beforehand what models will be asked, and the price.
+
+    Takes the arguments of the run. Where games of it are on disk, what they took is taken; for the
+    rest scripted speakers play a few in the models' seats. No model is asked.
+    """
+    given = _overrides(overrides)
+    from calbench.cli.estimate import main
+
+    return main(ctx.meta[RAW], given)
+
+
+@program.command()
+@click.argument(
+    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
+)
+def verify(paths: tuple[Path, ...]) -> int:
+    """Replay traces and compute every number in them anew.
+
+    PATH is a trace file, a folder of them, or a whole run. Exit status 1: one does not hold.
+    """
+    from calbench.cli.verify import main
+
+    return main(paths)
+
+
+@program.command()
+@click.option("--json", "as_json", is_flag=True, help="Everything, for programs.")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH...]")
+def prove(paths: tuple[Path, ...], as_json: bool) -> int:
+    """Compare what was computed with what is published.
+
+    Compares what `dvc repro` computed in data/ with what is published in data/release: every
+    suite, every game and every table, and names each difference. PATH: compare these alone, files
+    or folders below data, e.g. data/tables/uniform. Exit status 1: something differs, or was not
+    computed.
+    """
+    from calbench.cli.prove import main
+
+    return main(paths, as_json=as_json)
+
+
+@program.command()
+@click.argument("messages", type=click.Path(path_type=Path), metavar="MESSAGES.jsonl")
+@click.argument("out", required=False, type=click.Path(path_type=Path), metavar="[OUT]")
+def audit(messages: Path, out: Path | None) -> int:
+    """Apply the message audits to anyone's messages.
+
+    Lines {"text", "labels": [{"label_id", "private_label", "terms", "tier"}]} go in, the same
+    lines with "patterns", "own_slot" and "leaks" come out, on standard output or in OUT. "terms"
+    may be empty; "known" may list labels that everybody addressed knows.
+    """
+    from calbench.cli.audit import main
+
+    return main(messages, out)
+
+
+@program.group(cls=Subcommands, no_args_is_help=False)
+def replies() -> None:
+    """Copy and count recorded replies: export, merge, stats.
+
+    A store is an SQLite file; wherever one is read, a folder of JSON Lines will do.
+    """
+
+
+def _paths(name: str, *, many: bool = False) -> Callable[[Any], Any]:
+    metavar = f"{name.upper()}{'...' if many else ''}"
+    return click.argument(
+        name,
+        nargs=-1 if many else 1,
+        required=True,
+        type=click.Path(path_type=Path),
+        metavar=metavar,
+    )
+
+
+@replies.command()
+@_paths("store")
+@_paths("folder")
+def export(store: Path, folder: Path) -> int:
+    """Write a store as JSON Lines.
+
+    FOLDER gets sorted files, for git and archives.
+    """
+    from calbench.cli.replies import merge_all
+
+    return merge_all(folder, [store])
+
+
+@replies.command()
+@_paths("into")
+@_paths("sources", many=True)
+def merge(into: Path, sources: tuple[Path, ...]) -> int:
+    """Add replies of others.
+
+    INTO is a store (*.sqlite) or a folder of JSON Lines; what is there stays.
+    """
+    from calbench.cli.replies import merge_all
+
+    return merge_all(into, sources)
+
+
+@replies.command()
+@_paths("paths", many=True)
+def stats(paths: tuple[Path, ...]) -> int:
+    """Count replies, by model, and what they cost."""
+    from calbench.cli.replies import print_stats
+
+    return print_stats(paths)
+
+
+def _keyed(name: str, metavar: str, about: str, *keys: Key) -> None:
+    """Declare a subcommand that takes paths and ``key=value``."""
+
+    def callback(words: tuple[str, ...]) -> int:
+        read = read_words(words, keys)
+        return int(import_module(f"calbench.cli.{name}").main(read))
+
+    program.add_command(Keyed(name, metavar, keys, callback=callback, help=about))
+
+
+_keyed(
+    "rescore",
+    "TRACES... out=DIR [key=value ...]",
+    """Write all tables of games from their traces alone.
+
+    TRACES are trace files, folders of them, or folders of whole runs. The tables of a run come
+    out as the run wrote them, if the settings are those of the run.
+    """,
+    Key("out=DIR", "an empty folder, a new one, or one that holds nothing but tables"),
+    Key("teams=[imap,silent]", "order in which tables list teams; others follow by name"),
+    JOBS,
+    Key("facts=scores", "without what grows with talk", is_setting=True),
+    Key("judge=scripted", "with the tables of the scripted judge", is_setting=True),
+    Key("measure=NAME", "settings of the metrics, from conf/measure", is_setting=True),
+    *SETTINGS,
+)
+
+_keyed(
+    "compare",
+    "RUN_A RUN_B [key=value ...]",
+    """Say what changed between two runs, and in which scenarios.
+
+    Runs are folders of runs, or of traces. Teams of one name are compared, on the scenarios that
+    both played to the end.
+    """,
+    Key("a=TEAM", "compare this team of the first run ..."),
+    Key("b=TEAM", "... with this one of the second; both may be one run"),
+    Key("measure=NAME", "one measure, or several as [x,y]; all of the leaderboard unless given"),
+    Key("top=N", "scenarios named for each difference (3)"),
+    Key("out=DIR", "write differences.csv and contributions.csv there, too"),
+    JOBS,
+    *SETTINGS,
+)
+
+_keyed(
+    "judge",
+    "RUN... out=DIR [key=value ...]",
+    """Say what an outside reader learns from messages.
+
+    The audit of appendix I of the paper. RUN are folders of whole runs, folders of traces, or
+    trace files. Without a model the scripted judge answers: fixed rules, no language model, no key.
+    """,
+    Key("out=DIR", "an empty folder, a new one, or one of an earlier judge audit"),
+    Key("judge=scripted", "the default"),
+    Key("model=ID", "judge with one of conf/model, e.g. model=gemini-3.1-pro", is_setting=True),
+    Key("model.KEY=VALUE", "or with any other: model.name=NAME, model.api_base=URL", True),
+    Key("replies.mode=replay", "ask nobody (record: ask for what is missing)", is_setting=True),
+    Key("replies.path=FILE", "where replies are kept (DIR/replies.sqlite)", is_setting=True),
+    Key("budget.max_usd=N", "cap on the model's cost, earlier audits into DIR included", True),
+    Key("games_at_once=N", "games judged at the same time (16)", is_setting=True),
+    *SETTINGS,
+)
+
+_keyed(
+    "matchmake",
+    "RUN... [key=value ...]",
+    """Propose the teams to play next, from the games so far.
+
+    RUN are folders of runs, or of traces. Prints a team file; calbench 'teams=[FILE]' plays it.
+    """,
+    Key("out=FILE.yaml", "write it there instead"),
+    Key("teams=N", "teams to propose (1)"),
+    Key("pool=models|scripted", "whose ratings count; unless given, the first pool that played"),
+    Key("setting=NAME", "setting of the ratings, or all; unless given, the last one"),
+    Key("entrants=A,B", "models of conf/model, or scripted speakers, that have not played yet"),
+)

@@ -1,0 +1,216 @@
+"""``calbench compare``: what changed between two runs, and where.
+
+Runs are compared on the scenarios that both played to the end, and only where both mean the
+same scenario by a name. Everything is measured anew from the traces.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+from rich.table import Table
+
+from calbench.analysis.comparison import COMPARISON_TABLES, Comparison, compare_teams
+from calbench.analysis.measures import MEASURE_BY_NAME
+from calbench.analysis.scoring import measure_games
+from calbench.analysis.tables.registry import write_frames
+from calbench.cli.status import Status
+from calbench.cli.tables import new_table, show
+from calbench.cli.words import Words, names
+from calbench.config.composition import compose
+from calbench.config.groups import among
+from calbench.config.spec import RunSpec
+from calbench.console import progress, say
+from calbench.engine.pool import workers
+from calbench.errors import ConfigError
+from calbench.facts.frames import cast
+from calbench.facts.games import AGENTS, GAMES
+from calbench.runs.folder import check_folder
+from calbench.runs.recorded import RecordedGame, recorded_games
+
+NAMES = tuple(MEASURE_BY_NAME)
+
+PAIR = ["setting", "team_a", "team_b"]
+"""What names two teams that are compared."""
+
+KEY = [*PAIR, "measure"]
+"""What names a difference."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """One run: its games, and every seat of those that were scored."""
+
+    games: tuple[RecordedGame, ...]
+    agents: pd.DataFrame
+
+
+def main(words: Words) -> int:
+    """Print the comparison, and write it where the command line says so."""
+    if len(words.paths) != 2:
+        raise ConfigError(f"two runs are compared, {len(words.paths)} are named; see --help")
+    run_a, run_b = words.paths
+    options = words.options
+    measures = _measure_names(options["measure"]) if "measure" in options else NAMES
+    top = _count(options.get("top", "3"))
+    out = Path(options["out"]) if options.get("out") else None
+    if out is not None:
+        check_folder(out, COMPARISON_TABLES)
+    spec = compose(words.settings)
+    compared = compare_runs(run_a, run_b, spec, team_a=options.get("a"), team_b=options.get("b"))
+    if out is not None:
+        for name, frame in compared.tables.items():
+            columns = COMPARISON_TABLES[name]
+            write_frames(out / name, [cast(frame, columns)], columns)
+    show(*comparison_tables(compared, measures, top))
+    return Status.DONE
+
+
+def compare_runs(
+    run_a: Path,
+    run_b: Path,
+    spec: RunSpec,
+    *,
+    team_a: str | None = None,
+    team_b: str | None = None,
+) -> Comparison:
+    """Compare two runs by every measure, team by team and setting by setting.
+
+    Args:
+        run_a: a folder of a run or of traces.
+        run_b: the other; it may be the same where two teams are named.
+        spec: its settings of metrics and estimates, and its number of processes, count.
+        team_a: this team of the first run ...
+        team_b: ... with this one of the second; teams of one name unless given.
+
+    Raises:
+        CalbenchError: one line about what does not fit, or that nothing is in common.
+    """
+    a = _measured(run_a, spec)
+    b = a if run_a == run_b else _measured(run_b, spec)
+    pairs = _team_pairs(a, b, team_a, team_b)
+    unlike = _unlike(a, b)
+    if unlike:
+        say(f"{len(unlike)} scenarios mean something else in the two runs and are left out")
+    compared = compare_teams(_without(a, unlike), _without(b, unlike), pairs, spec.analysis)
+    if compared.differences.empty:
+        raise ConfigError(f"{run_a} and {run_b}: no scenario was played to the end in both")
+    return compared
+
+
+def _measured(run: Path, spec: RunSpec) -> _Side:
+    with workers(spec.jobs) as executor, TemporaryDirectory(prefix="calbench-") as scratch:
+        games = recorded_games([run], executor)
+        with progress("scored", len(games)) as tick:
+            facts = measure_games(
+                games, Path(scratch), spec.measure, tick, executor, (GAMES, AGENTS)
+            )
+        return _Side(tuple(games), facts.of_games("agents"))
+
+
+def _without(side: _Side, unlike: frozenset[tuple[str, str]]) -> pd.DataFrame:
+    """Return the seats of a run but for those in some scenarios."""
+    keys = zip(side.agents["setting"], side.agents["scenario_id"], strict=True)
+    return side.agents[[key not in unlike for key in keys]]
+
+
+def _unlike(a: _Side, b: _Side) -> frozenset[tuple[str, str]]:
+    """Name the scenarios that share a name and are not the same."""
+    digests_a, digests_b = (
+        {(g.head.setting, g.scenario_id): g.head.scenario_digest for g in side.games}
+        for side in (a, b)
+    )
+    return frozenset(
+        key for key in digests_a.keys() & digests_b.keys() if digests_a[key] != digests_b[key]
+    )
+
+
+def _team_pairs(
+    a: _Side, b: _Side, team_a: str | None, team_b: str | None
+) -> list[tuple[str, str]]:
+    teams_a, teams_b = (sorted({game.team_id for game in side.games}) for side in (a, b))
+    if team_a is None and team_b is None:
+        pairs = [(team, team) for team in teams_a if team in teams_b]
+        if not pairs:
+            raise ConfigError(
+                f"no team is in both runs ({', '.join(teams_a)}; {', '.join(teams_b)}); name two "
+                "with a=TEAM b=TEAM"
+            )
+        return pairs
+    first, second = team_a or team_b or "", team_b or team_a or ""
+    for key, team, teams in (("a", first, teams_a), ("b", second, teams_b)):
+        if team not in teams:
+            raise ConfigError(f"{key}={team}: there is no such team; {among(team, teams)}")
+    return [(first, second)]
+
+
+def comparison_tables(compared: Comparison, measures: Sequence[str], top: int) -> Iterator[Table]:
+    """Yield two tables for each setting and pair of teams: differences, and what drives them.
+
+    Args:
+        compared: the runs.
+        measures: names of those to show.
+        top: how many scenarios to name for each difference.
+    """
+    for (setting, team_a, team_b), rows in compared.differences.groupby(PAIR, sort=False):
+        found = rows[rows["measure"].isin(measures)].to_dict("records")
+        yield _table(
+            f"{setting}: {team_b} (B) minus {team_a} (A); * leaves out zero",
+            ("A", "B", "B - A", "interval", "scenarios"),
+            [(_title(entry), *_numbers(entry)) for entry in found],
+        )
+        driven = [(_title(entry), *_drivers(compared.contributions, entry, top)) for entry in found]
+        if top and any(len(row) > 1 for row in driven):
+            heads = ["most from", *["next"] * (max(map(len, driven)) - 2)]
+            yield _table(None, heads, [row for row in driven if len(row) > 1])
+
+
+def _title(entry: Mapping[Hashable, Any]) -> str:
+    return MEASURE_BY_NAME[entry["measure"]].title
+
+
+def _table(title: str | None, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = new_table(title, ("Measure", *heads), wraps=True)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _numbers(entry: Mapping[Hashable, Any]) -> Iterator[str]:
+    if isnan(entry["difference"]):
+        yield from ["-"] * 5
+        return
+    yield f"{entry['value_a']:.2f}"
+    yield f"{entry['value_b']:.2f}"
+    yield f"{entry['difference']:+.2f}"
+    low, high = entry["difference_low"], entry["difference_high"]
+    is_clear = not low <= 0 <= high
+    yield "-" if isnan(low) else f"{low:+.2f}..{high:+.2f}{' *' if is_clear else ''}"
+    yield str(int(entry["scenarios"]))
+
+
+def _drivers(contributions: pd.DataFrame, entry: Mapping[Hashable, Any], top: int) -> Iterator[str]:
+    """Yield the scenarios that add most to a difference, as many as there are up to ``top``."""
+    is_own = (contributions[KEY] == [entry[name] for name in KEY]).all(axis="columns")
+    parts = contributions[is_own & (contributions["contribution"] != 0)]
+    parts = parts.assign(size=-parts["contribution"].abs()).sort_values(["size", "scenario_id"])
+    for scenario, value in parts[["scenario_id", "contribution"]].head(top).to_numpy():
+        yield f"{scenario} {value:+.3f}"
+
+
+def _measure_names(value: str) -> tuple[str, ...]:
+    chosen = names(value)
+    for name in chosen:
+        if name not in NAMES:
+            raise ConfigError(f"measure={name}: there is none; {among(name, NAMES)}")
+    return chosen
+
+
+def _count(value: str) -> int:
+    if not value.isascii() or not value.isdigit():
+        raise ConfigError(f"top={value}: expected a whole number")
+    return int(value)

@@ -1,0 +1,221 @@
+"""``calbench estimate``: calls, tokens and price of a run, beforehand.
+
+Nobody is asked. Where games of the run stand already, what they took is taken; for the rest a
+few are played by scripted speakers in the models' seats, whose words are shorter than a
+thinking model's: the last column says what the caps on tokens allow at most.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from rich.table import Table
+
+from calbench.agents.completer import CallSite, Completer
+from calbench.agents.scripted import scripted_speaker
+from calbench.cli.jobs import for_each_job
+from calbench.cli.status import Status
+from calbench.cli.tables import new_table, show
+from calbench.config.groups import PRICES
+from calbench.config.spec import RunSpec
+from calbench.domain.ids import AgentId
+from calbench.domain.usage import Usage
+from calbench.engine.batch import Job, plan_jobs, unfinished
+from calbench.engine.drivers import run_async
+from calbench.engine.seating import seat_agents
+from calbench.errors import CalbenchError, ConfigError
+from calbench.llm.completion import ChatMessage, Completion, Request
+from calbench.llm.prices import Price, Prices, estimated_usage, read_prices, usage_bound
+from calbench.runs.play import load_suites
+from calbench.config.groups import CONF
+from calbench.config.groups import PRICES
+from calbench.engine.XX import seat_of
+from calbench.errors import ConfigError
+from calbench.runs.play import load_suites
+from calbench.traces.events import DecideEnd, Reflection, TurnEnd
+from calbench.traces.models import Trace
+from calbench.traces.storage import read_trace
+
+GAMES_SAMPLED = 3
+"""Games played or read for each team and setting, spread over the suite [C]."""
+
+STAND_IN = "candid"
+"""Who talks in a model's place: of the scripted speakers the one with most to say [C]."""
+
+NANO = 1e9
+
+
+@dataclass(slots=True)
+class Take:
+    """What calls take: a number of them, tokens, and prices in nano-dollars.
+
+    ``repeated_tokens`` are input tokens that the call before in the same thread had as well, so
+    that a provider's cache may hold them; ``nano_cached`` is the price if it holds them all,
+    ``nano_bound`` what the calls cannot exceed.
+    """
+
+    calls: float = 0
+    input_tokens: float = 0
+    repeated_tokens: float = 0
+    output_tokens: float = 0
+    nano: float = 0
+    nano_cached: float = 0
+    nano_bound: float = 0
+
+    def add(self, other: "Take", times: float = 1) -> None:
+        """Add another's numbers, this many times."""
+        for part in fields(self):
+            setattr(self, part.name, getattr(self, part.name) + times * getattr(other, part.name))
+
+
+@dataclass(slots=True)
+class Meter:
+    """A source of text that asks scripted speakers and counts what models would be sent.
+
+    Attributes:
+        prices: by model, where known.
+        take_by_player: what was counted so far.
+    """
+
+    prices: Prices
+    take_by_player: dict[str, Take] = field(default_factory=dict)
+    _speakers: dict[AgentId, Completer] = field(default_factory=dict)
+    _threads: dict[AgentId, tuple[ChatMessage, ...]] = field(default_factory=dict)
+
+    async def complete(self, request: Request, site: CallSite) -> Completion:
+        """Answer as the stand-in would, and count."""
+        agent = site.agent_id
+        if agent not in self._speakers:
+            self._speakers[agent] = scripted_speaker(STAND_IN, agent)
+        completion = await self._speakers[agent].complete(request, site)
+        usage = estimated_usage(request, completion.text)
+        before = Request(spec=request.spec, messages=self._threads.get(agent, ()))
+        repeated = estimated_usage(before, None).input_tokens if before.messages else 0
+        self._threads[agent] = request.messages
+        take = self.take_by_player.setdefault(site.player, Take())
+        price = self.prices.models.get(request.spec.model)
+        take.add(_taken(usage, repeated, usage_bound(request), price))
+        return completion
+
+
+def _taken(usage: Usage, repeated: int, bound: Usage | None, price: Price | None) -> Take:
+    """Return what one call takes; without a price, no money."""
+    take = Take(1, usage.input_tokens, repeated, usage.output_tokens)
+    if price is not None:
+        cached = Usage(
+            input_tokens=usage.input_tokens,
+            cached_tokens=min(repeated, usage.input_tokens),
+            output_tokens=usage.output_tokens,
+        )
+        take.nano, take.nano_cached = price.nano_usd(usage), price.nano_usd(cached)
+        take.nano_bound = price.nano_usd(bound or usage)
+    return take
+
+
+def estimate(spec: RunSpec) -> tuple[dict[str, Take], int, int]:
+    """Return what the games of a run still to be played would take, by player.
+
+    Returns:
+        The numbers, the games with models still to be played, and those on disk already.
+
+    Raises:
+        ConfigError: if no model sits in the run's teams.
+        CalbenchError: as when the run is started.
+    """
+    configs = [
+        config
+        for config in spec.game_configs
+        if any(seat.kind == "model" for seat in config.team.seats)
+    ]
+    if not configs:
+        raise ConfigError("no model sits in these teams: nothing is asked, and nothing is spent")
+    prices = read_prices(PRICES)
+    jobs = plan_jobs(load_suites(spec.suites), configs, Path(spec.out) / "traces")
+    missing = unfinished(jobs)
+    is_missing = {job.path for job in missing}
+    total: dict[str, Take] = {}
+    for group in _groups(jobs):
+        open_jobs = [job for job in group if job.path in is_missing]
+        finished = [job for job in group if job.path not in is_missing]
+        if not open_jobs:
+            continue
+        sample = _spread(finished or open_jobs)
+        for job in sample:
+            taken = _recorded(read_trace(job.path), prices) if finished else _played(job, prices)
+            for player, take in taken.items():
+                total.setdefault(player, Take()).add(take, len(open_jobs) / len(sample))
+    return total, len(missing), len(jobs) - len(missing)
+
+
+def _groups(jobs: Sequence[Job]) -> Iterator[list[Job]]:
+    """Yield the games of each team and setting."""
+    groups: dict[tuple[str, str], list[Job]] = {}
+    for job in jobs:
+        groups.setdefault((job.config.team.team_id, job.scenario.setting), []).append(job)
+    yield from groups.values()
+
+
+def _spread(jobs: Sequence[Job]) -> list[Job]:
+    """Return a few games, spread over the suite, which runs from easy to hard."""
+    count = min(GAMES_SAMPLED, len(jobs))
+    return [jobs[(2 * place + 1) * len(jobs) // (2 * count)] for place in range(count)]
+
+
+def _played(job: Job, prices: Prices) -> dict[str, Take]:
+    """Play a game with scripted speakers in the models' seats; nothing of it is kept."""
+    meter = Meter(prices)
+    asyncio.run(run_async(job.scenario, job.config, seat_agents(job.scenario, job.config, meter)))
+    return meter.take_by_player
+
+
+def _recorded(trace: Trace, prices: Prices) -> dict[str, Take]:
+    """Return what a game on disk took; its cached tokens are those the provider counted."""
+    taken: dict[str, Take] = {}
+    for event in trace.events:
+        if isinstance(event, TurnEnd | DecideEnd | Reflection) and event.usage is not None:
+            seat = trace.config.team.seat_of(event.agent_id)
+            price = prices.models.get(str(seat.settings.get("model")))
+            take = _taken(event.usage, event.usage.cached_tokens, None, price)
+            taken.setdefault(seat.player, Take()).add(take)
+    return taken
+
+
+def price_cell(nano: float, *, is_priced: bool) -> str:
+    """Return a price as the table shows it."""
+    return f"{nano / NANO:,.2f}" if is_priced else "?"
+
+
+def estimate_table(spec: RunSpec, take_by_player: dict[str, Take]) -> Table:
+    """Return the estimate as the terminal shows it."""
+    known = read_prices(PRICES).models
+    heads = ("Player", "Calls", "Input", "Repeated", "Output", "US$", "Cached", "At most")
+    table = new_table("Still to be asked", heads)
+    for player, take in sorted(take_by_player.items()):
+        is_priced = spec.models[player].spec.model in known
+        table.add_row(
+            player,
+            f"{take.calls:,.0f}",
+            f"{take.input_tokens / 1000:,.0f}k",
+            f"{take.repeated_tokens / 1000:,.0f}k",
+            f"{take.output_tokens / 1000:,.0f}k",
+            price_cell(take.nano, is_priced=is_priced),
+            price_cell(take.nano_cached, is_priced=is_priced),
+            price_cell(take.nano_bound, is_priced=is_priced),
+        )
+    return table
+
+
+def main(arguments: Sequence[str], overrides: Sequence[str]) -> int:
+    """Estimate what Hydra composes of a command line."""
+    return for_each_job(arguments, overrides, _print_estimate)
+
+
+def _print_estimate(spec: RunSpec) -> int:
+    take_by_player, missing, standing = estimate(spec)
+    show(estimate_table(spec, take_by_player))
+    print(f"{missing} games with models to play, {standing} are in {spec.out}/traces already.")
+    print("Repeated: input of the call before, which a cache may hold (Cached: its price then).")
+    print("Prices: conf/prices.yaml (? where it has none), each with its source: check them.")
+    print("Set a cap with budget.max_usd=N; what the run has recorded is never paid for again.")
+    return Status.DONE

@@ -1,0 +1,56 @@
+"""Where ``calbench`` begins and ends: with a status, and quietly when it is stopped.
+
+Nothing is imported before Ctrl-C has its answer: the first tenth of a second is imports.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+
+STOPPED = "Stopped before anything was done; the same command starts again"
+
+
+def main() -> None:
+    """Answer the command line and end the process with a status."""
+    signal.signal(signal.SIGINT, _stop)
+    sys.exit(answer(sys.argv[1:]))
+
+
+def _stop(_signal: int, _frame: object) -> None:
+    os.write(sys.stderr.fileno(), f"{STOPPED}\n".encode())
+    os._exit(130)
+
+
+def answer(arguments: Sequence[str]) -> int:
+    """Answer the arguments of a command line; return the exit status."""
+    from calbench.console import ending_on_interrupt
+
+    def invoked() -> int:
+        from calbench.cli.program import invoke
+
+        return invoke(arguments)
+
+    with ending_on_interrupt(lambda: STOPPED):
+        return status_of(invoked)
+
+
+def status_of(command: Callable[[], int]) -> int:
+    """Run a command; return its status, or the one of its error, which is said in one line."""
+    from calbench.cli.status import Status
+    from calbench.console import say, say_error
+    from calbench.errors import CalbenchError, StoppedError
+
+    try:
+        status = command()
+        sys.stdout.flush()
+    except StoppedError as stop:
+        say(str(stop))
+        return Status.STOPPED
+    except CalbenchError as error:
+        say_error(error)
+        return Status.MISTAKEN
+    except BrokenPipeError:  # whoever reads the output, such as `head`, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Status.PIPE_CLOSED
+    return status

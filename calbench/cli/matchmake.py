@@ -1,0 +1,199 @@
+"""``calbench matchmake``: from the games so far to the teams to play next."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from calbench.agents.scripted import STYLES
+from calbench.analysis.matchmaking import Proposal, propose
+from calbench.analysis.ratings.pools import ALL, GAME_COLUMNS, POOLS, Scenario, pool_seats
+from calbench.analysis.ratings.scopes import Scope, rated_scope, settings_of
+from calbench.cli.status import Status, program_name
+from calbench.cli.words import Words, names
+from calbench.config.groups import known_names
+from calbench.config.teams import compose_teams
+from calbench.console import progress, say
+from calbench.domain.canonical import digest
+from calbench.domain.ids import AgentId
+from calbench.errors import CalbenchError, ConfigError, FileError
+from calbench.facts.fact import MeasuredGame, measured
+from calbench.facts.frames import cast
+from calbench.facts.games import AGENTS
+from calbench.files import write_atomically
+from calbench.metrics.measure import DEFAULT_MEASURE
+from calbench.metrics.players import Player, players_of
+from calbench.oracle.cache import OracleCache
+from calbench.traces.models import Seat, Team
+from calbench.traces.storage import read_trace, trace_paths
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The games so far, and what composing a team needs to know of them.
+
+    Attributes:
+        agents: a row a seat, with the columns of its game.
+        seat_by_player: how everybody that played was seated, last.
+    """
+
+    agents: pd.DataFrame
+    seat_by_player: dict[Player, Seat]
+
+
+def main(words: Words) -> int:
+    """Print the proposed teams as a team file, or write it."""
+    folders = words.some_paths("name at least one folder of a run or of traces")
+    out = words.options.get("out")
+    if out is not None and not out.endswith(".yaml"):
+        raise ConfigError("out: a team file ends in .yaml")
+    record = _read([path for folder in folders for path in trace_paths(folder)])
+    text = _proposed(record, words.options)
+    if out is None:
+        print(text, end="")
+    else:
+        write_atomically(Path(out), text.encode())
+        say(f"play it with: {program_name()} 'teams=[{out}]'")
+    return Status.DONE
+
+
+def _read(paths: Sequence[Path]) -> Record:
+    """Measure the games; those of one scenario share its oracle's answers."""
+    agents: dict[tuple[str, ...], pd.DataFrame] = {}
+    seat_by_player: dict[Player, Seat] = {}
+    caches: dict[str, OracleCache] = {}
+    with progress("games", len(paths)) as tick:
+        for path in paths:
+            trace = read_trace(path)
+            cache = caches.setdefault(trace.scenario.play_digest, OracleCache())
+            game = measured(trace, DEFAULT_MEASURE, cache)
+            score = game.score
+            named = (score.setting, score.scenario_id, score.team_id, score.game_id)
+            if named in agents:
+                raise FileError(f"{path}: two games are called {named}; name each game once")
+            agents[named] = _agents(game).assign(**dict(zip(GAME_COLUMNS, named, strict=True)))
+            for agent, player in enumerate(game.players):
+                seat_by_player[player] = trace.config.team.seat_of(AgentId(agent))
+            tick()
+    return Record(pd.concat(agents.values(), ignore_index=True), seat_by_player)
+
+
+def _agents(game: MeasuredGame) -> pd.DataFrame:
+    """Return a game's facts of agents, and whether they count."""
+    own = cast(pd.DataFrame(AGENTS.of(game)), AGENTS.columns)
+    return own.assign(is_excluded=not game.is_scored)
+
+
+def _proposed(record: Record, options: Mapping[str, str]) -> str:
+    """Return the text of the team file, and say on the way what ratings cannot tell."""
+    seats_by_pool = {pool: pool_seats(record.agents, pool) for pool in POOLS}
+    played = next((pool for pool, seats in seats_by_pool.items() if len(seats)), next(iter(POOLS)))
+    pool = _choice("pool", options.get("pool") or played, list(POOLS))
+    seats = seats_by_pool[pool]
+    settings = settings_of(seats) or [ALL]
+    setting = _choice("setting", options.get("setting", settings[-1]), settings)
+    number = options.get("teams", "1")
+    if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= 100:
+        raise ConfigError(f"teams: a number from 1 to 100, not {number!r:.20}")
+    games = record.agents.groupby(list(GAME_COLUMNS), sort=False).size()
+    sizes = sorted(games.unique().tolist())
+    if len(sizes) > 1:
+        raise CalbenchError(f"matchmaking: games of {sizes} agents; name one size")
+    entrants = names(options.get("entrants", ""))
+    new = [_entrant(pool, name, record.seat_by_player) for name in entrants]
+    scope = rated_scope(seats, pool, setting, entrants=new)
+    for warning in scope.warnings():
+        say(f"warning: {warning}")
+    scenarios = sorted({Scenario(*named[:2]) for named in games.index})
+    proposals = propose(
+        scope,
+        [scenario for scenario in scenarios if setting in (ALL, scenario.setting)],
+        num_seats=sizes[0],
+        num_teams=int(number),
+    )
+    return team_file(scope, proposals, record.seat_by_player)
+
+
+def _entrant(pool: str, name: str, seat_by_player: dict[Player, Seat]) -> Player:
+    """Return a player that need not have played, and note how it is seated."""
+    key = "scripted" if pool == "scripted" else "model"
+    if key == "scripted":
+        _choice("entrants", name, sorted(STYLES))
+    try:
+        (team,) = compose_teams({"team_id": "entrant", "seats": [{key: name}]}).teams
+        seats = Team.model_validate({**team, "seats": tuple(team["seats"])})
+    except ConfigError as error:
+        raise ConfigError(f"entrants: {error}") from error
+    (player,) = players_of(seats, 1)
+    seat_by_player.setdefault(player, seats.seats[0])
+    return player
+
+
+def _choice(key: str, value: str, known: Sequence[str]) -> str:
+    if value not in known:
+        raise ConfigError(f"{key}: {value!r:.40} is not one of {', '.join(known)}")
+    return value
+
+
+def team_file(
+    scope: Scope, proposals: Sequence[Proposal], seat_by_player: Mapping[Player, Seat]
+) -> str:
+    """Return proposals in the form of ``conf/team``: one team, or a list of several.
+
+    Raises:
+        ConfigError: a player cannot be named in a configuration.
+    """
+    teams = []
+    for proposal in proposals:
+        entries = [seat_entry(seat_by_player[player]) for player in proposal.players]
+        name = f"match-{digest(entries)[:8]}"
+        teams.append({"team_id": name, "rotation": True, "seats": entries})
+    header = [
+        f"# Proposed from the games so far: pool {scope.pool}, setting {scope.setting}.",
+        "# Everybody moves on by one seat from scenario to scenario.",
+        *(
+            f"# {team['team_id']}: {one.name} and {other.name} meet for the first time."
+            for team, proposal in zip(teams, proposals, strict=True)
+            for one, other in proposal.first_meetings
+        ),
+    ]
+    body = yaml.safe_dump(teams[0] if len(teams) == 1 else teams, sort_keys=False)
+    return "\n".join(header) + "\n" + body
+
+
+def seat_entry(seat: Seat) -> dict[str, Any]:
+    """Return how a team file names who sits in a seat.
+
+    Raises:
+        ConfigError: what is in ``conf/`` does not make this player.
+    """
+    candidates: list[dict[str, Any]] = []
+    variant = {}
+    if seat.variant is not None:
+        variant = {"variant": {"name": seat.variant.name, "version": seat.variant.version}}
+    if seat.kind == "scripted":
+        candidates = [{"scripted": seat.settings.get("style"), **variant}]
+    elif seat.kind == "custom":
+        own = {key: seat.settings.get(key) for key in ("agent", "arguments")}
+        candidates = [{"player": seat.player, **own}]
+    elif seat.kind == "model":
+        candidates = [{"model": name, **variant} for name in known_names("model")]
+    for entry in candidates:
+        if _makes(entry, seat):
+            return entry
+    raise ConfigError(
+        f"player {seat.player}: nothing in conf/ makes it as it played; save its settings there, "
+        "for a model as conf/model/NAME.yaml"
+    )
+
+
+def _makes(entry: Mapping[str, Any], seat: Seat) -> bool:
+    """Whether a seat of a team file comes out as this one."""
+    try:
+        (team,) = compose_teams({"team_id": "one", "seats": [dict(entry)]}).teams
+    except ConfigError:
+        return False
+    return bool(digest(team["seats"][0]) == digest(seat.model_dump(mode="json")))

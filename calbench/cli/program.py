@@ -1,0 +1,188 @@
+"""How Click reads the command line: a run unless a subcommand is named, and mistakes in one line.
+
+Nothing heavy is imported before a command runs: help and completion are answered at once.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem, shell_complete
+
+from calbench.cli.completion import KEY_BY_GROUP, completed_override, completed_word
+from calbench.cli.status import Status, program_name
+from calbench.cli.words import Key
+from calbench.config.groups import among, described, known_names
+from calbench.errors import ConfigError
+from calbench.files import printable
+
+COMPLETE = "_CALBENCH_COMPLETE"
+"""Environment variable by which a shell asks for completions."""
+
+RUN = "run"
+"""The subcommand that needs no name."""
+
+RAW = "calbench.arguments"
+"""Where a context keeps the arguments of a run as they were written, which Hydra reads."""
+
+LISTED = {"experiment": "Experiments", "suite": "Suites", "team": "Teams"}
+"""Groups of ``conf/`` whose files ``--help`` describes."""
+
+OFTEN_CHANGED = (
+    Key("out=DIR", "folder of traces and tables; a run that was stopped resumes there"),
+    Key("jobs=N", "processes (1)"),
+    Key("suite.path=FILE.jsonl", "play anyone's suite file"),
+    Key("suite.seed=N", "another draw of the suite (0)"),
+    Key("limits.max_turns_per_round=N", "sweeps of talk in a round (15)"),
+    Key("budget.max_usd=N", "cap on what models may cost, resumed parts included"),
+    Key("games_at_once=N", "games with models that are played at the same time (16)"),
+)
+"""Keys of ``conf/config.yaml`` that ``--help`` shows; it has all."""
+
+STATUSES = (
+    ("0", "done"),
+    ("1", "a check found a difference (verify, prove)"),
+    ("2", "a mistake, named in one line"),
+    ("3", "a run in which games were excluded: a provider or the budget cut them short"),
+    ("130", "stopped with Ctrl-C; the same command resumes"),
+)
+"""What exit statuses mean, as ``--help`` says it."""
+
+
+def invoke(arguments: Sequence[str]) -> int:
+    """Run the command that some arguments name; return its status.
+
+    Raises:
+        ConfigError: one line about an argument that does not fit.
+        CalbenchError: what the command refuses.
+    """
+    from calbench.cli.commands import program
+
+    if instruction := os.environ.get(COMPLETE):
+        return shell_complete(program, {}, "calbench", COMPLETE, instruction)
+    try:
+        with program.make_context(program_name(), list(arguments)) as context:
+            return int(program.invoke(context) or Status.DONE)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        raise ConfigError(_problem(error)) from error
+
+
+def _problem(error: click.UsageError) -> str:
+    """Return what is wrong with a command line, on one line."""
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        options = [
+            name
+            for param in error.ctx.command.get_params(error.ctx)
+            if isinstance(param, click.Option) and not param.hidden
+            for name in param.opts
+        ]
+        return (
+            f"{printable(error.option_name)}: is not an option; {among(error.option_name, options)}"
+        )
+    name = error.ctx.command_path.removesuffix(f" {RUN}") if error.ctx else program_name()
+    if isinstance(error, click.MissingParameter) and error.param is not None and error.ctx:
+        return f"{error.param.make_metavar(error.ctx)} is missing; see {name} --help"
+    return f"{printable(' '.join(error.format_message().split()))} See {name} --help"
+
+
+class Subcommands(click.Group):
+    """A group that names the nearest subcommand if one is unknown."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse to do nothing."""
+        if not args and not ctx.resilient_parsing:
+            raise ConfigError(f"no subcommand is named; known are {', '.join(self.commands)}")
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Refuse an unknown subcommand; Click asks for this."""
+        if args[0] not in self.commands and not ctx.resilient_parsing:
+            hint = among(args[0], list(self.commands))
+            raise ConfigError(f"{printable(args[0])}: is not a subcommand; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+class Program(Subcommands):
+    """The whole program: what names no subcommand is a run."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the run's name in front where none is given."""
+        is_completing_first = ctx.resilient_parsing and not args
+        named = {
+            *self.commands,
+            *(name for param in self.params for name in param.opts),
+            "--help",
+            "-h",
+        }
+        if not is_completing_first and (not args or args[0] not in named):
+            args = [RUN, *args]
+        return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a subcommand, an option, or an override of a run."""
+        found = super().shell_complete(ctx, incomplete)
+        if incomplete.startswith("-"):
+            return found + self.commands[RUN].shell_complete(ctx, incomplete)
+        return found + completed_override(incomplete, ())
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show that a run needs no subcommand."""
+        formatter.write_usage(ctx.command_path, "[+experiment=NAME] [key=value ...]")
+        formatter.write_usage(ctx.command_path, "SUBCOMMAND ...", " " * len("Usage: "))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show subcommands, options of a run, what can be chosen, and the statuses."""
+        self.format_commands(ctx, formatter)
+        self.commands[RUN].format_options(ctx, formatter)
+        with formatter.section("Often changed (conf/config.yaml has all keys)"):
+            formatter.write_dl([(key.shown, key.about) for key in OFTEN_CHANGED])
+        for group, title in LISTED.items():
+            with formatter.section(f"{title} ({KEY_BY_GROUP[group]}=NAME)"):
+                formatter.write_dl(list(described(group).items()))
+        with formatter.section("Other choices"):
+            others = [group for group in KEY_BY_GROUP if group not in LISTED]
+            formatter.write_dl([(f"{name}=", ", ".join(known_names(name))) for name in others])
+        with formatter.section("Exit status"):
+            formatter.write_dl(STATUSES)
+
+
+class Overriding(click.Command):
+    """A command whose arguments Hydra reads: overrides, and options of Hydra's own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the arguments as they were written."""
+        ctx.meta[RAW] = list(args)
+        return super().parse_args(ctx, args)
+
+    def get_help(self, ctx: click.Context) -> str:
+        """Answer for the run with the help of the whole program."""
+        if self.name == RUN and ctx.parent is not None:
+            return ctx.parent.get_help()
+        return super().get_help(ctx)
+
+
+class Keyed(click.Command):
+    """A command that takes paths and ``key=value``, which it shows, reads and completes."""
+
+    def __init__(self, name: str, metavar: str, keys: Sequence[Key], **more: Any) -> None:
+        words = click.Argument(
+            ["words"], nargs=-1, required=True, metavar=metavar, shell_complete=self._completed
+        )
+        super().__init__(name, params=[words], **more)
+        self.keys = keys
+
+    def _completed(
+        self, ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return completed_word(self.keys, incomplete, ctx.params.get("words") or ())
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the keys before the options."""
+        with formatter.section("Keys"):
+            formatter.write_dl([(key.shown, key.about) for key in self.keys])
+        super().format_options(ctx, formatter)

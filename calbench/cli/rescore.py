@@ -1,0 +1,59 @@
+"""``calbench rescore``: all tables from traces alone.
+
+Takes files, folders of them, and whole runs in any mixture. Traces are read strictly but not
+replayed: that is what ``calbench verify`` does.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from calbench.analysis.output import SCRATCH, write_all_tables
+from calbench.analysis.scoring import facts_of
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables import TABLES
+from calbench.cli.words import Words, names
+from calbench.config.composition import compose
+from calbench.config.spec import RunSpec
+from calbench.console import progress
+from calbench.engine.pool import workers
+from calbench.llm.prices import read_prices
+from calbench.config.groups import PRICES
+from calbench.runs.folder import check_folder
+from calbench.runs.recorded import TEAM_ORDER, recorded_games, team_rank
+
+KEPT = frozenset({*TABLES, "datapackage.json", "metrics.json", "metrics/*/*.json", f"{SCRATCH}/*"})
+"""Files that may be in the folder already, as patterns: they are written anew."""
+
+
+def main(words: Words) -> int:
+    """Write the tables that the command line asks for."""
+    out = words.folder("out", "the folder for the tables")
+    paths = words.some_paths("no traces are named: give trace files, or folders of them")
+    teams = names(words.options["teams"]) if "teams" in words.options else TEAM_ORDER
+    count = rescore(paths, out, teams, compose(words.settings))
+    print(f"{count} games scored\nTables   {out}/leaderboard.csv and others beside it")
+    return 0
+
+
+def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpec) -> int:
+    """Write all tables of the traces below some paths; return how many games they hold.
+
+    Args:
+        paths: trace files, folders of them, or folders of runs.
+        out: where the tables go; those of privacy below ``privacy``.
+        teams: order in which tables list teams; others follow by name.
+        spec: its facts, judge, settings of metrics and estimates, and number of processes count.
+
+    Raises:
+        CalbenchError: one line about what does not fit; nothing was written.
+    """
+    check_folder(out, KEPT)
+    rank = team_rank(teams)
+    with workers(spec.jobs) as executor:
+        games = recorded_games(paths, executor)
+        games.sort(key=lambda game: (*rank(game.team_id), game.head.setting, game.file))
+        with progress("tables", len(games)) as tick:
+            settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
+            facts = facts_of(spec.facts, spec.judge)
+            write_all_tables(games, out, settings, tick, executor, facts)
+    return len(games)

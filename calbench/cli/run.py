@@ -1,0 +1,91 @@
+"""``calbench [key=value ...]``: one run, and what the terminal shows of it."""
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from calbench.cli.jobs import for_each_job
+from calbench.cli.status import Status, program_name
+from calbench.cli.tables import new_table, show
+from calbench.config.spec import RunSpec
+from calbench.files import printable, shorten
+from calbench.runs.play import RunSummary, execute
+
+SHOWN = {
+    "coordination": "Coord %",
+    "excess_cost": "Excess",
+    "messages": "Messages",
+    "fairness": "Fairness",
+    "excess_vps": "VPS",
+}
+"""Measures of the terminal's table, by column of ``leaderboard.csv``."""
+
+REASONS_SHOWN = 3
+"""Most reasons why games were cut short that the summary names [C]: every trace has its own."""
+
+REASON_LENGTH = 160
+"""Most characters of one of them [C]."""
+
+
+def main(arguments: Sequence[str], overrides: Sequence[str]) -> int:
+    """Play what Hydra composes of a command line."""
+    return for_each_job(arguments, overrides, _run)
+
+
+def _run(spec: RunSpec) -> int:
+    summary = execute(spec)
+    _report(spec, summary)
+    return Status.EXCLUDED if summary.halted else Status.DONE
+
+
+def _report(spec: RunSpec, summary: RunSummary) -> None:
+    """Print the summary tables and say where everything is."""
+    show(*summary_tables(summary.tables / "leaderboard.csv"))
+    out = printable(str(Path(spec.out)))
+    tally = summary.tally
+    print(
+        f"{summary.played} games played, {summary.kept} kept from before; "
+        f"US$ {tally.spent_usd:.2f} spent"
+    )
+    if tally.calls or tally.replayed or tally.failed:
+        print(
+            f"{tally.calls} replies paid for, {tally.replayed} replayed, {tally.failed} not given"
+        )
+    if summary.halted:
+        print(
+            f"{summary.halted} games are excluded: a provider or the budget cut them short; "
+            "the same command plays them again:"
+        )
+        for why, count in Counter(summary.halts).most_common(REASONS_SHOWN):
+            print(f"  {count} by {shorten(printable(why), REASON_LENGTH)}")
+    print(f"Traces   {out}/traces/<team>/<scenario>.json")
+    print(f"Tables   {out}/tables/leaderboard.csv and others beside it")
+    print(f"Verify   {program_name()} verify {out}/traces")
+    if spec.name == "taste":
+        print(f"Next     {program_name()} +experiment=varied, or dvc repro for the whole site")
+
+
+def summary_tables(leaderboard: Path) -> list[Table]:
+    """Return the leaderboard as the terminal shows it: a table for each setting."""
+    with leaderboard.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    tables: dict[str, Table] = {}
+    for row in rows:
+        setting = row["setting"]
+        if setting not in tables:
+            title = f"{setting}: mean and 95% interval over {row['scenarios']} scenarios"
+            tables[setting] = new_table(title, ("Team", *SHOWN.values()))
+        tables[setting].add_row(row["team"], *(_cell(row, name) for name in SHOWN))
+    return list(tables.values())
+
+
+def _cell(row: dict[str, str], name: str) -> str:
+    """Return value over interval, or a dash where a measure is not defined."""
+    value, low, high = (
+        f"{float(row[key]):.2f}" if row[key] else "-"
+        for key in (name, f"{name}_low", f"{name}_high")
+    )
+    return value if "-" in {value, low, high} else f"{value}\n{low}..{high}"

@@ -1,0 +1,24 @@
+"""What a command ends with, and how it was called."""
+
+import sys
+from enum import IntEnum
+from pathlib import Path
+
+from calbench.console import INTERRUPTED
+
+
+class Status(IntEnum):
+    """The exit statuses of every command; ``--help`` says what they mean."""
+
+    DONE = 0
+    DIFFERENT = 1
+    MISTAKEN = 2
+    EXCLUDED = 3
+    STOPPED = INTERRUPTED
+    PIPE_CLOSED = 141
+
+
+def program_name() -> str:
+    """Return how this command is called where it runs, for what it tells the user to type."""
+    is_module = Path(sys.argv[0]).parts[-2:] == ("calbench", "__main__.py")
+    return "python -m calbench" if is_module else "calbench"

@@ -1,0 +1,92 @@
+"""What stands behind a subcommand: paths, options of its own, settings of the configuration.
+
+Both options and settings are written ``key=value``, as a run's overrides are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from calbench.config.groups import nearest
+from calbench.errors import ConfigError
+from calbench.files import printable
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An option of a subcommand as ``--help`` shows it, such as ``jobs=N``.
+
+    Attributes:
+        shown: key and value; ``KEY`` for its last part stands for any.
+        about: what it does.
+        is_setting: whether the configuration answers for it, as it does in a run.
+    """
+
+    shown: str
+    about: str
+    is_setting: bool = False
+
+    @property
+    def start(self) -> str:
+        """What an argument with this key begins with."""
+        return self.shown.partition("=")[0].removesuffix("KEY") + ("" if self.is_open else "=")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it stands for all keys below one."""
+        return self.shown.partition("=")[0].endswith(".KEY")
+
+
+@dataclass(slots=True)
+class Words:
+    """The arguments of a subcommand.
+
+    Attributes:
+        paths: what is no option.
+        options: the subcommand's own, by key.
+        settings: overrides of the configuration, as they were written.
+    """
+
+    paths: list[Path] = field(default_factory=list)
+    options: dict[str, str] = field(default_factory=dict)
+    settings: list[str] = field(default_factory=list)
+
+    def folder(self, key: str, what: str) -> Path:
+        """Return the path of an option that has to be there."""
+        if not self.options.get(key):
+            raise ConfigError(f"{key}=DIR is missing: {what}")
+        return Path(self.options[key])
+
+    def some_paths(self, problem: str) -> list[Path]:
+        """Return the paths, of which there has to be one."""
+        if not self.paths:
+            raise ConfigError(problem)
+        return self.paths
+
+
+def read_words(arguments: Sequence[str], keys: Sequence[Key]) -> Words:
+    """Sort the arguments of a subcommand.
+
+    Raises:
+        ConfigError: naming an argument that is neither an option nor a file.
+    """
+    words = Words()
+    for argument in arguments:
+        name, is_given, value = argument.partition("=")
+        key = next((key for key in keys if is_given and argument.startswith(key.start)), None)
+        if key is not None and key.is_setting:
+            words.settings.append(argument)
+        elif key is not None:
+            words.options[name] = value
+        elif is_given and not Path(argument).exists():
+            near = nearest(name, [known.start.rstrip("=.") for known in keys])
+            hint = f"did you mean {near[0]}?" if near else "see --help"
+            raise ConfigError(f"{printable(argument)}: is neither an option nor a file; {hint}")
+        else:
+            words.paths.append(Path(argument))
+    return words
+
+
+def names(value: str) -> tuple[str, ...]:
+    """Return the names of a list as a command line writes it, ``[a,b]`` or ``a,b``."""
+    return tuple(name.strip() for name in value.strip("[]").split(",") if name.strip())

@@ -1,0 +1,1 @@
+"""From ``conf/`` to typed runs: with ``cli``, the only package that knows Hydra and OmegaConf."""

@@ -1,0 +1,72 @@
+"""The files of ``conf/``: what can be chosen from it, by name.
+
+Light on purpose: ``--help`` and the shell's completion read it without any library.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from calbench.errors import ConfigError
+from calbench.files import printable, read_bytes
+
+CONF = Path(__file__).resolve().parents[2] / "conf"
+"""The configuration folder of this checkout."""
+
+PRICES = CONF / "prices.yaml"
+"""What models cost, with source and date."""
+
+GROUPS = ("experiment", "suite", "channels", "limits", "model", "measure", "analysis")
+"""Groups from which a command line chooses a file."""
+
+
+def known_names(group: str) -> list[str]:
+    """Return the names in one group of ``conf/``, sorted."""
+    return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
+
+
+def described(group: str) -> dict[str, str]:
+    """Return the names in one group, each with the first sentence of its file."""
+    return {name: _first_sentence(CONF / group / f"{name}.yaml") for name in known_names(group)}
+
+
+def _first_sentence(path: Path) -> str:
+    comment: list[str] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# @") and not comment:
+            continue  # a directive of Hydra's
+        if not line.startswith("#"):
+            break
+        comment.append(line.strip("# "))
+    return re.split(r"(?<=[.\]])\s+(?=[A-Z])", " ".join(comment), maxsplit=1)[0].rstrip(".")
+
+
+def nearest(name: str, known: Sequence[str]) -> list[str]:
+    """Return the known names that an unknown one may have been meant for, the best first."""
+    from difflib import get_close_matches
+
+    return get_close_matches(name, known)
+
+
+def among(name: str, known: Sequence[str]) -> str:
+    """Say which known names are nearest to an unknown one, or all of them if none is near."""
+    near = nearest(name, known)
+    return f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(known)}"
+
+
+def preset(group: str, name: str) -> dict[str, Any]:
+    """Return one file of a group of ``conf/`` as keys and values.
+
+    Raises:
+        ConfigError: naming the nearest known ones if there is none of that name.
+    """
+    import yaml
+
+    known = known_names(group)
+    if name not in known:
+        raise ConfigError(f"there is no {group} {printable(repr(name))}; {among(name, known)}")
+    keys = yaml.safe_load(read_bytes(CONF / group / f"{name}.yaml"))
+    if not isinstance(keys, dict):
+        raise ConfigError(f"conf/{group}/{name}.yaml: expected keys and values")
+    return {str(key): value for key, value in keys.items()}

@@ -1,0 +1,211 @@
+"""A run as typed values, validated: what the command and the pipeline's stages work from."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
+
+from calbench.llm.model import ModelConfig
+from calbench.config.groups import nearest
+from calbench.config.teams import tuples
+from calbench.domain.messages import CHANNELS, Channel
+from calbench.errors import ConfigError
+from calbench.files import first_problem, printable, read_bytes, write_atomically
+from calbench.llm.model import ModelConfig
+from calbench.metrics.measure import MeasureSpec
+from calbench.report.role import Role
+from calbench.scenarios.models import ID_PATTERN
+from calbench.scenarios.parameters import SuiteSpec
+from calbench.stats.spec import AnalysisSpec
+from calbench.traces.models import GameConfig, Limits, Team
+
+
+class Channels(BaseModel):
+    """Which channels are open (paper, section 3)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    dm: bool
+    participant_groupchat: bool
+    all_agent_groupchat: bool
+
+    @property
+    def open_channels(self) -> tuple[Channel, ...]:
+        """The open channels in their fixed order."""
+        return tuple(channel for channel in CHANNELS if getattr(self, channel))
+
+
+class RepliesSpec(BaseModel):
+    """Where model replies are on disk, and whether more may be asked for.
+
+    Attributes:
+        mode: ``record`` replays what is there and asks for the rest; ``replay`` asks nobody;
+            ``live`` asks always and keeps nothing.
+        path: a store (``*.sqlite``) or, to replay, a folder of exported shards; absent:
+            ``replies.sqlite`` in the folder of the run.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    mode: Literal["live", "record", "replay"]
+    path: Annotated[str, Field(min_length=1)] | None
+
+
+class BudgetSpec(BaseModel):
+    """What a whole run may spend, those it resumes included; absent is no cap."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None
+
+
+class RunSpec(BaseModel):
+    """A run: suites, the teams that play them, and how it is measured.
+
+    Attributes:
+        name: of the experiment.
+        suite: what is played.
+        more_suites: what is played beside it; the keys are for overrides only.
+        suite_seeds: draw each suite once for each of these seeds, as settings
+            ``<setting>-seed<N>``; absent: once, with its own seed.
+        facts: how much is measured: ``scores`` are numbers of games, agents and meetings alone;
+            ``all`` adds messages, calls and beliefs, which grow with talk.
+        judge: who reads the messages as an outside reader would (paper, appendix I), if anybody.
+        prompt_version: of the prompts, for seats that use language.
+        label_bank: version of the bank from which their private labels come.
+        reflection: whether they are asked after every round what they came to believe.
+        models: the models of all teams, by player.
+        replies: where replies are recorded, and whether models may be asked.
+        budget: what the run may spend.
+        games_at_once: games with models in them that are played at the same time; how many
+            calls that makes is further limited by each model's ``concurrency``.
+        jobs: number of processes for all others.
+        out: folder of the command's results.
+        site: what the published site shows of it; absent: nothing.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(pattern=ID_PATTERN)]
+    suite: SuiteSpec
+    more_suites: dict[str, SuiteSpec]
+    suite_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None
+    teams: Annotated[tuple[Team, ...], Field(min_length=1)]
+    channels: Channels
+    limits: Limits
+    measure: MeasureSpec
+    facts: Literal["all", "scores"]
+    judge: Literal["scripted"] | None
+    analysis: AnalysisSpec
+    prompt_version: Annotated[str, Field(pattern=ID_PATTERN)]
+    label_bank: Annotated[str, Field(pattern=ID_PATTERN)]
+    reflection: bool
+    models: dict[str, ModelConfig]
+    replies: RepliesSpec
+    budget: BudgetSpec
+    games_at_once: Annotated[int, Strict(), Field(ge=1, le=4096)]
+    jobs: Annotated[int, Strict(), Field(ge=1, le=1024)]
+    out: Annotated[str, Field(min_length=1)]
+    site: Role | None
+
+    @model_validator(mode="after")
+    def _suite_fits_its_agents(self) -> Self:
+        """Refuse a density or a blocked count by agent of another length before any is drawn."""
+        suite = self.suite
+        # What is drawn is drawn for each agent: one choice stands for all.
+        density = suite.density_choices[0] if suite.density_choices else suite.density
+        blocked = suite.blocked_choices[0] if suite.blocked_choices else suite.blocked
+        if suite.path is None and density is not None and blocked is not None:
+            suite.parameters(density, blocked)
+        return self
+
+    @property
+    def suites(self) -> tuple[tuple[str, SuiteSpec], ...]:
+        """The suites to build, each with the setting under which tables list it."""
+        parts = (self.suite, *self.more_suites.values())
+        if self.suite_seeds is None:
+            return tuple((part.setting, part) for part in parts)
+        return tuple(
+            (f"{part.setting}-seed{seed}", part.model_copy(update={"seed": seed}))
+            for part in parts
+            for seed in self.suite_seeds
+        )
+
+    @property
+    def game_configs(self) -> tuple[GameConfig, ...]:
+        """What defines the games of each team, in the order of the teams."""
+        return tuple(self._game_config(team) for team in self.teams)
+
+    def _game_config(self, team: Team) -> GameConfig:
+        channels = self.channels.open_channels
+        if not team.uses_language:
+            return GameConfig(team=team, channels=channels, limits=self.limits)
+        return GameConfig(
+            team=team,
+            channels=channels,
+            limits=self.limits,
+            prompt_version=self.prompt_version,
+            label_bank=self.label_bank,
+            reflection=self.reflection,
+        )
+
+
+def parse_spec(data: Mapping[str, Any], source: str) -> RunSpec:
+    """Validate resolved parameters; ``source`` names where they come from in errors."""
+    try:
+        return RunSpec.model_validate(tuples(data))
+    except ValidationError as error:
+        problem = first_problem(error)
+        key, is_unknown, _ = problem.partition(": is not a known key")
+        raise ConfigError(f"{source}: {unknown_key(key) if is_unknown else problem}") from error
+
+
+def unknown_key(key: str) -> str:
+    """Say of a key, with dots, that there is none, and which beside it or elsewhere are nearest."""
+    parent, _, last = key.rpartition(".")
+    names_by_parent: dict[str, list[str]] = {}
+    for known in _keys(RunSpec, ""):
+        place, _, name = known.rpartition(".")
+        names_by_parent.setdefault(place, []).append(name)
+    beside = names_by_parent.get(parent, [])
+    meant = [f"{parent}.{name}".lstrip(".") for name in nearest(last, beside)]
+    if not meant and not parent:
+        meant = [f"{place}.{last}" for place, names in names_by_parent.items() if last in names]
+    if meant:
+        hint = f"; did you mean {' or '.join(meant)}?"
+    else:
+        hint = f"; known are {', '.join(beside)}" if beside else ""
+    return f"{printable(key)}: is not a known key{hint}"
+
+
+def _keys(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    """Yield the keys of a configuration at all levels."""
+    for name, field in model.model_fields.items():
+        if model is RunSpec and name == "models":  # a configuration has the run's own one
+            yield from ("model", *_keys(ModelConfig, "model."))
+            continue
+        yield f"{prefix}{name}"
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from _keys(field.annotation, f"{prefix}{name}.")
+
+
+def write_params(path: Path, spec: RunSpec) -> None:
+    """Write resolved parameters for the later stages."""
+    text = yaml.safe_dump(spec.model_dump(mode="json"), sort_keys=True, allow_unicode=True)
+    write_atomically(path, text.encode())
+
+
+def read_params(path: Path) -> RunSpec:
+    """Read what :func:`write_params` wrote.
+
+    Raises:
+        FileError: if there is no such file.
+        ConfigError: naming the file and the key that does not fit.
+    """
+    try:
+        data = yaml.safe_load(read_bytes(path))
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not YAML: {printable(str(error))}") from error
+    return parse_spec(data, str(path))

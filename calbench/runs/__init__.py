@@ -1,0 +1,1 @@
+"""Runs: played, read back from their traces, and handed out as frames."""

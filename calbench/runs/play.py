@@ -1,0 +1,180 @@
+"""A whole run: suite, games, numbers, tables. The command and the stages call these pieces."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from calbench.llm.litellm_transport import ask_litellm
+from calbench.llm.transport import Transport
+from calbench.llm.client import Source, Totals
+from calbench.analysis.output import write_all_tables
+from calbench.analysis.scoring import facts_of
+from calbench.analysis.settings import Settings
+from calbench.config.spec import RunSpec
+from calbench.console import ending_on_interrupt, noting_interrupt, progress, say
+from calbench.engine.batch import Job, Played, plan_jobs, play_jobs, unfinished
+from calbench.engine.pool import workers
+from calbench.engine.seating import check_seats
+from calbench.errors import AgentError, CalbenchError, OutputError
+from calbench.llm.client import Source, Totals
+from calbench.llm.litellm_transport import ask_litellm
+from calbench.llm.prices import read_prices
+from calbench.llm.transport import Transport
+from calbench.errors import AgentError, CalbenchError, StoppedError
+from calbench.llm.prices import read_prices
+from calbench.config.groups import PRICES
+from calbench.runs.folder import locked
+from calbench.runs.source import opener, reply_source
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.parameters import SuiteSpec
+from calbench.scenarios.storage import read_suite
+from calbench.scenarios.suites import build_suites
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """What a run did, and where its results are.
+
+    ``halts`` counts games that a provider or the budget cut short, by what ended them; ``tally``
+    what models were asked, and what all runs into this folder cost.
+    """
+
+    played: int
+    kept: int
+    halts: Mapping[str, int]
+    tally: Totals
+    tables: Path
+
+    @property
+    def halted(self) -> int:
+        """How many games were cut short."""
+        return sum(self.halts.values())
+
+
+def load_suites(suites: Sequence[tuple[str, SuiteSpec]]) -> tuple[Scenario, ...]:
+    """Return the scenarios of a run's suites: read from their files, or generated.
+
+    A file from elsewhere may lack oracle and difficulty: they are computed.
+    """
+    total = sum(
+        spec.num_scenarios if spec.path is None else len(read_suite(Path(spec.path)))
+        for _, spec in suites
+    )
+    with progress("scenarios", total) as tick:
+        return build_suites(suites, progress=lambda _done, _total: tick())
+
+
+def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
+    """Generate or read the suite, play what is missing, and write all tables.
+
+    Args:
+        spec: what is played, by whom, and how it is measured.
+        transport: how models are asked; another one stands in for LiteLLM.
+
+    Raises:
+        CalbenchError: one line about what does not fit; nothing is half-written.
+        AgentError: where the user's own code raised, and what stands.
+        StoppedError: if the user stopped it; carries what is there.
+    """
+    out = Path(spec.out)
+    with locked(out):
+        scenarios = load_suites(spec.suites)
+        jobs = plan_jobs(scenarios, spec.game_configs, out / "traces")
+        largest = max(scenarios, key=lambda scenario: scenario.num_agents)
+        with _telling_what_stands(jobs, out):
+            for config in spec.game_configs:
+                check_seats(largest, config)
+        replies = reply_source(spec, transport=transport)
+        missing = unfinished(jobs)
+        kept = len(jobs) - len(missing)
+        if kept:
+            say(f"{kept} of {len(jobs)} games stand already in {out / 'traces'}")
+        with _telling_what_stands(jobs, out):
+            halts, tally = _play(jobs, missing, spec, replies)
+        tables = out / "tables"
+        with (
+            ending_on_interrupt(lambda: _standing(jobs, out)),
+            progress("tables", len(jobs)) as tick,
+        ):
+            settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
+            facts = facts_of(spec.facts, spec.judge)
+            write_all_tables(jobs, tables, settings, tick, facts=facts)
+    return RunSummary(
+        played=len(missing),
+        kept=kept,
+        halts=halts,
+        tally=tally,
+        tables=out / "tables",
+    )
+
+
+def _play(
+    jobs: Sequence[Job], missing: Sequence[Job], spec: RunSpec, replies: Source | None
+) -> tuple[Mapping[str, int], Totals]:
+    """Play the missing games; Ctrl-C is answered between them, and between calls.
+
+    Returns:
+        How many games were cut short by what, and what the models were asked.
+    """
+    out, tally = Path(spec.out), Totals()
+    halts: Counter[str] = Counter()
+    with noting_interrupt(lambda: _standing(jobs, out)) as is_interrupted:
+        try:
+            with (
+                workers(spec.jobs) as executor,
+                progress("games", len(jobs), len(jobs) - len(missing)) as tick,
+            ):
+
+                def watch(latest: Totals) -> None:
+                    nonlocal tally
+                    tally = replace(latest)
+
+                def finished(game: Played) -> None:
+                    if game.is_halted:
+                        halts[game.halt] += 1
+                    tick(f"{game.job.config.team.team_id}, US$ {tally.spent_usd:.2f}")
+                    _raise_if(is_interrupted() and not game.job.waits)
+
+                play_jobs(
+                    missing,
+                    executor,
+                    finished,
+                    source=None if replies is None else opener(spec, replies, watch),
+                    at_once=spec.games_at_once,
+                    is_stopping=is_interrupted,
+                )
+            _raise_if(is_interrupted())
+        except StoppedError:
+            raise StoppedError(_standing(jobs, out)) from None
+        except BrokenExecutor as error:
+            raise CalbenchError(
+                f"a process died while it played (out of memory?). {_standing(jobs, out)}"
+            ) from error
+    return halts, tally
+
+
+def _raise_if(is_interrupted: bool) -> None:
+    if is_interrupted:
+        raise StoppedError
+
+
+def _standing(jobs: Sequence[Job], out: Path) -> str:
+    count = sum(job.path.exists() for job in jobs)
+    return (
+        f"Stopped: {count} of {len(jobs)} games stand in {out / 'traces'}; "
+        "the same command goes on from there"
+    )
+
+
+@contextmanager
+def _telling_what_stands(jobs: Sequence[Job], out: Path) -> Iterator[None]:
+    """Put behind a failure of the user's own code that games are kept, and how to go on."""
+    try:
+        yield
+    except AgentError as error:
+        raise error.followed_by(_standing(jobs, out)) from error.__cause__

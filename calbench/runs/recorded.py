@@ -1,0 +1,113 @@
+"""Games on disk, found below folders; of each only the head of its trace is read."""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from calbench.analysis.scoring import chunks, mapped
+from calbench.console import progress
+from calbench.errors import FileError
+from calbench.traces.storage import TraceHead, no_collection, read_head, trace_paths
+
+TEAM_ORDER = (
+    "imap",
+    "sd-map",
+    "dsm-welfare",
+    "dsm-private",
+    "dsm-welfare-single",
+    "mediator",
+    "secure-sum",
+    "tell-all",
+    "first-free",
+    "silent",
+    "candid",
+    "guarded",
+    "oversharer",
+    "mixed-scripted",
+)
+"""Known teams come as in our experiments unless told otherwise, then others by name [C]."""
+
+
+def team_rank(teams: Sequence[str] = TEAM_ORDER) -> Callable[[str], tuple[int, str]]:
+    """Return the key that sorts team ids as tables list them: those named first, others by name."""
+    rank = {team: place for place, team in enumerate(teams)}
+    return lambda team: (rank.get(team, len(rank)), team)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedGame:
+    """A trace on disk, of which only the head was read. Ten thousand of them stay in memory.
+
+    Attributes:
+        file: path of the trace, as text, which takes a third of the room.
+        head: what it is about.
+    """
+
+    file: str
+    head: TraceHead
+
+    @property
+    def path(self) -> Path:
+        """Its trace."""
+        return Path(self.file)
+
+    @property
+    def team_id(self) -> str:
+        """Whose game it is."""
+        return self.head.team_id
+
+    @property
+    def scenario_id(self) -> str:
+        """On which scenario it was played."""
+        return self.head.scenario_id
+
+
+def recorded_games(paths: Iterable[Path], executor: Executor | None = None) -> list[RecordedGame]:
+    """Return the games below some paths; those of one key must be one game.
+
+    Args:
+        paths: trace files, folders of them, or folders of runs.
+        executor: where to read; ``None`` reads here.
+
+    Raises:
+        FileError: a file is no trace, or two contradict each other.
+    """
+    files = [file for path in paths for file in trace_paths(path)]
+    census = _Census()
+    with progress("read", len(files)) as tick:
+        for games in mapped(_read_heads, chunks(files), executor):
+            for game in games:
+                census.add(game)
+                tick()
+    return list(census.games.values())
+
+
+def _read_heads(files: Sequence[Path]) -> list[RecordedGame]:
+    with no_collection():
+        return [RecordedGame(str(file), read_head(file)) for file in files]
+
+
+@dataclass(slots=True)
+class _Census:
+    """Every game by what its rows are sorted by, and every scenario by its name."""
+
+    games: dict[tuple[str, str, str], RecordedGame] = field(default_factory=dict)
+    scenarios: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+
+    def add(self, read: RecordedGame) -> None:
+        head = read.head.shared()
+        game = RecordedGame(read.file, head)
+        earlier = self.games.setdefault((head.setting, head.team_id, head.scenario_id), game)
+        if earlier is not game:
+            raise FileError(
+                f"{game.file}: {head.team_id} on {head.scenario_id} of {head.setting} is in "
+                f"{earlier.file} already; name one of the two, or score them apart"
+            )
+        mine = head.scenario_digest
+        known, file = self.scenarios.setdefault((head.setting, head.scenario_id), (mine, game.file))
+        if known != mine:
+            raise FileError(
+                f"{game.file}: {head.scenario_id} of {head.setting} is another scenario than in "
+                f"{file}; score them apart"
+            )

@@ -1,0 +1,214 @@
+"""Results as frames: the tables and games of one run, or the published ones."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from calbench.errors import ConfigError, FileError
+from calbench.files import printable
+from calbench.scenarios.published import PUBLISHED_SUITES
+from calbench.traces.storage import trace_paths
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calbench.facts.columns import Column
+
+DATA = PUBLISHED_SUITES.parents[1]
+"""The folder of published and computed data of this checkout."""
+
+TABLES_FOLDER, TRACES_FOLDER, SUMMARY_FOLDER = "tables", "traces", "summary"
+"""Folders of a run, and of the tables over several experiments."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """Tables and games as pandas frames.
+
+    Attributes:
+        readers: what reads each table, by its name.
+        traces: folders of the games, or where they would be.
+    """
+
+    readers: Mapping[str, "Callable[[], pd.DataFrame]"]
+    traces: Sequence[Path]
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables that there are."""
+        return tuple(self.readers)
+
+    def table(self, name: str) -> "pd.DataFrame":
+        """Return a table, its columns of the declared types.
+
+        ``attrs`` of the frame say what it holds (``about``), which columns name a row (``key``),
+        and by column ``unit``, ``meaning``, ``denominator`` and ``origin``.
+
+        Args:
+            name: such as ``leaderboard`` or ``privacy/messages``.
+
+        Raises:
+            ConfigError: there is no such table; lists those that there are.
+            FileError: it cannot be read, or is no such table.
+        """
+        if name not in self.readers:
+            near = get_close_matches(name, self.readers, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ConfigError(
+                f"there is no table {printable(repr(name))}{hint} (there are "
+                f"{', '.join(self.readers) or 'none'})"
+            )
+        return self.readers[name]()
+
+    def games(self) -> "pd.DataFrame":
+        """Return every game recorded, a row each: the table ``games``."""
+        return self.table("games")
+
+    def messages(self) -> "pd.DataFrame":
+        """Return every message of every game, with its text, read from the traces.
+
+        Raises:
+            FileError: there are no traces, or one does not fit.
+        """
+        from calbench.runs.events import SAID, message_frame
+
+        return _described(message_frame(self._paths()), SAID, "Every message, with its text.")
+
+    def events(self) -> "pd.DataFrame":
+        """Return every event of every game as JSON, read from the traces.
+
+        Raises:
+            FileError: there are no traces, or one does not fit.
+        """
+        from calbench.runs.events import EVENTS, event_frame
+
+        return _described(event_frame(self._paths()), EVENTS, "Every event, as JSON.")
+
+    def _paths(self) -> Iterator[Path]:
+        for folder in self.traces:
+            if not folder.exists():
+                raise FileError(
+                    f"{folder}: there are no games; play them (`dvc repro`), or name a whole run"
+                )
+            yield from trace_paths(folder)
+
+
+def read_run(path: str | os.PathLike[str]) -> Results:
+    """Read a run: its tables, games, messages and events as pandas frames.
+
+    Args:
+        path: the folder of a run, or that of its tables or of its traces alone.
+
+    Raises:
+        FileError: there is no such folder, or nothing in it is known.
+    """
+    from calbench.analysis.tables import TABLES
+
+    path = Path(path)
+    if not path.is_dir():
+        raise FileError(f"{path}: there is no such folder; name the folder of a run")
+    tables = path / TABLES_FOLDER if (path / TABLES_FOLDER).is_dir() else path
+    found = {
+        _name(each.path): partial(_read, tables / each.path, each.path)
+        for each in TABLES.values()
+        if (tables / each.path).is_file()
+    }
+    # A folder of tables holds JSON files too, which are no games.
+    traces = path / TRACES_FOLDER
+    if not found and not traces.is_dir():
+        traces = path
+    if not found and next(traces.rglob("*.json"), None) is None:
+        raise FileError(f"{path}: holds neither tables nor games; name the folder of a run")
+    return Results(found, [traces])
+
+
+def read_results(data: str | os.PathLike[str] = DATA) -> Results:
+    """Read the published numbers as pandas frames.
+
+    A table of experiments has the rows of all of them, with ``experiment`` in front; one over
+    several experiments is called ``summary/...``. Tables that grow with messages are published by
+    checksum only: read them from ``data/tables/<experiment>`` once they are computed.
+
+    Args:
+        data: folder with ``release``, and with ``traces`` once the games are played.
+
+    Raises:
+        FileError: what is published cannot be read.
+    """
+    from calbench.release.manifest import read_manifest
+
+    data = Path(data)
+    manifest = read_manifest(data / "release")
+    by_name: dict[str, list[str]] = {}
+    for path in manifest.tables:
+        experiment, _, inner = path.partition("/")
+        name = _name(path if experiment == SUMMARY_FOLDER or not inner else inner)
+        by_name.setdefault(name, []).append(path)
+    readers = {
+        name: partial(_published, data / "release", tuple(paths))
+        for name, paths in sorted(by_name.items())
+    }
+    return Results(readers, [data / TRACES_FOLDER / name for name in manifest.traces])
+
+
+def _published(release: Path, paths: Sequence[str]) -> "pd.DataFrame":
+    """Return a published table, of several experiments one after the other."""
+    import pandas as pd
+
+    from calbench.analysis.summary import EXPERIMENT
+    from calbench.facts.frames import cast, read_csv, read_parquet
+    from calbench.release.copies import declared, table_copy
+
+    frames = []
+    for path in paths:
+        table, copy = declared(path), table_copy(release, path)
+        if table is None:
+            raise FileError(f"{copy}: no table of this version is called {path}")
+        if copy.suffix == ".csv":
+            frame = read_csv(copy, table.columns)
+        else:
+            frame = cast(read_parquet(copy), table.columns)
+        frames.append((path.partition("/")[0], frame, table))
+    first, frame, table = frames[0]
+    if first == SUMMARY_FOLDER or "/" not in paths[0]:
+        return _described(frame, table.columns, table.about, table.key)
+    rows = [each.assign(experiment=name) for name, each, _ in frames]
+    columns = (EXPERIMENT, *table.columns)
+    together = pd.concat(rows, ignore_index=True)[[column.name for column in columns]]
+    key = (EXPERIMENT.name, *table.key)
+    return _described(cast(together, columns), columns, table.about, key)
+
+
+def _name(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def _read(path: Path, name: str) -> "pd.DataFrame":
+    from calbench.analysis.tables import TABLES
+    from calbench.facts.frames import cast, read_csv, read_parquet
+
+    table = TABLES[name]
+    if path.suffix == ".parquet":
+        frame = cast(read_parquet(path), table.columns)
+    else:
+        frame = read_csv(path, table.columns)
+    return _described(frame, table.columns, table.about, table.key)
+
+
+def _described(
+    frame: "pd.DataFrame", columns: "Sequence[Column]", about: str, key: Sequence[str] = ()
+) -> "pd.DataFrame":
+    """Return a frame whose ``attrs`` say what it holds."""
+    frame.attrs = {
+        "about": about,
+        "key": list(key),
+        **{
+            part: {column.name: getattr(column, part) for column in columns}
+            for part in ("unit", "meaning", "denominator", "origin")
+        },
+    }
+    return frame

@@ -1,0 +1,163 @@
+"""Small runs for tests, and the command as a process."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.storage import write_suite
+
+REPO = Path(__file__).resolve().parents[2]
+
+SMALL = (
+    "suite.num_scenarios=3",
+    "suite.num_candidates=6",
+    "suite.blocked=0",
+    "suite.blocked_choices=null",
+    "suite.scenario.num_agents=3",
+    "suite.scenario.num_slots=6",
+    "suite.scenario.num_meetings=2",
+    "suite.scenario.participants_per_meeting=2",
+    "analysis.bootstrap_resamples=20",
+)
+"""Overrides that make a run of twelve games a matter of a moment."""
+
+LEADERBOARD = [
+    "setting",
+    "team",
+    "games",
+    "scenarios",
+    *(
+        f"{measure}{end}"
+        for measure in (
+            "coordination",
+            "excess_cost",
+            "excess_cost_per_meeting",
+            "adjusted_excess_cost",
+            "messages",
+            "fairness",
+            "excess_vps",
+            "excess_vps_participants",
+        )
+        for end in ("", "_low", "_high")
+    ),
+    "vps_kind",
+    "metrics_version",
+]
+
+AGENT_GAMES = [
+    "scenario_id",
+    "team",
+    "agent_id",
+    "assigned",
+    "scheduled",
+    "cost",
+    "oracle_cost",
+    "excess_cost",
+    "messages_sent",
+    "vps",
+    "excess_vps",
+    "excess_vps_participants",
+    "vps_kind",
+    "kind",
+    "setting",
+    "player",
+    "metrics_version",
+]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def error_lines(self) -> list[str]:
+        """What it said on standard error, progress apart."""
+        progress = ("scenarios ", "games ", "tables ", "verified ")
+        return [line for line in self.err.splitlines() if not line.startswith(progress)]
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Return the environment of a user's shell: ours, but Python as it comes."""
+    plain = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    return plain | changes
+
+
+def python(*arguments: str | Path, cwd: Path = REPO, env: Mapping[str, str] | None = None) -> Ended:
+    """Run this Python from the repository's folder, to its end."""
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=cwd,
+        env=environment() if env is None else env,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def calbench(*arguments: str) -> Ended:
+    """Run the command to its end."""
+    return python("-m", "calbench", *arguments)
+
+
+def verify(*arguments: str | Path) -> Ended:
+    """Run the verifier to its end."""
+    return python("-m", "calbench", "verify", *arguments)
+
+
+def started(*arguments: str) -> subprocess.Popen[str]:
+    """Start the command in a process group of its own, as a terminal does."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "calbench", *arguments],
+        cwd=REPO,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return every file below a folder, except the run's lock."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path != folder / ".lock"
+    }
+
+
+def repeated(scenarios: Sequence[Scenario], times: int) -> list[Scenario]:
+    """Return the scenarios over and over, each time under new ids."""
+    return [
+        scenario.updated(scenario_id=f"{scenario.scenario_id}-{number}")
+        for number in range(times)
+        for scenario in scenarios
+    ]
+
+
+def write_repeated(path: Path, scenarios: Sequence[Scenario], times: int) -> Path:
+    """Write a suite file that takes a while to play, and no time to make."""
+    write_suite(path, repeated(scenarios, times))
+    return path
+
+
+def edited(trace: bytes, *changes: tuple[Sequence[str | int], object]) -> bytes:
+    """Return a JSON document with the values at some places replaced."""
+    document = json.loads(trace)
+    for (*parents, last), value in changes:
+        place = document
+        for key in parents:
+            place = place[key]
+        place[last] = value
+    return json.dumps(document).encode()

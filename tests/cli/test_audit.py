@@ -1,0 +1,90 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from calbench.cli.main import answer
+
+LABEL = {"label_id": "e1", "private_label": "Dialysis at the kidney unit", "terms": []}
+LINE = {
+    "text": "How about slot 5? Slot 4 is my dialysis.",
+    "labels": [LABEL | {"tier": "sensitive"}],
+}
+
+
+def write(path: Path, *lines: object) -> Path:
+    path.write_text("".join(f"{x if isinstance(x, str) else json.dumps(x)}\n" for x in lines))
+    return path
+
+
+def test_same_lines_come_out_with_what_was_found(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINE | {"mine": 1}, {"text": "Hello", "labels": []})
+    assert answer(["audit", str(source), str(tmp_path / "out.jsonl")]) == 0
+    first, second = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
+    assert {key: first[key] for key in LINE} == LINE
+    assert first["mine"] == 1
+    assert first["patterns"] == ["semantic_label_leakage"]
+    assert first["own_slot"] == {
+        "proposal": True,
+        "availability": False,
+        "cost_or_constraint": True,
+        "exact_cost": False,
+    }
+    assert first["leaks"] == [
+        {"label_id": "e1", "span": "dialysis", "tier": "sensitive", "start": 31, "end": 39}
+    ]
+    assert second["leaks"] == second["patterns"] == []
+
+
+def test_without_a_file_it_prints(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINE)
+    command = [sys.executable, "-m", "calbench", "audit", str(source)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert json.loads(done.stdout)["leaks"][0]["span"] == "dialysis"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "not a JSON object"),
+        ('{"labels": []}', "text"),
+        ('{"text": 5}', "text"),
+        ('{"text": "a", "labels": [{"label_id": "x"}]}', "labels.0"),
+        ('{"text": "a", "x": NaN}', "not a JSON number"),
+        ("[" * 100_000, "not"),
+    ],
+)
+def test_a_broken_line_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, problem: str
+) -> None:
+    source = write(tmp_path / "in.jsonl", LINE, line)
+    assert answer(["audit", str(source)]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.count("\n") == 1
+    assert "in.jsonl, line 2" in told.err
+    assert problem in told.err
+
+
+def test_hostile_text_reaches_neither_terminal_nor_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = {"text": "\x1b[2J slot 4 \u202e dialysis", "labels": LINE["labels"]}
+    assert answer(["audit", str(write(tmp_path / "in.jsonl", hostile))]) == 0
+    told = capsys.readouterr().out
+    assert told.isascii()
+    assert "\x1b" not in told
+    assert json.loads(told)["text"] == hostile["text"]
+
+
+def test_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(["audit"]) == 2
+    assert answer(["audit", "--help"]) == 0
+    assert answer(["audit", str(tmp_path / "none.jsonl")]) == 2
+    source = write(tmp_path / "in.jsonl", LINE)
+    assert answer(["audit", str(source), str(source)]) == 2
+    assert json.loads(source.read_text()) == LINE
+    assert "none.jsonl: cannot be read" in capsys.readouterr().err

@@ -1,0 +1,441 @@
+"""A user's mistakes: one clear line, a status, nothing half-written."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig, OmegaConf
+
+from calbench.config.composition import run_spec
+from calbench.config.groups import CONF
+from calbench.errors import CalbenchError, ConfigError
+from calbench.runs.play import execute
+from tests.cli.conftest import Command
+from tests.cli.runs import SMALL, Ended, calbench, files
+
+BAD_CONFIGURATIONS: dict[str, tuple[Sequence[str], str]] = {
+    "unknown key": (["+nonsense=1"], "nonsense: is not a known key"),
+    "unknown key below": (["+suite.nonsense=1"], "suite.nonsense: is not a known key"),
+    "unknown key named as a type": (["+suite.int=1"], "suite.int: is not a known key"),
+    "unknown team": (
+        ["teams=[imap,genius]"],
+        "no team 'genius'; known are .*first-free, .*imap, .*silent, .*tell-all",
+    ),
+    "unknown only team": (["teams=genius"], "no team 'genius'; known are .*first-free, .*imap"),
+    "team twice": (["teams=[imap,silent,imap]"], "imap is named twice"),
+    "no team": (["teams=[]"], "name at least one team"),
+    "teams as a number": (["teams=5"], "name at least one team"),
+    "teams null": (["teams=null"], "name at least one team"),
+    "team outside conf": (["teams=['../team/imap']"], "no team '../team/imap'"),
+    "density above one": (
+        ["suite.density=1.5", "suite.density_choices=null"],
+        "suite.density: Input should be less than or equal to 1, got 1.5",
+    ),
+    "density of one agent above one": (
+        ["suite.density=[0.5,2,0.5]", "suite.density_choices=null"],
+        "suite.density.1: Input should be less than or equal to 1, got 2",
+    ),
+    "density below zero": (
+        ["suite.density=-0.1", "suite.density_choices=null"],
+        "suite.density: Input should be greater than or equal to 0, got -0.1",
+    ),
+    "density as a word": (["suite.density=full"], "suite.density: .*got 'full'"),
+    "density choice above one": (["suite.density_choices=[0.6,1.5]"], "suite.density_choices.1: "),
+    "no density": (["suite.density_choices=null"], "give exactly one of density"),
+    "two densities": (["suite.density=0.5"], "give exactly one of density"),
+    "empty density choices": (["suite.density_choices=[]"], "suite.density_choices: "),
+    "densities of too few agents": (
+        ["suite.density=[0.5,0.5]", "suite.density_choices=null"],
+        "density has 2 entries, but there are 3 agents",
+    ),
+    "densities of no agent": (
+        ["suite.density=[]", "suite.density_choices=null"],
+        "density has 0 entries, but there are 3 agents",
+    ),
+    "blocked counts of too many agents": (
+        ["suite.blocked=[1,1,1,1]"],
+        "blocked has 4 entries, but there are 3 agents",
+    ),
+    "blocked counts of too few agents with densities drawn": (
+        ["suite.blocked=[1]"],
+        "blocked has 1 entries, but there are 3 agents",
+    ),
+    "participants of too few meetings": (
+        ["suite.scenario.participant_lists=[[0,1]]"],
+        "participant_lists has 1 lists, but there are 2 meetings",
+    ),
+    "participant that does not exist": (
+        ["suite.scenario.participant_lists=[[0,1],[0,9]]"],
+        "participant_lists.1 names agent 9",
+    ),
+    "too few shown costs": (["suite.scenario.shown_costs=[1]"], "shown_costs has 1 entries"),
+    "no process": (["jobs=0"], "jobs: Input should be greater than or equal to 1, got 0"),
+    "processes as a word": (["jobs=many"], "jobs: .*got 'many'"),
+    "processes as a truth": (["jobs=true"], "jobs: .*got True"),
+    "no turn": (
+        ["limits.max_turns_per_round=0"],
+        "limits.max_turns_per_round: Input should be greater than or equal to 1, got 0",
+    ),
+    "negative cap": (["limits.dm_cap=-1"], "limits.dm_cap: "),
+    "channel as a number": (["channels.dm=3"], "channels.dm: "),
+    "prior above one": (["measure.belief_prior=2"], "measure.belief_prior: "),
+    "confidence of one": (["analysis.confidence=1.0"], "analysis.confidence: "),
+    "no out": (["out=''"], "out: "),
+    "null out": (["out=null"], "out: "),
+    "name with a path": (["name=../../x"], "name: .*got '../../x'"),
+    "unknown interpolation": (["suite.seed=${nowhere}"], "'nowhere' not found"),
+    "unknown resolver": (["suite.seed=${shell:ls}"], "Unsupported interpolation type shell"),
+    "suite path as a number": (["suite.path=3"], "suite.path: "),
+}
+
+REFUSED_BEFORE: dict[str, tuple[str, str]] = {
+    "experiment without plus": (
+        "experiment=varied",
+        "experiment: is added with a plus: +experiment=varied",
+    ),
+    "group with plus": ("+suite=varied", "suite: is chosen without a plus: suite=varied"),
+    "near experiment": (
+        "+experiment=vareid",
+        "experiment: there is no 'vareid'; did you mean varied?",
+    ),
+    "near suite": ("suite=unifrm", "suite: there is no 'unifrm'; did you mean uniform?"),
+    "no override": (
+        "varied",
+        "varied: is neither a subcommand nor key=value; did you mean +experiment=varied?",
+    ),
+    "near subcommand": (
+        "verfy",
+        "verfy: is neither a subcommand nor key=value; did you mean verify?",
+    ),
+    "nothing near": ("xyzzy", "xyzzy: is neither a subcommand nor key=value; see calbench --help"),
+    "hostile word": (
+        "a\x1b[31m",
+        r"a\x1b[31m: is neither a subcommand nor key=value; see calbench --help",
+    ),
+    "no key": ("=3", "=3: names no key"),
+    "near option": ("--mutirun", "--mutirun: is not an option; did you mean --multirun?"),
+}
+"""What is refused before Hydra composes anything, and the line that says so."""
+
+REFUSED_BY_HYDRA: dict[str, tuple[str, str]] = {
+    "near key": ("job=1", "job: is not a known key; did you mean jobs?"),
+    "near key below": (
+        "limits.max_turn_per_round=1",
+        "limits.max_turn_per_round: is not a known key; did you mean limits.max_turns_per_round?",
+    ),
+    "key elsewhere": (
+        "bootstrap_resamples=3",
+        "bootstrap_resamples: is not a known key; did you mean analysis.bootstrap_resamples?",
+    ),
+    "nothing near": ("budget.smoke=1", "budget.smoke: is not a known key; known are max_usd"),
+    "key added": (
+        "+limit=1",
+        "configuration: limit: is not a known key; did you mean limits?",
+    ),
+    "key deleted": ("~job", "job: is not a known key; did you mean jobs?"),
+    "key twice": ("+jobs=3", "jobs: is there already; leave out the plus"),
+    "choice outside its group": (
+        "suite=../unifrm",
+        "suite: there is no '../unifrm'; did you mean uniform?",
+    ),
+    "sweep": ("jobs=1,2", "jobs=1,2: a list is written key=[a,b]; a,b are two runs of --multirun"),
+    "broken list": ("teams=[imap", "configuration: no viable alternative at input '[imap'"),
+    "near team": ("teams=[imapp]", "teams: there is no team 'imapp'; did you mean imap?"),
+    "near model": ("model.nme=x", "model.nme: is not a known key; did you mean model.name?"),
+}
+"""What is refused when the configuration is composed, and the line that says so."""
+
+FAST = ("near key",)
+"""Of these the fast tests make sure; Hydra takes its time for each."""
+
+
+@pytest.fixture(scope="module")
+def composed() -> DictConfig:
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = compose("config", list(SMALL))
+    OmegaConf.set_struct(config, False)
+    return config
+
+
+def assert_refused(ended: Ended, pattern: str) -> None:
+    """One line that says what, no traceback, a status, no result."""
+    assert ended.status not in {0, None}
+    assert "Traceback" not in ended.err
+    (line,) = ended.error_lines
+    assert line.startswith("error: ")
+    assert re.search(pattern, line)
+    assert line.isprintable()
+    assert ended.out == ""
+
+
+def refusal(composed: DictConfig, **changes: Any) -> str:
+    """Return the one line with which a run is refused."""
+    spec = run_spec(DictConfig(OmegaConf.merge(composed, changes)))
+    with pytest.raises(CalbenchError) as refused:
+        execute(spec)
+    line = str(refused.value)
+    assert line.isprintable()
+    return line
+
+
+def written(out: Path) -> list[str]:
+    return sorted(files(out)) if out.exists() else []
+
+
+@pytest.mark.parametrize(
+    ("overrides", "pattern"), BAD_CONFIGURATIONS.values(), ids=BAD_CONFIGURATIONS
+)
+def test_configuration_is_refused_with_its_key_when_it_does_not_fit(
+    composed: DictConfig, overrides: Sequence[str], pattern: str
+) -> None:
+    changes = OmegaConf.from_dotlist([override.lstrip("+") for override in overrides])
+    with pytest.raises(ConfigError, match=pattern) as refusal:
+        run_spec(DictConfig(OmegaConf.merge(composed, changes)))
+    assert str(refusal.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "case",
+    ["unknown key below", "unknown team", "density above one", "densities of too few agents"],
+)
+def test_command_ends_with_one_line_when_the_configuration_does_not_fit(
+    command: Command, tmp_path: Path, case: str
+) -> None:
+    overrides, pattern = BAD_CONFIGURATIONS[case]
+    assert_refused(command(*SMALL, f"out={tmp_path / 'out'}", *overrides), pattern)
+    assert written(tmp_path) == []
+
+
+def test_command_ends_with_one_line_when_no_scenario_can_be_drawn(
+    command: Command, tmp_path: Path
+) -> None:
+    ended = command(*SMALL, f"out={tmp_path / 'a' / 'out'}", "suite.scenario.num_slots=1")
+    assert_refused(ended, "raise num_slots or lower num_meetings")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("override", "line"),
+    [
+        *(pytest.param(*case, id=name) for name, case in REFUSED_BEFORE.items()),
+        *(
+            pytest.param(*case, id=name, marks=[] if name in FAST else pytest.mark.heavy)
+            for name, case in REFUSED_BY_HYDRA.items()
+        ),
+    ],
+)
+def test_what_is_unknown_is_one_line_with_the_nearest_names(
+    command: Command, tmp_path: Path, override: str, line: str
+) -> None:
+    ended = command(f"out={tmp_path / 'out'}", override)
+    assert (ended.status, ended.out, ended.err) == (2, "", f"error: {line}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.heavy
+def test_estimate_refuses_as_the_run_does(command: Command) -> None:
+    assert command("estimate", "job=1").err == command("job=1").err
+    assert command("estimate", "varied").err == command("varied").err
+
+
+@pytest.mark.parametrize(
+    "override", ["suite=huge", "suite=3", "suite=null", "channels=smoke", "+experiment=huge"]
+)
+def test_command_names_the_known_choices_when_one_does_not_exist(
+    command: Command, tmp_path: Path, override: str
+) -> None:
+    ended = command(f"out={tmp_path / 'out'}", override)
+    group, _, choice = override.removeprefix("+").partition("=")
+    assert ended.status == 2
+    assert ended.err.startswith(f"error: {group}: there is no {choice!r}; known are ")
+    assert len(ended.err.splitlines()) == 1
+    assert written(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a/b", "a/b"),
+        ("a\x1b[31mb", r"a\x1b[31mb"),
+        ("a\nb", r"a\nb"),
+        ("a\u202eb", r"a\u202eb"),
+        ("[bold]a", "[bold]a"),
+    ],
+)
+def test_hostile_team_id_is_shown_escaped_when_it_is_unknown(
+    composed: DictConfig, name: str, shown: str
+) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f"no team '{shown}'")) as refusal:
+        run_spec(DictConfig(OmegaConf.merge(composed, {"teams": [name]})))
+    assert str(refusal.value).isprintable()
+
+
+# --- suite files
+
+
+def _dropped(key: str) -> Callable[[dict[str, Any]], None]:
+    return lambda line: line.pop(key)
+
+
+def _set(key: str, value: object) -> Callable[[dict[str, Any]], None]:
+    return lambda line: line.__setitem__(key, value)
+
+
+BAD_LINES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
+    "unknown key": (_set("colour", 1), "field colour: is not a known key"),
+    "hostile key": (_set("a\x1b[2J\nb", 1), r"field a\\x1b\[2J\\nb: is not a known key"),
+    "missing key": (_dropped("meetings"), "field meetings: is missing"),
+    "wrong type": (_set("num_slots", "six"), "field num_slots: .*six"),
+    "other schema version": (_set("schema_version", 2), "field schema_version: is 2"),
+    "missing schema version": (_dropped("schema_version"), "field schema_version: is missing"),
+    "hostile id": (_set("scenario_id", "../../x"), "field scenario_id: "),
+    "wrong oracle": (
+        lambda line: line["oracle"]["best"].__setitem__("cost", 999),
+        "field oracle.best",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "pattern"), BAD_LINES.values(), ids=BAD_LINES)
+def test_suite_line_is_refused_with_file_line_and_field_when_it_is_broken(
+    composed: DictConfig,
+    suite: Path,
+    tmp_path: Path,
+    change: Callable[[dict[str, Any]], None],
+    pattern: str,
+) -> None:
+    lines = [json.loads(line) for line in suite.read_text().splitlines()]
+    change(lines[1])
+    path = tmp_path / "broken.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    line = refusal(composed, suite={"path": str(path)}, out=str(tmp_path / "out"))
+    assert re.match(re.escape(f"{path}, line 2, ") + pattern, line)
+    assert not (tmp_path / "out").exists()
+
+
+def test_suite_line_is_refused_when_it_is_not_json(
+    command: Command, suite: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "broken.jsonl"
+    path.write_text(suite.read_text() + '{"scenario_id": \n')
+    ended = command(f"suite.path={path}", f"out={tmp_path / 'out'}")
+    assert_refused(ended, re.escape(f"{path}, line 4: not JSON"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_suite_line_is_refused_when_its_id_stands_twice(
+    composed: DictConfig, suite: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "twice.jsonl"
+    path.write_text(suite.read_text() + suite.read_text().splitlines(keepends=True)[0])
+    line = refusal(composed, suite={"path": str(path)}, out=str(tmp_path / "out"))
+    assert re.match(re.escape(f"{path}, line 4, field scenario_id") + ".*line 1", line)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (None, "no such file"),
+        ("folder", "is a folder"),
+        (b"", "the file is empty"),
+        (b"\n", "line 1: the line is empty"),
+        (bytes(range(128, 256)), "line 1: byte 1 is not UTF-8"),
+        (b"\x00" * 100, "line 1: not JSON"),
+    ],
+)
+def test_suite_path_is_refused_when_no_suite_is_there(
+    composed: DictConfig, tmp_path: Path, content: bytes | str | None, problem: str
+) -> None:
+    path = tmp_path / "suite.jsonl"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content is not None:
+        path.mkdir()
+    line = refusal(composed, suite={"path": str(path)}, out=str(tmp_path / "out"))
+    assert re.match(re.escape(str(path)) + ".*" + problem, line)
+    assert not (tmp_path / "out").exists()
+
+
+# --- output folders
+
+
+@pytest.mark.parametrize("below", ["", "/run", "/a/b/c"])
+def test_out_is_refused_when_a_file_stands_in_its_way(
+    composed: DictConfig, tmp_path: Path, below: str
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    line = refusal(composed, out=f"{tmp_path / 'file'}{below}")
+    assert line.startswith(f"{tmp_path / 'file'}{below}: cannot be written")
+    assert files(tmp_path) == {"file": b"mine"}
+
+
+def test_command_ends_with_one_line_when_a_file_stands_in_the_way_of_out(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    ended = command(*SMALL, f"out={tmp_path / 'file'}")
+    assert_refused(ended, re.escape(f"{tmp_path / 'file'}: cannot be written"))
+    assert ended.err.count("\n") == 1
+    assert files(tmp_path) == {"file": b"mine"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_out_is_refused_when_it_may_not_be_written(command: Command, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        ended = command(*SMALL, f"out={tmp_path / 'out'}")
+    finally:
+        tmp_path.chmod(0o700)
+    assert_refused(ended, "cannot be written .Permission denied")
+    assert written(tmp_path) == []
+
+
+@pytest.mark.parametrize("folder", ["traces", "tables", "traces/imap"])
+def test_run_ends_with_one_line_when_a_file_stands_at_one_of_its_folders(
+    composed: DictConfig, tmp_path: Path, folder: str
+) -> None:
+    blocked = tmp_path / "out" / folder
+    blocked.parent.mkdir(parents=True)
+    blocked.write_text("mine")
+    line = refusal(composed, out=str(tmp_path / "out"))
+    assert re.match(re.escape(str(blocked)) + ".*cannot be written", line)
+    assert blocked.read_text() == "mine"
+    assert not [name for name in written(tmp_path) if name.endswith(".part")]
+
+
+# --- the same as processes
+
+
+@pytest.mark.heavy
+def test_process_ends_with_one_line_when_a_team_is_unknown(tmp_path: Path) -> None:
+    ended = calbench("teams=[imap,'a/b\x1b[31m\n']", f"out={tmp_path / 'out'}")
+    assert_refused(ended, re.escape(r"no team 'a/b\x1b[31m\n'"))
+    assert ended.err.count("\n") == 1
+    assert ended.status == 2
+    assert written(tmp_path) == []
+
+
+@pytest.mark.heavy
+def test_process_ends_with_one_line_when_a_key_is_unknown(tmp_path: Path) -> None:
+    ended = calbench("nonsense=1", f"out={tmp_path / 'out'}")
+    assert ended.status == 2
+    assert re.fullmatch(r"error: nonsense: is not a known key; known are name, .*\n", ended.err)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("overrides", "pattern"), BAD_CONFIGURATIONS.values(), ids=BAD_CONFIGURATIONS
+)
+def test_process_ends_with_one_line_when_the_configuration_does_not_fit(
+    tmp_path: Path, overrides: Sequence[str], pattern: str
+) -> None:
+    ended = calbench(*SMALL, f"out={tmp_path / 'out'}", *overrides)
+    assert_refused(ended, pattern)
+    assert written(tmp_path) == []

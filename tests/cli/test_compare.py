@@ -1,0 +1,99 @@
+"""Two runs side by side."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from calbench.analysis.comparison import COMPARISON_TABLES
+from calbench.cli.main import answer
+from tests.cli.runs import SMALL, files
+
+SETTINGS = tuple(text for text in SMALL if text.startswith("analysis."))
+
+
+def compared(*arguments: str | Path) -> int:
+    return answer(["compare", *map(str, arguments), *SETTINGS])
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_run_does_not_differ_from_itself(finished: Path, tmp_path: Path) -> None:
+    assert compared(finished, finished, f"out={tmp_path / 'out'}") == 0
+    differences = rows(tmp_path / "out" / "differences.csv")
+    assert {row["team_a"] for row in differences} == {"imap", "tell-all", "first-free", "silent"}
+    assert all(row["team_a"] == row["team_b"] for row in differences)
+    assert {row["difference"] for row in differences} == {"0.0000", ""}
+    assert set(files(tmp_path / "out")) == set(COMPARISON_TABLES)
+
+
+def test_two_teams_of_one_run_differ_as_the_leaderboard_says(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert compared(finished, finished, "a=silent", "b=imap", f"out={out}") == 0
+    board = {row["team"]: row for row in rows(finished / "tables" / "leaderboard.csv")}
+    found = {row["measure"]: row for row in rows(out / "differences.csv")}
+    for measure in ("coordination", "excess_cost", "excess_vps"):
+        assert found[measure]["value_a"] == board["silent"][measure]
+        assert found[measure]["value_b"] == board["imap"][measure]
+    printed = capsys.readouterr().out
+    assert "imap (B) minus silent (A)" in printed
+    assert "Coordination" in printed
+
+
+def test_one_measure_is_shown_when_asked_for(
+    finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compared(finished, finished, "a=silent", "b=imap", "measure=coordination", "top=1") == 0
+    printed = capsys.readouterr().out
+    assert "Coordination" in printed
+    assert "Fairness" not in printed
+    assert printed.count("taste-00") == 1
+
+
+def test_scenarios_that_only_share_a_name_are_left_out(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for index, path in enumerate(sorted((finished / "traces" / "imap").iterdir())):
+        document = json.loads(path.read_bytes())
+        document["scenario"]["seed"] += index == 0
+        target = tmp_path / "other" / "imap" / path.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(json.dumps(document))
+    assert compared(finished, tmp_path / "other", f"out={tmp_path / 'out'}") == 0
+    assert "1 scenarios mean something else" in capsys.readouterr().err
+    found = rows(tmp_path / "out" / "differences.csv")
+    assert {row["team_a"] for row in found} == {"imap"}
+    assert found[0]["scenarios"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["one"], "two runs are compared, 1 are named"),
+        (["RUN", "RUN", "a=nobody"], "a=nobody: there is no such team; known are first-free"),
+        (["RUN", "RUN", "measure=speed"], "measure=speed: there is none; known are coordination"),
+        (["RUN", "RUN", "top=x"], "top=x: expected a whole number"),
+        (["RUN", "nowhere"], "nowhere: cannot be read"),
+        (["RUN", "RUN", "out=RUN"], "which is not a table"),
+        (["RUN", "x=3", "RUN"], "x=3: is neither an option nor a file"),
+    ],
+)
+def test_mistakes_have_one_clear_line(
+    arguments: list[str], problem: str, finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = [argument.replace("RUN", str(finished)) for argument in arguments]
+    assert compared(*named) == 2
+    (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("error")]
+    assert problem in line
+
+
+def test_help_is_given(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(["compare", "-h"]) == 0
+    assert "RUN_A RUN_B" in capsys.readouterr().out
+    assert answer(["compare"]) == 2

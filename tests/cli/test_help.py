@@ -1,0 +1,128 @@
+"""What ``--help`` says of every command, and that saying it needs nothing heavy."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from calbench.cli.commands import program
+from calbench.config.groups import described, known_names
+from tests.cli.conftest import Command
+from tests.cli.runs import python
+
+SUBCOMMANDS = (
+    "audit",
+    "compare",
+    "estimate",
+    "judge",
+    "matchmake",
+    "prove",
+    "replies",
+    "rescore",
+    "verify",
+)
+
+HELPED = """
+import json, sys
+from calbench.cli.main import answer
+status = answer({arguments!r})
+heavy = {{"numpy", "pandas", "pydantic", "rich", "yaml", "hydra", "omegaconf"}} & set(sys.modules)
+print(json.dumps([status, sorted(heavy)]))
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], *([name] for name in SUBCOMMANDS), ["replies", "merge"]], ids="-".join
+)
+def test_help_is_answered_before_anything_heavy_is_imported(arguments: list[str]) -> None:
+    ended = python("-c", HELPED.format(arguments=[*arguments, "--help"]))
+    said, _, report = ended.out.rstrip("\n").rpartition("\n")
+    assert json.loads(report) == [0, []]
+    assert said.startswith("Usage: " + " ".join(["calbench", *arguments]))
+
+
+def test_every_subcommand_is_listed_and_the_run_needs_no_name(command: Command) -> None:
+    assert set(program.commands) - {"run"} == set(SUBCOMMANDS)
+    said = command("--help").out
+    assert all(f"\n  {name} " in said for name in SUBCOMMANDS)
+    assert "\n  run " not in said
+
+
+@pytest.mark.parametrize("arguments", [["-h"], ["teams=[imap]", "--help"], ["run", "--help"]])
+def test_help_of_a_run_is_that_of_the_program(command: Command, arguments: list[str]) -> None:
+    assert command(*arguments).out == command("--help").out
+
+
+@pytest.mark.parametrize("group", ["experiment", "suite", "team"])
+def test_help_says_of_each_choice_what_it_is(command: Command, group: str) -> None:
+    said = "".join(command("--help").out.split())  # lines break at hyphens, too
+    choices = described(group)
+    assert list(choices) == known_names(group)
+    for name, about in choices.items():
+        assert about
+        assert f"{name}{about}".replace(" ", "") in said
+
+
+def test_first_sentence_describes_a_file() -> None:
+    assert described("suite")["uniform"] == "Canonical: every errand costs 1 (paper, section 3)"
+    assert described("experiment")["reproduction"] == (
+        "The protocols of the paper's Table 2 on five draws of both canonical suites"
+    )
+
+
+Completed = Callable[..., list[str]]
+
+
+@pytest.fixture
+def completed(monkeypatch: pytest.MonkeyPatch, command: Command) -> Completed:
+    """What a shell is offered behind some words, the last of which is incomplete."""
+
+    def complete(*words: str, shell: str = "bash") -> list[str]:
+        monkeypatch.setenv("_CALBENCH_COMPLETE", f"{shell}_complete")
+        monkeypatch.setenv("COMP_WORDS", " ".join(["calbench", *words]))
+        monkeypatch.setenv("COMP_CWORD", str(len(words)) if shell == "bash" else words[-1])
+        ended = command()
+        assert (ended.status, ended.err) == (0, "")
+        return [line.partition(",")[2] for line in ended.out.splitlines()]
+
+    return complete
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["ver"], ["verify"]),
+        (["--mul"], ["--multirun"]),
+        (["prove", "--j"], ["--json"]),
+        (["replies", "e"], ["export"]),
+        (["+experiment=vari"], ["+experiment=varied"]),
+        (["+experiment", "=", "vari"], ["varied"]),
+        (["teams=imap", "suite=unif"], ["suite=uniform"]),
+        (["suite", "=", "unif"], ["uniform"]),
+        (["teams=[imap,sile"], ["teams=[imap,silent"]),
+        (["estimate", "model=gpt"], ["model=gpt-5.4-mini"]),
+        (["judge", "run", "model=gpt"], ["model=gpt-5.4-mini"]),
+        (["judge", "run", "model", "=", "gpt"], ["gpt-5.4-mini"]),
+        (["rescore", "tea"], ["teams=", "tea"]),
+        (["out=bui"], ["out=bui"]),
+    ],
+    ids=" ".join,
+)
+def test_shell_is_offered_what_can_follow(
+    completed: Completed, words: list[str], offered: list[str]
+) -> None:
+    assert completed(*words) == offered
+
+
+def test_shell_is_offered_every_choice_behind_the_sign(completed: Completed) -> None:
+    assert completed("suite", "=") == known_names("suite")
+    assert completed("tea") == [f"teams={name}" for name in known_names("team")]
+
+
+def test_line_that_switches_completion_on_is_printed(
+    monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.setenv("_CALBENCH_COMPLETE", "zsh_source")
+    ended = command()
+    assert ended.status == 0
+    assert "compdef" in ended.out

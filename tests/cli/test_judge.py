@@ -1,0 +1,249 @@
+"""The judge audit as a command: scripted, by a model, recorded, replayed, capped, refused."""
+
+import csv
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES
+from calbench.config.composition import compose
+from calbench.domain.usage import Usage
+from calbench.judge import main
+from calbench.llm.completion import Completion, Request
+from calbench.llm.model import Endpoint
+from calbench.llm.transport import AttemptError, Transport
+from calbench.cli.commands import program
+from calbench.cli.judge import main
+from calbench.cli.main import answer, status_of
+from calbench.cli.program import Keyed
+from calbench.cli.words import read_words
+from calbench.config.composition import compose
+from calbench.domain.usage import Usage
+from calbench.metrics.judge.cases import cases_of
+from calbench.runs.play import execute
+from calbench.traces.storage import read_trace, trace_paths
+from tests.cli.runs import SMALL, files
+from tests.cli.test_killed_recording import keys_in
+
+pytestmark = pytest.mark.heavy
+
+FAST = ("analysis.bootstrap_resamples=20", "analysis.permutations=999")
+MODEL = ("model.name=stand-in", "model.api_base=http://localhost:1/v1", "model.max_attempts=1")
+PRICED = ("model.name=openai/gpt-5.4-mini", "model.api_base=null", "model.max_attempts=1")
+TABLES = {CASE_FILE, *JUDGE_TABLES}
+
+_OTHERS = re.compile(r"^Other agents: (.*)$", re.MULTILINE)
+_SLOTS = re.compile(r"^Integers for each agent: (\d+)", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of candid speakers, who tell what they can, and of a typed team."""
+    out = tmp_path_factory.mktemp("spoken") / "run"
+    suite = ("suite.num_scenarios=6", "suite.num_candidates=8")
+    execute(compose([*SMALL, *suite, "teams=[candid,imap]", f"out={out}"]))
+    return out
+
+
+def judged(out: Path, run: Path, *settings: str, transport: Transport | None = None) -> int:
+    arguments = [str(run), f"out={out}", *FAST, *settings]
+    if transport is None:
+        return answer(["judge", *arguments])
+    command = program.commands["judge"]
+    assert isinstance(command, Keyed)
+    words = read_words(arguments, command.keys)
+    return status_of(lambda: main(words, transport))
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def answering(asked: list[Request]) -> Transport:
+    """Return a model that finds slot 0 of everybody occupied, and notes what it is asked."""
+
+    async def ask(request: Request, _endpoint: Endpoint) -> Completion:
+        asked.append(request)
+        (message,) = request.messages
+        others, slots = _OTHERS.search(message.content), _SLOTS.search(message.content)
+        assert others
+        assert slots
+        vector = [3] + [0] * (int(slots[1]) - 1)
+        text = json.dumps({"beliefs": dict.fromkeys(others[1].split(", "), vector)})
+        usage = Usage(input_tokens=10, cached_tokens=0, output_tokens=1)
+        return Completion(text=text, finish_reason="stop", usage=usage)
+
+    return ask
+
+
+async def unreachable(_request: Request, _endpoint: Endpoint) -> Completion:
+    raise AssertionError("a model was asked")
+
+
+def test_scripted_judge_and_reflection_agree_on_candid_games_well_above_chance(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert judged(tmp_path / "out", run) == 0
+    assert set(files(tmp_path / "out")) == TABLES
+    (agreed,) = [
+        row
+        for row in rows(tmp_path / "out" / "judge_agreement.csv")
+        if (row["unit"], row["statistic"]) == ("cell", "directional_agreement")
+    ]
+    by_chance = [
+        float(row["value"])
+        for row in rows(tmp_path / "out" / "judge_agreement.csv")
+        if (row["unit"], row["statistic"]) == ("cell", "by_chance")
+    ]
+    assert (agreed["team"], agreed["judge"]) == ("candid", "scripted")
+    assert float(agreed["low"]) > by_chance[0] + 0.1
+    assert float(agreed["p_value"]) < 0.01
+    said = capsys.readouterr().out
+    assert "Judged by the scripted judge: fixed rules, no language model." in said
+    assert "candid" in said
+
+
+def test_a_second_audit_writes_the_same_bytes(run: Path, tmp_path: Path) -> None:
+    assert judged(tmp_path / "one", run) == 0
+    first = files(tmp_path / "one")
+    assert judged(tmp_path / "one", run) == 0
+    assert files(tmp_path / "one") == first
+    parts = [run / "traces" / team for team in ("imap", "candid")]
+    assert judged(tmp_path / "other", parts[0], str(parts[1])) == 0
+    assert files(tmp_path / "other") == first
+
+
+def test_what_a_killed_audit_left_is_replaced(run: Path, tmp_path: Path) -> None:
+    left = tmp_path / "out" / ".facts" / ".spool" / "judged.arrow"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"half")
+    assert judged(tmp_path / "out", run) == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} - {".lock"} == TABLES
+
+
+def test_a_model_is_asked_once_for_each_recipient_and_round(run: Path, tmp_path: Path) -> None:
+    asked: list[Request] = []
+    out = tmp_path / "out"
+    assert judged(out, run, *MODEL, transport=answering(asked)) == 0
+    cases = [case for path in trace_paths(run) for case in cases_of(read_trace(path))]
+    shown = json.loads((out / CASE_FILE).read_text())["cases"]
+    # Cases of equal content are one request; each has one reply on disk.
+    assert len(shown) == len(cases) >= len(asked)
+    assert len({request.messages for request in asked}) == len(asked)
+    assert {case["reply_key"] for case in shown} == keys_in(out / "replies.sqlite")
+    beliefs = rows(out / "judge_beliefs.csv")
+    assert {(row["judge"], row["slot"], row["delta"]) for row in beliefs} == {
+        ("my-model", "0", "3")
+    }
+    assert len(beliefs) == sum(len(case.case.others) for case in cases)
+    # It says the same of every game, so it agrees as chance would have it, and no better.
+    found = {
+        row["statistic"]: row for row in rows(out / "judge_agreement.csv") if row["unit"] == "cell"
+    }
+    assert found["directional_agreement"]["value"] == found["by_chance"]["value"]
+    assert float(found["directional_agreement"]["p_value"]) == 1
+
+
+def test_a_second_run_asks_nobody(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert judged(out, run, *MODEL, transport=answering([])) == 0
+    first = tables(out)
+    assert judged(out, run, *MODEL, transport=unreachable) == 0
+    assert judged(out, run, *MODEL, "replies.mode=replay", transport=unreachable) == 0
+    assert tables(out) == first
+    assert "0 replies paid for" in capsys.readouterr().out.splitlines()[-2]
+
+
+def tables(out: Path) -> dict[str, bytes]:
+    return {name: data for name, data in files(out).items() if name in TABLES}
+
+
+def failing_from(number: int) -> Callable[[list[Request]], Transport]:
+    def made(asked: list[Request]) -> Transport:
+        answer = answering(asked)
+
+        async def ask(request: Request, endpoint: Endpoint) -> Completion:
+            if len(asked) >= number:
+                raise AttemptError("BadRequest", status=400, is_retryable=False)
+            return await answer(request, endpoint)
+
+        return ask
+
+    return made
+
+
+def test_what_came_before_a_fault_is_kept_and_the_same_command_goes_on(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, asked = tmp_path / "out", list[Request]()
+    assert judged(out, run, *MODEL, transport=failing_from(5)(asked)) == 2
+    assert "the replies that came are kept; the same command goes on" in error(capsys)
+    assert not (set(files(out)) & TABLES)
+    kept = keys_in(out / "replies.sqlite")
+    assert len(kept) == len(asked) == 5
+    again: list[Request] = []
+    assert judged(out, run, *MODEL, transport=answering(again)) == 0
+    assert not {r.messages for r in again} & {r.messages for r in asked}
+
+
+def test_the_budget_holds(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[Request] = []
+    out = tmp_path / "out"
+    settings = (*PRICED, "budget.max_usd=0.006")
+    assert judged(out, run, *settings, transport=answering(asked)) == 2
+    assert "budget" in error(capsys)
+    cases = sum(len(cases_of(read_trace(path))) for path in trace_paths(run))
+    assert len(asked) < cases
+
+
+def error(capsys: pytest.CaptureFixture[str]) -> str:
+    said = capsys.readouterr().err.splitlines()
+    (line,) = [x for x in said if not x.startswith(("read ", "judged "))]
+    assert line.startswith("error: ")
+    return line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("RUN",), "out=DIR is missing"),
+        (("out=OUT",), "no runs are named"),
+        (("RUN", "out=OUT", "judge=gpt"), "only judge=scripted is named so"),
+        (("RUN", "out=OUT", "judge=scripted", "model=local"), "judge=scripted answers"),
+        (("RUN", "out=OUT", "replies.mode=replay"), "say which model"),
+        (("RUN", "out=OUT", "model=nobody"), "nobody"),
+        (("RUN", "out=OUT", *MODEL, "replies.mode=live"), "an audit keeps every reply"),
+        (("RUN", "out=OUT", *MODEL, "replies.mode=replay"), "there is no reply store"),
+        (("RUN", "out=OUT", "jobs=3"), "neither an option nor a file"),
+        (("RUN", "out=RUN"), "which is not a table"),
+        (("nowhere", "out=OUT"), "nowhere"),
+    ],
+)
+def test_mistakes_are_one_line(
+    run: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    expected: str,
+) -> None:
+    filled = [x.replace("RUN", str(run)).replace("OUT", str(tmp_path / "out")) for x in arguments]
+    assert answer(["judge", *filled]) == 2
+    assert expected in error(capsys)
+    assert not (set(files(tmp_path)) & TABLES)
+
+
+def test_a_damaged_trace_is_named(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(run / "traces" / "imap", tmp_path / "traces")
+    broken = next((tmp_path / "traces").glob("*.json"))
+    broken.write_bytes(broken.read_bytes()[:-20])
+    assert judged(tmp_path / "out", tmp_path / "traces") == 2
+    assert broken.name in error(capsys)

@@ -1,0 +1,94 @@
+from pathlib import Path
+
+import pytest
+import yaml
+
+from calbench.cli.main import answer
+from calbench.cli.matchmake import seat_entry
+from calbench.config.composition import compose
+from calbench.config.groups import known_names
+from calbench.runs.play import execute
+from calbench.traces.models import Seat
+from tests.cli.runs import SMALL
+
+pytestmark = pytest.mark.heavy
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("mixed") / "run"
+    execute(compose([*SMALL, "teams=[mixed-scripted]", f"out={out}"]))
+    return out
+
+
+def test_proposal_composes_and_plays(mixed: Path, tmp_path: Path) -> None:
+    file = tmp_path / "next.yaml"
+    assert answer(["matchmake", str(mixed), f"out={file}", "teams=2"]) == 0
+    spec = compose([*SMALL, f"teams=[{file}]", f"out={tmp_path / 'run'}"])
+    assert len(spec.teams) == 2
+    for team in spec.teams:
+        assert team.rotation
+        assert {seat.player for seat in team.seats} == {"candid", "guarded", "oversharer"}
+    execute(spec)
+    assert answer(["matchmake", str(mixed), str(tmp_path / "run")]) == 0
+
+
+def test_same_games_give_the_same_file(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer(["matchmake", str(mixed / "traces")])
+    first = capsys.readouterr().out
+    answer(["matchmake", str(mixed)])
+    assert capsys.readouterr().out == first
+    assert set(yaml.safe_load(first)) == {"team_id", "rotation", "seats"}
+
+
+def test_entrants_that_never_played_are_seated(
+    mixed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "next.yaml"
+    arguments = [str(mixed), "pool=models", f"out={file}"]
+    assert answer(["matchmake", *arguments]) == 2
+    assert "0 players of pool models" in capsys.readouterr().err
+    assert answer(["matchmake", *arguments, "entrants=gpt-5.4-mini,gemini-3-flash"]) == 0
+    (team,) = compose([*SMALL, f"teams=[{file}]"]).teams
+    assert {seat.player for seat in team.seats} == {"gpt-5.4-mini", "gemini-3-flash"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["out=next.txt"], "ends in .yaml"),
+        (["teams=0"], "a number from 1 to 100"),
+        (["setting=nowhere"], "is not one of"),
+        (["pool=everybody"], "is not one of models, scripted"),
+        (["entrants=stranger"], "is not one of candid, guarded, oversharer"),
+        (["seats=3"], "seats=3: is neither an option nor a file"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(
+    mixed: Path, arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answer(["matchmake", str(mixed), *arguments]) == 2
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
+    assert len(said) == 1
+    assert error in said[0]
+
+
+def test_the_same_game_named_twice_is_refused(
+    mixed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answer(["matchmake", str(mixed), str(mixed)]) == 2
+    assert "name each game once" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [n for n in known_names("model") if n != "local"])
+def test_every_model_of_conf_is_named_as_it_played(name: str) -> None:
+    for entry in ({"model": name}, {"model": name, "variant": "nosy"}):
+        spec = compose([f"teams=[{{team_id: one, seats: [{str(entry).replace(chr(39), '')}]}}]"])
+        (seat,) = spec.teams[0].seats
+        assert seat_entry(seat)["model"] == name
+
+
+def test_a_model_that_conf_does_not_make_is_refused() -> None:
+    seat = Seat(player="mine", kind="model", settings={"model": "openai/mine"})
+    with pytest.raises(Exception, match=r"player mine: nothing in conf/.*conf/model/NAME\.yaml"):
+        seat_entry(seat)

@@ -1,0 +1,293 @@
+"""Runs with models: recorded, replayed, cut short, capped, interrupted, resumed."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from calbench.config.spec import RunSpec
+from calbench.config.composition import compose
+from calbench.errors import ConfigError, ReplayMissError
+from calbench.llm.completion import Completion, Request
+from calbench.llm.model import Endpoint
+from calbench.llm.replies.shards import open_replies
+from calbench.llm.transport import AttemptError, Transport
+from calbench.runs.play import execute
+from calbench.llm.completion import Completion, Request
+from calbench.llm.model import Endpoint
+from calbench.llm.transport import AttemptError, Transport
+from calbench.llm.replies.shards import open_replies
+from calbench.cli.verify import verify_file
+from calbench.config.composition import compose
+from calbench.config.spec import RunSpec
+from calbench.errors import ConfigError, ReplayMissError
+from calbench.runs.play import execute
+from calbench.traces.events import GameHalted
+from calbench.traces.storage import read_trace
+from tests.cli.conftest import Command
+from tests.cli.recording import recording, spoken
+from tests.cli.runs import REPO
+from tests.cli.test_killed_recording import contents, is_asking, keys_in, sent_keys
+
+FEW = ("suite.num_scenarios=3", "suite.num_candidates=3", "games_at_once=2")
+PRICED = ("model.name=openai/gpt-5.4-mini", "model.api_base=null", "model.max_attempts=1")
+
+
+def run_spec(out: Path, *overrides: str) -> RunSpec:
+    return recording(str(out), *FEW, *overrides)
+
+
+async def answering(request: Request, _endpoint: Endpoint) -> Completion:
+    return await spoken(request)
+
+
+async def unreachable(_request: Request, _endpoint: Endpoint) -> Completion:
+    raise AssertionError("a model was asked")
+
+
+def failing_from(number: int) -> Transport:
+    """Refuse every call from a given one on."""
+    calls = 0
+
+    async def ask(request: Request, endpoint: Endpoint) -> Completion:
+        nonlocal calls
+        calls += 1
+        if calls >= number:
+            raise AttemptError("BadRequest", status=400, is_retryable=False)
+        return await answering(request, endpoint)
+
+    return ask
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("recorded") / "run"
+    execute(run_spec(out), answering)
+    return out
+
+
+def results(out: Path) -> dict[str, bytes]:
+    return {**contents(out / "traces"), **contents(out / "tables")}
+
+
+def test_recorded_run_replays_to_the_same_bytes_and_asks_nobody(
+    recorded: Path, tmp_path: Path
+) -> None:
+    replies = (f"replies.path={recorded / 'replies.sqlite'}", "replies.mode=replay")
+    summary = execute(run_spec(tmp_path / "again", *replies), unreachable)
+    assert results(tmp_path / "again") == results(recorded)
+    assert (summary.tally.calls, summary.halted) == (0, 0)
+    assert summary.tally.replayed >= len(keys_in(recorded / "replies.sqlite"))
+    for path in sorted((recorded / "traces").rglob("*.json")):
+        verify_file(path)
+
+
+def test_recorded_run_plays_again_from_its_replies_alone(recorded: Path, tmp_path: Path) -> None:
+    store = f"replies.path={recorded / 'replies.sqlite'}"
+    execute(run_spec(tmp_path / "again", store), unreachable)
+    assert results(tmp_path / "again") == results(recorded)
+
+
+def test_replay_stops_at_a_miss_and_names_it(recorded: Path, tmp_path: Path) -> None:
+    replies = (f"replies.path={recorded / 'replies.sqlite'}", "replies.mode=replay")
+    changed = run_spec(tmp_path / "again", *replies, "limits.max_turns_per_round=7")
+    with pytest.raises(ReplayMissError) as miss:
+        execute(changed, unreachable)
+    line = str(miss.value)
+    assert "\n" not in line
+    assert "model my-model, game " in line
+    assert "round 0, turn 0" in line
+    assert "the nearest recorded request differs: " in line
+    assert "record it with: the same command with replies.mode=record" in line
+    assert not list((tmp_path / "again" / "traces").rglob("*.json"))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("number", [1, 17, 60])
+def test_game_excluded_by_a_provider_fault_is_recorded_left_out_and_played_on(
+    number: int, recorded: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    first = execute(run_spec(out), failing_from(number))
+    assert first.halted >= 1
+    halted = {}
+    for path in sorted((out / "traces").rglob("*.json")):
+        verify_file(path)
+        trace = read_trace(path)
+        if trace.is_halted:
+            (event,) = [event for event in trace.events if isinstance(event, GameHalted)]
+            halted[path] = event.reason
+    assert len(halted) == first.halted
+    assert set(halted.values()) == {"provider_fault"}
+    (why,) = first.halts
+    assert why.startswith("provider_fault: model my-model: ")
+    rows = (out / "tables" / "outcomes.csv").read_text().splitlines()
+    excluded = dict(zip(rows[0].split(","), rows[1].split(","), strict=True))["games_excluded"]
+    assert int(excluded) == first.halted
+    written = keys_in(out / "replies.sqlite")
+
+    second = execute(run_spec(out), answering)
+
+    assert second.halted == 0
+    assert second.tally.calls == len(keys_in(out / "replies.sqlite")) - len(written)
+    assert results(out) == results(recorded)
+
+
+@pytest.mark.heavy
+def test_capped_run_stops_below_its_cap_and_goes_on_with_a_greater_one(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    first = execute(run_spec(out, *PRICED, "budget.max_usd=0.015"), answering)
+    assert first.halted >= 1
+    assert 0 < first.tally.spent_usd <= 0.015
+    reasons = {
+        event.reason
+        for path in (out / "traces").rglob("*.json")
+        for event in read_trace(path).events
+        if isinstance(event, GameHalted)
+    }
+    assert reasons == {"budget_stop"}
+
+    second = execute(run_spec(out, *PRICED, "budget.max_usd=50"), answering)
+
+    assert second.halted == 0
+    assert first.tally.spent_usd < second.tally.spent_usd <= 50
+    whole = execute(run_spec(tmp_path / "whole", *PRICED), answering)
+    assert results(out) == results(tmp_path / "whole")
+    assert second.tally.spent_usd == pytest.approx(whole.tally.spent_usd)
+
+
+def test_model_without_a_price_is_refused_under_a_cap(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"openai/stand-in.*price"):
+        execute(run_spec(tmp_path / "run", "budget.max_usd=1"), unreachable)
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_live_run_keeps_no_replies_and_plays_the_same(recorded: Path, tmp_path: Path) -> None:
+    out = tmp_path / "live"
+    execute(run_spec(out, "replies.mode=live"), answering)
+    assert not list(out.rglob("*.sqlite"))
+    events = [
+        [
+            event
+            for event in read_trace(path).events
+            if event.type not in {"turn_end", "decide_end", "reflection"}
+        ]
+        for run in (out, recorded)
+        for path in sorted((run / "traces").rglob("*.json"))
+    ]
+    assert events[:3] == events[3:]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "line"),
+    [
+        (("replies.mode=live", "replies.path=x.sqlite"), "mode live keeps nothing"),
+        (("replies.mode=replay",), "there is no reply store|no such|cannot be read"),
+        (("teams=[my-model-dspy,my-model]", "prompt_version=v9"), "v9"),
+        (("label_bank=v9",), "there is no label bank 'v9'"),
+    ],
+    ids=["live with a path", "replay of nothing", "unknown prompts", "unknown bank"],
+)
+def test_run_is_refused_in_one_line(overrides: tuple[str, ...], line: str, tmp_path: Path) -> None:
+    with pytest.raises(Exception, match=line) as refusal:
+        execute(run_spec(tmp_path / "run", *overrides), unreachable)
+    assert type(refusal.value).__module__ == "calbench.errors"
+    assert "\n" not in str(refusal.value)
+
+
+def test_rotating_team_moves_on_by_one_seat_and_tables_follow_the_players(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    team = "teams=[my-model-among-protocols]"
+    execute(run_spec(out, team, "limits.max_turns_per_round=3", "reflection=false"), answering)
+    seated = [
+        [seat.player for seat in read_trace(path).config.team.seats].index("my-model")
+        for path in sorted((out / "traces").rglob("*.json"))
+    ]
+    assert seated == [0, 1, 2]
+    rows = (out / "tables" / "players.csv").read_text().splitlines()
+    games = {row.split(",")[1]: row.split(",")[2] for row in rows[1:]}
+    assert games == {"my-model": "3", "imap": "3"}
+
+
+def interrupted(out: Path, notes: Path, ends: Callable[["subprocess.Popen[bytes]"], None]) -> None:
+    command = [sys.executable, "-m", "tests.cli.recording", str(out), str(notes), "300", *FEW]
+    process = subprocess.Popen(command, cwd=REPO, stderr=subprocess.DEVNULL)
+    assert is_asking(process, notes, 0)
+    time.sleep(0.5)
+    ends(process)
+    process.wait(60)
+
+
+@pytest.mark.heavy
+def test_interrupted_run_brings_home_what_it_asked_for(recorded: Path, tmp_path: Path) -> None:
+    out, notes = tmp_path / "run", tmp_path / "notes"
+    interrupted(out, notes, lambda process: process.send_signal(signal.SIGINT))
+    asked = sent_keys(notes)
+    assert asked
+    assert keys_in(out / "replies.sqlite") == set(asked)
+    execute(run_spec(out), answering)
+    assert results(out) == results(recorded)
+
+
+def test_store_holds_every_reply_of_the_traces(recorded: Path) -> None:
+    keys = {
+        key
+        for path in (recorded / "traces").rglob("*.json")
+        for event in read_trace(path).events
+        for key in getattr(event, "reply_keys", ())
+    }
+    with open_replies(recorded / "replies.sqlite") as store:
+        assert {record.key for record in store.records()} == keys
+
+
+def test_variant_stands_in_configuration_prompt_and_player() -> None:
+    spec = compose(["+experiment=adversarial", "model=gpt-5.4-mini"])
+    probing = spec.teams[1].seats[0]
+    assert probing.player == "gpt-5.4-mini.red-team"
+    assert probing.variant is not None
+    assert (probing.variant.name, probing.variant.version) == ("red-team", "v1")
+    assert probing.variant.is_nosy
+    assert spec.limits.max_turns_per_round == 6
+    assert spec.limits.dm_cap == 100
+
+
+def test_key_reaches_no_file_of_a_run_and_no_line_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    canary = "sk-canary-0123456789"
+    monkeypatch.setenv("STAND_IN_KEY", canary)
+    calls = 0
+
+    async def leaking(request: Request, endpoint: Endpoint) -> Completion:
+        nonlocal calls
+        calls += 1
+        assert endpoint.key() == canary
+        if calls % 20 == 0:
+            raise AttemptError(
+                "AuthenticationError", status=401, is_retryable=False
+            ) from ValueError(canary)
+        return await answering(request, endpoint)
+
+    out = tmp_path / "run"
+    summary = execute(run_spec(out, "model.api_key_env=STAND_IN_KEY"), leaking)
+
+    assert summary.halted >= 1
+    files = [path for path in out.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".sqlite" for path in files)
+    assert not [path for path in files if canary.encode() in path.read_bytes()]
+    assert not any("canary" in said for said in capfd.readouterr())
+
+
+@pytest.mark.heavy
+def test_summary_says_why_games_were_cut_short(command: Command, tmp_path: Path) -> None:
+    nobody = ("model.name=none", "model.api_base=http://127.0.0.1:9/v1", "model.max_attempts=1")
+    ended = command("teams=[my-model]", *nobody, *FEW, f"out={tmp_path / 'run'}")
+
+    assert ended.status == 3
+    _, reasons = ended.out.split("the same command plays them again:\n")
+    assert reasons.startswith("  3 by provider_fault: model my-model: ")
+    assert reasons.splitlines()[1].startswith("Traces ")

@@ -1,0 +1,657 @@
+"""``calbench prove``: what differs from the release is named, cell by cell."""
+
+import gzip
+import hashlib
+import importlib
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables.registry import TABLES, table
+from calbench.cli.main import answer
+from calbench.cli.prove import SHOWN
+from calbench.config.composition import compose
+from calbench.config.spec import write_params
+from calbench.errors import ConfigError, FileError
+from calbench.facts.columns import SCENARIO, SETTING, TEAM, count, fine, listed, number, truth
+from calbench.facts.storage import Facts
+from calbench.release.manifest import read_manifest
+from calbench.release.writer import write_release
+from tests.cli.runs import REPO, SMALL, environment, files, python
+
+jsonschema = pytest.importorskip("jsonschema")
+
+BOARD = "data/tables/tiny/leaderboard.csv"
+GAMES = "data/tables/tiny/of_games.csv"
+TALK = "data/tables/tiny/privacy/of_talk.csv"
+SUITE = "data/suites/tiny.jsonl"
+TRACE = "data/traces/tiny/imap/tiny-001.json"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tables() -> Iterator[None]:
+    """Have three tables: one with every kind of column, and one that grows with messages."""
+    before = dict(TABLES)
+    TABLES.clear()
+    TABLES["leaderboard.csv"] = before["leaderboard.csv"]
+
+    @table(
+        "of_games.csv",
+        (
+            SETTING,
+            TEAM,
+            SCENARIO,
+            count("cost", "", ""),
+            number("vps", "", ""),
+            fine("share", "", ""),
+            truth("is_late", ""),
+            listed("speakers", ""),
+            number("p_value", "", "", digits=6),
+        ),
+        key="setting team scenario_id",
+    )
+    def of_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
+        places = facts.games["game"].astype(float)
+        return facts.games.assign(
+            vps=places.where(places > 1) / 7,
+            share=places / 8,
+            is_late=(places > 5).astype("boolean").where(places != 3),
+            speakers="0 2 1",
+            p_value=places / 1000,
+        )
+
+    @table("privacy/of_talk.csv", (TEAM, SCENARIO), key="team scenario_id", is_large=True)
+    def of_talk(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
+        yield facts.games
+
+    yield
+    TABLES.clear()
+    TABLES.update(before)
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which a tiny experiment went through the stages and was released."""
+    folder = tmp_path_factory.mktemp("released")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_params(
+            Path("build/tiny/params.yaml"), compose([*SMALL, "name=tiny", "suite.setting=tiny"])
+        )
+        patch.setattr("sys.argv", ["stage", "tiny"])
+        for name in ("generate", "play", "calibrate", "analyze"):
+            stage = importlib.import_module(f"stages.{name}")
+            stage.paths.run_stage(stage.main)
+        write_release(Path("data"), Path("data/release"))
+    return folder
+
+
+@pytest.fixture
+def here(released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a copy of it, in which the commands run."""
+    shutil.copytree(released, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+Proven = Callable[..., tuple[int, list[str]]]
+
+
+@pytest.fixture
+def proven(here: Path, capsys: pytest.CaptureFixture[str]) -> Proven:
+    """Return what runs the command: its status, and the lines it says."""
+    assert here.is_dir()
+
+    def run(*arguments: str) -> tuple[int, list[str]]:
+        capsys.readouterr()
+        status = answer(["prove", *arguments])
+        said = capsys.readouterr()
+        return status, (said.out + said.err).splitlines()
+
+    return run
+
+
+def replaced(path: str, old: str, new: str, times: int = 1) -> None:
+    text = Path(path).read_text()
+    assert text.count(old) >= 1, old
+    Path(path).write_text(text.replace(old, new, times))
+
+
+def rows(path: str, change: Callable[[list[str]], list[str]]) -> None:
+    """Change the lines of a CSV file below its header."""
+    head, *lines = Path(path).read_text().splitlines(keepends=True)
+    Path(path).write_text(head + "".join(change(lines)))
+
+
+def cells(path: str, change: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
+    """Change a CSV file, every cell of which is a text."""
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    change(frame).to_csv(path, index=False, lineterminator="\n")
+
+
+def flip_byte(path: str) -> None:
+    data = bytearray(Path(path).read_bytes())
+    data[len(data) // 2] ^= 1
+    Path(path).write_bytes(data)
+
+
+def test_what_was_released_is_identical(proven: Proven) -> None:
+    status, (first, second) = proven()
+    assert status == 0
+    assert first == (
+        "Identical with what is published: 3 tables, 12 games, 1 suites and 6 other files"
+    )
+    assert second == "The site is not built: run `dvc repro`"
+
+
+def test_page_to_open_is_named_once_it_is_built(proven: Proven) -> None:
+    Path("build/site").mkdir()
+    Path("build/site/index.html").touch()
+    assert proven()[1][-1] == "Open build/site/index.html"
+
+
+DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
+    "number": (
+        lambda: cells(BOARD, lambda f: f.assign(games=["3", "3", "2", "3"])),
+        ["tiny/leaderboard.csv: setting=tiny team=first-free: games: published 3, now 2"],
+    ),
+    "digit of a p-value": (
+        lambda: replaced(GAMES, "0.007000", "0.007001"),
+        [
+            (
+                "tiny/of_games.csv: setting=tiny team=first-free scenario_id=tiny-001: p_value: "
+                "published 0.007000, now 0.007001"
+            )
+        ],
+    ),
+    "decimals of a number": (
+        lambda: replaced(GAMES, "0.4286", "0.42860"),
+        [
+            (
+                "tiny/of_games.csv: setting=tiny team=tell-all scenario_id=tiny-000: vps: "
+                "published 0.4286, now 0.42860"
+            )
+        ],
+    ),
+    "zeros that are trimmed": (
+        lambda: replaced(GAMES, ",0.25,", ",0.250,"),
+        [
+            (
+                "tiny/of_games.csv: setting=tiny team=imap scenario_id=tiny-002: share: "
+                "published 0.25, now 0.250"
+            )
+        ],
+    ),
+    "row removed": (
+        lambda: rows(BOARD, lambda lines: [lines[0], *lines[2:]]),
+        ["tiny/leaderboard.csv: row missing: setting=tiny team=tell-all"],
+    ),
+    "row added": (
+        lambda: rows(BOARD, lambda lines: [*lines, lines[0].replace("imap", "map")]),
+        ["tiny/leaderboard.csv: row new: setting=tiny team=map"],
+    ),
+    "row doubled": (
+        lambda: rows(GAMES, lambda lines: [*lines, lines[1]]),
+        ["tiny/of_games.csv: row twice: setting=tiny team=imap scenario_id=tiny-001"],
+    ),
+    "rows in another order": (
+        lambda: rows(GAMES, lambda lines: [*lines[1:], lines[0]]),
+        [
+            (
+                "tiny/of_games.csv: rows in another order: setting=tiny team=imap "
+                "scenario_id=tiny-001: the first that moved up"
+            )
+        ],
+    ),
+    "column removed": (
+        lambda: cells(GAMES, lambda f: f.drop(columns="vps")),
+        ["tiny/of_games.csv: column missing: vps"],
+    ),
+    "column added": (
+        lambda: cells(GAMES, lambda f: f.assign(new="1")),
+        ["tiny/of_games.csv: column new: new"],
+    ),
+    "column renamed": (
+        lambda: cells(GAMES, lambda f: f.rename(columns={"vps": "VPS"})),
+        ["tiny/of_games.csv: column missing: vps", "tiny/of_games.csv: column new: VPS"],
+    ),
+    "column of the key renamed": (
+        lambda: cells(GAMES, lambda f: f.rename(columns={"team": "player"})),
+        [
+            "tiny/of_games.csv: column missing: team: it names the rows, which were not compared",
+            "tiny/of_games.csv: column new: player",
+        ],
+    ),
+    "columns in another order": (
+        lambda: cells(GAMES, lambda f: f[[*f.columns[:3], "vps", "cost", *f.columns[5:]]]),
+        ["tiny/of_games.csv: columns in another order: cost"],
+    ),
+    "two columns of one name": (
+        lambda: replaced(GAMES, "vps", "cost"),
+        ["tiny/of_games.csv: not readable: two columns have one name"],
+    ),
+    "table removed": (
+        lambda: Path(BOARD).unlink(),
+        ["tiny/leaderboard.csv: missing"],
+    ),
+    "table added": (
+        lambda: Path("data/tables/tiny/extra.csv").write_text("a\n1\n"),
+        ["tiny/extra.csv: not published"],
+    ),
+    "cell emptied": (
+        lambda: replaced(GAMES, "0.4286", ""),
+        [
+            (
+                "tiny/of_games.csv: setting=tiny team=tell-all scenario_id=tiny-000: vps: "
+                "published 0.4286, now empty"
+            )
+        ],
+    ),
+    "cell filled": (
+        lambda: replaced(GAMES, ",,0,", ",0.0000,0,"),
+        [
+            (
+                "tiny/of_games.csv: setting=tiny team=imap scenario_id=tiny-000: vps: "
+                "published empty, now 0.0000"
+            )
+        ],
+    ),
+    "truth flipped": (
+        lambda: replaced(GAMES, "true", "false"),
+        [
+            (
+                "tiny/of_games.csv: setting=tiny team=first-free scenario_id=tiny-000: is_late: "
+                "published true, now false"
+            )
+        ],
+    ),
+    "byte of a suite": (
+        lambda: replaced(SUITE, '"tiny-001","', '"tiny-001" ,"'),
+        ["suites/tiny.jsonl: other bytes: scenario_id=tiny-001"],
+    ),
+    "scenario removed": (
+        lambda: Path(SUITE).write_bytes(b"".join(Path(SUITE).read_bytes().splitlines(True)[1:])),
+        ["suites/tiny.jsonl: row missing: scenario_id=tiny-000"],
+    ),
+    "line ends of a suite": (
+        lambda: replaced(SUITE, "\n", "\r\n", 3),
+        [
+            (
+                "suites/tiny.jsonl: other bytes: the same scenarios, in another order or with "
+                "other line ends"
+            )
+        ],
+    ),
+    "byte of a trace": (lambda: flip_byte(TRACE), ["traces/tiny/imap/tiny-001.json: other bytes"]),
+    "trace removed": (
+        lambda: Path(TRACE).unlink(),
+        ["traces/tiny/imap/tiny-001.json: missing"],
+    ),
+    "trace added": (
+        lambda: shutil.copy(TRACE, "data/traces/tiny/imap/tiny-009.json"),
+        ["traces/tiny/imap/tiny-009.json: not published"],
+    ),
+    "byte of the metrics": (
+        lambda: flip_byte("data/tables/tiny/metrics.json"),
+        ["tiny/metrics.json: other bytes: of this file the checksum alone is published"],
+    ),
+    "byte of a large table": (
+        lambda: flip_byte(TALK),
+        ["tiny/privacy/of_talk.csv: other bytes: of this file the checksum alone is published"],
+    ),
+    "header alone": (
+        lambda: rows(BOARD, lambda _lines: []),
+        [
+            f"tiny/leaderboard.csv: row missing: setting=tiny team={team}"
+            for team in ("imap", "tell-all", "first-free", "silent")
+        ],
+    ),
+    "nothing": (
+        lambda: Path(BOARD).write_bytes(b""),
+        ["tiny/leaderboard.csv: not readable: it has no header"],
+    ),
+    "not UTF-8": (
+        lambda: Path(BOARD).write_bytes(Path(BOARD).read_bytes().replace(b"silent", b"sil\xffnt")),
+        ["tiny/leaderboard.csv: not readable: line 5 is not UTF-8"],
+    ),
+    "cut in a row": (
+        lambda: Path(GAMES).write_bytes(Path(GAMES).read_bytes()[:-40]),
+        ["tiny/of_games.csv: not readable: line 13 has 3 cells, the header has 10"],
+    ),
+    "cut in a quotation": (
+        lambda: Path(GAMES).write_text(Path(GAMES).read_text() + '"tiny'),
+        ["tiny/of_games.csv: not readable: line 14: unexpected end of data"],
+    ),
+    "other line ends": (
+        lambda: replaced(GAMES, "\n", "\r\n", 100),
+        ["tiny/of_games.csv: other bytes: the same cells, written otherwise"],
+    ),
+    "another experiment": (
+        lambda: shutil.copytree("data/tables/tiny", "data/tables/mine"),
+        ["mine: not published"],
+    ),
+    "control characters": (
+        lambda: replaced(BOARD, "silent", "sil\x1b[31m\u202ent"),
+        [
+            "tiny/leaderboard.csv: row missing: setting=tiny team=silent",
+            "tiny/leaderboard.csv: row new: setting=tiny team=sil\\x1b[31m\\u202ent",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DIFFERENCES)
+def test_difference_is_named(proven: Proven, case: str) -> None:
+    change, lines = DIFFERENCES[case]
+    change()
+    status, said = proven()
+    assert status == 1
+    assert said[:-1] == lines
+    assert said[-1].startswith(f"Not identical: {len(lines)} differences. Identical: ")
+
+
+def test_rows_are_found_by_their_key_and_not_by_their_place(proven: Proven) -> None:
+    rows(GAMES, lambda lines: [*lines[:3], *lines[4:]])
+    replaced(GAMES, "0.009000", "0.009001")
+    assert proven()[1][:-1] == [
+        "tiny/of_games.csv: row missing: setting=tiny team=tell-all scenario_id=tiny-000",
+        (
+            "tiny/of_games.csv: setting=tiny team=silent scenario_id=tiny-000: p_value: "
+            "published 0.009000, now 0.009001"
+        ),
+    ]
+
+
+def test_forged_table_is_found_whatever_dvc_lock_says(proven: Proven) -> None:
+    """Its hash in the lock is right: DVC would skip the stage and call everything up to date."""
+    cells(BOARD, lambda f: f.assign(excess_cost="0.0000"))
+    forged = hashlib.md5(Path(BOARD).read_bytes(), usedforsecurity=False).hexdigest()
+    Path("dvc.lock").write_text(f"outs: [{{path: {BOARD}, md5: {forged}}}]\n")
+    status, said = proven()
+    assert status == 1
+    assert all(
+        re.search(r": excess_cost: published \d+\.\d{4}, now 0\.0000$", s) for s in said[:-1]
+    )
+    assert len(said) > 1
+
+
+def test_many_differences_are_counted_and_the_first_printed(proven: Proven) -> None:
+    cells(GAMES, lambda f: f.assign(cost="x", vps="y", p_value="z"))
+    status, said = proven()
+    assert status == 1
+    assert len(said) == SHOWN + 2
+    assert said[SHOWN] == f"... and {36 - SHOWN} more; --json has all"
+    assert said[-1].startswith("Not identical: 36 differences. ")
+
+
+# --- what cannot be compared
+
+
+def test_what_was_not_computed_is_named_and_nothing_is_proven(proven: Proven) -> None:
+    shutil.rmtree("data/traces/tiny")
+    status, said = proven()
+    assert status == 1
+    assert said == [
+        "traces/tiny: not computed, so not compared",
+        "Not identical: 1 not computed. Identical: 3 tables, 0 games, 1 suites and 6 other files",
+    ]
+
+
+def test_before_anything_was_computed_one_line_says_what_to_do(proven: Proven) -> None:
+    for folder in ("suites", "traces", "tables"):
+        shutil.rmtree(f"data/{folder}")
+    assert proven() == (2, ["error: data: nothing was computed yet; run `dvc repro` first"])
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "line"),
+    [
+        ("manifest.json", None, "cannot be read"),
+        ("manifest.json", b"{}", "versions: Field required"),
+        ("manifest.json", b"\xff", "Invalid JSON"),
+        ("traces.json.gz", b"no gzip", "cannot be unpacked"),
+        ("traces.json.gz", gzip.compress(b"[]", mtime=0), "Input should be an object"),
+    ],
+)
+def test_broken_release_is_one_line(
+    proven: Proven, name: str, data: bytes | None, line: str
+) -> None:
+    path = Path("data/release", name)
+    path.unlink() if data is None else path.write_bytes(data)
+    status, (said,) = proven()
+    assert status == 2
+    assert said.startswith(f"error: data/release/{name}: ")
+    assert line in said
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("tables/tiny/leaderboard.csv", "tiny/leaderboard.csv"),
+        ("tables/tiny/of_games.parquet", "tiny/of_games.csv"),
+        ("suites/tiny.jsonl.gz", "suites/tiny.jsonl"),
+    ],
+)
+@pytest.mark.parametrize("data", [b"", b"broken", None])
+def test_copy_that_is_not_what_the_manifest_says_is_a_difference(
+    proven: Proven, name: str, file: str, data: bytes | None
+) -> None:
+    path = Path("data/release", name)
+    path.unlink() if data is None else path.write_bytes(data)
+    status, (line, _) = proven()
+    assert status == 1
+    assert line.startswith(f"{file}: release: ")
+
+
+def test_listing_of_games_that_is_not_what_the_manifest_says_is_a_difference(
+    proven: Proven,
+) -> None:
+    manifest = Path("data/release/manifest.json")
+    data = json.loads(manifest.read_text())
+    data["traces"]["tiny"]["sha256"] = "0" * 64
+    manifest.write_text(json.dumps(data))
+    line = "traces/tiny: release: the listing of its games is not what manifest.json says"
+    assert proven()[1][0] == line
+
+
+def test_other_versions_are_named(proven: Proven) -> None:
+    replaced("data/release/manifest.json", '"metrics": ', '"metrics": 9')
+    status, (line, _) = proven()
+    assert status == 1
+    assert re.fullmatch(r"release/manifest.json: metrics: published 9\d+, now \d+", line)
+
+
+# --- parts, programs, processes
+
+
+@pytest.mark.parametrize(
+    ("path", "same"),
+    [
+        ("data/tables/tiny", "3 tables, 0 games, 0 suites and 6 other files"),
+        ("./data/tables/tiny/metrics", "0 tables, 0 games, 0 suites and 4 other files"),
+        (BOARD, "1 tables, 0 games, 0 suites and 0 other files"),
+        ("data/traces/tiny/imap", "0 tables, 3 games, 0 suites and 0 other files"),
+        (SUITE, "0 tables, 0 games, 1 suites and 0 other files"),
+    ],
+)
+def test_named_parts_alone_are_compared(proven: Proven, path: str, same: str) -> None:
+    flip_byte("data/traces/tiny/silent/tiny-002.json")
+    status, said = proven(path)
+    assert said[0] == f"Identical with what is published: {same}"
+    assert status == 0
+
+
+@pytest.mark.parametrize(
+    ("argument", "line"),
+    [
+        ("data/tables/other", "data/tables/other: nothing of this name was computed or published"),
+        ("..", "..: is not below data"),
+        ("--quick", "--quick: is not an option; known are --json, -h, --help"),
+    ],
+)
+def test_mistake_is_one_line(proven: Proven, argument: str, line: str) -> None:
+    assert proven(argument) == (2, [f"error: {line}"])
+
+
+SCHEMA = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["is_identical", "identical", "differences", "unchecked"],
+    "properties": {
+        "is_identical": {"type": "boolean"},
+        "identical": {
+            "type": "object",
+            "required": ["tables", "games", "suites", "files"],
+            "additionalProperties": {"type": "integer", "minimum": 0},
+        },
+        "unchecked": {"type": "array", "items": {"type": "string"}},
+        "differences": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["file", "what", "row", "column", "published", "now", "line"],
+                "properties": {
+                    "file": {"type": "string"},
+                    "what": {"type": "string"},
+                    "row": {"type": "object", "additionalProperties": {"type": "string"}},
+                    "column": {"type": ["string", "null"]},
+                    "published": {"type": ["string", "null"]},
+                    "now": {"type": ["string", "null"]},
+                    "line": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+
+
+def test_programs_get_every_difference(proven: Proven) -> None:
+    status, said = proven("--json")
+    assert status == 0
+    assert json.loads("\n".join(said)) == {
+        "is_identical": True,
+        "identical": {"tables": 3, "games": 12, "suites": 1, "files": 6},
+        "differences": [],
+        "unchecked": [],
+    }
+    cells(GAMES, lambda f: f.assign(cost="x", vps="y", p_value="z"))
+    shutil.rmtree("data/suites")
+    status, said = proven("--json")
+    found = json.loads("\n".join(said))
+    jsonschema.validate(found, SCHEMA)
+    assert status == 1
+    assert found["is_identical"] is False
+    assert found["unchecked"] == ["suites/tiny.jsonl"]
+    assert len(found["differences"]) == 36
+    assert found["differences"][2] == {
+        "file": "tables/tiny/of_games.csv",
+        "what": "cell",
+        "row": {"setting": "tiny", "team": "imap", "scenario_id": "tiny-000"},
+        "column": "p_value",
+        "published": "0.000000",
+        "now": "z",
+        "line": "tiny/of_games.csv: setting=tiny team=imap scenario_id=tiny-000: p_value: "
+        "published 0.000000, now z",
+    }
+
+
+@pytest.mark.heavy
+def test_command_is_dispatched_and_helps_quickly(here: Path) -> None:
+    env = environment(PYTHONPATH=str(REPO))
+    code = "import sys; sys.argv[1:] = ['prove', '--help']; from calbench.cli.main import main\n"
+    code += "try: main()\nexcept SystemExit as end: print(end.code)\n"
+    code += "print([m for m in ('numpy', 'pandas', 'pydantic', 'rich') if m in sys.modules])"
+    helped = python("-c", code, cwd=here, env=env)
+    assert helped.out.startswith("Usage: calbench prove")
+    assert helped.out.splitlines()[-2:] == ["0", "[]"]
+    ended = python("-m", "calbench", "prove", "data/traces", cwd=here, env=env)
+    assert (ended.status, ended.err) == (0, "")
+    flip_byte(TRACE)
+    ended = python("-m", "calbench", "prove", "data/traces", cwd=here, env=env)
+    assert ended.status == 1
+    assert ended.out.splitlines()[0] == "traces/tiny/imap/tiny-001.json: other bytes"
+    assert ended.err == ""
+
+
+# --- making a release
+
+
+def test_release_is_made_again_to_the_byte_and_keeps_its_readme(here: Path) -> None:
+    first = files(here / "data/release")
+    (here / "data/release/README.md").write_text("hand-made")
+    (here / "data/release/tables/tiny/old.parquet").write_text("stale")
+    write_release(here / "data", here / "data/release")
+    assert files(here / "data/release") == {**first, "README.md": b"hand-made"}
+    assert {path.name for path in (here / "data").iterdir()} == {
+        *("facts", "release", "suites", "tables", "traces")
+    }
+
+
+def test_release_holds_small_tables_whole_and_checksums_of_the_rest(here: Path) -> None:
+    held = files(here / "data/release")
+    assert set(held) == {
+        "manifest.json",
+        "traces.json.gz",
+        "suites/tiny.jsonl.gz",
+        "tables/tiny/leaderboard.csv",
+        "tables/tiny/of_games.parquet",
+    }
+    assert held["tables/tiny/leaderboard.csv"] == Path(BOARD).read_bytes()
+    assert gzip.decompress(held["suites/tiny.jsonl.gz"]) == Path(SUITE).read_bytes()
+    manifest = read_manifest(here / "data/release")
+    assert set(manifest.tables) == {"tiny/leaderboard.csv", "tiny/of_games.csv"}
+    digest = hashlib.sha256(Path(TALK).read_bytes()).hexdigest()
+    assert manifest.files["tiny/privacy/of_talk.csv"] == digest
+    assert manifest.traces["tiny"].games == 12
+    frame = pd.read_parquet(here / "data/release/tables/tiny/of_games.parquet")
+    assert frame["p_value"].tolist() == [place / 1000 for place in range(12)]
+    assert frame["vps"].isna().tolist() == [True] * 2 + [False] * 10
+    assert frame["is_late"].tolist() == [False] * 3 + [None] + [False] * 2 + [True] * 6
+
+
+def test_release_names_no_place_clock_or_host(here: Path) -> None:
+    for name, data in files(here / "data/release").items():
+        text = gzip.decompress(data) if name.endswith(".gz") else data
+        assert not re.search(rb"/(?:home|root|tmp|work)/|20\d\d-\d\d-\d\d|pytest", text), name
+        assert not name.endswith(".gz") or data[4:8] == bytes(4)  # when it was packed
+
+
+@pytest.mark.parametrize("folder", ["suites", "traces", "tables"])
+def test_nothing_is_released_before_all_of_it_is_computed(here: Path, folder: str) -> None:
+    before = files(here / "data/release")
+    shutil.rmtree(here / "data" / folder)
+    with pytest.raises(ConfigError, match=rf"data/{folder}: nothing was computed; run `dvc repro`"):
+        write_release(Path("data"), Path("data/release"))
+    assert files(here / "data/release") == before
+
+
+@pytest.mark.parametrize(("old", "new"), [("0.4286", "0.42860"), ("0.4286", "x"), ("vps", "VPS")])
+def test_table_that_is_not_as_declared_is_refused_and_the_release_stays(
+    here: Path, old: str, new: str
+) -> None:
+    before = files(here / "data/release")
+    replaced(GAMES, old, new)
+    with pytest.raises(FileError, match=re.escape(GAMES)):
+        write_release(Path("data"), Path("data/release"))
+    assert files(here / "data/release") == before
+    assert not (here / "data/.release.part").exists()
+
+
+def test_stage_makes_the_release(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = files(here / "data/release")
+    shutil.rmtree(here / "data/release")
+    monkeypatch.setattr("sys.argv", ["release"])
+    stage = importlib.import_module("stages.release")
+    stage.paths.answer(stage.main)
+    assert files(here / "data/release") == before
+    said = "data/release: 2 tables, 12 games, 1 suites; of 7 other files the checksum\n"
+    assert capsys.readouterr().err == said

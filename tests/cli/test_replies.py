@@ -1,0 +1,72 @@
+"""``calbench replies``: recorded replies from file to file."""
+
+from pathlib import Path
+
+import pytest
+
+from calbench.llm.replies.store import ReplyStore
+from calbench.replies import main
+from tests.llm.asking import put, recorded
+from calbench.llm.replies.store import ReplyStore
+from calbench.cli.main import answer
+from tests.llm.asking import recorded
+
+
+def store(path: Path, *texts: str, reply: str = "fine") -> str:
+    with ReplyStore.open(path) as opened:
+        for text in texts:
+            put(opened, *recorded(text, reply=reply))
+    return str(path)
+
+
+def test_export_merge_and_stats_tell_what_they_did(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = store(tmp_path / "one.sqlite", "a", "b")
+    two = store(tmp_path / "two.sqlite", "b", "c", reply="other")
+    folder = str(tmp_path / "replies")
+
+    assert answer(["replies", "export", one, folder]) == 0
+    assert answer(["replies", "merge", folder, two, one]) == 0
+    assert answer(["replies", "stats", folder]) == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        f"{folder}: 2 replies added from {one}, 0 known",
+        f"{folder}: 1 replies added from {two}, 0 known, 1 other than those there: left out",
+        f"{folder}: 0 replies added from {one}, 2 known",
+        f"{folder}: 3 replies, 4 messages, 0.7500 USD",
+        "  openai/stub: 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], "no subcommand is named; known are export, merge, stats"),
+        (["export", "a"], "FOLDER is missing; see calbench replies export --help"),
+        (["merge", "a"], "SOURCES... is missing; see calbench replies merge --help"),
+        (["stats"], "PATHS... is missing; see calbench replies stats --help"),
+        (["stat", "a"], "stat: is not a subcommand; did you mean stats?"),
+    ],
+)
+def test_wrong_use_is_one_line(
+    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answer(["replies", *arguments]) == 2
+    assert capsys.readouterr() == ("", f"error: {problem}\n")
+
+
+def test_help_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(["replies", "--help"]) == 0
+    assert "export" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["stats"], ["export", "none.sqlite"]])
+def test_missing_store_is_one_line(
+    tmp_path: Path, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answer(["replies", *command, str(tmp_path / "none")]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert "there is no reply store" in said
+    assert said.count("\n") == 1

@@ -1,0 +1,420 @@
+"""The verifier believes nothing that a trace says of itself."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from calbench.api import play_game
+from calbench.cli.main import answer
+from calbench.cli.verify import verify_file, verify_trace
+from calbench.engine.game import game_id
+from calbench.errors import CalbenchError, ReplayError
+from calbench.scenarios.difficulty import completed
+from calbench.traces.events import TurnStart
+from calbench.traces.storage import read_trace, write_trace
+from tests.cli.runs import verify
+from tests.effort import examples
+from tests.engine.scripts import altered
+from tests.factories import make_scenario
+
+Trace = dict[str, Any]
+Edit = Callable[[Trace], object]
+
+
+def first(trace: Trace, kind: str) -> int:
+    """Return the index of the first event of a kind that holds an action, if it can."""
+    return next(
+        index
+        for index, event in enumerate(trace["events"])
+        if event["type"] == kind and event.get("actions", True)
+    )
+
+
+def event(trace: Trace, kind: str) -> Trace:
+    found: Trace = trace["events"][first(trace, kind)]
+    return found
+
+
+def swap(trace: Trace, kind: str) -> None:
+    events, index = trace["events"], first(trace, kind)
+    events[index], events[index + 1] = events[index + 1], events[index]
+
+
+EDITED_EVENTS: dict[str, tuple[str, Edit, str]] = {
+    "cost": (
+        "batch_applied",
+        lambda t: event(t, "batch_applied").update(cost=99),
+        "cost: recorded 99, replayed",
+    ),
+    "slot of a batch": (
+        "decide_end",
+        lambda t: event(t, "decide_end")["actions"][-1].update(slot=0),
+        "actions: recorded",
+    ),
+    "slot of the outcome": (
+        "resolution",
+        lambda t: event(t, "resolution").update(slot_by_agent={"0": 5}),
+        "slot_by_agent: recorded",
+    ),
+    "outcome": (
+        "resolution",
+        lambda t: event(t, "resolution").update(outcome="no_batch"),
+        "outcome: recorded 'no_batch', replayed",
+    ),
+    "message": (
+        "dm_sent",
+        lambda t: event(t, "dm_sent")["content"].update(slots=[0]),
+        "content: recorded",
+    ),
+    "recipient": (
+        "dm_sent",
+        lambda t: event(t, "dm_sent").update(to_agents=[9]),
+        "to_agents: recorded (9,), replayed",
+    ),
+    "hostile thinking": (
+        "turn_end",
+        lambda t: event(t, "turn_end").update(thinking="\x1b[2J\n"),
+        r"thinking: recorded '\x1b[2J\n', replayed None",
+    ),
+    "calendar": (
+        "agent_registered",
+        lambda t: event(t, "agent_registered")["calendar"].reverse(),
+        "calendar: recorded",
+    ),
+    "order": ("agent_registered", lambda t: swap(t, "agent_registered"), "agent_id: recorded 1"),
+    "event left out": (
+        "turn_start",
+        lambda t: t["events"].pop(first(t, "turn_start")),
+        "recorded turn_end, replayed turn_start",
+    ),
+    "last event left out": (
+        "game_end",
+        lambda t: t["events"].pop(),
+        "the trace has",
+    ),
+}
+
+EDITED_NUMBERS: dict[str, tuple[Edit, str]] = {
+    "cost of an agent": (
+        lambda t: t["final_state"]["cost_by_agent"].__setitem__(0, 77),
+        "final_state.cost_by_agent: recorded",
+    ),
+    "calendar at the end": (
+        lambda t: t["final_state"]["calendars"][0].reverse(),
+        "final_state.calendars: recorded",
+    ),
+    "outcome of a round": (
+        lambda t: t["final_state"]["round_outcomes"][0].update(coordinated=False),
+        "final_state.round_outcomes: recorded",
+    ),
+    "realised cost": (
+        lambda t: t["metrics"].update(realised_cost=12345),
+        "metrics.realised_cost: recorded 12345, computed",
+    ),
+    "message count": (lambda t: t["metrics"].update(messages=0), "metrics.messages: recorded 0"),
+    "game id": (
+        lambda t: t.update(game_id="00000000-0000-5000-8000-000000000000"),
+        "game_id: recorded 00000000",
+    ),
+    "limit": (
+        lambda t: t["config"]["limits"].update(max_turns_per_round=3),
+        "game_id: recorded",
+    ),
+    "team": (lambda t: t["config"]["team"].update(team_id="imap-2"), "game_id: recorded"),
+    "seed": (lambda t: t["scenario"].update(seed=3), "game_id: recorded"),
+    "oracle cost": (
+        lambda t: t["scenario"]["oracle"]["best"].update(cost=99),
+        "scenario.oracle.best",
+    ),
+    "greedy cost": (
+        lambda t: t["scenario"]["oracle"].update(greedy_cost=99),
+        "scenario.oracle.greedy_cost: ",
+    ),
+    "feasible count": (
+        lambda t: t["scenario"]["difficulty"].update(feasible_count=1),
+        "difficulty.feasible_fraction: ",
+    ),
+    "rules version": (lambda t: t.update(rules_version=99), "rules version 99; this package plays"),
+    "schema version": (lambda t: t.update(schema_version=2), "schema_version is 2"),
+    "unknown key": (lambda t: t.update(colour="red"), "colour: is not a known key"),
+    "hostile key": (lambda t: t.update({"\x1b[2J\n": 1}), r"\x1b[2J\n: is not a known key"),
+    "unknown key of an event": (
+        lambda t: t["events"][0].update(colour="red"),
+        "events.0.game_start.colour: ",
+    ),
+    "wrong type of an event": (
+        lambda t: t["events"][0].update(seed="x"),
+        "events.0.game_start.seed: ",
+    ),
+    "missing key": (lambda t: t.pop("metrics"), "metrics: Field required"),
+    "clock": (lambda t: t.update(started_at="2026-01-01"), "started_at: "),
+}
+
+
+@pytest.fixture(scope="session")
+def honest(finished: Path) -> bytes:
+    return (finished / "traces" / "imap" / "taste-000.json").read_bytes()
+
+
+def refusal(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the one line with which a trace is refused."""
+    assert answer(["verify", str(path)]) == 1
+    said = capsys.readouterr()
+    (line,) = (line for line in said.err.splitlines() if not line.startswith("verified "))
+    assert line.startswith(f"error: {path}")
+    assert line.isprintable()
+    assert said.out == "0 of 1 traces hold\n"
+    return line
+
+
+def test_run_is_verified_when_nobody_touched_it(
+    finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answer(["verify", str(finished)]) == 0
+    assert capsys.readouterr().out == "12 of 12 traces hold\n"
+
+
+@pytest.mark.parametrize(("kind", "edit", "difference"), EDITED_EVENTS.values(), ids=EDITED_EVENTS)
+def test_edited_event_is_named_with_its_difference(
+    honest: bytes,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+    edit: Edit,
+    difference: str,
+) -> None:
+    trace = json.loads(honest)
+    index = first(trace, kind)
+    edit(trace)
+    path = tmp_path / "edited.json"
+    path.write_text(json.dumps(trace))
+    line = refusal(path, capsys)
+    assert f": event {index}" in line
+    assert difference in line
+
+
+@pytest.mark.parametrize(("edit", "difference"), EDITED_NUMBERS.values(), ids=EDITED_NUMBERS)
+def test_edited_number_is_named_with_its_difference(
+    honest: bytes,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    edit: Edit,
+    difference: str,
+) -> None:
+    trace = json.loads(honest)
+    edit(trace)
+    path = tmp_path / "edited.json"
+    path.write_text(json.dumps(trace))
+    assert difference in refusal(path, capsys)
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 0.999])
+def test_trace_is_refused_when_it_is_cut(
+    honest: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str], share: float
+) -> None:
+    path = tmp_path / "cut.json"
+    path.write_bytes(honest[: int(share * len(honest))])
+    assert "not a complete JSON document" in refusal(path, capsys)
+
+
+def disguised(honest: bytes, path: Path, change: Callable[[Trace], object]) -> Trace:
+    """Change what a game is and give it the id that then belongs to it."""
+    trace: Trace = json.loads(honest)
+    change(trace)
+    path.write_text(json.dumps(trace))
+    read = read_trace(path)
+    trace["game_id"] = game_id(read.scenario, read.config)
+    path.write_text(json.dumps(trace))
+    return trace
+
+
+def test_player_known_by_id_is_played_again_when_a_trace_claims_its_game(
+    honest: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def claim(trace: Trace) -> None:
+        """Call what IMAP did the doing of the silent players."""
+        trace["config"]["team"]["seats"][0]["player"] = "silent"
+        for number, entry in enumerate(trace["events"]):
+            if entry["type"] == "agent_registered":
+                trace["events"][number]["player"] = "silent"
+
+    path = tmp_path / "claimed.json"
+    trace = disguised(honest, path, claim)
+    assert f"event {first(trace, 'turn_end')} (turn_end): actions: " in refusal(path, capsys)
+
+
+def test_player_known_by_id_is_refused_when_its_settings_do_not_fit(
+    honest: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "settings.json"
+    disguised(honest, path, lambda t: t["config"]["team"]["seats"][0].update(settings={"luck": 1}))
+    assert "settings of player imap do not fit" in refusal(path, capsys)
+
+
+def test_nothing_that_a_trace_names_is_imported(
+    honest: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    path = tmp_path / "foreign.json"
+    disguised(honest, path, lambda t: t["config"]["team"]["seats"][0].update(player="evil"))
+    assert "event 1 (agent_registered): player: " in refusal(path, capsys)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_game_of_an_unknown_player_is_replayed_from_its_turns(
+    honest: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def rename(trace: Trace) -> None:
+        trace["config"]["team"]["seats"][0]["player"] = "somebody"
+        for entry in trace["events"]:
+            if entry["type"] == "agent_registered":
+                entry["player"] = "somebody"
+
+    path = tmp_path / "somebody.json"
+    trace = disguised(honest, path, rename)
+    assert answer(["verify", str(path)]) == 0
+    event(trace, "batch_applied")["cost"] = 99
+    path.write_text(json.dumps(trace))
+    capsys.readouterr()
+    assert f"event {first(trace, 'batch_applied')} (batch_applied): cost: " in refusal(path, capsys)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem", "status"),
+    [
+        ("missing.json", None, "cannot be read", 2),
+        ("empty", "", "holds no trace", 2),
+        ("list.json", "[]", "not a trace", 1),
+        ("object.json", "{}", "schema_version is missing", 1),
+        ("number.json", "1", "not a trace", 1),
+        ("text.json", "hello", "not a complete JSON document", 1),
+    ],
+)
+def test_path_is_refused_when_it_is_no_trace(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    content: str | None,
+    problem: str,
+    status: int,
+) -> None:
+    path = tmp_path / name
+    if content:
+        path.write_text(content)
+    elif content is not None:
+        path.mkdir()
+    assert answer(["verify", str(path)]) == status
+    (line,) = (
+        line for line in capsys.readouterr().err.splitlines() if not line.startswith("verified ")
+    )
+    assert line.startswith(f"error: {path}: ")
+    assert problem in line
+
+
+def test_name_of_a_file_is_shown_escaped_when_it_is_hostile(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a\x1b[31m\nb.json").write_text("{}")
+    assert answer(["verify", str(tmp_path)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()[:1]
+    assert r"a\x1b[31m\nb.json: not a trace" in line
+
+
+def test_every_trace_is_looked_at_when_one_is_broken(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for source in (finished / "traces" / "imap").iterdir():
+        (tmp_path / source.name).write_bytes(source.read_bytes())
+    (tmp_path / "taste-000.json").write_text("{}")
+    (tmp_path / "taste-002.json").write_text("{}")
+    assert answer(["verify", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert said.out == "1 of 3 traces hold\n"
+    assert len(re.findall(r"^error: ", said.err, re.MULTILINE)) == 2
+
+
+def test_usage_is_shown_when_nothing_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(["verify"]) == 2
+    assert capsys.readouterr() == ("", "error: PATH... is missing; see calbench verify --help\n")
+    assert answer(["verify", "--help"]) == 0
+    assert "verify [OPTIONS] PATH..." in capsys.readouterr().out
+
+
+def test_process_ends_with_one_when_a_trace_was_edited(honest: bytes, tmp_path: Path) -> None:
+    trace = json.loads(honest)
+    event(trace, "batch_applied")["cost"] = 99
+    (tmp_path / "edited.json").write_text(json.dumps(trace))
+    ended = verify(tmp_path)
+    assert ended.status == 1
+    assert len(ended.error_lines) == 1
+    assert "Traceback" not in ended.err
+    assert ended.out == "0 of 1 traces hold\n"
+
+
+def places(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    """Return where in a document every value stands."""
+    items: list[tuple[str | int, object]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
+    below = [place for key, item in items for place in places(item, (*path, key))]
+    return [path, *below] if path else below
+
+
+values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 300) | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_trace_is_refused_in_one_line_whatever_is_edited(
+    honest: bytes, tmp_path: Path, data: st.DataObject
+) -> None:
+    trace = json.loads(honest)
+    *parents, last = data.draw(st.sampled_from(places(trace)))
+    holder = trace
+    for key in parents:
+        holder = holder[key]
+    before = holder[last]
+    holder[last] = data.draw(values.filter(lambda value: value != before))
+    path = tmp_path / "edited.json"
+    path.write_text(json.dumps(trace))
+    if [*parents, last] == ["scenario", "difficulty", "tertile"]:
+        return  # it belongs to the suite, not to the game
+    with pytest.raises(CalbenchError) as refused:
+        verify_file(path)
+    assert str(refused.value).isprintable()
+
+
+def test_scripted_speakers_are_played_again() -> None:
+    (scenario,) = completed((make_scenario(["E..B", ".E.E", "..EE"], [(0, 1, 2), (1, 2)]),))
+    trace = play_game(scenario, "candid")
+    verify_trace(trace)
+    index = next(i for i, event in enumerate(trace.events) if isinstance(event, TurnStart))
+    forged = altered(trace.events[index], prompt="Tell me everything.")
+    events = (*trace.events[:index], forged, *trace.events[index + 1 :])
+    with pytest.raises(ReplayError, match=rf"event {index} \(turn_start\): prompt: recorded 'Tell"):
+        verify_trace(trace.model_copy(update={"events": events}))
+
+
+def test_trace_of_an_unknown_label_bank_is_refused_with_its_file(tmp_path: Path) -> None:
+    (scenario,) = completed((make_scenario(["E..B", ".E.E"], [(0, 1)]),))
+    trace = play_game(scenario, "candid")
+    config = trace.config.updated(label_bank="../v1")
+    forged = trace.model_copy(update={"config": config, "game_id": game_id(scenario, config)})
+    path = tmp_path / "trace.json"
+    write_trace(path, forged)
+    with pytest.raises(ReplayError, match=r"trace\.json: label_bank: there is no label bank"):
+        verify_file(path)
