@@ -222,7 +222,7 @@ class _Audit:
     def check(self) -> None:
         """Refuse to write tables of half a run."""
         where = f"{self.done} of {len(self.games)} games are judged"
-        kept = "the replies that came are kept; the same command goes on from there"
+        kept = "the replies that came are kept; the same command resumes"
         if self.failure is not None:
             raise CalbenchError(f"{self.failure.detail}: {where}; {kept}")
         if self.is_stopping():

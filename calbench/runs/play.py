@@ -78,7 +78,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
 
     Raises:
         CalbenchError: one line about what does not fit; nothing is half-written.
-        AgentError: where the user's own code raised, and what stands.
+        AgentError: where the user's own code raised, and what is kept.
         StoppedError: if the user stopped it; carries what is there.
     """
     out = Path(spec.out)
@@ -86,15 +86,15 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         scenarios = load_suites(spec.suites)
         jobs = plan_jobs(scenarios, spec.game_configs, out / "traces")
         largest = max(scenarios, key=lambda scenario: scenario.num_agents)
-        with _telling_what_stands(jobs, out):
+        with _saying_what_is_kept(jobs, out):
             for config in spec.game_configs:
                 check_seats(largest, config)
         replies = reply_source(spec, transport=transport)
         missing = unfinished(jobs)
         kept = len(jobs) - len(missing)
         if kept:
-            say(f"{kept} of {len(jobs)} games stand already in {out / 'traces'}")
-        with _telling_what_stands(jobs, out):
+            say(f"{kept} of {len(jobs)} games are already in {out / 'traces'}")
+        with _saying_what_is_kept(jobs, out):
             halts, tally = _play(jobs, missing, spec, replies)
         tables = out / "tables"
         with (
@@ -166,14 +166,13 @@ def _raise_if(is_interrupted: bool) -> None:
 def _standing(jobs: Sequence[Job], out: Path) -> str:
     count = sum(job.path.exists() for job in jobs)
     return (
-        f"Stopped: {count} of {len(jobs)} games stand in {out / 'traces'}; "
-        "the same command goes on from there"
+        f"Stopped: {count} of {len(jobs)} games are in {out / 'traces'}; the same command resumes"
     )
 
 
 @contextmanager
-def _telling_what_stands(jobs: Sequence[Job], out: Path) -> Iterator[None]:
-    """Put behind a failure of the user's own code that games are kept, and how to go on."""
+def _saying_what_is_kept(jobs: Sequence[Job], out: Path) -> Iterator[None]:
+    """Add to a failure of the user's own code that games are kept, and how to resume."""
     try:
         yield
     except AgentError as error:

@@ -184,7 +184,7 @@ def test_what_came_before_a_fault_is_kept_and_the_same_command_goes_on(
 ) -> None:
     out, asked = tmp_path / "out", list[Request]()
     assert judged(out, run, *MODEL, transport=failing_from(5)(asked)) == 2
-    assert "the replies that came are kept; the same command goes on" in error(capsys)
+    assert "the replies that came are kept; the same command resumes" in error(capsys)
     assert not (set(files(out)) & TABLES)
     kept = keys_in(out / "replies.sqlite")
     assert len(kept) == len(asked) == 5

@@ -77,8 +77,8 @@ def test_failing_agent_ends_the_run_with_its_traceback_and_one_line(
     assert line in [
         rf"error: {where(at, each, name)} KeyError: 'no such\nkey' "
         f"(tests.cli.own_agents, line {RAISES}). "
-        f"Stopped: {kept} of 6 games stand in {out / 'traces'}; "
-        "the same command goes on from there"
+        f"Stopped: {kept} of 6 games are in {out / 'traces'}; "
+        "the same command resumes"
         for each in agents
     ]
     assert sorted(files(out)) == [f"traces/imap/taste-00{game}.json" for game in range(kept)]
@@ -122,7 +122,7 @@ def test_failing_agent_beside_models_loses_neither_games_nor_replies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "run"
-    with pytest.raises(AgentError, match=r"round 1, DECISION: .* 2 of 4 games stand"):
+    with pytest.raises(AgentError, match=r"round 1, DECISION: .* 2 of 4 games are in"):
         execute(beside_model(out, "DECISION"), answering)
     traces = [path for path in files(out) if path.startswith("traces/")]
     assert traces == ["traces/my-model/taste-000.json", "traces/my-model/taste-001.json"]

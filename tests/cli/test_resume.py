@@ -321,8 +321,7 @@ def test_ctrl_c_ends_a_run_with_one_line_that_says_what_stands(
     standing = len(files(out / "traces"))
     assert process.returncode == 130
     assert errors.splitlines()[-1] == (
-        f"Stopped: {standing} of 240 games stand in {out / 'traces'}; "
-        "the same command goes on from there"
+        f"Stopped: {standing} of 240 games are in {out / 'traces'}; the same command resumes"
     )
     assert all(line.startswith(("games ", "scenarios ")) for line in errors.splitlines()[:-1])
     assert said == ""
@@ -366,7 +365,7 @@ def test_ctrl_c_says_that_every_game_stands_while_tables_are_made(
     finally:
         end(process)
     assert process.returncode == 130
-    assert errors.splitlines()[-1].startswith("Stopped: 240 of 240 games stand in ")
+    assert errors.splitlines()[-1].startswith("Stopped: 240 of 240 games are in ")
     assert "Traceback" not in errors
     execute(compose(long_arguments(long_suite, out, 1)))
     assert files(out) == undisturbed
