@@ -8,14 +8,13 @@ from calbench.analysis.metric_files import FOLDER
 from calbench.analysis.output import write_tables
 from calbench.analysis.settings import Settings
 from calbench.analysis.summary import write_summary
+from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import say
 from calbench.engine.pool import workers
-from calbench.config.spec import RunSpec
 from calbench.facts.storage import Facts
 from calbench.llm.prices import read_prices
 from calbench.metrics.speech.sample import read_sample
-from calbench.config.groups import PRICES
 from stages import paths
 from stages.shown import published, site
 

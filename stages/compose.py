@@ -3,10 +3,7 @@
 import shutil
 
 from calbench.config.composition import compose
-from calbench.config.spec import write_params
-from calbench.config.groups import known_names
-from calbench.config.groups import preset
-from calbench.config.composition import compose
+from calbench.config.groups import known_names, preset
 from calbench.config.spec import write_params
 from stages import paths
 

@@ -7,11 +7,6 @@ from calbench.console import progress
 from calbench.engine.batch import Played, plan_jobs, play_jobs
 from calbench.engine.pool import workers
 from calbench.llm.client import Totals
-from calbench.llm.client import Totals
-from calbench.config.spec import RunSpec
-from calbench.console import progress
-from calbench.engine.batch import Played, plan_jobs, play_jobs
-from calbench.engine.pool import workers
 from calbench.runs.source import opener, reply_source
 from calbench.scenarios.storage import read_suite
 from stages import paths

@@ -10,21 +10,13 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from calbench.config.spec import RepliesSpec
-from calbench.config.spec import RunSpec
-from calbench.config.composition import compose
-from calbench.console import progress, say
-from calbench.engine.batch import Played, plan_jobs, play_jobs
-from calbench.errors import OutputError
-from calbench.llm.client import Totals
-from calbench.llm.replies.shards import merge_into, open_replies
-from calbench.llm.replies.shards import merge_into, open_replies
-from calbench.llm.client import Totals
 from calbench.config.composition import compose
 from calbench.config.spec import RepliesSpec, RunSpec
 from calbench.console import progress, say
 from calbench.engine.batch import Played, plan_jobs, play_jobs
 from calbench.errors import OutputError
+from calbench.llm.client import Totals
+from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.runs.source import opener, reply_source
 from calbench.scenarios.suites import build_suites
 from stages import paths

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from calbench.config.spec import RunSpec
-from calbench.config.spec import read_params
+from calbench.config.spec import RunSpec, read_params
 from calbench.report.experiment import Experiment
 from calbench.report.role import Role
 from calbench.report.site import Site

@@ -24,14 +24,9 @@ from calbench.domain.usage import Usage
 from calbench.engine.batch import Job, plan_jobs, unfinished
 from calbench.engine.drivers import run_async
 from calbench.engine.seating import seat_agents
-from calbench.errors import CalbenchError, ConfigError
+from calbench.errors import ConfigError
 from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.llm.prices import Price, Prices, estimated_usage, read_prices, usage_bound
-from calbench.runs.play import load_suites
-from calbench.config.groups import CONF
-from calbench.config.groups import PRICES
-from calbench.engine.XX import seat_of
-from calbench.errors import ConfigError
 from calbench.runs.play import load_suites
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.models import Trace

@@ -37,13 +37,6 @@ from calbench.llm.model import ModelConfig
 from calbench.llm.transport import Transport
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, ScriptedJudge
 from calbench.metrics.judge.verdicts import Verdict, verdicts_of
-from calbench.runs.recorded import TEAM_ORDER
-from calbench.runs.recorded import RecordedGame
-from calbench.runs.folder import check_folder
-from calbench.runs.recorded import recorded_games
-from calbench.runs.folder import locked
-from calbench.runs.source import reply_source
-from calbench.metrics.judge.verdicts import Verdict
 from calbench.runs.folder import check_folder, locked
 from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
 from calbench.runs.source import reply_source

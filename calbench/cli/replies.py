@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.cli.status import Status
+from calbench.llm.replies.shards import merge_into, open_replies
 
 
 def merge_all(into: Path, sources: Sequence[Path]) -> int:

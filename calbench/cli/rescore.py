@@ -13,11 +13,11 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
 from calbench.cli.words import Words, names
 from calbench.config.composition import compose
+from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import progress
 from calbench.engine.pool import workers
 from calbench.llm.prices import read_prices
-from calbench.config.groups import PRICES
 from calbench.runs.folder import check_folder
 from calbench.runs.recorded import TEAM_ORDER, recorded_games, team_rank
 

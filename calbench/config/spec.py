@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal, Self
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
-from calbench.llm.model import ModelConfig
 from calbench.config.groups import nearest
 from calbench.config.teams import tuples
 from calbench.domain.messages import CHANNELS, Channel

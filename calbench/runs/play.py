@@ -7,27 +7,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from calbench.llm.litellm_transport import ask_litellm
-from calbench.llm.transport import Transport
-from calbench.llm.client import Source, Totals
 from calbench.analysis.output import write_all_tables
 from calbench.analysis.scoring import facts_of
 from calbench.analysis.settings import Settings
+from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say
 from calbench.engine.batch import Job, Played, plan_jobs, play_jobs, unfinished
 from calbench.engine.pool import workers
 from calbench.engine.seating import check_seats
-from calbench.errors import AgentError, CalbenchError, OutputError
+from calbench.errors import AgentError, CalbenchError, StoppedError
 from calbench.llm.client import Source, Totals
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
-from calbench.errors import AgentError, CalbenchError, StoppedError
-from calbench.llm.prices import read_prices
-from calbench.config.groups import PRICES
 from calbench.runs.folder import locked
 from calbench.runs.source import opener, reply_source
 from calbench.scenarios.models import Scenario

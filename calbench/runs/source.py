@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from calbench.agents.completer import Completer
+from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.engine.batch import Source as Opener
 from calbench.errors import ConfigError
@@ -12,16 +13,6 @@ from calbench.llm.client import Source, Watch, open_completer
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
-from calbench.config.groups import PRICES
-from calbench.llm.prices import read_prices
-from calbench.agents.completer import Completer
-from calbench.llm.litellm_transport import ask_litellm
-from calbench.llm.transport import Transport
-from calbench.llm.client import Source, Watch, open_completer
-from calbench.config.groups import PRICES
-from calbench.config.spec import RunSpec
-from calbench.engine.batch import Source as Opener
-from calbench.errors import ConfigError
 
 
 def reply_source(

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from calbench.api import load_suite
-from calbench.api import play_game
 from calbench import score_game
 from calbench.agents import example
 from calbench.agents.example import Announcer
+from calbench.api import load_suite, play_game
 from calbench.cli.verify import verify_trace
 from calbench.config.composition import compose
 from calbench.domain.actions import Turn

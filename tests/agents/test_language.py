@@ -21,7 +21,14 @@ from calbench.domain.replies import Beliefs, Reply, Unreadable
 from calbench.domain.usage import Usage
 from calbench.engine.game import play
 from calbench.errors import UnavailableError
-from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request, ResponseFormat, TokenLogprob
+from calbench.llm.completion import (
+    ChatMessage,
+    Completion,
+    ModelSpec,
+    Request,
+    ResponseFormat,
+    TokenLogprob,
+)
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
 from tests.agents.replies import ALL, DM, GROUP, completion, envelope

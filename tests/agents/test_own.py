@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from calbench.api import play_game
 from calbench.agents.own import OwnAgent
+from calbench.api import play_game
 from calbench.domain.actions import Action, DirectMessage, Reschedule, Schedule, Turn
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.messages import Text

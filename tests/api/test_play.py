@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from calbench import play
-from calbench.api import play_game
 from calbench.agents.example import Announcer
+from calbench.api import play_game
 from calbench.cli.verify import verify_trace
 from calbench.domain.actions import DirectMessage, Turn
 from calbench.domain.ids import AgentId

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from calbench.api import play_game
 from calbench import score_game
 from calbench.agents.example import Announcer
+from calbench.api import play_game
 from calbench.cli.verify import verify_trace
 from calbench.config.groups import known_names
 from calbench.config.players import Player

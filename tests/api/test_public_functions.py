@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from calbench.api import load_suite
-from calbench.api import play_game
 from calbench import score_game
 from calbench.agents.example import Announcer
+from calbench.api import load_suite, play_game
 from calbench.cli.verify import verify_file, verify_trace
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.observations import Observation

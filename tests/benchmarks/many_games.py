@@ -16,15 +16,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from calbench.agents.completer import CallSite, Completer
-from calbench.config.spec import RunSpec
-from calbench.config.composition import compose
-from calbench.llm.prices import Prices
-from calbench.agents.completer import CallSite, Completer
-from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
-from calbench.llm.litellm_transport import ask_litellm
-from calbench.llm.model import Endpoint
-from calbench.llm.transport import Transport
-from calbench.llm.client import Source, Totals, open_completer
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.domain.ids import AgentId
@@ -41,9 +32,6 @@ from calbench.llm.transport import Transport
 from calbench.runs.play import load_suites
 from tests.cli.recording import spoken
 from tests.llm.stub_server import chat
-from calbench.runs.play import load_suites
-from tests.llm.stub_server import chat
-from tests.cli.recording import spoken
 
 DELAY_S = 0.2
 

@@ -19,8 +19,6 @@ from calbench.llm.model import Endpoint
 from calbench.llm.replies.request import named
 from calbench.llm.transport import Transport
 from calbench.runs.play import execute
-from calbench.domain.usage import Usage
-from calbench.runs.play import execute
 
 SITE = CallSite("nobody", "no game", AgentId(0), 0, Phase.CHEAP_TALK, 0, 0)
 

@@ -5,12 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench import estimate as estimating
 from calbench.agents.completer import CallSite, Completer
-from calbench.llm.prices import estimated_usage, read_prices, usage_bound
-from calbench.llm.prices import price_of
-from calbench.agents.completer import CallSite, Completer
-from calbench.llm.completion import Completion, Request
 from calbench.agents.scripted import scripted_speaker
 from calbench.cli import estimate as estimating
 from calbench.config.composition import compose
@@ -22,8 +17,6 @@ from calbench.engine.seating import seat_agents
 from calbench.errors import ConfigError
 from calbench.llm.completion import Completion, Request
 from calbench.llm.prices import estimated_usage, read_prices, usage_bound
-from calbench.runs.play import load_suites
-from calbench.config.groups import PRICES
 from calbench.runs.play import load_suites
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.storage import write_trace

@@ -10,12 +10,6 @@ from pathlib import Path
 import pytest
 
 from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES
-from calbench.config.composition import compose
-from calbench.domain.usage import Usage
-from calbench.judge import main
-from calbench.llm.completion import Completion, Request
-from calbench.llm.model import Endpoint
-from calbench.llm.transport import AttemptError, Transport
 from calbench.cli.commands import program
 from calbench.cli.judge import main
 from calbench.cli.main import answer, status_of
@@ -23,6 +17,9 @@ from calbench.cli.program import Keyed
 from calbench.cli.words import read_words
 from calbench.config.composition import compose
 from calbench.domain.usage import Usage
+from calbench.llm.completion import Completion, Request
+from calbench.llm.model import Endpoint
+from calbench.llm.transport import AttemptError, Transport
 from calbench.metrics.judge.cases import cases_of
 from calbench.runs.play import execute
 from calbench.traces.storage import read_trace, trace_paths

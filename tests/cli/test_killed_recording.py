@@ -14,10 +14,6 @@ from calbench.llm.replies.shards import open_replies
 from calbench.runs.play import execute
 from tests.cli.recording import noting, recording
 from tests.cli.runs import REPO
-from calbench.llm.replies.shards import open_replies
-from calbench.runs.play import execute
-from tests.cli.recording import noting, recording
-from tests.cli.runs import REPO
 
 CONCURRENCY = 8
 

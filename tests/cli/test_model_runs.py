@@ -9,22 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from calbench.config.spec import RunSpec
-from calbench.config.composition import compose
-from calbench.errors import ConfigError, ReplayMissError
-from calbench.llm.completion import Completion, Request
-from calbench.llm.model import Endpoint
-from calbench.llm.replies.shards import open_replies
-from calbench.llm.transport import AttemptError, Transport
-from calbench.runs.play import execute
-from calbench.llm.completion import Completion, Request
-from calbench.llm.model import Endpoint
-from calbench.llm.transport import AttemptError, Transport
-from calbench.llm.replies.shards import open_replies
 from calbench.cli.verify import verify_file
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.errors import ConfigError, ReplayMissError
+from calbench.llm.completion import Completion, Request
+from calbench.llm.model import Endpoint
+from calbench.llm.replies.shards import open_replies
+from calbench.llm.transport import AttemptError, Transport
 from calbench.runs.play import execute
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import read_trace

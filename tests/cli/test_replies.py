@@ -4,12 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from calbench.llm.replies.store import ReplyStore
-from calbench.replies import main
-from tests.llm.asking import put, recorded
-from calbench.llm.replies.store import ReplyStore
 from calbench.cli.main import answer
-from tests.llm.asking import recorded
+from calbench.llm.replies.store import ReplyStore
+from tests.llm.asking import put, recorded
 
 
 def store(path: Path, *texts: str, reply: str = "fine") -> str:

@@ -11,11 +11,6 @@ from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.analysis.output import write_all_tables
 from calbench.analysis.settings import Settings
-from calbench.config.spec import RunSpec
-from calbench.config.composition import compose
-from calbench.domain.usage import Usage
-from calbench.llm.prices import Price
-from calbench.analysis.settings import Settings
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.domain.usage import Usage

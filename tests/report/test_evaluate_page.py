@@ -6,7 +6,6 @@ import pytest
 
 from calbench.config.composition import compose
 from calbench.report.pages import PAGES, navigation
-from calbench.config.composition import compose
 from tests.report.samples import SOURCES
 
 COMMANDS = [

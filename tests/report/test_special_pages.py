@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from calbench.config.groups import preset
 from calbench.errors import FileError
 from calbench.report.columns import HEADLINE, decimal
 from calbench.report.experiment import Experiment
 from calbench.report.figures.frontier import WELFARE_SETTINGS
 from calbench.report.tables import read_table
-from calbench.teams import protocol_preset
 from tests.report.by_hand import HOSTILE
 from tests.report.derived import SEEDS, draws, rename
 from tests.report.samples import PUBLISHED, SOURCES, make_results, write_pages
@@ -131,7 +131,7 @@ def test_frontier_lines_start_at_their_preset_and_hold_the_rows(docs: Path) -> N
 
 
 def test_frontier_knows_the_preset_it_starts_from() -> None:
-    settings = protocol_preset("dsm-welfare")["settings"]
+    settings = preset("protocol", "dsm-welfare")["settings"]
 
     for name, value in WELFARE_SETTINGS.items():
         assert settings[name] == float(value)

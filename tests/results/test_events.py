@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from calbench.api import play_game
-from calbench.runs.results import read_run
 from calbench.config.players import Player
 from calbench.errors import FileError
+from calbench.runs.results import read_run
 from calbench.traces.storage import write_trace
 from tests.factories import make_scenario
 

@@ -7,14 +7,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calbench.runs.results import read_results
-from calbench.runs.results import read_run
 from calbench.analysis.tables import TABLES
 from calbench.errors import CalbenchError, ConfigError, FileError
 from calbench.facts.columns import Column
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.release.manifest import read_manifest
-from calbench.runs.results import Results
+from calbench.runs.results import Results, read_results, read_run
 from tests.cli.runs import REPO, python
 
 DTYPES = {

@@ -5,9 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from calbench.config.spec import RunSpec
-from calbench.config.composition import compose
-from calbench.llm.replies.shards import open_replies
 from calbench.cli.verify import main as verify
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
