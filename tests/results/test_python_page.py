@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import calbench
 from calbench.release.manifest import read_manifest
+from calbench.report.pages import PAGES, navigation
 from calbench.scenarios.storage import write_suite
 from calbench.traces.models import Trace
 from tests.cli.runs import REPO
@@ -32,7 +32,7 @@ def blocks() -> list[str]:
     """Return the Python of the page; what is meant for a shell is left out."""
     found = re.findall(r"(?:^(?: {4}.*)?\n)+", PAGE, re.MULTILINE)
     texts = [re.sub("^ {4}", "", block, flags=re.MULTILINE).strip() for block in found]
-    return [text for text in texts if text and not text.startswith("python -m ")]
+    return [text for text in texts if text and not text.startswith("calbench ")]
 
 
 def cells() -> list[str]:
@@ -86,8 +86,7 @@ def test_every_block_of_the_page_runs(
 
 def test_page_names_every_public_function_and_stands_in_the_navigation() -> None:
     assert all(f"`{name}`" in PAGE for name in calbench.__all__ if name != "__version__")
-    config = yaml.safe_load((REPO / "site" / "mkdocs.yml").read_text())
-    (pages,) = (entry["Use it"] for entry in config["nav"] if "Use it" in entry)
+    (pages,) = (entry["Use it"] for entry in navigation(PAGES) if "Use it" in entry)
     assert {"Python": "python.md"} in pages
 
 
