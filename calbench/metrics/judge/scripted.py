@@ -128,5 +128,5 @@ READINGS: Final[Mapping[type, Callable[[Any], Iterable[Reading]]]] = {
     Proposals: _offers,
     PlanDecision: _settled,
 }
-"""What each speech act says about its sender's slots; one without an entry tells the judge nothing.
-Scores are such: they name plans whose slots are in the recipient's messages, which it does not see."""
+"""What each speech act says of its sender's slots; one without an entry tells the judge nothing.
+Scores are such: they name plans whose slots are in messages that this judge does not see."""
