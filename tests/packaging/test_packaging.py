@@ -178,3 +178,21 @@ def test_no_published_file_is_large() -> None:
         str(path.relative_to(REPO)) for path in publishable() if path.stat().st_size > 3_000_000
     ]
     assert large == []
+
+
+MADE = ("build/", "data/facts", "data/tables")
+"""Places that commands make."""
+
+
+@pytest.mark.parametrize("text", ["README.md", "CONTRIBUTING.md"])
+def test_every_file_of_ours_that_a_text_names_is_there(text: str) -> None:
+    tops = {path.name for folder in (REPO, REPO / "calbench") for path in folder.iterdir()}
+    named = re.findall(r"`([\w.-]+(?:/[\w.-]+)*/?)`", (REPO / text).read_text())
+    ours = [name for name in named if "/" in name and name.partition("/")[0] in tops]
+    assert len(ours) > 5
+    assert [
+        name
+        for name in ours
+        if not name.startswith(MADE)
+        and not any((folder / name).exists() for folder in (REPO, REPO / "calbench"))
+    ] == []

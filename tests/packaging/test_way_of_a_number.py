@@ -26,6 +26,7 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.summary import SUMMARY, Runs, RunTables
 from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.registry import write_frames
+from calbench.domain.actions import Action
 from calbench.facts.games import SCORES
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.report.assets import ASSETS
@@ -40,7 +41,7 @@ from calbench.scenarios.storage import write_suite
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.storage import write_trace
 from tests.cli.runs import REPO
-from tests.engine.scripts import book, decide, move, play_scripts
+from tests.engine.scripts import Lines, book, decide, move, play_scripts
 from tests.factories import make_scenario
 from tests.report.samples import SOURCES
 
@@ -182,8 +183,8 @@ def watch(tmp_path_factory: pytest.TempPathFactory) -> Watch:
     folder, found = tmp_path_factory.mktemp("way"), Watch({}, {})
     rows = ["E400003E412346E2..", "...BB", "BB..."]
     (scenario,) = completed([shown_for_nothing(make_scenario(rows, [(0, 1), (0, 2)]))])
-    costly = [move(101, 0, 3), move(102, 1, 4), book(1, 0)]
-    lines = {0: {decide(): costly}, 1: {decide(): [book(1, 0)]}}
+    costly: list[Action] = [move(101, 0, 3), move(102, 1, 4), book(1, 0)]
+    lines: dict[int, Lines] = {0: {decide(): costly}, 1: {decide(): [book(1, 0)]}}
     game = found.over(lambda: play_scripts(scenario, lines), PAID)
     job = Recorded(folder / "game.json", "scripted", scenario.scenario_id)
     found.over(lambda: write_trace(job.path, game.trace), PAID)
