@@ -283,6 +283,11 @@ def test_what_its_messages_give_away_is_counted(followed: Followed) -> None:
     assert "wish" in shares
 
 
+def test_games_of_the_protocol_replay(followed: Followed) -> None:
+    said = run(followed.root, "calbench", "verify", "data/traces/hopes/wishes")
+    assert "2 of 2 traces hold" in said
+
+
 def test_new_experiment_has_a_page_in_the_navigation_and_a_game_to_step_through(
     followed: Followed,
 ) -> None:
