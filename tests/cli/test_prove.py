@@ -17,7 +17,6 @@ from calbench.analysis.tables.registry import TABLES, table
 from calbench.cli.main import answer
 from calbench.cli.prove import SHOWN
 from calbench.config.composition import compose
-from calbench.config.spec import write_params
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import SCENARIO, SETTING, TEAM, count, fine, listed, number, truth
 from calbench.facts.storage import Facts
@@ -81,13 +80,10 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("released")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        write_params(
-            Path("build/tiny/params.yaml"), compose([*SMALL, "name=tiny", "suite.setting=tiny"])
-        )
-        patch.setattr("sys.argv", ["stage", "tiny"])
-        for name in ("generate", "play", "calibrate", "analyze"):
-            stage = importlib.import_module(f"stages.{name}")
-            stage.paths.run_stage(stage.main)
+        spec = compose([*SMALL, "name=tiny", "suite.setting=tiny"])
+        for name in ("generate", "play", "calibrate"):
+            importlib.import_module(f"stages.{name}").main(spec)
+        importlib.import_module("stages.analyze").write(spec)
         write_release(Path("data"), Path("data/release"))
     return folder
 

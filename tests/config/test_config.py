@@ -174,7 +174,8 @@ def test_command_composes_what_the_stages_compose(command: Command) -> None:
     assert shown.pop("model") == yaml.safe_load((CONF / "model" / "local.yaml").read_text())
     composed = {"teams": spec.model_dump()["teams"], "models": {}}
     assert parse_spec({**shown, **composed}, "command") == spec
-    plain = spec.model_dump(mode="json", exclude=set(composed))
+    assert Role.model_validate(shown.pop("site")) == spec.site
+    plain = spec.model_dump(mode="json", exclude={*composed, "site"})
     assert shown == yaml.safe_load(yaml.safe_dump(plain))
 
 
