@@ -24,7 +24,7 @@ from calbench.agents.litellm_transport import ask_litellm
 from calbench.agents.models import ModelConfig
 from calbench.agents.provider import Transport
 from calbench.agents.sources import Source, Tally, open_completer
-from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES, write_judge_tables
+from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.settings import Settings
 from calbench.config import RunSpec, compose
 from calbench.console import INTERRUPTED, noting_interrupt, progress, say

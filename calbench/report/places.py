@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from calbench.analysis.summary.reproduction import TIES
+from calbench.analysis.summary.table2 import TIES
 from calbench.report import numbers
 from calbench.report.draws import VARIANTS, Variant
 from calbench.report.escape import html_text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.comparison import COMPARISON_TABLES
+from calbench.analysis.run_comparison import COMPARISON_TABLES
 from calbench.compare import main
 from tests.commands.runs import SMALL, files
 

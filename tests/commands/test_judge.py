@@ -12,7 +12,7 @@ import pytest
 from calbench.agents.completion import Completion, Request
 from calbench.agents.models import Endpoint
 from calbench.agents.provider import AttemptError, Transport
-from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES
+from calbench.analysis.output import CASE_FILE, JUDGE_TABLES
 from calbench.config import compose
 from calbench.domain.replies import Usage
 from calbench.judge import main

@@ -10,8 +10,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from calbench.agents.completion import Completion
-from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES, write_judge_tables
-from calbench.analysis.output import write_tables
+from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables, write_tables
 from calbench.analysis.scoring import ALL_FACTS
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
