@@ -17,8 +17,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from calbench.analysis.run_comparison import COMPARISON_TABLES, Comparison, compare_teams
 from calbench.analysis.measures import MEASURE_BY_NAME
+from calbench.analysis.run_comparison import COMPARISON_TABLES, Comparison, compare_teams
 from calbench.analysis.scoring import measure_games
 from calbench.analysis.tables.registry import write_frames
 from calbench.config import RunSpec, compose

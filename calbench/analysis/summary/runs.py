@@ -45,7 +45,7 @@ KIND_WORDS: Mapping[str, str] = {
     DEGENERATE: "degenerate baseline",
     "scripted": "scripted agents",
     "model": "language models",
-    "custom": "agents of one's own",
+    "custom": "custom agents",
 }
 """Kinds of players, likewise."""
 
