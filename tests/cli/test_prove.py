@@ -220,7 +220,7 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
     "column of the key renamed": (
         lambda: cells(GAMES, lambda f: f.rename(columns={"team": "player"})),
         [
-            "tiny/of_games.csv: column missing: team: it names the rows, which were not compared",
+            "tiny/of_games.csv: column missing: team: it is in the key, so rows were not compared",
             "tiny/of_games.csv: column new: player",
         ],
     ),
@@ -295,11 +295,11 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
     ),
     "byte of the metrics": (
         lambda: flip_byte("data/tables/tiny/metrics.json"),
-        ["tiny/metrics.json: other bytes: of this file the checksum alone is published"],
+        ["tiny/metrics.json: other bytes: only the checksum of this file is published"],
     ),
     "byte of a large table": (
         lambda: flip_byte(TALK),
-        ["tiny/privacy/of_talk.csv: other bytes: of this file the checksum alone is published"],
+        ["tiny/privacy/of_talk.csv: other bytes: only the checksum of this file is published"],
     ),
     "header alone": (
         lambda: rows(BOARD, lambda _lines: []),
@@ -452,7 +452,7 @@ def test_listing_of_games_that_is_not_what_the_manifest_says_is_a_difference(
     data = json.loads(manifest.read_text())
     data["traces"]["tiny"]["sha256"] = "0" * 64
     manifest.write_text(json.dumps(data))
-    line = "traces/tiny: release: the listing of its games is not what manifest.json says"
+    line = "traces/tiny: release: the list of its games does not agree with manifest.json"
     assert proven()[1][0] == line
 
 

@@ -10,6 +10,7 @@ from calbench.config.composition import compose
 from calbench.config.groups import CONF, known_names
 from calbench.config.spec import Channels, RunSpec, parse_spec, read_params, write_params
 from calbench.errors import CalbenchError, ConfigError
+from calbench.report.role import Role
 from tests.cli.conftest import Command, command
 from tests.cli.runs import SMALL
 

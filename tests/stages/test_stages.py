@@ -154,22 +154,22 @@ def test_stage_ends_with_one_line_when_its_inputs_are_missing(
     capsys: pytest.CaptureFixture[str],
     stage: str,
 ) -> None:
-    (tmp_path / "build/tiny/params.yaml").unlink()
+    (tmp_path / "build/params/tiny.yaml").unlink()
     with pytest.raises(SystemExit) as end:
         run_stage(stage)
     assert end.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: build/tiny/params.yaml: cannot be read")
+    assert line.startswith("error: build/params/tiny.yaml: cannot be read")
     assert files(tmp_path) == {}
 
 
 @pytest.mark.heavy
 def test_process_runs_a_stage_in_the_folder_it_is_started_in(tmp_path: Path) -> None:
-    write_params(tmp_path / "build/tiny/params.yaml", tiny())
+    write_params(tmp_path / "build/params/tiny.yaml", tiny())
     env = environment(PYTHONPATH=str(REPO))
     ended = python("-m", "stages.generate", "tiny", cwd=tmp_path, env=env)
     assert ended.status == 0, ended.err
-    assert sorted(files(tmp_path)) == ["build/tiny/params.yaml", "data/suites/tiny.jsonl"]
+    assert sorted(files(tmp_path)) == ["build/params/tiny.yaml", "data/suites/tiny.jsonl"]
     ended = python("-m", "stages.play", "nothing", cwd=tmp_path, env=env)
     assert ended.status == 2
     assert ended.err.startswith("error: build/nothing/params.yaml: cannot be read")
