@@ -24,9 +24,9 @@ SAMPLE = paths.DATA / "audit_sample" / "messages.jsonl"
 
 def main(_: list[str]) -> None:
     """Write the tables; nothing else stays in their folders."""
+    specs = published()
     for folder in (paths.TABLES, paths.METRICS):
         shutil.rmtree(folder, ignore_errors=True)
-    specs = published()
     with workers(min(os.cpu_count() or 1, len(specs))) as executor:
         list(executor.map(write, specs) if executor else map(write, specs))
     for spec in specs:

@@ -147,7 +147,7 @@ def test_what_was_released_is_identical(proven: Proven) -> None:
 
 
 def test_page_to_open_is_named_once_it_is_built(proven: Proven) -> None:
-    Path("build/site").mkdir()
+    Path("build/site").mkdir(parents=True)
     Path("build/site/index.html").touch()
     assert proven()[1][-1] == "Open build/site/index.html"
 
