@@ -68,6 +68,7 @@ def items_moved_by_agent(events: Iterable[Event], num_agents: int) -> tuple[int,
         "Moves",
         "moves per meeting",
         "lower",
+        "talk",
         "items moved / S",
         "agent-games with S > 0",
         "C",
@@ -156,16 +157,6 @@ def batches(facts: Facts, settings: Settings) -> pd.DataFrame:
     rows = facts.of_games("batches").assign(batches=1)
     return rows.groupby(["setting", "team"], sort=False)[["batches", "moves"]].sum().reset_index()
 ''',
-    ),
-    (
-        "calbench/analysis/tables/__init__.py",
-        "    audits,\n    comparisons,\n",
-        "    audits,\n    batches,\n    comparisons,\n",
-    ),
-    (
-        "calbench/analysis/tables/__init__.py",
-        '    "audits",\n    "comparisons",\n',
-        '    "audits",\n    "batches",\n    "comparisons",\n',
     ),
 )
 

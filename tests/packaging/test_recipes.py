@@ -36,7 +36,7 @@ STAGES = ("generate", "play", "calibrate", "analyze", "publish")
 PLACES = {
     "Add a protocol": 6,
     "Add a metric": 4,
-    "Add a table": 2,
+    "Add a table": 1,
     "Add a fact": 2,
     "Add a figure": 2,
     "Add a page": 2,
