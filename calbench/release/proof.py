@@ -1,6 +1,6 @@
-"""Whether what was computed is what is published.
+"""Whether the computed files are those that are published.
 
-Checksums of ``dvc.lock`` play no part: every file is read.
+Checksums of ``dvc.lock`` are not used: every file is read.
 """
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ FIRST = "run `dvc repro` first"
 
 
 class Folders(NamedTuple):
-    """The two folders that are compared."""
+    """The folders that are compared."""
 
     data: Path
     release: Path
@@ -46,15 +46,15 @@ class Folders(NamedTuple):
 
 @dataclass(slots=True)
 class Proof:
-    """What came out.
+    """Result of a comparison.
 
     Attributes:
-        tables: identical to the byte.
+        tables: number of files identical to the byte.
         games: likewise.
         suites: likewise.
         files: likewise; all others below the folder of tables.
-        differences: all of them.
-        unchecked: what is published and was not computed at all.
+        differences: all differences.
+        unchecked: published experiments and files that were not computed.
     """
 
     tables: int = 0
@@ -66,7 +66,7 @@ class Proof:
 
     @property
     def is_identical(self) -> bool:
-        """Whether everything that is published was computed and is the same."""
+        """Whether everything published was computed and is identical."""
         return not self.differences and not self.unchecked
 
     def as_data(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class Proof:
         }
 
 
-NOT_COPIED = "of this file the checksum alone is published"
+NOT_COPIED = "only the checksum of this file is published"
 
 COUNTED = ("tables", "games", "suites")
 
@@ -88,10 +88,10 @@ IsWanted = Callable[[str], bool]
 
 
 def prove(folders: Folders, paths: Sequence[Path] = ()) -> Proof:
-    """Compare everything below ``data`` with the release, or what is below some paths.
+    """Compare everything below ``data``, or below some paths, with the release.
 
     Raises:
-        ConfigError: nothing was computed, or a path names nothing.
+        ConfigError: nothing was computed, or a path does not exist.
         FileError: the release is broken.
     """
     published = read_manifest(folders.release)
@@ -126,7 +126,7 @@ def _filter(data: Path, paths: Sequence[Path]) -> IsWanted:
 
 
 def _normal(path: Path) -> Path:
-    """Return a path without ``..``; links, which a folder of data may be, stay."""
+    """Return a path without ``..``, and with links: a folder of data may be one."""
     return Path(normpath(path.absolute()))
 
 
@@ -168,22 +168,22 @@ def _compared(
 
 
 def _listing_differences(games: Digests, now: Digests, manifest: Manifest) -> Iterator[Difference]:
-    """Yield experiments whose games are as listed, and not as ``manifest.json`` says."""
+    """Yield experiments whose games agree with the list, but not with ``manifest.json``."""
     listed, computed = by_experiment(games), by_experiment(now)
     for experiment in sorted(listed.keys() | manifest.traces.keys()):
         ours, theirs = computed.get(experiment, {}), listed.get(experiment, {})
         is_same = _same(theirs, ours) == len(theirs) == len(ours)
         if is_same and manifest.traces.get(experiment) != all_games(ours):
-            note = "the listing of its games is not what manifest.json says"
+            note = "the list of its games does not agree with manifest.json"
             yield Difference(f"{TRACES}/{experiment}", "release", note=note)
 
 
 def _on_both_sides(
     proof: Proof, folder: str, published: Digests, now: Digests
 ) -> tuple[Digests, Digests]:
-    """Return the files of experiments that were published and computed; note the others whole.
+    """Return the files of experiments that were published and computed; note the others.
 
-    An experiment of which a part was computed lacks the rest: these are differences.
+    Missing files of an experiment that was partly computed are differences.
     """
     known, computed = ({name.partition("/")[0] for name in files} for files in (published, now))
     proof.unchecked += [f"{folder}/{name}" for name in sorted(known - computed)]
@@ -211,7 +211,7 @@ def _explained(
     elif is_other:
         yield from table_differences(file, copy, read_bytes(folders.data / file), row_key(name))
     elif digest(copy) != expected:
-        note = "its copy in the release is not what manifest.json says"
+        note = "its copy in the release does not agree with manifest.json"
         yield Difference(file, "release", note=note)
 
 
