@@ -7,6 +7,7 @@ some minutes. What is there is replaced only once the new replies replay to the 
 import shutil
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,9 +16,9 @@ from calbench.config.spec import RepliesSpec, RunSpec
 from calbench.console import progress, say
 from calbench.engine.batch import Played, plan_jobs, play_jobs
 from calbench.errors import OutputError
-from calbench.llm.client import Totals
+from calbench.llm.client import Totals, open_completer
 from calbench.llm.replies.shards import merge_into, open_replies
-from calbench.runs.source import opener, reply_source
+from calbench.runs.source import reply_source
 from calbench.scenarios.suites import build_suites
 from stages import paths
 from stages.local_model import serving
@@ -32,20 +33,16 @@ def play(spec: RunSpec, folder: Path) -> dict[str, bytes]:
         OutputError: if one of them was cut short.
     """
     jobs = plan_jobs(build_suites(spec.suites), spec.game_configs, folder)
-    tally = Totals()
+    replies = reply_source(spec, "make record-local")
+    totals = Totals() if replies is None else replies.totals
     with progress("games", len(jobs)) as tick:
 
-        def watch(latest: Totals) -> None:
-            nonlocal tally
-            tally = latest
-
         def finished(game: Played) -> None:
-            tick(f"{tally.calls} calls, {tally.replayed} replayed")
+            tick(f"{totals.calls} calls, {totals.replayed} replayed")
             if game.is_halted:
                 raise OutputError(f"{game.job.scenario.scenario_id}: the model's server failed")
 
-        replies = reply_source(spec, "make record-local")
-        source = None if replies is None else opener(spec, replies, watch)
+        source = replies and partial(open_completer, spec.models, replies)
         play_jobs(jobs, None, finished, source=source, at_once=spec.games_at_once)
     return {job.path.relative_to(folder).as_posix(): job.path.read_bytes() for job in jobs}
 

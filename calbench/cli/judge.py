@@ -10,13 +10,12 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.table import Table
 
-from calbench.agents.completer import CallSite
-from calbench.agents.judging import Judge, JudgeCase, ModelJudge
+from calbench.agents.judging import Judge, ModelJudge
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.settings import Settings
 from calbench.cli.status import Status
@@ -25,13 +24,12 @@ from calbench.cli.words import Words
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.console import noting_interrupt, progress
-from calbench.engine.batch import first_leaf
+from calbench.engine.batch import Stoppable, first_leaf
 from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
 from calbench.facts.frames import rounded
 from calbench.facts.judged import VERDICT_FACTS, judged_batch
 from calbench.facts.storage import SPOOL, FactsWriter
 from calbench.llm.client import Source, Totals, open_completer
-from calbench.llm.completion import Completion
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
 from calbench.llm.transport import Transport
@@ -71,12 +69,12 @@ def main(words: Words, transport: Transport = ask_litellm) -> int:
     out = words.folder("out", "the folder for the tables")
     paths = words.some_paths("no runs are named: give folders of runs, or of traces")
     spec = _spec(words)
-    tally = judge_runs(paths, out, spec, transport)
+    totals = judge_runs(paths, out, spec, transport)
     show(summary_table(out))
     if spec.models:
         print(
-            f"{tally.calls} replies paid for, {tally.replayed} replayed; "
-            f"US$ {tally.spent_usd:.2f} spent"
+            f"{totals.calls} replies paid for, {totals.replayed} replayed; "
+            f"US$ {totals.spent_usd:.2f} spent"
         )
     else:
         print("Judged by the scripted judge: fixed rules, no language model.")
@@ -138,10 +136,10 @@ def judge_runs(
             source = reply_source(spec.model_copy(update={"out": str(out)}), transport=transport)
         audit = _Audit(games, take, name, spec.models, spec.games_at_once, is_stopping)
         with progress("judged", len(games)) as tick:
-            tally = asyncio.run(audit.run(source, tick))
+            asyncio.run(audit.run(source, tick))
         audit.check()
         write_judge_tables(facts.write(), out, Settings(spec.measure, spec.analysis))
-    return tally
+    return Totals() if source is None else source.totals
 
 
 @contextmanager
@@ -170,28 +168,21 @@ class _Audit:
     done: int = 0
     failure: UnavailableError | None = None
 
-    async def run(self, source: Source | None, tick: Callable[[str], None]) -> Totals:
-        """Judge what can be judged; return what models were asked."""
-        latest = Totals()
-
-        def watch(tally: Totals) -> None:
-            nonlocal latest
-            latest = replace(tally)
-
+    async def run(self, source: Source | None, tick: Callable[[str], None]) -> None:
+        """Judge what can be judged."""
         queue = deque(self.games)
         try:
             async with AsyncExitStack() as stack:
                 judge: Judge = ScriptedJudge()
                 if source is not None:
-                    opened = open_completer(self.models, replace(source, watch=watch))
+                    models = await stack.enter_async_context(open_completer(self.models, source))
                     spec = self.models[self.name].spec
-                    judge = ModelJudge(await stack.enter_async_context(opened), spec)
+                    judge = ModelJudge(Stoppable(models, self._is_ending), spec)
                 async with asyncio.TaskGroup() as group:
                     for _ in range(min(self.at_once, len(queue))):
                         group.create_task(self._take(queue, judge, tick))
         except* CalbenchError as failures:
             raise first_leaf(failures) from None
-        return latest
 
     async def _take(
         self, queue: deque[RecordedGame], judge: Judge, tick: Callable[[str], None]
@@ -199,7 +190,7 @@ class _Audit:
         while queue and not self._is_ending():
             trace = read_trace(queue.popleft().path)
             try:
-                verdicts = await verdicts_of(trace, _Stoppable(judge, self._is_ending), self.name)
+                verdicts = await verdicts_of(trace, judge, self.name)
             except StoppedError:
                 return
             except UnavailableError as failure:
@@ -220,19 +211,6 @@ class _Audit:
             raise CalbenchError(f"{self.failure.detail}: {where}; {kept}")
         if self.is_stopping():
             raise StoppedError(f"Stopped: {where}; {kept}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Stoppable:
-    """Asks nobody once the audit is to end."""
-
-    inner: Judge
-    is_ending: Callable[[], bool]
-
-    async def judge(self, case: JudgeCase, site: CallSite) -> Completion:
-        if self.is_ending():
-            raise StoppedError("stopped")
-        return await self.inner.judge(case, site)
 
 
 SHOWN = {

@@ -45,14 +45,15 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
     """Print the summary tables and say where everything is."""
     show(*summary_tables(summary.tables / "leaderboard.csv"))
     out = printable(str(Path(spec.out)))
-    tally = summary.tally
+    totals = summary.totals
     print(
         f"{summary.played} games played, {summary.kept} kept from before; "
-        f"US$ {tally.spent_usd:.2f} spent"
+        f"US$ {totals.spent_usd:.2f} spent"
     )
-    if tally.calls or tally.replayed or tally.failed:
+    if totals.calls or totals.replayed or totals.failed:
         print(
-            f"{tally.calls} replies paid for, {tally.replayed} replayed, {tally.failed} not given"
+            f"{totals.calls} replies paid for, {totals.replayed} replayed, "
+            f"{totals.failed} not given"
         )
     if summary.halted:
         print(

@@ -208,7 +208,7 @@ async def _play_waiting(
     opened = nullcontext() if source is None else source()
     try:
         async with opened as completer, asyncio.TaskGroup() as group:
-            stoppable = None if completer is None else _Stoppable(completer, is_stopping)
+            stoppable = None if completer is None else Stoppable(completer, is_stopping)
             for _ in range(min(at_once, len(jobs))):
                 group.create_task(take_games(stoppable))
     except* CalbenchError as failures:
@@ -217,13 +217,14 @@ async def _play_waiting(
 
 
 @dataclass(frozen=True, slots=True)
-class _Stoppable:
+class Stoppable:
     """Asks no model once the run is stopping; calls already made finish and are recorded."""
 
     completer: Completer
     is_stopping: Callable[[], bool]
 
     async def complete(self, request: Request, site: CallSite) -> Completion:
+        """Ask the model, unless the run is stopping."""
         if self.is_stopping():
             raise StoppedError("stopped")
         return await self.completer.complete(request, site)

@@ -37,16 +37,12 @@ GRACE_S = 30.0
 
 @dataclass(slots=True)
 class Totals:
-    """What a run has asked so far, for progress lines."""
+    """What was asked so far."""
 
     calls: int = 0
     replayed: int = 0
     failed: int = 0
     spent_usd: float = 0.0
-
-
-Watch = Callable[[Totals], None]
-"""Called after every completion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +56,7 @@ class Source:
         prices: by model; absent: nothing has a price.
         transport: how one attempt is made.
         rerecord: the command that records what ``replay`` misses, for its error.
-        watch: called after every completion.
+        totals: what was asked so far; counted up with every completion.
         seed: of the back-off's jitter; play does not depend on it.
         grace_s: seconds that calls in progress may take when the run ends.
         surroundings: time and randomness; absent: the real ones.
@@ -73,7 +69,7 @@ class Source:
     prices: Prices | None = None
     transport: Transport = ask_litellm
     rerecord: str = "the same command with mode record"
-    watch: Watch = lambda _tally: None
+    totals: Totals = field(default_factory=Totals)
     seed: int = 0
     grace_s: float = GRACE_S
     surroundings: Surroundings | None = None
@@ -160,7 +156,6 @@ class ModelClient:
     writer: ReplyWriter | None
     budget: Budget
     providers: Mapping[str, Provider]
-    totals: Totals = field(default_factory=Totals)
     calls: dict[str, asyncio.Task[Completion]] = field(default_factory=dict)
 
     async def complete(self, request: Request, site: Site) -> Completion:
@@ -180,8 +175,8 @@ class ModelClient:
             if record is not None:
                 if self.writer is not None:
                     await self.writer.sync_others()
-                self.totals.replayed += 1
-                self._report()
+                self.source.totals.replayed += 1
+                self._note_spent()
                 return record.completion()
             if self.writer is None:
                 raise ReplayMissError(self._miss(self.store, asked, site))
@@ -210,17 +205,16 @@ class ModelClient:
         try:
             outcome = await provider.ask(request, site)
         except BaseException:
-            self.totals.failed += 1
+            self.source.totals.failed += 1
             raise
         else:
-            self.totals.calls += 1
+            self.source.totals.calls += 1
             return outcome
         finally:
-            self._report()
+            self._note_spent()
 
-    def _report(self) -> None:
-        self.totals.spent_usd = self.budget.spent_usd
-        self.source.watch(self.totals)
+    def _note_spent(self) -> None:
+        self.source.totals.spent_usd = self.budget.spent_usd
 
     def _miss(self, store: ReplyStore, asked: NamedRequest, site: Site) -> str:
         difference = nearest_difference(store, asked)

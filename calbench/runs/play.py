@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from calbench.analysis.output import write_all_tables
@@ -17,12 +18,12 @@ from calbench.engine.batch import Job, Played, plan_jobs, play_jobs, unfinished
 from calbench.engine.pool import workers
 from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, CalbenchError, StoppedError
-from calbench.llm.client import Source, Totals
+from calbench.llm.client import Source, Totals, open_completer
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.runs.folder import locked
-from calbench.runs.source import opener, reply_source
+from calbench.runs.source import game_note, reply_source
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import read_suite
@@ -33,14 +34,14 @@ from calbench.scenarios.suites import build_suites
 class RunSummary:
     """What a run did, and where its results are.
 
-    ``halts`` counts games that a provider or the budget cut short, by what ended them; ``tally``
+    ``halts`` counts games that a provider or the budget cut short, by what ended them; ``totals``
     what models were asked, and what all runs into this folder cost.
     """
 
     played: int
     kept: int
     halts: Mapping[str, int]
-    tally: Totals
+    totals: Totals
     tables: Path
 
     @property
@@ -88,7 +89,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         if kept:
             say(f"{kept} of {len(jobs)} games are already in {out / 'traces'}")
         with _saying_what_is_kept(jobs, out):
-            halts, tally = _play(jobs, missing, spec, replies)
+            halts = _play(jobs, missing, spec, replies)
         tables = out / "tables"
         with (
             ending_on_interrupt(lambda: _standing(jobs, out)),
@@ -97,24 +98,19 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
             facts = facts_of(spec.facts, spec.judge)
             write_all_tables(jobs, tables, settings, tick, facts=facts)
-    return RunSummary(
-        played=len(missing),
-        kept=kept,
-        halts=halts,
-        tally=tally,
-        tables=out / "tables",
-    )
+    totals = Totals() if replies is None else replies.totals
+    return RunSummary(len(missing), kept, halts, totals, tables)
 
 
 def _play(
     jobs: Sequence[Job], missing: Sequence[Job], spec: RunSpec, replies: Source | None
-) -> tuple[Mapping[str, int], Totals]:
+) -> Mapping[str, int]:
     """Play the missing games; Ctrl-C is answered between them, and between calls.
 
     Returns:
-        How many games were cut short by what, and what the models were asked.
+        How many games were cut short, by what ended them.
     """
-    out, tally = Path(spec.out), Totals()
+    out = Path(spec.out)
     halts: Counter[str] = Counter()
     with noting_interrupt(lambda: _standing(jobs, out)) as is_interrupted:
         try:
@@ -123,21 +119,17 @@ def _play(
                 progress("games", len(jobs), len(jobs) - len(missing)) as tick,
             ):
 
-                def watch(latest: Totals) -> None:
-                    nonlocal tally
-                    tally = replace(latest)
-
                 def finished(game: Played) -> None:
                     if game.is_halted:
                         halts[game.halt] += 1
-                    tick(f"{game.job.config.team.team_id}, US$ {tally.spent_usd:.2f}")
+                    tick(game_note(game, replies))
                     _raise_if(is_interrupted() and not game.job.waits)
 
                 play_jobs(
                     missing,
                     executor,
                     finished,
-                    source=None if replies is None else opener(spec, replies, watch),
+                    source=replies and partial(open_completer, spec.models, replies),
                     at_once=spec.games_at_once,
                     is_stopping=is_interrupted,
                 )
@@ -148,7 +140,7 @@ def _play(
             raise CalbenchError(
                 f"a process died while it played (out of memory?). {_standing(jobs, out)}"
             ) from error
-    return halts, tally
+    return halts
 
 
 def _raise_if(is_interrupted: bool) -> None:

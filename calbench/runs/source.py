@@ -1,15 +1,12 @@
 """Where a run's model replies come from and go to, read off its configuration."""
 
-from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from pathlib import Path
 
-from calbench.agents.completer import Completer
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.engine.batch import Source as Opener
+from calbench.engine.batch import Played
 from calbench.errors import ConfigError
-from calbench.llm.client import Source, Watch, open_completer
+from calbench.llm.client import Source
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
@@ -45,10 +42,7 @@ def reply_source(
     )
 
 
-def opener(spec: RunSpec, source: Source, watch: Watch) -> Opener:
-    """Return what opens the source of a run's models, for as long as games are played."""
-
-    def opened() -> AbstractAsyncContextManager[Completer]:
-        return open_completer(spec.models, replace(source, watch=watch))
-
-    return opened
+def game_note(game: Played, replies: Source | None) -> str:
+    """Return what progress says beside a finished game."""
+    spent_usd = 0.0 if replies is None else replies.totals.spent_usd
+    return f"{game.job.config.team.team_id}, US$ {spent_usd:.2f}"
