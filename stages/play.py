@@ -1,14 +1,12 @@
 """Suite and teams -> data/traces/<experiment>/<team>/<scenario>.json."""
 
 import shutil
-from functools import partial
 
 from calbench.config.spec import RunSpec
 from calbench.console import progress
 from calbench.engine.batch import plan_jobs, play_jobs
 from calbench.engine.pool import workers
-from calbench.llm.client import open_completer
-from calbench.runs.source import game_note, reply_source
+from calbench.runs.source import game_note, opener, reply_source
 from calbench.scenarios.storage import read_suite
 from stages import paths
 
@@ -31,7 +29,7 @@ def main(spec: RunSpec) -> None:
             jobs,
             executor,
             lambda game: tick(game_note(game, replies)),
-            source=replies and partial(open_completer, spec.models, replies),
+            source=opener(spec, replies),
             at_once=spec.games_at_once,
         )
 

@@ -7,7 +7,6 @@ some minutes. What is there is replaced only once the new replies replay to the 
 import shutil
 import signal
 import sys
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,9 +15,9 @@ from calbench.config.spec import RepliesSpec, RunSpec
 from calbench.console import progress, say
 from calbench.engine.batch import Played, plan_jobs, play_jobs
 from calbench.errors import OutputError
-from calbench.llm.client import Totals, open_completer
+from calbench.llm.client import Totals
 from calbench.llm.replies.shards import merge_into, open_replies
-from calbench.runs.source import reply_source
+from calbench.runs.source import opener, reply_source
 from calbench.scenarios.suites import build_suites
 from stages import paths
 from stages.local_model import serving
@@ -42,7 +41,7 @@ def play(spec: RunSpec, folder: Path) -> dict[str, bytes]:
             if game.is_halted:
                 raise OutputError(f"{game.job.scenario.scenario_id}: the model's server failed")
 
-        source = replies and partial(open_completer, spec.models, replies)
+        source = opener(spec, replies)
         play_jobs(jobs, None, finished, source=source, at_once=spec.games_at_once)
     return {job.path.relative_to(folder).as_posix(): job.path.read_bytes() for job in jobs}
 

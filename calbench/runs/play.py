@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from calbench.analysis.output import write_all_tables
@@ -18,12 +17,12 @@ from calbench.engine.batch import Job, Played, plan_jobs, play_jobs, unfinished
 from calbench.engine.pool import workers
 from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, CalbenchError, StoppedError
-from calbench.llm.client import Source, Totals, open_completer
+from calbench.llm.client import Source, Totals
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.runs.folder import locked
-from calbench.runs.source import game_note, reply_source
+from calbench.runs.source import game_note, opener, reply_source
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import read_suite
@@ -129,7 +128,7 @@ def _play(
                     missing,
                     executor,
                     finished,
-                    source=replies and partial(open_completer, spec.models, replies),
+                    source=opener(spec, replies),
                     at_once=spec.games_at_once,
                     is_stopping=is_interrupted,
                 )

@@ -1,12 +1,14 @@
 """Where a run's model replies come from and go to, read off its configuration."""
 
+from functools import partial
 from pathlib import Path
 
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.engine.batch import Played
+from calbench.engine.batch import Source as Opener
 from calbench.errors import ConfigError
-from calbench.llm.client import Source
+from calbench.llm.client import Source, open_completer
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
@@ -40,6 +42,11 @@ def reply_source(
         transport=transport,
         rerecord=rerecord or "the same command with replies.mode=record",
     )
+
+
+def opener(spec: RunSpec, replies: Source | None) -> Opener | None:
+    """Return what opens the models of a run for as long as games are played."""
+    return None if replies is None else partial(open_completer, spec.models, replies)
 
 
 def game_note(game: Played, replies: Source | None) -> str:
