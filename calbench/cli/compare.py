@@ -1,7 +1,7 @@
 """``calbench compare``: what changed between two runs, and where.
 
-Runs are compared on the scenarios that both played to the end, and only where both mean the
-same scenario by a name. Everything is measured anew from the traces.
+Runs are compared on the scenarios that both played to the end, if a name means the same scenario
+in both. Everything is measured again from the traces.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -35,10 +35,10 @@ from calbench.runs.recorded import RecordedGame, recorded_games
 NAMES = tuple(MEASURE_BY_NAME)
 
 PAIR = ["setting", "team_a", "team_b"]
-"""What names two teams that are compared."""
+"""Columns that name two compared teams."""
 
 KEY = [*PAIR, "measure"]
-"""What names a difference."""
+"""Columns that name a difference."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,7 @@ class _Side:
 
 
 def main(words: Words) -> int:
-    """Print the comparison, and write it where the command line says so."""
+    """Print the comparison, and write it if the command line says where."""
     if len(words.paths) != 2:
         raise ConfigError(f"two runs are compared, {len(words.paths)} are named; see --help")
     run_a, run_b = words.paths
@@ -113,7 +113,7 @@ def _measured(run: Path, spec: RunSpec) -> _Side:
 
 
 def _without(side: _Side, unlike: frozenset[tuple[str, str]]) -> pd.DataFrame:
-    """Return the seats of a run but for those in some scenarios."""
+    """Return the seats of a run except those in some scenarios."""
     keys = zip(side.agents["setting"], side.agents["scenario_id"], strict=True)
     return side.agents[[key not in unlike for key in keys]]
 

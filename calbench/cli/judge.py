@@ -1,11 +1,10 @@
 """``calbench judge``: what an outside reader learns from the messages.
 
-The audit of appendix I: one call for each recipient and round, over what was delivered to it.
-Without a model the scripted judge answers, which is no language model.
+The audit of appendix I: one call for each recipient and round, about the messages delivered to it.
+Without a model the scripted judge answers: fixed rules, no language model.
 """
 
 import asyncio
-import csv
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from calbench.agents.judging import Judge, ModelJudge
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.settings import Settings
 from calbench.cli.status import Status
-from calbench.cli.tables import new_table, show
+from calbench.cli.tables import new_table, read_rows, show
 from calbench.cli.words import Words
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
@@ -47,7 +46,7 @@ MODEL_KEYS = ("model=", "model.", "replies.mode=", "replies.path=", "budget.max_
 STORE = "replies.sqlite"
 
 FACTS = ".facts"
-"""Folder of the facts below that of the tables; what a killed audit leaves there is replaced."""
+"""Folder of the facts, below that of the tables; leftovers of a killed audit are replaced."""
 
 KEPT = frozenset(
     {
@@ -56,7 +55,7 @@ KEPT = frozenset(
         *(f"{STORE}{end}" for end in ("", "-wal", "-shm", "-journal", ".lock")),
     }
 )
-"""Files that may stand in the folder already."""
+"""Files that may be in the folder already."""
 
 
 def main(words: Words, transport: Transport = ask_litellm) -> int:
@@ -64,7 +63,7 @@ def main(words: Words, transport: Transport = ask_litellm) -> int:
 
     Args:
         words: of the command line.
-        transport: how models are asked; another one stands in for LiteLLM.
+        transport: how models are asked.
     """
     out = words.folder("out", "the folder for the tables")
     paths = words.some_paths("no runs are named: give folders of runs, or of traces")
@@ -153,9 +152,9 @@ def _removed(folder: Path) -> Iterator[Path]:
 
 @dataclass(slots=True)
 class _Audit:
-    """Games on their way through a judge, several at the same time.
+    """A judge's audit of games, several at the same time.
 
-    The first case that cannot be asked ends it, as Ctrl-C does: calls under way come home, no
+    The first case that cannot be asked ends it, as Ctrl-C does: calls under way are finished, no
     other is made.
     """
 
@@ -204,7 +203,7 @@ class _Audit:
         return self.failure is not None or self.is_stopping()
 
     def check(self) -> None:
-        """Refuse to write tables of half a run."""
+        """Refuse to write tables of an incomplete audit."""
         where = f"{self.done} of {len(self.games)} games are judged"
         kept = "the replies that came are kept; the same command resumes"
         if self.failure is not None:
@@ -229,7 +228,7 @@ def summary_table(out: Path) -> Table:
     """Return what the tables in a folder say, as the terminal shows it."""
     agreed = {
         (row["setting"], row["team"], row["statistic"]): row["value"]
-        for row in _rows(out / "judge_agreement.csv")
+        for row in read_rows(out / "judge_agreement.csv")
         if row["unit"] == "cell"
     }
     table = new_table(
@@ -237,7 +236,7 @@ def summary_table(out: Path) -> Table:
         ("Setting", "Team", *SHOWN, *AGREEING),
         left=2,
     )
-    for row in _rows(out / "metric_comparison.csv"):
+    for row in read_rows(out / "metric_comparison.csv"):
         setting, team = row["setting"], row["team"]
         found = [row[column] for column in SHOWN.values()]
         found += [agreed.get((setting, team, name), "") for name in AGREEING.values()]
@@ -248,8 +247,3 @@ def summary_table(out: Path) -> Table:
 def _short(number: str) -> str:
     """Return a number of a table with two decimals at most."""
     return rounded(float(number), 2) if "." in number else number
-
-
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    with path.open(newline="") as file:
-        yield from csv.DictReader(file)

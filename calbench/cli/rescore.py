@@ -22,7 +22,7 @@ from calbench.runs.folder import check_folder
 from calbench.runs.recorded import TEAM_ORDER, recorded_games, team_rank
 
 KEPT = frozenset({*TABLES, "datapackage.json", "metrics.json", "metrics/*/*.json", f"{SCRATCH}/*"})
-"""Files that may be in the folder already, as patterns: they are written anew."""
+"""Files that may be in the folder already, as patterns: they are replaced."""
 
 
 def main(words: Words) -> int:

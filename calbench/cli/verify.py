@@ -1,7 +1,7 @@
 """``calbench verify``: replay traces and recompute every number they hold.
 
-A trace carries its scenario, so it verifies alone. Nothing that a trace names is imported:
-players this package knows by id play again, of all others the recorded turns are replayed.
+A trace holds its scenario, so it can be verified alone. Nothing that a trace names is imported:
+players that this package knows by id play again, the recorded turns of all others are replayed.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from calbench.traces.storage import read_trace, trace_paths
 
 
 def main(names: Sequence[Path]) -> int:
-    """Verify every trace named; say which do not hold."""
+    """Verify every trace that is named; say which fail."""
     for name in names:
         if not name.exists():
             raise FileError(f"{name}: cannot be read (No such file or directory)")
@@ -101,10 +101,10 @@ def _compare(place: str, recorded: object, computed: object) -> None:
 
 
 def _play_again(trace: Trace) -> None:
-    """Where every player is known by id, the same game must come out of playing it.
+    """If every player is known by id, playing the game again must give the same game.
 
-    Models, code of one's own and players from elsewhere are not asked again: of a team that
-    seats one, the recorded turns are replayed.
+    Models, own agents and players from elsewhere are not asked again: if a team seats one, the
+    recorded turns are replayed.
     """
     config, scenario = trace.config, trace.scenario
     if not all(_is_known(seat) for seat in config.team.seats):

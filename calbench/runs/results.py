@@ -164,16 +164,16 @@ def _published(release: Path, paths: Sequence[str]) -> "pd.DataFrame":
     from calbench.facts.frames import cast
     from calbench.release.copies import declared, table_copy
 
-    frames = []
-    for path in paths:
-        table, copy = declared(path), table_copy(release, path)
-        if table is None:
-            raise FileError(f"{copy}: no table of this version is called {path}")
-        frame = _read(copy, table)
-        experiment, _, inner = path.partition("/")
-        if experiment == SUMMARY_FOLDER or not inner:
-            return frame
-        frames.append(frame.assign(experiment=experiment))
+    first = paths[0]
+    table = declared(first)
+    if table is None:
+        raise FileError(f"{table_copy(release, first)}: no table of this version is called {first}")
+    if first.startswith(f"{SUMMARY_FOLDER}/") or "/" not in first:
+        return _read(table_copy(release, first), table)
+    frames = [
+        _read(table_copy(release, path), table).assign(experiment=path.partition("/")[0])
+        for path in paths
+    ]
     columns = (EXPERIMENT, *table.columns)
     together = cast(pd.concat(frames, ignore_index=True), columns)
     return _described(together, columns, table.about, (EXPERIMENT.name, *table.key))
