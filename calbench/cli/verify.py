@@ -4,7 +4,6 @@ A trace holds its scenario, so it can be verified alone. Nothing that a trace na
 players that this package knows by id play again, the recorded turns of all others are replayed.
 """
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from calbench.agents.scripted import STYLES
 from calbench.cli.status import Status
 from calbench.console import progress, say
 from calbench.domain.rules import RULES_VERSION
-from calbench.engine.drivers import compare_events, replay, run, run_async
+from calbench.engine.batch import played
+from calbench.engine.drivers import compare_events, replay
 from calbench.engine.game import game_id
-from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import CalbenchError, ConfigError, FileError, ReplayError
 from calbench.protocols.registry import POLICIES
 from calbench.scenarios.certificates import false_statements
@@ -106,19 +105,13 @@ def _play_again(trace: Trace) -> None:
     Models, own agents and players from elsewhere are not asked again: if a team seats one, the
     recorded turns are replayed.
     """
-    config, scenario = trace.config, trace.scenario
-    if not all(_is_known(seat) for seat in config.team.seats):
+    if not all(_is_known(seat) for seat in trace.config.team.seats):
         return
     try:
-        if config.team.uses_language:
-            agents = seat_agents(scenario, config)
-            played = asyncio.run(run_async(scenario, config, agents))
-        else:
-            policies = seat_policies(config.team, scenario.num_agents, config.limits)
-            played = run(scenario, config, policies)
+        again = played(trace.scenario, trace.config)
     except ConfigError as error:
         raise ReplayError(str(error)) from error
-    compare_events(trace.events, played.events)
+    compare_events(trace.events, again.events)
 
 
 def _is_known(seat: Seat) -> bool:

@@ -165,14 +165,17 @@ def play_job(job: Job) -> str:
     Returns:
         Why it was halted; empty if it was not.
     """
-    config = job.config
-    if config.team.uses_language:
-        trace = asyncio.run(run_async(job.scenario, config, seat_agents(job.scenario, config)))
-    else:
-        policies = seat_policies(config.team, job.scenario.num_agents, config.limits)
-        trace = run(job.scenario, config, policies)
+    trace = played(job.scenario, job.config)
     write_trace(job.path, trace)
     return _why_halted(trace)
+
+
+def played(scenario: Scenario, config: GameConfig) -> Trace:
+    """Play one game of players that answer immediately."""
+    if config.team.uses_language:
+        return asyncio.run(run_async(scenario, config, seat_agents(scenario, config)))
+    policies = seat_policies(config.team, scenario.num_agents, config.limits)
+    return run(scenario, config, policies)
 
 
 def _why_halted(trace: Trace) -> str:
