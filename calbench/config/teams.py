@@ -1,4 +1,4 @@
-"""From ``conf/team`` to teams: a seat names a protocol, a model, a script or your own code."""
+"""From ``conf/team`` to teams: a seat names a protocol, a model, a script or the user's code."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,10 +15,10 @@ from calbench.llm.model import ModelConfig
 from calbench.traces.models import Team
 
 SOURCES = ("player", "protocol", "model", "scripted", "agent")
-"""What a seat can name as the one who sits there; exactly one of them."""
+"""Keys by which a seat names its player; exactly one of them."""
 
 MODEL = "_model"
-"""Where a seat carries its model's configuration while it is composed."""
+"""Key of a model's configuration in a seat while it is composed."""
 
 
 class Composed(NamedTuple):
@@ -77,7 +77,7 @@ def tuples(value: Any) -> Any:
 
 
 def _written(entry: Any) -> Sequence[Any]:
-    """Return what a file of teams holds in the place of its path."""
+    """Replace the path of a team file by its teams."""
     if not isinstance(entry, str) or not entry.endswith(".yaml"):
         return [entry]
     try:
@@ -110,7 +110,7 @@ def _team(
 def _seat(
     seat: Any, place: str, run_model: Mapping[str, Any] | None, models: dict[str, dict[str, Any]]
 ) -> Any:
-    """Put what a seat names in its place; what the seat itself says prevails."""
+    """Resolve what a seat names; keys of the seat itself prevail."""
     if not isinstance(seat, Mapping):
         return seat
     named = [key for key in SOURCES if key in seat]

@@ -67,12 +67,12 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
 
     Args:
         spec: what is played, by whom, and how it is measured.
-        transport: how models are asked; another one stands in for LiteLLM.
+        transport: how models are asked.
 
     Raises:
         CalbenchError: one line about what does not fit; nothing is half-written.
-        AgentError: where the user's own code raised, and what is kept.
-        StoppedError: if the user stopped it; carries what is there.
+        AgentError: where the user's code raised, and what is kept.
+        StoppedError: if the user stopped it; says what is kept.
     """
     out = Path(spec.out)
     with locked(out):
@@ -91,7 +91,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             halts = _play(jobs, missing, spec, replies)
         tables = out / "tables"
         with (
-            ending_on_interrupt(lambda: _standing(jobs, out)),
+            ending_on_interrupt(lambda: _progress(jobs, out)),
             progress("tables", len(jobs)) as tick,
         ):
             settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
@@ -111,7 +111,7 @@ def _play(
     """
     out = Path(spec.out)
     halts: Counter[str] = Counter()
-    with noting_interrupt(lambda: _standing(jobs, out)) as is_interrupted:
+    with noting_interrupt(lambda: _progress(jobs, out)) as is_interrupted:
         try:
             with (
                 workers(spec.jobs) as executor,
@@ -134,10 +134,10 @@ def _play(
                 )
             _raise_if(is_interrupted())
         except StoppedError:
-            raise StoppedError(_standing(jobs, out)) from None
+            raise StoppedError(_progress(jobs, out)) from None
         except BrokenExecutor as error:
             raise CalbenchError(
-                f"a process died while it played (out of memory?). {_standing(jobs, out)}"
+                f"a process died while it played (out of memory?). {_progress(jobs, out)}"
             ) from error
     return halts
 
@@ -147,7 +147,7 @@ def _raise_if(is_interrupted: bool) -> None:
         raise StoppedError
 
 
-def _standing(jobs: Sequence[Job], out: Path) -> str:
+def _progress(jobs: Sequence[Job], out: Path) -> str:
     count = sum(job.path.exists() for job in jobs)
     return (
         f"Stopped: {count} of {len(jobs)} games are in {out / 'traces'}; the same command resumes"
@@ -160,4 +160,4 @@ def _saying_what_is_kept(jobs: Sequence[Job], out: Path) -> Iterator[None]:
     try:
         yield
     except AgentError as error:
-        raise error.followed_by(_standing(jobs, out)) from error.__cause__
+        raise error.followed_by(_progress(jobs, out)) from error.__cause__

@@ -1,4 +1,4 @@
-"""Where a run's model replies come from and go to, read off its configuration."""
+"""The source of a run's model replies, by its configuration."""
 
 from functools import partial
 from pathlib import Path
@@ -25,8 +25,8 @@ def reply_source(
         transport: how models are asked.
 
     Raises:
-        ConfigError: if mode and path do not fit each other.
-        FileError: if the price table does not fit.
+        ConfigError: if mode and path contradict each other.
+        FileError: if the price table is invalid.
     """
     if not any(seat.kind == "model" for team in spec.teams for seat in team.seats):
         return None
