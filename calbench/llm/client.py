@@ -189,7 +189,7 @@ class ModelClient:
     def _finished(self, key: str, task: asyncio.Task[Completion]) -> None:
         self.calls.pop(key, None)
         if not task.cancelled():
-            task.exception()  # retrieved, or asyncio would complain that nobody did
+            task.exception()  # asyncio warns of exceptions that are never retrieved
 
     async def _recorded(self, asked: NamedRequest, site: Site, writer: ReplyWriter) -> Completion:
         outcome = await self._ask(asked.request, site)

@@ -70,7 +70,7 @@ class Provider:
         """Return a reply.
 
         Raises:
-            UnavailableError: if no attempt brought one, or the budget is spent.
+            UnavailableError: if no attempt succeeded, or the budget is spent.
         """
         attempts: list[Attempt] = []
         waited = 0.0
@@ -120,7 +120,7 @@ class Provider:
         async with self._limiter.call(expected):
             most = self._price_of(bound)
             reservation = await self.budget.reserve(most, request.spec.model)
-            # Whatever happens, even if the run is cancelled: what may have been paid is counted.
+            # What may have been paid is counted, even if the run is cancelled.
             cost, is_estimated = most, True
             status: int | None
             start = self.surroundings.clock()
@@ -151,7 +151,7 @@ class Provider:
         return 0 if self.price is None else self.price.nano_usd(usage)
 
     async def _completion(self, request: Request) -> tuple[Completion, Usage]:
-        """Make an attempt within the time allowed, and clean what came back."""
+        """Make an attempt within the allowed time, and clean its completion."""
         try:
             async with asyncio.timeout(self.model.timeout_s):
                 completion = clean(await self.transport(request, self.model))

@@ -107,7 +107,7 @@ class View:
         return None
 
     def burden(self, slot: Slot) -> int:
-        """Return the least that a slot can cost all of them, as far as they have said."""
+        """Return the least that a slot can cost all of them, by what they said."""
         known = [self.ledger.level(agent, slot) for agent in self.others]
         return WEIGHTS[self.levels[slot]] + sum(WEIGHTS[k] for k in known if k is not None)
 
