@@ -45,21 +45,10 @@ def progress(task: str, total: int, done: int = 0) -> Iterator[Ticker]:
 def _bar(task: str, total: int, done: int) -> Iterator[Ticker]:
     # Only a terminal waits for this library.
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
-    )
+    text, note = "{task.description}", "{task.fields[note]}"
+    columns = (text, BarColumn(), MofNCompleteColumn(), note, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         handle = bar.add_task(task, total=total, completed=done, note="")
 

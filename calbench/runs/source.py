@@ -15,7 +15,9 @@ from calbench.llm.transport import Transport
 
 
 def reply_source(
-    spec: RunSpec, rerecord: str | None = None, transport: Transport = ask_litellm
+    spec: RunSpec,
+    rerecord: str = "the same command with replies.mode=record",
+    transport: Transport = ask_litellm,
 ) -> Source | None:
     """Return how a run gets the replies of its models; ``None`` if no model sits in its teams.
 
@@ -40,7 +42,7 @@ def reply_source(
         max_usd=spec.budget.max_usd,
         prices=read_prices(PRICES),
         transport=transport,
-        rerecord=rerecord or "the same command with replies.mode=record",
+        rerecord=rerecord,
     )
 
 
