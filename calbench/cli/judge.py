@@ -7,8 +7,8 @@ Without a model the scripted judge answers: fixed rules, no language model.
 import asyncio
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,10 +122,11 @@ def judge_runs(
     name = next(iter(spec.models), SCRIPTED_JUDGE)
     with (
         locked(out),
-        _removed(out / FACTS) as folder,
-        FactsWriter(folder, VERDICT_FACTS, teams) as facts,
+        ExitStack() as cleaning,
+        FactsWriter(out / FACTS, VERDICT_FACTS, teams) as facts,
         noting_interrupt(lambda: f"Stopped; replies that came are in {out}") as is_stopping,
     ):
+        cleaning.callback(shutil.rmtree, out / FACTS, ignore_errors=True)
 
         def take(trace: Trace, verdicts: Sequence[Verdict]) -> None:
             facts.add(judged_batch(trace, verdicts, name, spec.measure))
@@ -139,15 +140,6 @@ def judge_runs(
         audit.check()
         write_judge_tables(facts.write(), out, Settings(spec.measure, spec.analysis))
     return Totals() if source is None else source.totals
-
-
-@contextmanager
-def _removed(folder: Path) -> Iterator[Path]:
-    """Provide a folder that is removed in the end."""
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass(slots=True)
@@ -170,16 +162,15 @@ class _Audit:
     async def run(self, source: Source | None, tick: Callable[[str], None]) -> None:
         """Judge what can be judged."""
         queue = deque(self.games)
+        opened = nullcontext() if source is None else open_completer(self.models, source)
         try:
-            async with AsyncExitStack() as stack:
+            async with opened as client, asyncio.TaskGroup() as group:
                 judge: Judge = ScriptedJudge()
-                if source is not None:
-                    models = await stack.enter_async_context(open_completer(self.models, source))
+                if client is not None:
                     spec = self.models[self.name].spec
-                    judge = ModelJudge(Stoppable(models, self._is_ending), spec)
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(min(self.at_once, len(queue))):
-                        group.create_task(self._take(queue, judge, tick))
+                    judge = ModelJudge(Stoppable(client, self._is_ending), spec)
+                for _ in range(min(self.at_once, len(queue))):
+                    group.create_task(self._take(queue, judge, tick))
         except* CalbenchError as failures:
             raise first_leaf(failures) from None
 

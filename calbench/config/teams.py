@@ -44,15 +44,11 @@ def compose_teams(entries: Any, run_model: Mapping[str, Any] | None = None) -> C
     if not isinstance(listed, Sequence) or not listed:
         raise ConfigError("teams: name at least one team, e.g. 'teams=[imap]'")
     models: dict[str, dict[str, Any]] = {}
-    written = [entry for given in listed for entry in _written(given)]
-    teams = [_team(entry, run_model, models) for entry in written]
-    seen: set[str] = set()
-    for team in teams:
-        name = str(team.get("team_id"))
-        if name in seen:
-            raise ConfigError(f"teams: {printable(name)} is named twice")
-        seen.add(name)
-    return Composed(teams, models)
+    teams: dict[str, dict[str, Any]] = {}
+    for team in [_team(entry, run_model, models) for given in listed for entry in _written(given)]:
+        if teams.setdefault(str(team.get("team_id")), team) is not team:
+            raise ConfigError(f"teams: {printable(str(team.get('team_id')))} is named twice")
+    return Composed(list(teams.values()), models)
 
 
 def compose_team(team_id: str) -> Team:

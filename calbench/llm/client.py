@@ -1,8 +1,6 @@
 """The model client of a run: recorded replies first, then the models themselves."""
 
 import asyncio
-import random
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -57,9 +55,8 @@ class Source:
         transport: how one attempt is made.
         rerecord: the command that records what ``replay`` misses, for its error.
         totals: what was asked so far; counted up with every completion.
-        seed: of the back-off's jitter; play does not depend on it.
         grace_s: seconds that calls in progress may take when the run ends.
-        surroundings: time and randomness; absent: the real ones.
+        surroundings: time and randomness; play does not depend on them.
         now: the time of a record.
     """
 
@@ -70,9 +67,8 @@ class Source:
     transport: Transport = ask_litellm
     rerecord: str = "the same command with mode record"
     totals: Totals = field(default_factory=Totals)
-    seed: int = 0
     grace_s: float = GRACE_S
-    surroundings: Surroundings | None = None
+    surroundings: Surroundings = field(default_factory=Surroundings)
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
@@ -138,11 +134,8 @@ def _providers(
     models: Mapping[str, ModelConfig], source: Source, budget: Budget
 ) -> dict[str, Provider]:
     prices = price_table(source.prices, models, is_capped=budget.is_capped)
-    around = source.surroundings or Surroundings(
-        clock=time.monotonic, sleep=asyncio.sleep, chance=random.Random(source.seed)
-    )
     return {
-        player: Provider(config, source.transport, budget, prices.get(player), around)
+        player: Provider(config, source.transport, budget, prices.get(player), source.surroundings)
         for player, config in sorted(models.items())
     }
 

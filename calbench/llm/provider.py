@@ -5,6 +5,7 @@ How a single attempt is made is a parameter, the :data:`Transport`.
 
 import asyncio
 import random
+import time
 from dataclasses import dataclass, field, replace
 
 from calbench.domain.usage import Usage
@@ -44,11 +45,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Time and randomness, as parameters."""
+    """Time, and the randomness of the back-off, as parameters."""
 
-    clock: Clock
-    sleep: Sleep
-    chance: random.Random
+    clock: Clock = time.monotonic
+    sleep: Sleep = asyncio.sleep
+    chance: random.Random = field(default_factory=lambda: random.Random(0))
 
 
 @dataclass(slots=True)
