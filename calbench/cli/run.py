@@ -1,4 +1,4 @@
-"""``calbench [key=value ...]``: one run, and what the terminal shows of it."""
+"""``calbench [key=value ...]``: one run and its summary in the terminal."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def _run(spec: RunSpec) -> int:
 
 
 def _report(spec: RunSpec, summary: RunSummary) -> None:
-    """Print the summary tables and say where everything is."""
+    """Print the summary tables and where the results are."""
     show(*summary_tables(summary.tables / "leaderboard.csv"))
     out = printable(str(Path(spec.out)))
     totals = summary.totals
