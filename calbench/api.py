@@ -88,8 +88,7 @@ def play(
 
     Those asked together answer before they see each other's answers. An answer may be a
     ``Reply`` instead, which holds beside the turn how it came about: prompt, tokens, beliefs.
-    ``game.throw(UnavailableError("provider_fault", "why"))`` ends a game that cannot continue;
-    its trace is recorded and never scored.
+    ``game.throw(UnavailableError("provider_fault", "why"))`` ends the game, recorded but unscored.
 
     Args:
         scenario: from :func:`load_suite`.
@@ -106,19 +105,23 @@ def play(
         ConfigError: at once, if an argument is invalid.
         AgentError: out of the generator, if an answer is missing or is no turn.
     """
-    names = (players,) if isinstance(players, str) else tuple(players)
     if not isinstance(players, str):
-        _check_one_for_each("players", names, scenario)
+        players = tuple(players)
+        _check_one_for_each("players", players, scenario)
     if system_prompts:
         _check_one_for_each("system_prompts", system_prompts, scenario)
+    config = _game_config(_outside_team(team, players, uses_language), channels, limits, reflection)
+    return play_outside(scenario, config, system_prompts=system_prompts)
+
+
+def _outside_team(team: str, players: str | Sequence[str], uses_language: bool) -> Team:
+    names = (players,) if isinstance(players, str) else players
     kind: Kind = "custom" if uses_language else "protocol"
     try:
         seats = tuple([Seat(player=name, kind=kind) for name in names])
-        described = Team(team_id=team, seats=seats)
+        return Team(team_id=team, seats=seats)
     except ValidationError as error:
         raise ConfigError(f"team and players: {first_problem(error)}") from error
-    config = _game_config(described, channels, limits, reflection)
-    return play_outside(scenario, config, system_prompts=system_prompts)
 
 
 def _check_one_for_each(name: str, given: Sequence[object], scenario: Scenario) -> None:

@@ -170,7 +170,7 @@ class Ledger:
             return EASY
         return claimed
 
-    def standing(self, participants: Iterable[AgentId]) -> Slot | None:
+    def agreed(self, participants: Iterable[AgentId]) -> Slot | None:
         """Return the agreed slot: most votes, then the lowest agent's.
 
         A slot that some participant said is impossible is not agreed.

@@ -82,9 +82,9 @@ class View:
         return own_levels(self.calendar)[move.to] is not IMPOSSIBLE and told is not IMPOSSIBLE
 
     @cached_property
-    def standing(self) -> Slot | None:
+    def agreed(self) -> Slot | None:
         """The agreed slot."""
-        return self.ledger.standing((self.me, *self.others))
+        return self.ledger.agreed((self.me, *self.others))
 
     def booking(self, move: Move) -> Meeting | None:
         """Return the earlier meeting that a move is about, if the speaker's copy is there."""
