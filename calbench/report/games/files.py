@@ -5,18 +5,16 @@ each is a handful of numbers, and the words of its messages. The files do not de
 processes there are.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from calbench.analysis.scoring import mapped
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
-from calbench.report.escape import plain_script
+from calbench.report.escape import write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
 from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
 from calbench.report.games.index import GameIndex
@@ -114,19 +112,6 @@ def _games(results: Experiment, folder: Path, executor: Executor | None) -> Iter
     tasks = _tasks(results, scenarios, folder)
     for written in mapped(write_task, tasks, executor):
         yield from written
-
-
-def write_data(folder: Path, key: str, value: Any, function: str = "calbench.data") -> None:
-    """Write a page-data file; its folder is made if missing."""
-    name = f"{folder}/{key}.js"
-    script = plain_script(key, value, function)
-    try:
-        file = open(name, "wb", buffering=0)  # noqa: PTH123, SIM115 - thousands are written
-    except FileNotFoundError:
-        os.makedirs(name.rpartition("/")[0], exist_ok=True)  # noqa: PTH103
-        file = open(name, "wb", buffering=0)  # noqa: PTH123, SIM115
-    with file:
-        file.write(script)
 
 
 def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> Iterator[GameTask]:

@@ -7,7 +7,6 @@ from calbench.analysis.summary import CHANNEL_WORDS, in_words
 from calbench.facts.reflections import MAGNITUDES
 from calbench.metrics.usage import PROBLEMS
 from calbench.report.experiment import Experiment, confidence_of
-from calbench.report.figures.figure import Figure
 from calbench.report.figures.plane import VPS_KIND_NAMES, plane
 from calbench.report.pages.page import Content
 from calbench.report.pages.setting import with_counts, with_kinds
@@ -124,19 +123,19 @@ def _plane(site: Site, setting: Setting) -> dict[str, Any]:
             rows = [row for row in _measured(site, each) if row["kind"] == "protocol"]
             found.append((each, rows))
     rows = [row for _, own in found for row in own]
-    return {"name": setting.name, "figure": _drawn(site, setting, found), "rows": rows}
-
-
-def _drawn(site: Site, setting: Setting, found: Sequence[tuple[Setting, Sequence[Row]]]) -> Figure:
-    drawn = [each for each, rows in found if rows]
-    return plane(
-        f"plane-{setting.slug}",
-        f"speakers and protocols, {setting.name}",
-        [row for _, rows in found for row in rows],
-        site.styles,
-        [each.source("leaderboard.csv") for each in drawn],
-        confidence=confidence_of(each.experiment for each in drawn),
-    )
+    drawn = [each for each, own in found if own]
+    return {
+        "name": setting.name,
+        "figure": plane(
+            setting,
+            f"speakers and protocols, {setting.name}",
+            rows,
+            site.styles,
+            [each.source("leaderboard.csv") for each in drawn],
+        ),
+        "confidence": confidence_of(each.experiment for each in drawn),
+        "rows": rows,
+    }
 
 
 def _digests(setting: Setting) -> list[str]:

@@ -14,7 +14,7 @@ from calbench.analysis.measures import MEASURES, Measure
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.standings import USAGE_COLUMNS
-from calbench.report.columns import Column, anchor, decimal, direction
+from calbench.report.columns import Column, anchor, decimal, direction, number
 from calbench.report.experiment import confidence_of, level_of
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
@@ -233,7 +233,8 @@ def _place(row: Row) -> tuple[bool, Decimal]:
 def _column(field: Field) -> Column:
     low, high = (f"{field.column}_{end}" if field.interval else "" for end in ("low", "high"))
     units = (field.unit, direction(field.better))
-    return Column("number", field.id, field.title, units, field.link, field.digits, low, high)
+    about = {"units": units, "link": field.link, "low": low, "high": high}
+    return number(field.id, field.title, field.digits, **about)
 
 
 def _cells(row: Row, shown: Sequence[Field]) -> dict[str, str]:
