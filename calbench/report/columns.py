@@ -5,7 +5,7 @@ columns, e.g. ``[team(), word("setting"), number("games"), measure("excess_cost"
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any, Literal
@@ -20,6 +20,14 @@ DIGITS = 2
 
 HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
 """The measures of the paper's Table 2, in its order."""
+
+VPS_KIND_NAMES: Mapping[str, str] = {
+    "protocol": "typed messages",
+    "reflection": "reflections",
+    "mixed": "both ways",
+    "": "not measured",
+}
+"""How VPS was measured, by what tables say."""
 
 MEASURE_BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
 
@@ -46,6 +54,8 @@ class Column:
         of: column with the number of which this one counts a part.
         n: column with the number of agent-games.
         address: column with the address that a link leads to, from the site's root.
+        names: what cells are called; others are shown as they are.
+        replaced: what in the words of a cell is shown as something else.
     """
 
     kind: Kind
@@ -60,6 +70,8 @@ class Column:
     of: str = ""
     n: str = ""
     address: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    replaced: tuple[str, str] = ("", "")
 
 
 def titled(name: str) -> str:
@@ -76,6 +88,9 @@ def _column(
 head = partial(_column, "head")
 word = partial(_column, "word")
 note = partial(_column, "note")
+term = partial(_column, "word", replaced=("_", " "))
+listed = partial(_column, "word", replaced=(" ", ", "))
+vps_kind = partial(_column, "word", "vps_kind", names=VPS_KIND_NAMES)
 link = partial(_column, "link", address="address")
 links = partial(_column, "links")
 number = partial(_column, "number")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from calbench.report.columns import VPS_KIND_NAMES
 from calbench.report.figures import words
 from calbench.report.figures.figure import Figure, columns_of
 from calbench.report.figures.frontier import Line, lines_of
@@ -16,14 +17,6 @@ COST = "adjusted_excess_cost"
 VPS = "excess_vps"
 
 TYPED = "protocol"
-
-VPS_KIND_NAMES: Mapping[str, str] = {
-    "protocol": "typed messages",
-    "reflection": "reflections",
-    "mixed": "both ways",
-    "": "not measured",
-}
-"""How VPS was measured, by what tables say."""
 
 COLUMNS = columns_of("line", "point", "team", "vps_kind", measures=(VPS, COST))
 

@@ -3,7 +3,6 @@
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.report.pages.language import spoken
 from calbench.report.pages.page import Content
-from calbench.report.pages.setting import with_kinds
 from calbench.report.site import Site, settings_of
 
 
@@ -12,22 +11,15 @@ def content(site: Site) -> Content | None:
     shown = site.on("smollm2")
     if not shown:
         return None
-    settings = settings_of(shown)
     outcomes = [row for each in shown for row in each.tables.rows("outcomes.csv")]
     counts = {
         name: sum(int(row[name]) for row in outcomes) for name in ("games", "meetings", *OUTCOMES)
-    }
-    kinds = {
-        (each, row["team"]): row["kind"] for each in settings for row in with_kinds(site, each)
     }
     return Content(
         {
             **spoken(site, shown),
             "counts": counts,
-            "outcomes": [
-                [{**row, "kind": kinds[each, row["team"]]} for row in each.rows("outcomes.csv")]
-                for each in settings
-            ],
+            "outcomes": [site.with_kinds(each.rows("outcomes.csv")) for each in settings_of(shown)],
             "outcome_names": OUTCOMES,
         }
     )

@@ -2,7 +2,6 @@
 
 from calbench.report.games.picture import first_round
 from calbench.report.pages.page import Content
-from calbench.report.pages.setting import with_kinds
 from calbench.report.site import Site
 
 SPEAKING = {"language": "scripted speakers", "smollm2": "a very small model"}
@@ -14,7 +13,7 @@ def content(site: Site) -> Content:
     return Content(
         {
             "shown": first_round(site),
-            "settings": [(each, with_kinds(site, each)) for each in site.settings],
+            "settings": [(each, site.with_kinds(each.leaderboard)) for each in site.settings],
             "others": [(page, words) for page, words in SPEAKING.items() if site.on(page)],
         }
     )

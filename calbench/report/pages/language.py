@@ -7,9 +7,8 @@ from calbench.analysis.summary import CHANNEL_WORDS, in_words
 from calbench.facts.reflections import MAGNITUDES
 from calbench.metrics.usage import PROBLEMS
 from calbench.report.experiment import Experiment, confidence_of
-from calbench.report.figures.plane import VPS_KIND_NAMES, plane
+from calbench.report.figures.plane import plane
 from calbench.report.pages.page import Content
-from calbench.report.pages.setting import with_counts, with_kinds
 from calbench.report.setting import Setting
 from calbench.report.site import Site, settings_of
 from calbench.report.tables import Row
@@ -43,7 +42,7 @@ def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
         {
             "experiment": each,
             "title": channel_of(each).capitalize(),
-            "settings": [(own, _measured(site, own)) for own in settings_of([each])],
+            "settings": [(own, site.with_kinds(own.counted)) for own in settings_of([each])],
             "players": _players(each),
         }
         for each in shown
@@ -76,21 +75,10 @@ def _rows(shown: Sequence[Experiment], name: str) -> Iterator[dict[str, str]]:
             yield {**row, "channel": channel}
 
 
-def _measured(site: Site, setting: Setting) -> list[dict[str, str]]:
-    return [_with_words(with_counts(setting, row)) for row in with_kinds(site, setting)]
-
-
-def _with_words(row: Row) -> dict[str, str]:
-    """Return a row with how its VPS was measured."""
-    return {**row, "vps_words": VPS_KIND_NAMES.get(row["vps_kind"], row["vps_kind"])}
-
-
-def _players(experiment: Experiment) -> list[dict[str, str]]:
+def _players(experiment: Experiment) -> list[Row]:
     """Return the measures of every player over all its seats, if one sat in several teams."""
     rows = experiment.tables.rows("players.csv")
-    if not any(" " in row["teams"] for row in rows):
-        return []
-    return [{**_with_words(row), "teams": row["teams"].replace(" ", ", ")} for row in rows]
+    return rows if any(" " in row["teams"] for row in rows) else []
 
 
 def _tables(experiment: Experiment) -> list[str]:
@@ -101,9 +89,9 @@ def _tables(experiment: Experiment) -> list[str]:
 
 def _played(setting: Setting) -> dict[str, Any]:
     rows = setting.leaderboard
-    counts = {name: sorted({row[name] for row in rows}, key=int) for name in ("scenarios", "games")}
     return {
-        **counts,
+        "scenarios": setting.counts("scenarios"),
+        "games": setting.counts("games"),
         "channel": channel_of(setting.experiment).capitalize(),
         "setting": setting.name,
         "teams": ", ".join(row["team"] for row in rows),
@@ -117,10 +105,10 @@ def _plane(site: Site, setting: Setting) -> dict[str, Any]:
         Setting(each, setting.name)
         for each in {own.experiment.name: own.experiment for own in site.settings}.values()
     ]
-    found = [(setting, _measured(site, setting))]
+    found = [(setting, site.with_kinds(setting.counted))]
     for each in beside:
         if _digests(each) == digests:
-            rows = [row for row in _measured(site, each) if row["kind"] == "protocol"]
+            rows = [row for row in site.with_kinds(each.counted) if row["kind"] == "protocol"]
             found.append((each, rows))
     rows = [row for _, own in found for row in own]
     drawn = [each for each, own in found if own]

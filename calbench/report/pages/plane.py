@@ -5,7 +5,6 @@ from typing import Any
 from calbench.report.figures.frontier import lines_of
 from calbench.report.figures.plane import plane_of
 from calbench.report.pages.page import Content
-from calbench.report.pages.setting import with_kinds
 from calbench.report.setting import Setting
 from calbench.report.site import Site
 
@@ -27,7 +26,7 @@ def _plane(site: Site, setting: Setting) -> dict[str, Any]:
     return {
         "setting": setting,
         "figure": plane_of(site, setting),
-        "rows": with_kinds(site, setting),
+        "rows": site.with_kinds(setting.leaderboard),
         "swept": [
             {**row, "swept": line.name, "value": label}
             for line in lines_of(site, setting)
