@@ -24,11 +24,11 @@ SAMPLE = paths.DATA / "audit_sample" / "messages.jsonl"
 
 def main(_: list[str]) -> None:
     """Write the tables; nothing else stays in their folders."""
+    specs = published()
     for folder in (paths.TABLES, paths.METRICS):
         shutil.rmtree(folder, ignore_errors=True)
-    specs = published()
     with workers(min(os.cpu_count() or 1, len(specs))) as executor:
-        list(executor.map(_write, specs) if executor else map(_write, specs))
+        list(executor.map(write, specs) if executor else map(write, specs))
     for spec in specs:
         shutil.copytree(paths.tables(spec.name) / FOLDER, paths.METRICS / spec.name)
     write_summary(site(specs).runs, paths.tables("summary"))
@@ -37,7 +37,8 @@ def main(_: list[str]) -> None:
     say(f"tables of {len(specs)} experiments, {len(messages)} labelled messages, {paths.TABLES}")
 
 
-def _write(spec: RunSpec) -> None:
+def write(spec: RunSpec) -> None:
+    """Write the tables of one experiment."""
     settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
     write_tables(Facts(paths.facts(spec.name)), paths.tables(spec.name), settings)
 

@@ -1,1 +1,1 @@
-"""Many games in tables: rows, estimates with their uncertainty, and what the columns mean."""
+"""From facts to tables: estimates with their uncertainty, and what the columns mean."""

@@ -1,4 +1,4 @@
-"""How good the detectors are: precision and recall on a sample labelled by reading (G.5)."""
+"""Precision and recall of the detectors on a sample labelled by reading (G.5)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.tables.registry import Declared
-from calbench.facts.columns import Column, count, keyed, number, text
+from calbench.facts.columns import Column, count, keyed, proportion, text
 from calbench.facts.frames import cast, csv_text
 from calbench.files import write_atomically
 from calbench.metrics.speech.leakage import leaks_in
@@ -19,26 +19,20 @@ from calbench.stats.proportions import Proportion, wilson
 from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 
 DETECTORS: Final = ("semantic_leakage", "proposal", "availability", "cost_or_constraint")
-"""What is judged, in the order of the table."""
+"""Detectors, in the order of the table."""
 
 CONFIDENCE: Final = DEFAULT_ANALYSIS.confidence
 """Of the intervals of ``audit_sample.csv``, which no run's settings change."""
-
-_END = f"end of the Wilson {CONFIDENCE:.0%} interval"
 
 COLUMNS: Final[tuple[Column, ...]] = (
     text("part", "tuning or held-out (by hash), later, fresh to fresh 5, last, or all", "C"),
     text("label", "semantic_leakage (of labels), or an own-slot label", "P"),
     count("messages", "messages", "messages of the part"),
-    count("true_positives", "", "found, and right by reading"),
-    count("false_positives", "", "found, and wrong"),
+    count("true_positives", "", "found, and present by reading"),
+    count("false_positives", "", "found, but not present"),
     count("false_negatives", "", "missed"),
-    number("precision", "share", "right of those found", "found", "P"),
-    number("precision_low", "share", f"lower {_END}", "found", "P"),
-    number("precision_high", "share", f"upper {_END}", "found", "P"),
-    number("recall", "share", "found of those there", "there by reading", "P"),
-    number("recall_low", "share", f"lower {_END}", "there", "P"),
-    number("recall_high", "share", f"upper {_END}", "there", "P"),
+    *proportion("precision", "correct labels of those found", "found", "P"),
+    *proportion("recall", "labels found of those present", "present by reading", "P"),
 )
 """Of ``audit_sample.csv``."""
 
@@ -52,23 +46,23 @@ SAMPLE: Final = Declared(
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How a detector did: labels found and right, found and wrong, missed."""
+    """Numbers of labels: found and present, found but not present, missed."""
 
     true_positives: int
     false_positives: int
     false_negatives: int
 
     def precision(self, spec: AnalysisSpec = DEFAULT_ANALYSIS) -> Proportion | None:
-        """Return the share right of those found; ``None`` if nothing was."""
+        """Return the share of correct labels among those found; ``None`` if none was found."""
         return wilson(self.true_positives, self.true_positives + self.false_positives, spec)
 
     def recall(self, spec: AnalysisSpec = DEFAULT_ANALYSIS) -> Proportion | None:
-        """Return the share found of those there; ``None`` if there are none."""
+        """Return the share of present labels that was found; ``None`` if none is present."""
         return wilson(self.true_positives, self.true_positives + self.false_negatives, spec)
 
 
 def quality(messages: Iterable[LabelledMessage], detector: str) -> Quality:
-    """Judge a detector of :data:`DETECTORS`; leakage by labels, the others by messages."""
+    """Count the results of one of :data:`DETECTORS`; leakage by labels, the others by messages."""
     right = wrong = missed = 0
     for message in messages:
         found, there = _found(message, detector), _there(message, detector)
@@ -94,7 +88,7 @@ def _there(message: LabelledMessage, detector: str) -> set[str]:
 def sample_table(
     messages: Sequence[LabelledMessage], spec: AnalysisSpec = DEFAULT_ANALYSIS
 ) -> pd.DataFrame:
-    """Return how good each detector is on every part and on all, with :data:`COLUMNS`."""
+    """Return the quality of each detector on every part and on all, with :data:`COLUMNS`."""
     rows = []
     for part in (*PARTS, "all"):
         own = [message for message in messages if part in {message.part, "all"}]

@@ -1,7 +1,7 @@
-"""A folder of tables described in the terms of a Frictionless Data Package.
+"""Description of a folder of tables as a Frictionless Data Package.
 
-``datapackage.json`` stands beside the tables: every column with its type, unit, meaning and origin,
-the key of every table, and the settings that made them.
+``datapackage.json`` is in the same folder: type, unit, meaning and origin of every column, the key
+of every table, and the settings that made them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -52,12 +52,12 @@ def write_datapackage(tables: Iterable[Table], folder: Path, settings: Settings)
 
 
 def read_settings(folder: Path) -> Settings:
-    """Return the settings that made the tables of a folder, prices left out.
+    """Return the settings that made the tables of a folder, without prices.
 
-    Those of published tables where nothing describes the folder.
+    Without a description, those of published tables.
 
     Raises:
-        FileError: the description cannot be read, or holds no such settings.
+        FileError: the description cannot be read, or has no such settings.
     """
     path = folder / NAME
     if not path.is_file():
@@ -88,7 +88,7 @@ def resource(table: Table) -> dict[str, Any]:
 
 
 def field(column: Column) -> dict[str, str]:
-    """Return a column as a field; what it does not have is left out."""
+    """Return a column as a field, without empty properties."""
     about = {
         "name": column.name,
         "type": TYPES[column.kind],

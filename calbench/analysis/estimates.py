@@ -1,7 +1,7 @@
-"""From rows of a frame to estimates: sums by scenario, and what statistics make of them.
+"""From rows of a frame to estimates: means with intervals over scenarios, and proportions.
 
-Means run over rows, intervals over scenarios: each setting's scenarios are resampled together for
-all groups of its rows, so that differences between groups stay paired.
+Means are over rows, intervals over scenarios: the scenarios of a setting are resampled together for
+all groups of its rows, which keeps differences between groups paired.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.stats.bootstrap import bootstrap_means
+from calbench.stats.proportions import wilson
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Floats, Ints, Sums, grouped_sums
 
@@ -21,10 +22,10 @@ class ScenarioSums:
 
     Attributes:
         setting: of the scenarios.
-        groups: a row a group, with the columns that name it.
-        quantities: of which there is a mean for each group.
+        groups: one row per group, with the columns that name it.
+        quantities: whose means are estimated for each group.
         totals: ``[scenario, group, quantity]``.
-        counts: over how many rows each total runs, likewise.
+        counts: number of rows in each total, likewise.
     """
 
     setting: str
@@ -46,9 +47,9 @@ class ScenarioSums:
             names: what the resamples are for; the setting, unless given.
 
         Returns:
-            The groups, each with five columns a quantity: the mean, ``_low`` and ``_high``, the
-            ends of its interval, ``_n``, over how many rows it runs, ``_scenarios``, over how many
-            scenarios. Means of nothing, and intervals over one scenario, are not a number.
+            The groups with five columns per quantity: the mean, ends of its interval (``_low``,
+            ``_high``), and the numbers of rows (``_n``) and of scenarios (``_scenarios``). Means
+            of nothing and intervals over one scenario are not a number.
         """
         num_scenarios, num_groups, num_quantities = self.totals.shape
         flat = (num_scenarios, num_groups * num_quantities)
@@ -89,9 +90,9 @@ def scenario_sums(
 
     Args:
         rows: with ``setting``, ``scenario_id`` and the columns of ``by``.
-        by: what names a group within its setting; groups stand in the order of their first row.
+        by: what names a group within its setting; groups are in the order of their first row.
         values: what each row adds to each quantity; not a number where it does not count.
-        weights: over how much the mean of each quantity runs in each row; 1 unless given.
+        weights: weight of each row in the mean of each quantity; 1 unless given.
     """
     for setting, own in rows.groupby("setting", sort=True):
         groups = own[list(by)].drop_duplicates(ignore_index=True)
@@ -115,7 +116,7 @@ def group_totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
     Args:
         rows: with the columns of ``by``; the others hold numbers, absent ones add nothing.
-        by: what names a group; groups stand in the order of their first row.
+        by: what names a group; groups are in the order of their first row.
     """
     groups = rows[list(by)].drop_duplicates(ignore_index=True)
     group = _group_numbers(rows, by)
@@ -138,7 +139,7 @@ def estimated_means(
     """Estimate means of groups in every setting, with ``setting`` and the columns of ``by``.
 
     Arguments as in :func:`scenario_sums` and :meth:`ScenarioSums.means`; the resamples of each
-    setting are named by it, behind ``names``.
+    setting are named by ``names`` and the setting.
     """
     found = [
         sums.means(spec, *names, sums.setting) for sums in scenario_sums(rows, by, values, weights)
@@ -148,3 +149,21 @@ def estimated_means(
     ends = ("", "_low", "_high", "_n", "_scenarios")
     columns = ["setting", *by, *(f"{name}{end}" for name in values for end in ends)]
     return pd.DataFrame(columns=columns)
+
+
+def with_share(
+    rows: pd.DataFrame, name: str, successes: str, trials: str, spec: AnalysisSpec
+) -> pd.DataFrame:
+    """Return rows with a proportion and the ends of its Wilson interval; absent without trials.
+
+    Args:
+        rows: with whole numbers of ``successes`` and ``trials``.
+        name: of the proportion; its ends are ``<name>_low`` and ``<name>_high``.
+        successes: column of the numerator.
+        trials: column of the denominator.
+        spec: confidence.
+    """
+    counts = rows[[successes, trials]].to_numpy(dtype=np.int64).tolist()
+    shares = [wilson(part, whole, spec) or (np.nan,) * 3 for part, whole in counts]
+    columns = [name, f"{name}_low", f"{name}_high"]
+    return rows.join(pd.DataFrame(shares, rows.index, columns, dtype="float64"))

@@ -1,7 +1,7 @@
-"""What to play next: teams that lower the greatest uncertainty, seated evenly [C].
+"""Teams to play next: those that reduce the greatest uncertainty, in balanced seats [C].
 
-A proposal is one team for a whole suite. It rotates: everybody moves on by one seat from each
-scenario to the next, so that all sit everywhere equally often (see :class:`Team`).
+A proposal is one team for a whole suite. It rotates: all players move by one seat from each
+scenario to the next, so each has every seat equally often (see :class:`Team`).
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from calbench.stats.plackett_luce import constants
 from calbench.stats.sums import Ints
 
 SAME_CALENDAR = 1000
-"""How many times taking a seat again sitting down with the same calendar again counts [C]."""
+"""Weight of repeating a calendar, relative to repeating a seat [C]."""
 
 SIGMA_DIGITS = 6
 """Decimals of sigmas that are compared [C]: last bits differ between processors."""
@@ -34,7 +34,7 @@ class Proposal:
 
     Attributes:
         players: by agent in the first scenario of the suite.
-        first_meetings: pairs in it that never sat in a game before.
+        first_meetings: pairs of them that never shared a game before.
     """
 
     players: tuple[Player, ...]
@@ -46,25 +46,25 @@ def propose(
 ) -> list[Proposal]:
     """Return teams for the next games, the most informative first.
 
-    Each team begins with the player of whom least is known, and takes on whoever is least known
-    among those that its members met least: players that never met come first, then those that
-    no chain of games links, then wide rank intervals, then great sigmas. With fewer players
-    than seats they repeat in this order.
+    A team begins with the player with the greatest uncertainty. Then it adds the player with the
+    greatest uncertainty relative to its members: first players that never met them, then those
+    that no chain of games links with them, then wide rank intervals, then large sigmas. With fewer
+    players than seats they repeat in this order.
 
     Args:
         scope: ratings of the games so far.
-        scenarios: of the suite that is to be played, in its order.
+        scenarios: of the suite to play, in its order.
         num_seats: agents of a game.
-        num_teams: how many teams; each takes those before it for played.
+        num_teams: number of teams; each assumes that those before it are played.
 
     Raises:
-        CalbenchError: there are no two players to meet.
+        CalbenchError: there are fewer than two players.
     """
     players = scope.players
     if len(players) < 2:
         raise CalbenchError(
-            f"matchmaking: {len(players)} players of pool {scope.pool}; name runs in which at "
-            "least two sat, or entrants"
+            f"matchmaking: {len(players)} players of pool {scope.pool}; name runs with at least "
+            "two, or entrants"
         )
     met = scope.meetings.games.copy()
     held = _held(scope.seats)
@@ -85,7 +85,7 @@ def propose(
 
 
 def _held(seats: pd.DataFrame) -> Held:
-    """Return which calendars the players of some seats had."""
+    """Return how often players had each calendar."""
     columns = (seats[name].tolist() for name in ("number", "setting", "scenario_id", "agent_id"))
     return Counter(
         (number, Scenario(setting, scenario), agent)
@@ -94,11 +94,11 @@ def _held(seats: pd.DataFrame) -> Held:
 
 
 Need = Callable[[int, Sequence[int]], tuple[float, ...]]
-"""What a player is chosen by, beside others: the least is chosen first."""
+"""Sort key of a player given the members of a team: the least is chosen first."""
 
 
 def _need(scope: Scope, met: Ints, proposed: Counter[int]) -> Need:
-    """Return how much a player beside others would tell that is not known."""
+    """Return the sort key of players by their uncertainty."""
     unknown = _unknown(scope)
 
     def need(player: int, others: Sequence[int]) -> tuple[float, ...]:
@@ -111,9 +111,9 @@ def _need(scope: Scope, met: Ints, proposed: Counter[int]) -> Need:
 
 
 def _unknown(scope: Scope) -> list[tuple[float, float]]:
-    """Return how wide each player's rank interval is, and how great its greatest sigma."""
+    """Return the width of each player's rank interval, and its greatest sigma."""
     standings = scope.standings.sort_values("number")
-    # Who has no interval may have any rank; who has no rating is as a newcomer.
+    # Without an interval any rank is possible; without a rating a player is new.
     width = (standings["rank_high"] - standings["rank_low"]).fillna(len(scope.players))
     sigmas = standings[[f"{rating.name}_sigma" for rating in RATINGS if rating.in_mmr]]
     greatest = sigmas.fillna(constants().sigma).max(axis="columns")
@@ -122,7 +122,7 @@ def _unknown(scope: Scope) -> list[tuple[float, float]]:
 
 
 def _members(need: Need, size: int, num_players: int) -> list[int]:
-    """Choose who plays, one after the other."""
+    """Choose the players, one after the other."""
     every = range(num_players)
     members: list[int] = []
     while len(members) < size:
@@ -133,7 +133,7 @@ def _members(need: Need, size: int, num_players: int) -> list[int]:
 
 
 def _seated(members: Sequence[int], held: Held, scenarios: Sequence[Scenario]) -> tuple[int, ...]:
-    """Return who starts where, so that players get calendars and seats they had least so far."""
+    """Return the players by first seat: they get the calendars and seats they had least."""
     from scipy.optimize import linear_sum_assignment
 
     num_seats = len(members)
@@ -148,7 +148,7 @@ def _seated(members: Sequence[int], held: Held, scenarios: Sequence[Scenario]) -
                 + seats[player, (start + place) % num_seats]
                 for place, scenario in _places(scenarios)
             )
-            # Among equals, everybody stays in the order of the choice.
+            # Ties keep the order of the choice.
             costs[row, start] = again * num_seats**2 + (start - row) % num_seats
     rows, starts = linear_sum_assignment(costs)
     by_start = {int(start): members[int(row)] for row, start in zip(rows, starts, strict=True)}
@@ -156,7 +156,7 @@ def _seated(members: Sequence[int], held: Held, scenarios: Sequence[Scenario]) -
 
 
 def _taken(seated: Sequence[int], scenarios: Sequence[Scenario]) -> Held:
-    """Return which calendars the players of a rotating team get."""
+    """Return how often the players of a rotating team get each calendar."""
     return Counter(
         (player, scenario, (start + place) % len(seated))
         for place, scenario in _places(scenarios)
@@ -165,7 +165,7 @@ def _taken(seated: Sequence[int], scenarios: Sequence[Scenario]) -> Held:
 
 
 def _places(scenarios: Sequence[Scenario]) -> list[tuple[int, Scenario]]:
-    """Number the scenarios within their settings, as play does."""
+    """Number the scenarios within their settings, as in play."""
     places: Counter[str] = Counter()
     numbered = []
     for scenario in scenarios:

@@ -1,4 +1,4 @@
-"""The headline measures, each declared once: what an agent-game adds, and which count.
+"""The headline measures, each declared once: value of an agent-game, and which of them count.
 
 The leaderboard, the tables by player, comparisons, metrics files, pages, the data dictionary and
 every n follow from this list.
@@ -22,10 +22,12 @@ class Measure:
         title: as on pages.
         unit: of the value.
         better: which direction is better.
-        definition: what each agent-game adds.
+        group: subject. Cost and fairness are 0 for the oracle; privacy is compared only between
+            teams whose loss was measured in the same way.
+        definition: value of an agent-game.
         denominator: which agent-games count.
         origin: [P], [R], [F] or [C].
-        value: from the frame of agents to what each adds; not a number where it does not count.
+        value: from the frame of agents to their values; not a number where one does not count.
         digits: decimals shown on pages.
     """
 
@@ -33,11 +35,18 @@ class Measure:
     title: str
     unit: str
     better: Literal["higher", "lower"]
+    group: Literal["success", "cost", "talk", "fairness", "privacy"]
     definition: str
     denominator: str
     origin: str
     value: Callable[[pd.DataFrame], "pd.Series[float]"]
     digits: int = 2
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Its mean with the ends of the interval."""
+        meaning = f"mean of: {self.definition}"
+        return estimated(self.name, self.unit, meaning, self.denominator, self.origin)
 
 
 def _column(name: str) -> Callable[[pd.DataFrame], "pd.Series[float]"]:
@@ -45,7 +54,7 @@ def _column(name: str) -> Callable[[pd.DataFrame], "pd.Series[float]"]:
 
 
 def _per(name: str, counted: str, factor: float = 1.0) -> Callable[..., "pd.Series[float]"]:
-    """Return what divides a column by another; not a number where that is 0."""
+    """Return what divides one column by another; not a number where that is 0."""
 
     def value(agents: pd.DataFrame) -> "pd.Series[float]":
         over = agents[counted].astype("float64")
@@ -62,6 +71,7 @@ MEASURES: tuple[Measure, ...] = (
         "Coordination",
         "percent",
         "higher",
+        "success",
         "scheduled / assigned meetings of the agent, S / M",
         "agent-games with M > 0",
         "P",
@@ -73,7 +83,8 @@ MEASURES: tuple[Measure, ...] = (
         "Excess cost",
         COST,
         "lower",
-        "E = cost paid, failed rounds included, minus the agent's cost in the best schedule "
+        "cost",
+        "E = cost paid, including failed rounds, minus the agent's cost in the best schedule "
         "of exactly the scheduled meetings; not divided by meetings",
         ALL,
         "F",
@@ -84,6 +95,7 @@ MEASURES: tuple[Measure, ...] = (
         "Excess cost per scheduled meeting",
         f"{COST} per meeting",
         "lower",
+        "cost",
         "E / S, the paper's printed formula",
         "agent-games with S > 0",
         "P",
@@ -94,6 +106,7 @@ MEASURES: tuple[Measure, ...] = (
         "Adjusted excess cost",
         f"{COST} per meeting",
         "lower",
+        "cost",
         "[E + (U / M)(Cmax - Cmin)] / M, U unscheduled meetings, Cmax and Cmin the agent's "
         "cost in the worst and the best complete schedule",
         "agent-games with M > 0 on scenarios with a complete schedule",
@@ -105,6 +118,7 @@ MEASURES: tuple[Measure, ...] = (
         "Messages",
         "messages per meeting",
         "lower",
+        "talk",
         "messages sent / S; a group message counts once, for its sender",
         "agent-games with S > 0",
         "F",
@@ -115,6 +129,7 @@ MEASURES: tuple[Measure, ...] = (
         "Fairness",
         COST,
         "lower",
+        "fairness",
         "|E - mean E| over all agents of the game",
         ALL,
         "F",
@@ -126,6 +141,7 @@ MEASURES: tuple[Measure, ...] = (
         "Excess VPS",
         SLOTS,
         "lower",
+        "privacy",
         "max(0, V - floor), V the agent's privacy loss over all observers and rounds",
         MEASURED,
         "P, F",
@@ -136,6 +152,7 @@ MEASURES: tuple[Measure, ...] = (
         "Excess VPS, participant pairs",
         SLOTS,
         "lower",
+        "privacy",
         "the same with V over pairs that both take part in the round's meeting",
         MEASURED,
         "C",
@@ -146,20 +163,10 @@ MEASURES: tuple[Measure, ...] = (
 
 MEASURE_BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
 
-MEASURE_COLUMNS: tuple[Column, ...] = tuple(
-    column
-    for measure in MEASURES
-    for column in estimated(
-        measure.name,
-        measure.unit,
-        f"mean of: {measure.definition}",
-        measure.denominator,
-        measure.origin,
-    )
-)
-"""Every headline measure, with its interval."""
+MEASURE_COLUMNS = tuple(column for measure in MEASURES for column in measure.columns)
+"""Every headline measure with its interval."""
 
 
 def measured_values(agents: pd.DataFrame) -> pd.DataFrame:
-    """Return what each agent-game adds to each measure, a column a measure."""
+    """Return the values of agent-games, one column per measure."""
     return pd.DataFrame({measure.name: measure.value(agents) for measure in MEASURES})

@@ -1,7 +1,7 @@
-"""The leaderboard as numbers alone, for programs and for ``dvc metrics show``.
+"""The leaderboard as JSON, for programs and for ``dvc metrics show``.
 
-``metrics.json`` holds a whole run; ``metrics/<setting>/<team>.json`` one team, flat, so that a
-tool which prints a row a file and a column a key shows a leaderboard.
+``metrics.json`` has a whole run; ``metrics/<setting>/<team>.json`` has one team, flat: tools that
+print one row per file and one column per key show a leaderboard.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ import orjson
 
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.leaderboard import team_estimates
+from calbench.analysis.tables.leaderboard import leaderboard
 from calbench.errors import OutputError
 from calbench.facts.columns import DIGITS
 from calbench.facts.frames import rounded
@@ -22,18 +22,18 @@ WHOLE = "metrics.json"
 FOLDER = "metrics"
 
 Numbers = dict[str, float]
-"""Value by measure, rounded as in tables; an undefined one has no key."""
+"""Value by measure, rounded as in tables, without undefined ones."""
 
 
 def write_metrics(facts: Facts, folder: Path, settings: Settings) -> None:
-    """Write both forms, and drop files of teams that are no more.
+    """Write both forms, and delete files of teams that no longer exist.
 
     Raises:
         OutputError: the folder cannot be written.
     """
     tree: dict[str, dict[str, Numbers]] = {}
     files: dict[Path, Numbers] = {}
-    for row in team_estimates(facts, settings).to_dict("records"):
+    for row in leaderboard(facts, settings).to_dict("records"):
         numbers = {
             measure.name: float(rounded(row[measure.name], DIGITS))
             for measure in MEASURES

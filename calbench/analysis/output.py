@@ -1,29 +1,42 @@
-"""From facts to every table that they allow, and from traces to both."""
+"""From facts, or from traces, to the files of a run's tables."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
+from calbench.agents.judging import JUDGE_PROMPT
 from calbench.analysis.datapackage import write_datapackage
-from calbench.analysis.judge_output import write_cases
 from calbench.analysis.metric_files import write_metrics
 from calbench.analysis.scoring import ALL_FACTS, Recorded, measure_games
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables import tables_of
+from calbench.analysis.tables import TABLES, tables_of
+from calbench.analysis.tables.registry import write_frames
+from calbench.domain.canonical import canonical_json
 from calbench.facts.fact import Fact
+from calbench.facts.judged import JUDGED
 from calbench.facts.storage import Facts
+from calbench.files import written_atomically
+from calbench.metrics.measure import METRICS_VERSION
 
 SCRATCH = ".facts"
-"""Folder of facts that are not kept. What a killed run leaves there, the next one replaces."""
+"""Folder of temporary facts; a run replaces what a killed one left."""
+
+CASE_FILE = "judge_cases.json"
+"""Cases shown to the judge, and whether its answers were readable."""
+
+JUDGE_TABLES = {
+    Path(path).name: table for path, table in TABLES.items() if JUDGED.name in table.needs
+}
+"""Tables of the judge, by file name."""
 
 
 def write_tables(facts: Facts, folder: Path, settings: Settings) -> None:
-    """Write every table that facts allow, what they mean, and the leaderboard as numbers alone.
+    """Write every table that facts allow, their description, and the leaderboard as JSON.
 
     Args:
         facts: of a run.
-        folder: where the tables go.
+        folder: of the tables.
         settings: of the metrics that made the facts, and of the estimates.
 
     Raises:
@@ -33,7 +46,7 @@ def write_tables(facts: Facts, folder: Path, settings: Settings) -> None:
     for each in tables:
         each.write(facts, settings, folder)
     if facts.has("judged_cases"):
-        write_cases(facts, folder / "judge")
+        _write_cases(facts, folder / "judge")
     write_metrics(facts, folder, settings)
     write_datapackage(tables, folder, settings)
 
@@ -57,3 +70,46 @@ def write_all_tables(
         write_tables(measured, folder, settings)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def write_judge_tables(facts: Facts, folder: Path, settings: Settings) -> None:
+    """Write only the tables of the judge, and its cases, into a folder.
+
+    Args:
+        facts: of judged games.
+        folder: is created if missing.
+        settings: of the estimates, and the floor.
+
+    Raises:
+        OutputError: the folder cannot be written.
+    """
+    _write_cases(facts, folder)
+    for name, table in JUDGE_TABLES.items():
+        write_frames(folder / name, table.frames(facts, settings), table.columns)
+
+
+def _write_cases(facts: Facts, folder: Path) -> None:
+    """Write the cases of all judged games, whole or not at all.
+
+    Raises:
+        OutputError: the folder cannot be written.
+    """
+    with (
+        written_atomically(folder / CASE_FILE) as beside,
+        beside.open("w", encoding="utf-8", newline="") as file,
+    ):
+        file.writelines(_cases(facts))
+
+
+def _cases(facts: Facts) -> Iterator[str]:
+    judge = next(iter(facts.frame("judged_games")["judge"]), None)
+    head = canonical_json(
+        {"judge": judge, "metrics_version": METRICS_VERSION, "prompt": JUDGE_PROMPT}
+    )
+    yield f'{head[:-1]},"cases":[\n'
+    between = ""
+    for batch in facts.batches("judged_cases"):
+        for case in batch["case"]:
+            yield between + case
+            between = ",\n"
+    yield "\n]}\n"

@@ -1,8 +1,8 @@
 """From the traces of games to facts.
 
-Games on one scenario are measured together, so that they share oracle answers which are then
-forgotten. What several processes make is taken in the order of the games, with a bounded number of
-tasks ahead; facts wait on disk, so memory grows with a few numbers for each game.
+Games on one scenario are measured together, because they share oracle results. Results of several
+processes are taken in the order of the games, with a bounded number of tasks ahead. Facts are on
+disk, so memory grows only by a few numbers per game.
 """
 
 import os
@@ -27,32 +27,32 @@ from calbench.oracle.cache import OracleCache
 from calbench.traces.storage import TraceReader, no_collection
 
 GAMES_PER_TASK = 20
-"""Most games handed to a worker at once [C]: large enough that hand-over does not show."""
+"""Most games of a task [C]: enough to make the transfer to a worker negligible."""
 
 TASKS_AHEAD = 4
-"""Tasks for each processor that wait or whose results do: the bound on memory [C]."""
+"""Most pending tasks and results per processor, which bounds memory [C]."""
 
 TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS)
-"""What grows with talk."""
+"""Facts that grow with messages."""
 
 ALL_FACTS: tuple[Fact, ...] = (*SCORES, *TALK)
-"""What every run measures."""
+"""Facts of every run."""
 
 FACT_BY_NAME: Mapping[str, Fact] = {fact.name: fact for fact in (*ALL_FACTS, *JUDGE_FACTS)}
-"""Facts that can be asked for; a worker is told their names."""
+"""All facts; workers get their names."""
 
 Extent = Literal["all", "scores"]
-"""How much is measured: ``scores`` leaves out what grows with talk."""
+"""What is measured: ``scores`` omits facts that grow with messages."""
 
 Judge = Literal["scripted"]
-"""Who may read messages where no model is asked."""
+"""Judges other than models."""
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
 class Recorded(Protocol):
-    """A game whose trace is on disk: one of a run's jobs, or a file that somebody named."""
+    """A game with a trace on disk: one of a run's jobs, or a given file."""
 
     @property
     def path(self) -> Path:
@@ -60,19 +60,19 @@ class Recorded(Protocol):
 
     @property
     def team_id(self) -> str:
-        """Whose game it is."""
+        """Its team."""
 
     @property
     def scenario_id(self) -> str:
-        """On which scenario; games that share it are measured together."""
+        """Its scenario; games on one scenario are measured together."""
 
 
 def facts_of(extent: Extent = "all", judge: Judge | None = None) -> tuple[Fact, ...]:
     """Return the facts of a run.
 
     Args:
-        extent: how much is measured.
-        judge: who reads the messages, if anybody.
+        extent: what is measured.
+        judge: of the messages, if any.
     """
     facts = ALL_FACTS if extent == "all" else SCORES
     return facts if judge is None else (*facts, *JUDGE_FACTS)
@@ -89,15 +89,15 @@ def measure_games(
     """Measure games, each trace read once, and write their facts.
 
     Args:
-        games: those of a run, or of several; facts list teams as they first come here.
-        folder: where the facts go.
+        games: of one or several runs; their first games give the order of teams in the facts.
+        folder: of the facts.
         measure: settings of the metrics.
         tick: called once for each game.
-        executor: where to measure; ``None`` measures here. The facts do not depend on it.
+        executor: runs the tasks; ``None``: this process. The facts do not depend on it.
         facts: which of :data:`FACT_BY_NAME`.
 
     Raises:
-        CalbenchError: one line about a trace that does not fit, or the folder.
+        CalbenchError: a trace is invalid, or the folder cannot be written.
     """
     teams = list(dict.fromkeys(game.team_id for game in games))
     work = partial(_measured, measure=measure, names=tuple(fact.name for fact in facts))
@@ -110,7 +110,7 @@ def measure_games(
 
 
 def _measured(paths: Sequence[Path], measure: MeasureSpec, names: Sequence[str]) -> MeasuredBatch:
-    """Measure games on one scenario, which share oracle answers."""
+    """Measure games on one scenario, which share oracle results."""
     oracle, facts = OracleCache(), [FACT_BY_NAME[name] for name in names]
     with no_collection():
         games = [measured(trace, measure, oracle) for trace in map(TraceReader().read, paths)]
@@ -124,7 +124,7 @@ def _key(game: MeasuredGame) -> GameKey:
 
 
 def _by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:
-    """Yield the traces of each scenario; very many on one scenario in several tasks."""
+    """Yield the traces of each scenario, many of one scenario in several tasks."""
     groups: dict[str, list[Recorded]] = {}
     for game in games:
         groups.setdefault(game.scenario_id, []).append(game)
@@ -133,7 +133,7 @@ def _by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:
 
 
 def chunks(paths: Sequence[Path]) -> Iterator[Sequence[Path]]:
-    """Yield paths in tasks for a worker."""
+    """Yield paths in tasks."""
     for start in range(0, len(paths), GAMES_PER_TASK):
         yield paths[start : start + GAMES_PER_TASK]
 
@@ -141,9 +141,9 @@ def chunks(paths: Sequence[Path]) -> Iterator[Sequence[Path]]:
 def mapped(
     function: Callable[[Task], Result], tasks: Iterable[Task], executor: Executor | None
 ) -> Iterator[Result]:
-    """Yield the results in the order of the tasks, with few of them under way.
+    """Yield the results in the order of the tasks, with a bounded number ahead.
 
-    ``Executor.map`` would begin all tasks, and keep every result until it is asked for.
+    ``Executor.map`` would start all tasks and keep all results.
     """
     if executor is None:
         yield from map(function, tasks)

@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 from rich.table import Table
 
-from calbench.analysis.comparison import COMPARISON_TABLES, Comparison, compare_teams
 from calbench.analysis.measures import MEASURE_BY_NAME
+from calbench.analysis.run_comparison import COMPARISON_TABLES, Comparison, compare_teams
 from calbench.analysis.scoring import measure_games
 from calbench.analysis.tables.registry import write_frames
 from calbench.cli.status import Status

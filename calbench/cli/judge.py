@@ -17,7 +17,7 @@ from rich.table import Table
 
 from calbench.agents.completer import CallSite
 from calbench.agents.judging import Judge, JudgeCase, ModelJudge
-from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES, write_judge_tables
+from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.settings import Settings
 from calbench.cli.status import Status
 from calbench.cli.tables import new_table, show

@@ -1,1 +1,1 @@
-"""What happened in games, as tidy frames: one row an observation, columns declared and typed."""
+"""What happened in games, as tidy frames: one row per observation, declared and typed columns."""

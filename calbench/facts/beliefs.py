@@ -1,7 +1,7 @@
-"""Facts of what typed messages told: every update of a belief, and every pair in every round.
+"""Facts of typed messages: every update of a belief, and every pair in every round.
 
-Both are about typed agents and come from scored games: what a language agent gives away is not
-read off its words but measured by reflections, in facts of their own.
+Both are about typed agents and come from scored games: the privacy loss of a language agent is not
+computed from its words but measured by reflections, which are other facts.
 """
 
 from collections import Counter
@@ -16,7 +16,6 @@ from calbench.facts.columns import (
     ROUND,
     SLOTS,
     TARGET,
-    Column,
     count,
     fine,
     text,
@@ -27,7 +26,7 @@ from calbench.metrics.privacy.beliefs import Pair
 from calbench.metrics.privacy.loss import RoundBeliefs, pair_loss
 
 IDEAL = 0.5
-"""Belief of an observer that knows nothing about a slot [C]."""
+"""Belief of an observer without knowledge of a slot [C]."""
 
 SOURCE = text("source", "kind of message", "P")
 TARGET_TAKES_PART = truth("target_is_participant", "of the round's meeting", "P")
@@ -35,7 +34,7 @@ OBSERVER_TAKES_PART = truth("observer_is_participant", "of the round's meeting",
 UPDATES = "updates"
 
 ALIKE = 7
-"""Columns of updates that are the same for all that one observer hears in one message."""
+"""Number of columns that are equal for all updates of one observer by one message."""
 
 
 def typed_agents(game: MeasuredGame) -> frozenset[AgentId]:
@@ -74,7 +73,7 @@ BELIEFS = Fact(
         SOURCE,
         text("channel", "channel it was sent on", "P"),
         fine("strength", "", "k, 1 replaces the belief", "", "P"),
-        Column("slot", "integer", "", "slot the message implicates", origin="P"),
+        count("slot", "", "slot that the message is about", "P"),
         fine("evidence", "", "e, 1 for feasible, 0 for infeasible", "", "P"),
         fine("belief_before", "", "b", "", "P"),
         fine("belief_after", "", "(1 - k) b + k e", "", "P"),
@@ -85,7 +84,7 @@ BELIEFS = Fact(
 
 
 class PairRound(NamedTuple):
-    """What one observer learnt about one typed target in one round, in slot-equivalents."""
+    """What one observer learnt about one typed target in one round."""
 
     round: int
     target_agent: AgentId
@@ -148,5 +147,5 @@ PAIRS = Fact(
     ),
     is_large=True,
 )
-"""Every ordered pair of a typed target and an observer in every round, those without a message
-too, so that means need nothing else."""
+"""Every ordered pair of a typed target and an observer in every round, also without a message:
+means need nothing else."""

@@ -7,10 +7,10 @@ from typing import Literal
 Kind = Literal["text", "integer", "number", "truth", "list"]
 
 DIGITS = 4
-"""Decimals of numbers in tables, where a column does not say otherwise [C]."""
+"""Decimals of numbers in tables, unless a column says otherwise [C]."""
 
 FINE_DIGITS = 6
-"""Most decimals of what one message, round or game gave away, and of US$ [C]."""
+"""Decimals of the loss by one message, round or game, and of US$ [C]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +19,16 @@ class Column:
 
     Attributes:
         name: as in the header.
-        kind: of its cells; an empty cell is absent, never zero. Parts of a list stand in one cell
-            with spaces between them.
+        kind: of its cells; an empty cell is absent, never zero. A list is one cell with spaces
+            between its parts.
         unit: of numbers, else empty.
         meaning: in words.
-        denominator: over what a mean runs, else empty.
+        denominator: what a mean is over, else empty.
         origin: [P] the paper, [R] the public release, [F] fitted to the paper's numbers,
             [C] our choice; empty for identifiers.
-        digits: decimals of numbers; ``None`` where they differ by row, and numbers come as text.
+        digits: decimals of numbers; ``None`` where they differ by row and numbers come as text.
         is_trimmed: whether trailing zeros are left out.
-        is_key: whether it belongs to what names a row, once in a table.
+        is_key: whether it is part of the key of the table.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Column:
 
 
 def text(name: str, meaning: str, origin: str = "") -> Column:
-    """Return a column of words."""
+    """Return a column of text."""
     return Column(name, "text", "", meaning, origin=origin)
 
 
@@ -53,7 +53,7 @@ def listed(name: str, meaning: str, origin: str = "") -> Column:
 
 
 def truth(name: str, meaning: str, origin: str = "") -> Column:
-    """Return a column that says yes or no."""
+    """Return a column of true and false."""
     return Column(name, "truth", "", meaning, origin=origin)
 
 
@@ -74,6 +74,11 @@ def number(
     return Column(name, "number", unit, meaning, denominator, origin, digits)
 
 
+def precise(name: str, unit: str, meaning: str, denominator: str = "", origin: str = "C") -> Column:
+    """Return a column of numbers with :data:`FINE_DIGITS` decimals."""
+    return number(name, unit, meaning, denominator, origin, FINE_DIGITS)
+
+
 def fine(
     name: str,
     unit: str,
@@ -82,19 +87,31 @@ def fine(
     origin: str = "C",
     digits: int = FINE_DIGITS,
 ) -> Column:
-    """Return a column of numbers with as many decimals as they need, up to ``digits``."""
+    """Return a column of numbers with at most ``digits`` decimals, without trailing zeros."""
     return Column(name, "number", unit, meaning, denominator, origin, digits, is_trimmed=True)
 
 
 def estimated(
     name: str, unit: str, meaning: str, denominator: str, origin: str
 ) -> tuple[Column, Column, Column]:
-    """Return the columns of an estimate: its mean, and the ends of its interval."""
+    """Return the columns of an estimate: the mean and the ends of its interval."""
     interval = "of the expanded percentile interval by bootstrap over scenarios"
     return (
         number(name, unit, meaning, denominator, origin),
         number(f"{name}_low", unit, f"lower end {interval}", denominator),
         number(f"{name}_high", unit, f"upper end {interval}", denominator),
+    )
+
+
+def proportion(
+    name: str, meaning: str, denominator: str, origin: str = "C"
+) -> tuple[Column, Column, Column]:
+    """Return the columns of a share: itself, and the ends of its interval."""
+    interval = "end of the Wilson interval, which assumes independent trials"
+    return (
+        number(name, "share", meaning, denominator, origin),
+        number(f"{name}_low", "share", f"lower {interval}", denominator),
+        number(f"{name}_high", "share", f"upper {interval}", denominator),
     )
 
 
@@ -119,21 +136,19 @@ COST = "accounting cost"
 SETTING = text("setting", "setting of the scenario")
 TEAM = text("team", "team id")
 SCENARIO = text("scenario_id", "scenario id, unique in its suite file")
-AGENT = Column("agent_id", "integer", "", "agent, from 0")
+AGENT = count("agent_id", "", "agent, from 0", "")
 TRACE_PATH = text("trace_path", "file of the game, relative to the folder of traces", "P")
 GAME_ID = text("game_id", "UUIDv5 of what defines the game", "P")
-ROUND = Column("round", "integer", "", "number of the round, from 0", origin="P")
-TARGET = Column("target_agent", "integer", "", "whose calendar the belief is about", origin="P")
-OBSERVER = Column("observer_agent", "integer", "", "who holds the belief", origin="P")
-EVENT = Column("event_index", "integer", "", "event of the trace, from 0", origin="P")
-PLAYER = text("player", "who takes the seat")
+ROUND = count("round", "", "number of the round, from 0", "P")
+TARGET = count("target_agent", "", "whose calendar the belief is about", "P")
+OBSERVER = count("observer_agent", "", "agent that holds the belief", "P")
+EVENT = count("event_index", "", "event of the trace, from 0", "P")
+PLAYER = text("player", "player in the seat")
 PLAYER_KIND = text("kind", "of player: protocol, degenerate, scripted, model or custom", "C")
 VPS_KIND = text(
     "vps_kind",
-    "how V was measured: protocol (typed messages by their semantics), reflection (language, by "
+    "how V was measured: protocol (typed messages, by their semantics), reflection (language, by "
     "what others report to have learnt), mixed; empty: not measured",
     "P",
 )
-ROW_VERSION = Column(
-    "metrics_version", "integer", "", "version of the metrics that computed the row", origin="C"
-)
+ROW_VERSION = count("metrics_version", "", "version of the metrics that computed the row", "C")

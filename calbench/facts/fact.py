@@ -1,4 +1,4 @@
-"""A kind of fact: what a game is measured into, and how its rows are found in a game."""
+"""A kind of fact: its columns, and how its rows are found in a game."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ Values = dict[str, list[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredGame:
-    """A game with everything that facts are read from; equal to itself alone.
+    """A game with everything that facts are read from; compared by identity.
 
     Attributes:
         trace: the game.
         score: its numbers.
         rounds: its beliefs, replayed round by round.
-        players: who sat where, by agent id.
+        players: by agent id.
         measure: settings of the metrics.
     """
 
@@ -38,7 +38,7 @@ class MeasuredGame:
 
     @property
     def is_scored(self) -> bool:
-        """Whether it counts: excluded games are recorded, and in no number."""
+        """Whether it counts: excluded games are recorded, but are in no measure."""
         return not self.score.is_excluded
 
 
@@ -48,7 +48,7 @@ def measured(trace: Trace, measure: MeasureSpec, oracle: OracleCache | None = No
     Args:
         trace: the game.
         measure: settings of the metrics.
-        oracle: answers kept from earlier games on the same scenario.
+        oracle: results of earlier games on the same scenario.
 
     Raises:
         CalbenchError: the trace's outcomes contradict its scenario.
@@ -60,7 +60,7 @@ def measured(trace: Trace, measure: MeasureSpec, oracle: OracleCache | None = No
 
 
 Find = str | Callable[[Any], Any]
-"""Where a row holds the value of a column: a dotted path of attributes, or a function."""
+"""Value of a column in a row: a dotted path of attributes, or a function."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,12 @@ class Fact:
 
     Attributes:
         name: of its frame.
-        rows: the rows of a game, in the order of the frame; or at once their columns, where there
-            are too many to make each a value of its own. The game is a :class:`MeasuredGame`, or
-            whatever else the fact is about.
-        fields: columns of a row, each with where the row holds its value; a column alone is found
-            under its own name. Beside them every frame has ``game``, the game's place among all.
-        within: attribute of a row, with a dot, that has what columns alone are called after.
+        rows: the rows of a game, in the order of the frame; or their columns, if there are too many
+            rows for an object each. The game is a :class:`MeasuredGame`, or another object that
+            the fact is about.
+        fields: columns of a row, each with where its value is found; a column alone is an
+            attribute of its name. Every frame also has ``game``, the number of the game.
+        within: attribute of a row, with a dot, which has the attributes of columns alone.
         is_large: whether it grows with messages: read in batches, never whole.
     """
 
@@ -87,7 +87,7 @@ class Fact:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """What a row holds."""
-        return tuple(each if isinstance(each, Column) else each[0] for each in self.fields)
+        return tuple(column for column, _ in self._found)
 
     def of(self, game: object) -> Values:
         """Return the rows of a game."""
@@ -98,12 +98,15 @@ class Fact:
         return {name: list(map(get, rows)) for name, get in self._getters}
 
     @cached_property
-    def _getters(self) -> Sequence[tuple[str, Callable[[Any], Any]]]:
-        found = [
+    def _found(self) -> Sequence[tuple[Column, Find]]:
+        return [
             (each, f"{self.within}{each.name}") if isinstance(each, Column) else each
             for each in self.fields
         ]
+
+    @cached_property
+    def _getters(self) -> Sequence[tuple[str, Callable[[Any], Any]]]:
         return [
-            (column.name, attrgetter(place) if isinstance(place, str) else place)
-            for column, place in found
+            (column.name, attrgetter(find) if isinstance(find, str) else find)
+            for column, find in self._found
         ]

@@ -1,7 +1,7 @@
 """Frames as text and as files: cast and formatted by the declaration of their columns alone.
 
-What a column looks like never depends on the values that happen to stand in it: a column of
-numbers that are all 0 is written as ``0.0000``.
+The format of a column never depends on its values: a column of numbers that are all 0 is written as
+``0.0000``.
 """
 
 import csv
@@ -37,16 +37,16 @@ DTYPES: Mapping[Kind, Any] = {
     "number": "float64",
     "truth": "boolean",
 }
-"""The same in pandas; what is absent is ``NaN`` in numbers and text, ``<NA>`` in the others."""
+"""The same in pandas; absent values are ``NaN`` in numbers and text, ``<NA>`` in the others."""
 
 PARQUET_VERSION = "2.6"
-"""Named here so that a new pyarrow does not choose another."""
+"""Fixed, because a new pyarrow may have another default."""
 
 COMPRESSION, COMPRESSION_LEVEL = "zstd", 3
 
 
 def _kind(column: Column) -> Kind:
-    """Return how values are held: numbers whose decimals differ by row as text."""
+    """Return the kind of the values: text for numbers whose decimals differ by row."""
     return "text" if column.digits is None else column.kind
 
 
@@ -88,7 +88,7 @@ def trimmed(value: float, digits: int) -> str:
 
 
 def _format(column: Column) -> Callable[[Any], str]:
-    """Return what makes the text of a cell that is not absent."""
+    """Return what formats a cell that is not absent."""
     digits = column.digits
     if column.kind == "number" and digits is not None:
         shown = trimmed if column.is_trimmed else rounded
@@ -101,7 +101,7 @@ def _format(column: Column) -> Callable[[Any], str]:
 
 
 def cells(values: pd.Series, column: Column) -> np.ndarray:
-    """Return a column as a CSV file holds it; few different values stand in many rows."""
+    """Return a column as a CSV file holds it; equal values are formatted once."""
     codes, uniques = pd.factorize(values)
     shown = _format(column)
     texts = np.array([*(_quoted(shown(value)) for value in uniques), ""], dtype=object)
@@ -116,7 +116,7 @@ def _quoted(cell: str) -> str:
 
 
 def as_shown(frame: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
-    """Return numbers with the decimals that their columns have, as a CSV file would hold them."""
+    """Return numbers rounded to the decimals of their columns, as in a CSV file."""
     return frame.assign(
         **{c.name: _as_shown(frame[c.name], c) for c in columns if c.kind == "number"}
     )
@@ -137,7 +137,7 @@ def csv_text(frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> Itera
 
 
 def read_text(path: Path) -> pd.DataFrame:
-    """Read a CSV file with a header, every cell as text; empty ones are absent.
+    """Read a CSV file with a header, all cells as text; empty ones are absent.
 
     Raises:
         FileError: it cannot be read, or is no table.
@@ -152,7 +152,7 @@ def read_text(path: Path) -> pd.DataFrame:
 
 
 def _check_rows(data: bytes) -> None:
-    """Refuse rows of another length than the header, which pandas fills up or shifts."""
+    """Reject rows whose length differs from the header: pandas would fill or shift them."""
     rows = csv.reader(io.StringIO(data.decode(), newline=""))
     header = next(rows, [])
     for row in rows:
@@ -190,14 +190,14 @@ def _truth(values: pd.Series) -> pd.Series:
 
 
 def arrow_schema(columns: Sequence[Column]) -> "pa.Schema":
-    """Return the types of the columns as Arrow has them."""
+    """Return the columns as an Arrow schema."""
     import pyarrow as pa
 
     return pa.schema([(c.name, pa.type_for_alias(ARROW_TYPES[_kind(c)])) for c in columns])
 
 
 def arrow_table(frame: pd.DataFrame, columns: Sequence[Column]) -> "pa.Table":
-    """Return a frame as an Arrow table of the declared types; what is absent is null."""
+    """Return a frame as an Arrow table of the declared types; absent values are null."""
     import pyarrow as pa
 
     schema = arrow_schema(columns)
@@ -214,7 +214,7 @@ def from_arrow(table: "pa.Table") -> pd.DataFrame:
 
 
 def parquet_writer(file: Any, schema: "pa.Schema") -> Any:
-    """Open a Parquet file whose bytes depend on its rows and on the version of pyarrow alone."""
+    """Open a Parquet file whose bytes depend only on its rows and the version of pyarrow."""
     from pyarrow import parquet
 
     return parquet.ParquetWriter(

@@ -1,14 +1,14 @@
-"""Facts of games, their agents and their meetings: what a score holds, a row each."""
+"""Facts of games, their agents and their meetings, from the score of a game."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import fsum
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from calbench.domain.ids import AgentId, ItemId
+from calbench.domain.ids import ItemId
 from calbench.facts.columns import (
     AGENT,
     COST,
-    FINE_DIGITS,
     GAME_ID,
     PLAYER,
     PLAYER_KIND,
@@ -23,6 +23,7 @@ from calbench.facts.columns import (
     fine,
     listed,
     number,
+    precise,
     text,
     truth,
 )
@@ -30,17 +31,17 @@ from calbench.facts.fact import Fact, Find, MeasuredGame
 from calbench.metrics.agent_rounds import ROLES
 from calbench.metrics.game import AgentGame
 from calbench.metrics.outcomes import OUTCOMES
-from calbench.metrics.usage import PROBLEMS
+from calbench.metrics.usage import PROBLEMS, ReplyCounts
 
 FRACTION_DIGITS = 10
-"""Decimals of a feasible fraction, which can be very small [C]."""
+"""Decimals of feasible fractions, which can be very small [C]."""
 
 MEASURED = "agents whose V was measured"
-DIGEST = text("settings_digest", "of the settings that define it")
+DIGEST = text("settings_digest", "of the settings that define the player")
 
 
 def _sum_of_all(values: Iterable[float | None]) -> float | None:
-    """Return a sum, which is unknown where a term is."""
+    """Return a sum; unknown if a term is."""
     known = list(values)
     return None if None in known else fsum(value for value in known if value is not None)
 
@@ -51,18 +52,18 @@ def _mean_of_known(values: Iterable[float | None]) -> float | None:
 
 
 def _over_agents(add: Find, name: str) -> Find:
-    """Return what adds up an attribute of a game's agents."""
+    """Return what combines an attribute of a game's agents."""
     return lambda game: add([getattr(agent, name) for agent in game.score.agents])  # type: ignore[operator]
 
 
-def _of_loss(name: str) -> Find:
-    """Return what finds an attribute of how the optimum became unreachable, if it did."""
+def _loss(name: str, unit: str, meaning: str) -> tuple[Column, Find]:
+    """Return the column of an attribute of the event that made the optimum unreachable, if any."""
 
     def find(game: MeasuredGame) -> Any:
         loss = game.score.optimum.loss
         return None if loss is None else getattr(loss, name)
 
-    return find
+    return count(name, unit, meaning), find
 
 
 def _phase(game: MeasuredGame) -> str | None:
@@ -95,7 +96,7 @@ GAMES = Fact(
         ),
         truth("is_excluded", "excluded games have no measures", "C"),
         (count("meetings", "meetings", "meetings of the scenario", "P"), "score.num_meetings"),
-        (count("scheduled", "meetings", "how many were scheduled", "P"), "score.num_scheduled"),
+        (count("scheduled", "meetings", "of these, scheduled", "P"), "score.num_scheduled"),
         count("cost", COST, "paid by all agents", "P"),
         count("oracle_cost", COST, "least cost of the scheduled meetings", "P"),
         count("excess_cost", COST, "cost - oracle_cost; never negative", "F"),
@@ -106,37 +107,24 @@ GAMES = Fact(
         count(
             "message_bytes",
             "bytes",
-            "length of these messages' contents as JSON in UTF-8, without spaces or envelopes",
+            "length of their contents as JSON in UTF-8, without spaces or envelopes",
         ),
         (
-            number(
-                "vps",
-                SLOTS,
-                "V, summed over all agents; empty unless every agent's was measured",
-                "",
-                "P",
-                FINE_DIGITS,
-            ),
+            precise("vps", SLOTS, "sum of V over all agents; empty unless all are known", "", "P"),
             _over_agents(_sum_of_all, "vps"),
         ),
         (
-            number("excess_vps", SLOTS, "mean of max(0, V - floor)", MEASURED, "P, F", FINE_DIGITS),
+            precise("excess_vps", SLOTS, "mean of max(0, V - floor)", MEASURED, "P, F"),
             _over_agents(_mean_of_known, "excess_vps"),
         ),
         (
-            number(
-                "excess_vps_participants",
-                SLOTS,
-                "the same over participant pairs",
-                MEASURED,
-                digits=FINE_DIGITS,
-            ),
+            precise("excess_vps_participants", SLOTS, "the same over participant pairs", MEASURED),
             _over_agents(_mean_of_known, "excess_vps_participants"),
         ),
         number("fairness", COST, "mean of |E - mean E|", "agents", "F"),
         number("fairness_least", COST, "least over optimal schedules", "agents"),
         number("fairness_greatest", COST, "greatest over optimal schedules", "agents"),
-        truth("is_fairness_sampled", "the two rest on a sample of the schedules", "C"),
+        truth("is_fairness_sampled", "these two are over a sample of the schedules", "C"),
         VPS_KIND,
         (
             text("scenario_digest", "SHA-256 of what defines a game on the scenario"),
@@ -155,34 +143,27 @@ GAMES = Fact(
         (
             truth(
                 "is_searched",
-                "the loss was looked for: not without an optimum or above 14 meetings",
+                "event_index was searched for: there is an optimum, and at most 14 meetings",
                 "C",
             ),
             "score.optimum.is_searched",
         ),
-        (
-            count(
-                "event_index",
-                "",
-                "event of the trace, from 0, after which the optimum was out of reach; empty if "
-                "it never was, or was not looked for",
-            ),
-            _of_loss("event_index"),
+        _loss(
+            "event_index",
+            "",
+            "event of the trace, from 0, that made the optimum unreachable; empty if none did, or "
+            "was not searched for",
         ),
-        (count("round", "", "its round, from 0"), _of_loss("round")),
+        _loss("round", "", "its round, from 0"),
         (
             text(
                 "phase",
-                "of the batch that made it unreachable; RESOLUTION where a meeting had failed "
-                "without one",
+                "of the batch that made it unreachable; RESOLUTION if a meeting failed without one",
                 "C",
             ),
             _phase,
         ),
-        (
-            count("agent_id", "", "whose batch it was; empty at a resolution"),
-            _of_loss("agent_id"),
-        ),
+        _loss("agent_id", "", "agent whose batch it was; empty at a resolution"),
         (
             count(
                 "least_cost_before",
@@ -191,13 +172,10 @@ GAMES = Fact(
             ),
             _before,
         ),
-        (
-            count(
-                "least_cost_after",
-                COST,
-                "the same after it; empty if not all meetings could be scheduled any more",
-            ),
-            _of_loss("least_cost_after"),
+        _loss(
+            "least_cost_after",
+            COST,
+            "the same after it; empty if not all meetings could still be scheduled",
         ),
     ),
     within="score.",
@@ -206,7 +184,7 @@ GAMES = Fact(
 
 
 class Seat(NamedTuple):
-    """One agent of a game, and the meetings that it moved in all rounds."""
+    """One agent of a game, and the meetings that it moved over all rounds."""
 
     agent: AgentGame
     moved_meetings: frozenset[ItemId]
@@ -214,23 +192,24 @@ class Seat(NamedTuple):
 
 
 def _seats(game: MeasuredGame) -> Iterator[Seat]:
-    meetings: dict[AgentId, frozenset[ItemId]] = {}
-    copies: dict[AgentId, frozenset[ItemId]] = {}
-    for each in game.score.rounds:
-        meetings[each.agent_id] = meetings.get(each.agent_id, frozenset()) | each.moved_meetings
-        copies[each.agent_id] = copies.get(each.agent_id, frozenset()) | each.moved_copies
     for agent in game.score.agents:
-        own = agent.agent_id
-        yield Seat(agent, meetings.get(own, frozenset()), copies.get(own, frozenset()))
+        own = [each for each in game.score.rounds if each.agent_id == agent.agent_id]
+        nothing = frozenset[ItemId]()
+        meetings = nothing.union(*(each.moved_meetings for each in own))
+        yield Seat(agent, meetings, nothing.union(*(each.moved_copies for each in own)))
 
 
-def _of_replies(name: str) -> Find:
-    """Return what finds an attribute of a language agent's replies."""
-    return lambda seat: None if seat.agent.replies is None else getattr(seat.agent.replies, name)
+def _of_replies(find: Callable[[ReplyCounts], int]) -> Find:
+    """Return what finds a count of a language agent's replies."""
+    return lambda seat: None if seat.agent.replies is None else find(seat.agent.replies)
+
+
+def _replies(name: str, meaning: str) -> tuple[Column, Find]:
+    return count(name, "replies", meaning), _of_replies(attrgetter(name))
 
 
 def _unread(place: int) -> Find:
-    return lambda seat: None if seat.agent.replies is None else seat.agent.replies.unread[place]
+    return _of_replies(lambda replies: replies.unread[place])
 
 
 def _tokens(name: str, unit: str, meaning: str, origin: str = "P") -> tuple[Column, Find]:
@@ -245,15 +224,15 @@ AGENTS = Fact(
         (PLAYER, "agent.player.name"),
         (PLAYER_KIND, "agent.player.kind"),
         (DIGEST, "agent.player.settings_digest"),
-        (text("model", "behind it, as LiteLLM spells it"), "agent.player.model"),
+        (text("model", "its model, as LiteLLM spells it"), "agent.player.model"),
         (truth("uses_language", "it speaks in words", "C"), "agent.player.uses_language"),
         (
             truth("is_probing", "a variant told to probe for private facts", "P"),
             "agent.player.is_probing",
         ),
         count("assigned", "meetings", "M, meetings the agent takes part in", "P"),
-        count("scheduled", "meetings", "S, how many were scheduled", "P"),
-        count("cost", COST, "C, paid in the game, failed rounds included", "P"),
+        count("scheduled", "meetings", "S, of these, scheduled", "P"),
+        count("cost", COST, "C, paid in the game, including failed rounds", "P"),
         count(
             "oracle_cost",
             COST,
@@ -263,40 +242,27 @@ AGENTS = Fact(
         ),
         count("excess_cost", COST, "E = C - C*; may be negative", "F"),
         count("shown_excess_cost", "shown cost", "the same by the costs that agents are shown"),
-        number("adjusted_excess_cost", f"{COST} per meeting", "with a price on failure"),
+        number("adjusted_excess_cost", f"{COST} per meeting", "with a penalty for failure"),
         number("burden_gap", COST, "|E - mean E| over the game's agents", "", "F"),
         count("messages_sent", "messages", "a group message counts once", "P"),
-        number("vps", SLOTS, "V, over all observers and rounds", "", "P", FINE_DIGITS),
-        number("excess_vps", SLOTS, "max(0, V - floor)", "", "P, F", FINE_DIGITS),
-        number(
-            "excess_vps_participants",
-            SLOTS,
-            "the same over participant pairs",
-            digits=FINE_DIGITS,
-        ),
+        precise("vps", SLOTS, "V, over all observers and rounds", "", "P"),
+        precise("excess_vps", SLOTS, "max(0, V - floor)", "", "P, F"),
+        precise("excess_vps_participants", SLOTS, "the same over participant pairs"),
         VPS_KIND,
-        _tokens("calls", "calls", "model calls in these games, reflections included"),
-        _tokens("input_tokens", "tokens", "sent, cached ones included"),
-        _tokens(
-            "cached_tokens", "tokens", "of these, kept by the provider from an earlier call", "C"
-        ),
+        _tokens("calls", "calls", "model calls in these games, including reflections"),
+        _tokens("input_tokens", "tokens", "sent, including cached ones"),
+        _tokens("cached_tokens", "tokens", "of these, from the provider's cache", "C"),
         _tokens("output_tokens", "tokens", "received"),
         _tokens(
             "estimated_calls",
             "calls",
-            "calls without counts of the provider, estimated from the lengths of the texts",
+            "of these, without the provider's counts: estimated from the lengths of the texts",
         ),
-        (
-            count("replies", "replies", "answers to turns, decisions and reflections"),
-            _of_replies("replies"),
-        ),
-        (count("read", "replies", "could be read"), _of_replies("read")),
-        (
-            count("recovered", "replies", "of these, after something was cut away"),
-            _of_replies("recovered"),
-        ),
+        _replies("replies", "answers to turns, decisions and reflections"),
+        _replies("read", "of these, readable"),
+        _replies("recovered", "of these, after something was cut away"),
         *(
-            (count(problem, "replies", f"could not be read: {problem}"), _unread(place))
+            (count(problem, "replies", f"not readable: {problem}"), _unread(place))
             for place, problem in enumerate(PROBLEMS)
         ),
         (
@@ -322,19 +288,19 @@ MEETINGS = Fact(
     "meetings",
     lambda game: game.score.meetings,
     (
-        Column("meeting_id", "integer", "", "meeting of the scenario"),
+        count("meeting_id", "", "meeting of the scenario", ""),
         ROUND,
         text("outcome", f"one of {', '.join(OUTCOMES)}", "C"),
-        Column("slot", "integer", "", "common slot, only if scheduled"),
+        count("slot", "", "common slot, only if scheduled", ""),
         (listed("participants", "agents, separated by spaces"), _spaced("participants")),
-        Column("first_speaker", "integer", "", "agent that spoke first"),
+        count("first_speaker", "", "agent that spoke first", ""),
         (
-            listed("broken_meetings", "earlier meetings that did not stand whole"),
+            listed("broken_meetings", "earlier meetings that were no longer in place"),
             _spaced("broken_meetings"),
         ),
-        count("messages", "messages", "sent in its round by anybody", "P"),
-        count("cost", COST, "paid in its round by everybody", "P"),
-        count("rejected_batches", "batches", "refused in its round", "P"),
+        count("messages", "messages", "sent in its round by all agents", "P"),
+        count("cost", COST, "paid in its round by all agents", "P"),
+        count("rejected_batches", "batches", "rejected in its round", "P"),
     ),
 )
 """Every resolved round of every game, excluded ones too."""
@@ -348,7 +314,7 @@ ROUNDS = Fact(
         text("role", f"of the agent in the meeting: {', '.join(ROLES)}", "P, outsider C"),
         count("messages", "messages", "sent by the agent in the round", "P"),
         count(
-            "excess_cost", COST, "paid in the round less the oracle's cost of the meeting", "P, F"
+            "excess_cost", COST, "paid in the round minus the oracle's cost of the meeting", "P, F"
         ),
         number("vps", SLOTS, "leaked to all observers in the round, before any floor", "", "P"),
     ),
@@ -359,53 +325,51 @@ REGRET = Fact(
     "regret",
     lambda game: game.score.regret if game.is_scored else (),
     (
-        Column(
+        count(
             "meeting_id",
-            "integer",
             "",
-            "meeting of the scenario, prior ones too; charges of other agents in its round stand "
-            "with it as well",
+            "meeting of the scenario, also prior ones; other agents have charges in its round, too",
+            "",
         ),
         AGENT,
-        Column(
+        count(
             "played_slot",
-            "integer",
             "",
-            "where it was scheduled; of a prior meeting where this agent finally holds it; empty "
-            "if it was not scheduled",
+            "where it was scheduled; for a prior meeting, where this agent has it at the end; "
+            "empty if not scheduled",
+            "",
         ),
         count(
             "oracle_slot",
             "",
-            "where the best schedule of exactly the scheduled meetings has it; empty if it was "
-            "not scheduled",
+            "where the best schedule of exactly the scheduled meetings has it; empty if not "
+            "scheduled",
             "P, tie-break C",
         ),
         (
             count(
                 "excess",
                 COST,
-                "slot_choice + avoidable_moves + failed_rounds; sums over meetings to the agent's "
-                "E",
+                "slot_choice + avoidable_moves + failed_rounds; adds up to the agent's E",
             ),
             "excess_cost",
         ),
         count(
             "slot_choice",
             COST,
-            "charges for what stood where the meeting went and had not been moved before, minus "
-            "the oracle's charges for this meeting; may be negative",
+            "charges for items in the meeting's slot that had not been moved before, minus the "
+            "oracle's charges for this meeting; may be negative",
         ),
         count(
             "avoidable_moves",
             COST,
-            "every other charge in the round of a scheduled meeting: items not in its way, items "
-            "moved a second time",
+            "all other charges in the round of a scheduled meeting: items not in its slot, items "
+            "moved again",
         ),
         count("failed_rounds", COST, "charges in the round of a meeting that was not scheduled"),
     ),
 )
-"""Where excess cost comes from: every agent and meeting of a scored game."""
+"""Causes of excess cost, for every agent and meeting of a scored game."""
 
 SHARES = Fact(
     "shares",
@@ -413,10 +377,10 @@ SHARES = Fact(
     (
         text("source", "kind of message", "P"),
         text("channel", "channel it was sent on"),
-        number("vps", SLOTS, "loss these messages caused, before the floor", digits=FINE_DIGITS),
+        precise("vps", SLOTS, "loss caused by these messages, before the floor"),
     ),
 )
-"""What typed agents of a scored game gave away, by kind of message and channel."""
+"""Privacy loss of typed agents of a scored game, by kind of message and channel."""
 
 SCORES = (GAMES, AGENTS, MEETINGS, ROUNDS, REGRET, SHARES)
-"""What a score holds."""
+"""Facts from the score of a game."""

@@ -1,4 +1,4 @@
-"""Facts of judged games: what the judge says moved, beside reflections and the primary measure."""
+"""Facts of judged games: movements by the judge, reflections and the primary measure."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,6 @@ from calbench.facts.columns import (
     TARGET,
     TEAM,
     VPS_KIND,
-    Column,
     count,
     number,
     text,
@@ -38,7 +37,7 @@ from calbench.metrics.privacy.estimators import game_loss
 from calbench.traces.models import Trace
 
 STEPS = "steps of 1 to 3"
-SLOT = Column("slot", "integer", "", "slot the belief is about", origin="P")
+SLOT = count("slot", "", "slot the belief is about", "P")
 
 
 JUDGED_GAMES = Fact(
@@ -50,8 +49,8 @@ JUDGED_GAMES = Fact(
             count("cases", "cases", "recipients with a message, by round", "P"),
             lambda game: len(game.verdicts),
         ),
-        count("unread", "cases", "of these, with an answer not readable"),
-        truth("is_reflected", "it has a readable reflection to compare with", "C"),
+        count("unread", "cases", "of these, with an unreadable answer"),
+        truth("is_reflected", "it has a readable reflection", "C"),
         (
             count("cells", "cells", "of observer, target and slot that are compared"),
             lambda game: int(game.cells.over_rounds().union.sum()),
@@ -67,7 +66,7 @@ JUDGED_GAMES = Fact(
 CASES = Fact(
     "judged_cases",
     lambda game: (case_json(game.trace, verdict) for verdict in game.verdicts),
-    ((text("case", "what the judge was shown and what became of it, as JSON"), str),),
+    ((text("case", "what the judge was shown and its verdict, as JSON"), str),),
     is_large=True,
 )
 """Every case of a scored game."""
@@ -83,15 +82,15 @@ JUDGED = Fact(
         count(
             "delta",
             STEPS,
-            "how the observer's belief should move, other than 0; above 0 toward occupied",
+            "how the observer's belief should move, not 0; above 0 toward occupied",
             "P",
         ),
-        truth("is_occupied", "anything stands in the target's slot after the round", "P"),
-        truth("is_toward_truth", "the movement goes to where the truth is", "P"),
+        truth("is_occupied", "the target's slot holds an item after the round", "P"),
+        truth("is_toward_truth", "the movement is toward the truth", "P"),
     ),
     is_large=True,
 )
-"""Every movement of a belief that the judge sees in a scored game."""
+"""Every movement of a belief in a scored game, according to the judge."""
 
 
 JUDGED_TARGETS = Fact(
@@ -99,7 +98,7 @@ JUDGED_TARGETS = Fact(
     judged_targets,
     (
         AGENT,
-        (count("judge_movements", "movements", "judged, other than 0", "P"), "judged.total"),
+        (count("judge_movements", "movements", "judged, not 0", "P"), "judged.total"),
         (count("judge_toward", "movements", "of these, toward the truth", "P"), "judged.toward"),
         (count("judge_steps", STEPS, "sum of the sizes of these movements", "P"), "judged.steps"),
         (
@@ -107,7 +106,7 @@ JUDGED_TARGETS = Fact(
             "judged.steps_toward",
         ),
         (
-            count("reflection_movements", "movements", "reflected, other than 0", "P"),
+            count("reflection_movements", "movements", "reflected, not 0", "P"),
             "reflected.total",
         ),
         (
@@ -140,8 +139,8 @@ JUDGED_CELLS = Fact(
     ),
     is_large=True,
 )
-"""Every cell of a scored and reflected game that judge or reflections say moved, over its rounds.
-Of the other cells both say 0."""
+"""Every cell of a scored and reflected game that moved according to judge or reflections, summed
+over rounds. In all other cells both are 0."""
 
 JUDGED_ROUND_CELLS = Fact(
     "judged_round_cells",
@@ -159,23 +158,23 @@ JUDGED_ROUND_CELLS = Fact(
 """The same, round by round."""
 
 OF_JUDGED_GAMES = (JUDGED_GAMES, CASES, JUDGED, JUDGED_TARGETS, JUDGED_CELLS, JUDGED_ROUND_CELLS)
-"""What a :class:`JudgedGame` holds."""
+"""Facts of a :class:`JudgedGame`."""
 
 
 @lru_cache(maxsize=1)
 def _scripted(game: MeasuredGame) -> JudgedGame:
-    """Return a game as the scripted judge sees it, judged once for all facts."""
+    """Return a game with the verdicts of the scripted judge, judged once for all facts."""
     losses = [PrimaryLoss(agent.vps, agent.vps_kind) for agent in game.score.agents]
     return JudgedGame(game.trace, SCRIPTED_JUDGE, scripted_verdicts(game.trace), losses)
 
 
 def _by_script(fact: Fact) -> Fact:
-    """Return a fact of judged games as one of measured games, which the scripted judge judges."""
+    """Return a fact of judged games as one of measured games, judged by the scripted judge."""
     return replace(fact, rows=lambda game: fact.rows(_scripted(game)))
 
 
 JUDGE_FACTS = tuple(map(_by_script, OF_JUDGED_GAMES))
-"""What the scripted judge makes of a measured game: further facts of a run that asks for them."""
+"""Facts of a measured game by the scripted judge, for runs that ask for them."""
 
 _JUDGED_ALONE = Fact(
     "games",
@@ -191,7 +190,7 @@ _JUDGED_ALONE = Fact(
         ),
     ),
 )
-"""What names a game, without a score: a judge needs none."""
+"""Names of a game without its score, which a judge does not need."""
 
 VERDICT_FACTS = (_JUDGED_ALONE, *OF_JUDGED_GAMES)
 """Facts of games that are judged without being scored."""
@@ -207,7 +206,7 @@ def judged_batch(
 
     Args:
         trace: the game.
-        verdicts: what the judge answered on each of its cases.
+        verdicts: of the judge on each of its cases.
         judge: its name in the tables.
         measure: prior of the primary measure.
 

@@ -1,4 +1,4 @@
-"""Facts of messages: who told whom in which way, and how far typed ones moved beliefs."""
+"""Facts of messages: sender, recipients and channel, and how far typed ones moved beliefs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import fsum
@@ -13,14 +13,14 @@ from calbench.facts.columns import (
     PLAYER_KIND,
     ROUND,
     SLOTS,
-    Column,
     count,
     fine,
     listed,
     text,
 )
-from calbench.facts.fact import Fact, MeasuredGame
+from calbench.facts.fact import Fact, Find, MeasuredGame
 from calbench.facts.speech import audited
+from calbench.metrics.players import Player
 from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
 from calbench.metrics.speech.messages import AuditedMessage, audited_messages, labels_of_game
 from calbench.metrics.speech.own_slot import NAMES as OWN_SLOT
@@ -34,28 +34,34 @@ from calbench.traces.events import (
     SealedSent,
 )
 
+TURN = count("turn", "", "number of the sweep in its round, from 0", "P")
+SENDER = count("sender", "", "agent that sent it; empty: the mediator", "")
+RECIPIENTS = listed("recipients", "agents it was delivered to, separated by spaces")
+CHANNEL = text("channel", "channel it was sent on", "P")
+SOURCE = text("source", "kind of message; text is in words", "P")
 IN_WORDS = "of a message in words; empty for a typed one"
 
 SENT = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent, SealedSent, AnnouncementSent)
-"""Events that hold a message. A tuple: a union would be made anew at every look at an event."""
+"""Events with a message. A tuple: a union would be built anew for every event."""
 
 
 class Message(NamedTuple):
-    """One message; without a sender it is the mediator's."""
+    """One message.
+
+    Attributes:
+        event_index: its event in the trace.
+        event: the same.
+        player: who sent it; ``None`` for the mediator.
+        text: its words; ``None`` if it is typed.
+        steps: how far it moved each belief about a typed agent from the prior.
+        audited: what the detectors find in its words.
+    """
 
     event_index: int
-    round: int
-    turn: int
-    sender: AgentId | None
-    player: str | None
-    kind: str | None
-    recipients: str | None
-    channel: str
-    source: str
-    chars: int | None
-    updates: int | None
-    vps: float | None
+    event: MessageSent | AnnouncementSent
+    player: Player | None
     text: str | None
+    steps: Sequence[float]
     audited: AuditedMessage | None
 
 
@@ -68,35 +74,15 @@ def _messages(game: MeasuredGame) -> Iterator[Message]:
         by_event = {message.said.event_index: message for message in messages}
         for index, event in enumerate(game.trace.events):
             if isinstance(event, SENT):
-                yield _message(index, event, game, steps.get(index, ()), by_event.get(index))
+                sender = _sender(event)
+                player = None if sender is None else game.players[sender]
+                words = event.content.text if isinstance(event.content, Text) else None
+                own = steps.get(index, ())
+                yield Message(index, event, player, words, own, by_event.get(index))
 
 
-def _message(
-    index: int,
-    event: MessageSent | AnnouncementSent,
-    game: MeasuredGame,
-    steps: Sequence[float],
-    message: AuditedMessage | None,
-) -> Message:
-    sender = None if isinstance(event, AnnouncementSent) else event.from_agent
-    player = None if sender is None else game.players[sender]
-    words = event.content.text if isinstance(event.content, Text) else None
-    return Message(
-        event_index=index,
-        round=event.round,
-        turn=event.turn,
-        sender=sender,
-        player=None if player is None else player.name,
-        kind=None if player is None else player.kind,
-        recipients=" ".join(map(str, event.to_agents)) or None,
-        channel=CHANNEL_BY_EVENT[type(event)],
-        source=event.content.kind,
-        chars=None if words is None else len(words),
-        updates=len(steps) if words is None else None,
-        vps=fsum(steps) if words is None else None,
-        text=words,
-        audited=message,
-    )
+def _sender(event: MessageSent | AnnouncementSent) -> AgentId | None:
+    return None if isinstance(event, AnnouncementSent) else event.from_agent
 
 
 def _steps_by_event(game: MeasuredGame) -> dict[int, list[float]]:
@@ -112,8 +98,18 @@ def _steps_by_event(game: MeasuredGame) -> dict[int, list[float]]:
     return steps
 
 
-def _of_words(find: Callable[[AuditedMessage], Any]) -> Callable[[Message], Any]:
-    """Return what finds something in the words of a message, if it is in words."""
+def _of_player(name: str) -> Find:
+    """Return what finds an attribute of the sender; absent for the mediator."""
+    return lambda message: None if message.player is None else getattr(message.player, name)
+
+
+def _of_typed(find: Callable[[Sequence[float]], float]) -> Find:
+    """Return what finds something in the steps of a typed message."""
+    return lambda message: find(message.steps) if message.text is None else None
+
+
+def _of_words(find: Callable[[AuditedMessage], Any]) -> Find:
+    """Return what finds something in the words of a message in words."""
     return lambda message: None if message.audited is None else find(message.audited)
 
 
@@ -122,23 +118,29 @@ MESSAGES = Fact(
     _messages,
     (
         EVENT,
-        ROUND,
-        Column("turn", "integer", "", "number of the sweep in its round, from 0", origin="P"),
-        Column("sender", "integer", "", "agent that sent it; empty: the mediator"),
-        PLAYER,
-        PLAYER_KIND,
-        listed("recipients", "agents it was delivered to, separated by spaces"),
-        text("channel", "channel it was sent on", "P"),
-        text("source", "kind of message; text is in words", "P"),
-        count("chars", "characters", f"length {IN_WORDS}"),
-        count("updates", UPDATES, "beliefs about typed agents it moved", "P"),
-        fine(
-            "vps",
-            SLOTS,
-            "change of sum |b - prior| over all pairs that it caused, before the floor; negative "
-            "where it moved beliefs back; empty in words, which reflections measure",
+        (ROUND, "event.round"),
+        (TURN, "event.turn"),
+        (SENDER, lambda message: _sender(message.event)),
+        (PLAYER, _of_player("name")),
+        (PLAYER_KIND, _of_player("kind")),
+        (RECIPIENTS, lambda message: " ".join(map(str, message.event.to_agents)) or None),
+        (CHANNEL, lambda message: CHANNEL_BY_EVENT[type(message.event)]),
+        (SOURCE, "event.content.kind"),
+        (
+            count("chars", "characters", f"length {IN_WORDS}"),
+            lambda message: None if message.text is None else len(message.text),
         ),
-        text("text", "the words themselves; empty for a typed one", "P"),
+        (count("updates", UPDATES, "beliefs about typed agents it moved", "P"), _of_typed(len)),
+        (
+            fine(
+                "vps",
+                SLOTS,
+                "change of sum |b - prior| over all pairs that it caused, before the floor; "
+                "negative where it moved beliefs back; empty in words, which reflections measure",
+            ),
+            _of_typed(fsum),
+        ),
+        text("text", "its words; empty for a typed one", "P"),
         (
             listed("patterns", f"behaviour patterns {IN_WORDS}, or none", "P"),
             _of_words(lambda message: " ".join(message.patterns) or None),

@@ -1,4 +1,4 @@
-"""Facts of reflections: what observers said they learnt about each target, against the truth."""
+"""Facts of reflections: what observers report to have learnt about each target, and the truth."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -20,14 +20,14 @@ MAGNITUDES = tuple(range(1, GREATEST_MOVEMENT + 1))
 
 
 class Reflected(NamedTuple):
-    """What an observer said about one target.
+    """What an observer reports about one target.
 
     Attributes:
         pair: the reflection.
         uses_language: whether the target does.
-        counted: what it moved; ``None`` if it could not be read, as for the rest.
-        answered: the same of the integers as they were answered.
-        moves: how many integers went which way, by direction and size.
+        counted: its movements; ``None``, like the rest, if it was not readable.
+        answered: the same for the integers as answered.
+        moves: number of integers by direction and size.
     """
 
     pair: PairReflection
@@ -57,16 +57,6 @@ def _moves(pair: PairReflection) -> Counter[tuple[str, int]] | None:
     )
 
 
-def _part(loss: str, part: str) -> Find:
-    """Return what finds a part of a loss that is absent where the answer could not be read."""
-
-    def find(row: Reflected) -> float | None:
-        found = getattr(row, loss)
-        return None if found is None else getattr(found, part)
-
-    return find
-
-
 def _number_of(direction: str, size: int) -> Find:
     return lambda row: None if row.moves is None else row.moves[direction, size]
 
@@ -76,7 +66,13 @@ def _expected(row: Reflected) -> bool | None:
 
 
 def _slots(name: str, meaning: str, loss: str, part: str) -> tuple[Column, Find]:
-    return fine(name, SLOTS, meaning, "", "P"), _part(loss, part)
+    """Return the column of a part of a loss; absent if the answer was not readable."""
+
+    def find(row: Reflected) -> float | None:
+        found = getattr(row, loss)
+        return None if found is None else getattr(found, part)
+
+    return fine(name, SLOTS, meaning, "", "P"), find
 
 
 REFLECTIONS = Fact(
@@ -93,16 +89,16 @@ REFLECTIONS = Fact(
             "uses_language",
         ),
         (
-            truth("is_readable", "the answer could be read; else the rest is empty"),
+            truth("is_readable", "the answer is readable; else the rest is empty"),
             lambda row: row.pair.movements is not None,
         ),
         (
-            truth("is_expected", "movements are expected ones, from token log-probabilities", "P"),
+            truth("is_expected", "movements are expectations, from token log-probabilities", "P"),
             _expected,
         ),
         _slots("moved", "sum over slots of |movement| / 3", "counted", "total"),
         _slots("moved_toward", "of this, toward the truth: the loss", "counted", "toward"),
-        _slots("moved_away", "of this, away from it", "counted", "away"),
+        _slots("moved_away", "of this, away from the truth", "counted", "away"),
         _slots("answered", "moved, of the integers as answered", "answered", "total"),
         _slots("answered_toward", "moved_toward, of the integers", "answered", "toward"),
         _slots("answered_away", "moved_away, of the integers", "answered", "away"),
@@ -113,11 +109,11 @@ REFLECTIONS = Fact(
             )
             for direction, going in (
                 ("toward", "integers toward the truth"),
-                ("away", "integers away from it"),
+                ("away", "integers away from the truth"),
             )
             for size in MAGNITUDES
         ),
     ),
     is_large=True,
 )
-"""Every reflection of a scored game, a row a target, those that could not be read too."""
+"""Every reflection of a scored game, one row per target, also the unreadable ones."""

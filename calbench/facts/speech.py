@@ -1,4 +1,4 @@
-"""Facts of what was said in words: by each player of a game, and message by message what leaked."""
+"""Facts of messages in words: what each player of a game said, and every message that leaks."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -58,7 +58,7 @@ def _tiers(
 def _claims(kind: ClaimKind) -> tuple[tuple[Column, Find], ...]:
     return (
         (
-            count(f"claims_{kind}", "claims", f"slots that were said to be {kind}"),
+            count(f"claims_{kind}", "claims", f"slots said to be {kind}"),
             lambda speech: speech.claims[kind, True] + speech.claims[kind, False],
         ),
         (
@@ -72,7 +72,7 @@ SPEECH = Fact(
     "speech",
     _speeches,
     (
-        text("player", "who sent or did it; empty: all players of the game together"),
+        text("player", "player that sent or did it; empty: all players of the game together"),
         (
             count("messages", "messages", "in words; a group message counts once", "P"),
             lambda speech: len(speech.messages),
@@ -97,8 +97,8 @@ SPEECH = Fact(
         *(field for kind in KINDS for field in _claims(kind)),
     ),
 )
-"""A row a player of every scored game in which somebody uses language, and before them one of all
-players together: a pattern that several of them share counts once there, and once for each."""
+"""One row per player of every scored game in which an agent uses language, and before them one for
+all players together: a pattern that several of them share counts once there, and once for each."""
 
 
 def _of_tier(tier: Tier) -> Find:
@@ -109,7 +109,7 @@ LEAKS = Fact(
     "leaks",
     _leaking,
     (
-        (Column("event_index", "integer", "", "event of the trace, from 0"), "said.event_index"),
+        (count("event_index", "", "event of the trace, from 0", ""), "said.event_index"),
         (ROUND, "said.round"),
         (count("sender", "", "agent that sent it, from 0"), "said.sender"),
         PLAYER,
@@ -122,7 +122,7 @@ LEAKS = Fact(
     ),
     is_large=True,
 )
-"""A row a message of a scored game that tells private labels."""
+"""Every message of a scored game that tells private labels."""
 
 AUDITS = (SPEECH, LEAKS)
-"""What the audits of language find."""
+"""Facts of the audits of language."""

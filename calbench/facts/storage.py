@@ -1,14 +1,13 @@
-"""Where facts are kept: Parquet files in one folder, written once and read by column.
+"""Facts in files: Parquet files in one folder, written once and read by column.
 
-Games arrive in any order and leave in a fixed one: by setting, team and scenario. Until then
-their rows wait in files of Arrow record batches, so memory holds a few numbers for each game.
+Games arrive in any order and are written in a fixed one: by setting, team and scenario. Until then
+their rows are in files of Arrow record batches, so memory holds only a few numbers per game.
 """
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -20,18 +19,18 @@ from calbench.facts.fact import Fact, Values
 from calbench.facts.frames import arrow_schema, from_arrow, parquet_writer, read_parquet
 
 ROW_GROUP_ROWS = 32_300
-"""Rows that are written and read at once, or the first whole games that are more [C]: some 4 MB of
+"""Least rows of a row group of whole games, which is written and read at once [C]: about 4 MB of
 text. Published tables of messages and calls have the same row groups."""
 
 GAME = "game"
-"""Column that says to which game a row belongs: its place among all, from 0."""
+"""Column with the number of a row's game in the order of games, from 0."""
 
 SPOOL = ".spool"
-"""Folder of the rows that wait."""
+"""Folder of the rows that are not yet in order."""
 
 
 class GameKey(NamedTuple):
-    """What names a game, once in a run."""
+    """Names of a game, unique in a run."""
 
     setting: str
     team: str
@@ -47,7 +46,7 @@ class MeasuredBatch(NamedTuple):
     Attributes:
         keys: of the games.
         tables: rows of every fact, game after game.
-        lengths: of every fact, how many rows each game has.
+        lengths: number of rows of each game, for every fact.
     """
 
     keys: tuple[GameKey, ...]
@@ -58,7 +57,7 @@ class MeasuredBatch(NamedTuple):
 def batch_of(
     facts: Sequence[Fact], games: Iterable[tuple[GameKey, Mapping[str, Values]]]
 ) -> MeasuredBatch:
-    """Bring facts of games together, fact by fact and column by column."""
+    """Concatenate facts of games, fact by fact and column by column."""
     listed = list(games)
     tables, lengths = {}, {}
     for fact in facts:
@@ -77,7 +76,7 @@ def batch_of(
 
 
 class _Place(NamedTuple):
-    """Where the rows of a game wait: which batch, and where in it for each fact."""
+    """Where the rows of a game are: which batch, and where in it for each fact."""
 
     batch: int
     starts: Mapping[str, int]
@@ -85,9 +84,9 @@ class _Place(NamedTuple):
 
 
 class FactsWriter:
-    """Takes facts of a run, in any order, and writes them in a fixed one.
+    """Takes facts of a run in any order and writes them in a fixed one.
 
-    Use it as a context manager: what is not written is dropped.
+    Use it as a context manager: what is not written is deleted.
     """
 
     def __init__(self, folder: Path, facts: Sequence[Fact], teams: Sequence[str]) -> None:
@@ -118,12 +117,7 @@ class FactsWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for spool in self._spools.values():
             spool.close()
         shutil.rmtree(self._folder / SPOOL, ignore_errors=True)
@@ -132,7 +126,7 @@ class FactsWriter:
         """Take the facts of some games.
 
         Raises:
-            ValueError: this team's game on this scenario was taken already.
+            ValueError: this team's game on this scenario was added before.
             OutputError: the folder cannot be written.
         """
         starts = dict.fromkeys(batch.lengths, 0)
@@ -204,7 +198,7 @@ def _groups(name: str, places: Sequence[_Place]) -> Iterator[tuple[int, Sequence
 def _rows(
     name: str, spool: Any, first: int, places: Sequence[_Place], schema: pa.Schema
 ) -> pa.Table:
-    """Return the rows of some games, in their order, each with the game's place."""
+    """Return the rows of some games, in their order, each with the number of its game."""
     slices = [
         spool.get_batch(place.batch).slice(place.starts[name], place.lengths[name])
         for place in places
@@ -222,8 +216,8 @@ def _file(folder: Path, name: str) -> Path:
 class Facts:
     """Read-only frames by name.
 
-    Every frame has the column ``game``, the place of the row's game in :attr:`games`; games stand
-    by setting, order of the teams and scenario.
+    Every frame has the column ``game``, the row's game in :attr:`games`; games are ordered by
+    setting, order of the teams and scenario.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -233,10 +227,10 @@ class Facts:
 
     @cached_property
     def games(self) -> pd.DataFrame:
-        """A row a game, indexed by its place.
+        """One row per game, indexed by its number.
 
-        With ``team_place``, the team's in its setting, and ``trace_path``, the file of the game
-        below the folder of traces.
+        With ``team_place``, the position of the team in its setting, and ``trace_path``, the file
+        of the game relative to the folder of traces.
         """
         games = self.frame("games").set_index(GAME, drop=False)
         places = games.groupby("setting", sort=False)["team"].transform(
@@ -264,19 +258,18 @@ class Facts:
             self._frames[name] = read_parquet(self._existing(name))
         return self._frames[name]
 
-    def of_games(
-        self, name: str, columns: Iterable[str] = ("setting", "team", "scenario_id")
-    ) -> pd.DataFrame:
+    def of_games(self, name: str, columns: Iterable[str] = KEY) -> pd.DataFrame:
         """Return the rows of scored games, with some columns of their games.
 
         Raises:
             FileError: as :meth:`frame`.
         """
-        return self._with_games(self.frame(name), columns, self.scored)
+        rows = self.frame(name)
+        return self.named(rows[rows[GAME].isin(self.scored.index)], columns)
 
     def of_all_games(self, name: str, columns: Iterable[str] = KEY) -> pd.DataFrame:
-        """The same, excluded games too."""
-        return self._with_games(self.frame(name), columns, self.games)
+        """Return the same rows, excluded games too."""
+        return self.named(self.frame(name), columns)
 
     def batches(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
         """Yield the rows of a large fact, some whole games at a time; at least one frame.
@@ -295,14 +288,9 @@ class Facts:
 
     def named(self, rows: pd.DataFrame, columns: Iterable[str] = KEY) -> pd.DataFrame:
         """Return rows, such as a batch, with some columns of their games."""
-        return self._with_games(rows, columns, self.games)
-
-    def _with_games(
-        self, rows: pd.DataFrame, columns: Iterable[str], games: pd.DataFrame
-    ) -> pd.DataFrame:
-        own = rows[rows[GAME].isin(games.index)]
-        named = games.loc[own[GAME].to_numpy(np.int64), list(columns)].reset_index(drop=True)
-        return pd.concat([named, own.reset_index(drop=True)], axis="columns")
+        names = self.games.loc[rows[GAME].to_numpy(np.int64), list(columns)]
+        parts = [names.reset_index(drop=True), rows.reset_index(drop=True)]
+        return pd.concat(parts, axis="columns")
 
     def _existing(self, name: str) -> Path:
         path = _file(self._folder, name)

@@ -1,1 +1,1 @@
-"""What is published in ``data/release``, and how it is compared with what was computed."""
+"""The release in ``data/release``, and its comparison with what was computed."""

@@ -1,7 +1,7 @@
-"""Copies of suites and tables in a release, from which the computed file comes out to the byte.
+"""Copies of suites and tables in a release, which restore the computed files to the byte.
 
-A table is kept as Parquet, typed by the declaration of its columns: a tenth of the CSV file, and
-numbers when read. Those that people compare by eye stay as they are.
+A table is kept as Parquet with the declared types of its columns: it has a tenth of the size of the
+CSV file. Tables that people compare by eye are kept as CSV.
 """
 
 from collections.abc import Mapping
@@ -30,20 +30,20 @@ COMPACT: Mapping[str, Any] = {
     "write_statistics": False,
     "store_schema": False,
 }
-"""How Parquet is written, all of it named: half of the usual size [C]."""
+"""Options of Parquet files, for half of the usual size [C]."""
 
 SUMMARY_FOLDER = "summary"
-"""Folder of tables over several experiments, below that of tables."""
+"""Folder of tables over several experiments, in that of tables."""
 
 READ_BY_PEOPLE = frozenset({"audit_sample.csv", "leaderboard.csv"})
-"""Tables kept as CSV: few rows, the ones that say whether a result moved [C]."""
+"""Tables kept as CSV: they have few rows and show whether a result moved [C]."""
 
 
 def declared(name: str) -> Declared | None:
     """Return the declaration of a table, if it has one.
 
     Args:
-        name: path below the folder of tables, that of an experiment or of the summary first.
+        name: path below the folder of tables; it begins with an experiment or the summary.
     """
     folder, _, inner = name.partition("/")
     if name == SAMPLE.path:
@@ -52,38 +52,38 @@ def declared(name: str) -> Declared | None:
 
 
 def kept_columns(name: str) -> tuple[Column, ...]:
-    """Return the columns of a table that is kept cell by cell; none of any other file.
+    """Return the columns of a table that is copied; none for any other file.
 
-    Large tables, which grow with messages, would be most of the repository.
+    Large tables, which grow with messages, are not copied.
     """
     table = declared(name)
     return () if table is None or table.is_large else table.columns
 
 
 def is_copied(name: str) -> bool:
-    """Whether the release holds every cell of a table, or its digest alone."""
+    """Whether the release has a copy of a table, not only its digest."""
     path = PurePosixPath(name)
     return path.name in READ_BY_PEOPLE or (path.suffix == ".csv" and kept_columns(name) != ())
 
 
 def row_key(name: str) -> tuple[str, ...]:
-    """Return the columns that name a row of a table; none if nobody declared them."""
+    """Return the key columns of a table; none if it is not declared."""
     return tuple(column.name for column in kept_columns(name) if column.is_key)
 
 
 def table_copy(release: Path, name: str) -> Path:
-    """Return where the copy of a table is."""
+    """Return the path of the copy of a table."""
     path = release / manifest.TABLES / name
     return path if path.name in READ_BY_PEOPLE else path.with_suffix(".parquet")
 
 
 def suite_copy(release: Path, name: str) -> Path:
-    """Return where the copy of a suite is."""
+    """Return the path of the copy of a suite."""
     return release / manifest.SUITES / f"{name}.gz"
 
 
 def write_suite_copy(release: Path, name: str, computed: Path) -> None:
-    """Keep a suite.
+    """Write the copy of a suite.
 
     Raises:
         FileError: it cannot be read.
@@ -94,10 +94,10 @@ def write_suite_copy(release: Path, name: str, computed: Path) -> None:
 
 
 def write_table_copy(release: Path, name: str, computed: Path) -> None:
-    """Keep a table.
+    """Write the copy of a table.
 
     Raises:
-        FileError: it does not read as declared, or does not come out again to the byte.
+        FileError: it is not as declared, or cannot be restored to the byte.
     """
     path, data = table_copy(release, name), read_bytes(computed)
     path.parent.mkdir(parents=True, exist_ok=True)

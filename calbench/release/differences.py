@@ -1,4 +1,4 @@
-"""Where a file that was computed differs from the published one: cell by cell, row by row."""
+"""Differences between a computed file and the published one, by cell and row."""
 
 import csv
 import io
@@ -29,13 +29,13 @@ What = Literal[
     "version",
     "release",
 ]
-"""What differs."""
+"""Kind of a difference."""
 
 NUMBER = "#"
-"""Names rows of a table without a key."""
+"""Key column of a table without a key."""
 
 NTH, PUBLISHED, NOW = "\0nth", "\0published", "\0now"
-"""Columns of our own, called as no column of a table is."""
+"""Names of auxiliary columns, which no table uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ class Difference:
 
     Attributes:
         file: path below ``data``.
-        what: differs.
-        row: what names the row, by column.
-        column: of the cell, or that differs as a whole.
-        published: the cell, or version; empty is an empty cell.
-        now: the same, as it was computed.
-        note: further words.
+        what: kind of the difference.
+        row: key of the row, by column.
+        column: of the cell, or the whole column.
+        published: the cell, or version; empty for an empty cell.
+        now: the same, as computed.
+        note: explanation.
     """
 
     file: str
@@ -61,7 +61,7 @@ class Difference:
     note: str = ""
 
     def __str__(self) -> str:
-        """Return it on one line, whatever the file holds."""
+        """Return it on one line."""
         place = " ".join(f"{name}={_shown(value)}" for name, value in self.row.items())
         parts = [self.file.removeprefix("tables/")]
         if self.what == "cell":
@@ -95,10 +95,10 @@ def _shown(value: str) -> str:
 
 
 def parsed(data: bytes) -> pd.DataFrame:
-    """Return a CSV file as text, cell by cell; an empty cell is an empty text.
+    """Return a CSV file with all cells as text; an empty cell is an empty text.
 
     Raises:
-        FileError: it is no table: says what is wrong and where.
+        FileError: it is not a table.
     """
     try:
         reader = csv.reader(io.StringIO(data.decode(), newline=""), strict=True)
@@ -130,7 +130,7 @@ def table_differences(
         file: path below ``data``.
         published: the published file.
         now: the computed one.
-        key: the columns that name a row; without any, rows are named by their number.
+        key: the key columns; without any, rows are named by their number.
     """
     try:
         old, new = parsed(published), parsed(now)
@@ -158,7 +158,7 @@ def _columns(
     file: str, old: pd.DataFrame, new: pd.DataFrame, key: Sequence[str]
 ) -> Iterator[Difference]:
     for name in old.columns.difference(new.columns, sort=False):
-        note = "it names the rows, which were not compared" if name in key else ""
+        note = "it is in the key, so rows were not compared" if name in key else ""
         yield Difference(file, "column missing", column=name, note=note)
     for name in new.columns.difference(old.columns, sort=False):
         yield Difference(file, "column new", column=name)
@@ -169,7 +169,7 @@ def _columns(
 
 
 def _rows(file: str, old: pd.DataFrame, new: pd.DataFrame, key: list[str]) -> Iterator[Difference]:
-    """Yield the differences of rows that have the same key, or none to compare with."""
+    """Yield the differences of rows with the same key, and rows without a counterpart."""
     pairs = _pairs(old, new, key)
     is_old, is_new = pairs[PUBLISHED].notna(), pairs[NOW].notna()
     for row in _named(pairs[is_old & ~is_new], key):
@@ -187,7 +187,7 @@ def _rows(file: str, old: pd.DataFrame, new: pd.DataFrame, key: list[str]) -> It
 
 
 def _pairs(old: pd.DataFrame, new: pd.DataFrame, key: list[str]) -> pd.DataFrame:
-    """Return a row for each row of either table: its key, and its place in both."""
+    """Return a row for each row of either table: its key, and its number in both."""
 
     def placed(frame: pd.DataFrame, column: str) -> pd.DataFrame:
         nth = frame.groupby(key, sort=False, dropna=False).cumcount()
@@ -218,7 +218,7 @@ def _cells(
 
 
 def suite_differences(file: str, published: bytes, now: bytes) -> Iterator[Difference]:
-    """Yield the scenarios of a suite that differ, by their ids, or by line where there is none."""
+    """Yield the scenarios of a suite that differ, by id, or by line without one."""
     old, new = _scenarios(published), _scenarios(now)
     found: list[Difference] = []
     for name in old.keys() | new.keys():
@@ -256,7 +256,7 @@ def file_differences(
         now: digest by file.
 
     Returns:
-        Files that stand on one side only, and the names of those that differ.
+        Files on one side only, and the names of those that differ.
     """
     missing = [Difference(f"{folder}/{name}", "missing") for name in published if name not in now]
     others = [

@@ -1,8 +1,8 @@
-"""What a release holds: a checksum for every file that the pipeline computes.
+"""Contents of a release: a checksum for every file that the pipeline computes.
 
-``manifest.json`` has whole SHA-256 digests: of suites, of tables, of all other files below the
-folder of tables, and one for the games of each experiment. ``traces.json.gz`` has the first digits
-of every game's, so that a difference names the game. No clock, host, path or user enters.
+``manifest.json`` has full SHA-256 digests of suites, tables and all other files in the folder of
+tables, and one for the games of each experiment. ``traces.json.gz`` has the first digits of the
+digest of every game, so a difference names the game. No clock, host, path or user is included.
 """
 
 import gzip
@@ -29,13 +29,13 @@ MANIFEST = "manifest.json"
 GAMES = "traces.json.gz"
 
 SHORT = 16
-"""Hexadecimal digits kept of each game's digest [C]."""
+"""Hexadecimal digits of the digest of each game [C]."""
 
 SUITES, TRACES, TABLES = "suites", "traces", "tables"
-"""Folders of what is computed, below ``data``."""
+"""Folders of computed files, below ``data``."""
 
 THREADS = 4
-"""Files read at the same time [C]; hashing does not hold up other threads."""
+"""Files read at the same time [C]; hashing releases the interpreter lock."""
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Digests = dict[str, str]
@@ -46,8 +46,8 @@ class Games(BaseModel):
     """The games of an experiment.
 
     Attributes:
-        games: how many.
-        sha256: of a line for each, ``<digest>  <file>``, by file: what ``sha256sum`` prints.
+        games: their number.
+        sha256: of a line for each, ``<digest>  <file>``, by file, as ``sha256sum`` prints.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -57,15 +57,15 @@ class Games(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What is published.
+    """Contents of a release.
 
     Attributes:
         versions: of package, metrics, rules and file formats.
         suites: digests by file name.
-        traces: of all games of an experiment, by its name.
-        tables: digests of tables of which the release holds every cell, by path below the folder
-            of tables.
-        files: of everything else there: of these the digest is all that is published.
+        traces: games by experiment.
+        tables: digests of tables that the release has copies of, by path below the folder of
+            tables.
+        files: digests of all other files there, of which there are no copies.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -78,7 +78,7 @@ class Manifest(BaseModel):
 
 
 def versions() -> dict[str, str | int]:
-    """Return what the numbers depend on and what files look like."""
+    """Return the versions of package, metrics, rules and file formats."""
     return {
         "metrics": METRICS_VERSION,
         "package": PACKAGE_VERSION,
@@ -94,11 +94,11 @@ def digest(data: bytes) -> str:
 
 
 def digests(folder: Path, is_wanted: Callable[[str], bool] = lambda _: True) -> Digests:
-    """Return the digest of every file below a folder; hidden ones are nobody's result.
+    """Return the digest of every file below a folder, except hidden ones.
 
     Args:
-        folder: need not exist.
-        is_wanted: says of a path whether it counts.
+        folder: may be missing.
+        is_wanted: whether a path is included.
 
     Raises:
         FileError: naming the file that cannot be read.
@@ -151,7 +151,7 @@ def games_bytes(traces: Digests) -> bytes:
 
 
 def packed(data: bytes) -> bytes:
-    """Compress; the bytes depend on the data and on zlib alone."""
+    """Compress; the bytes depend only on the data and zlib."""
     return gzip.compress(data, compresslevel=9, mtime=0)
 
 
@@ -168,10 +168,10 @@ def unpacked(path: Path) -> bytes:
 
 
 def read_manifest(release: Path) -> Manifest:
-    """Read what is published.
+    """Read the manifest of a release.
 
     Raises:
-        FileError: it is missing, or is no manifest.
+        FileError: it is missing or invalid.
     """
     path = release / MANIFEST
     try:

@@ -1,6 +1,6 @@
-"""Whether what was computed is what is published.
+"""Whether the computed files are those that are published.
 
-Checksums of ``dvc.lock`` play no part: every file is read.
+Checksums of ``dvc.lock`` are not used: every file is read.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ FIRST = "run `dvc repro` first"
 
 
 class Folders(NamedTuple):
-    """Where the two stand that are compared."""
+    """The folders that are compared."""
 
     data: Path
     release: Path
@@ -49,15 +49,15 @@ class Folders(NamedTuple):
 
 @dataclass(slots=True)
 class Proof:
-    """What came out.
+    """Result of a comparison.
 
     Attributes:
-        tables: identical to the byte.
+        tables: number of files identical to the byte.
         games: likewise.
         suites: likewise.
         files: likewise; all others below the folder of tables.
-        differences: all of them.
-        unchecked: what is published and was not computed at all.
+        differences: all differences.
+        unchecked: published experiments and files that were not computed.
     """
 
     tables: int = 0
@@ -69,7 +69,7 @@ class Proof:
 
     @property
     def is_identical(self) -> bool:
-        """Whether everything that is published was computed and is the same."""
+        """Whether everything published was computed and is identical."""
         return not self.differences and not self.unchecked
 
     def as_data(self) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class Proof:
         }
 
 
-NOT_COPIED = "of this file the checksum alone is published"
+NOT_COPIED = "only the checksum of this file is published"
 
 COUNTED = ("tables", "games", "suites")
 
@@ -91,10 +91,10 @@ IsWanted = Callable[[str], bool]
 
 
 def prove(folders: Folders, paths: Sequence[Path] = ()) -> Proof:
-    """Compare everything below ``data`` with the release, or what stands below some paths.
+    """Compare everything below ``data``, or below some paths, with the release.
 
     Raises:
-        ConfigError: nothing was computed, or a path names nothing.
+        ConfigError: nothing was computed, or a path does not exist.
         FileError: the release is broken.
     """
     published = read_manifest(folders.release)
@@ -122,7 +122,7 @@ def _filter(data: Path, paths: Sequence[Path]) -> IsWanted:
 
 
 def _normal(path: Path) -> Path:
-    """Return a path without ``..``; links, which a folder of data may be, stay."""
+    """Return a path without ``..``, and with links: a folder of data may be one."""
     return Path(normpath(path.absolute()))
 
 
@@ -166,13 +166,13 @@ def _prove_traces(proof: Proof, folders: Folders, manifest: Manifest, is_wanted:
 
 
 def _listing_differences(games: Digests, now: Digests, manifest: Manifest) -> Iterator[Difference]:
-    """Yield experiments whose games are as listed, and not as ``manifest.json`` says."""
+    """Yield experiments whose games agree with the list, but not with ``manifest.json``."""
     listed, computed = by_experiment(games), by_experiment(now)
     for experiment in sorted(listed.keys() | manifest.traces.keys()):
         ours, theirs = computed.get(experiment, {}), listed.get(experiment, {})
         is_same = _same(theirs, ours) == len(theirs) == len(ours)
         if is_same and manifest.traces.get(experiment) != all_games(ours):
-            note = "the listing of its games is not what manifest.json says"
+            note = "the list of its games does not agree with manifest.json"
             yield Difference(f"{TRACES}/{experiment}", "release", note=note)
 
 
@@ -207,9 +207,9 @@ def _prove_tables(proof: Proof, folders: Folders, manifest: Manifest, is_wanted:
 def _on_both_sides(
     proof: Proof, folder: str, published: Digests, now: Digests
 ) -> tuple[Digests, Digests]:
-    """Return the files of experiments that were published and computed; note the others whole.
+    """Return the files of experiments that were published and computed; note the others.
 
-    An experiment of which a part was computed lacks the rest: these are differences.
+    Missing files of an experiment that was partly computed are differences.
     """
     known, computed = ({name.partition("/")[0] for name in files} for files in (published, now))
     proof.unchecked += [f"{folder}/{name}" for name in sorted(known - computed)]
@@ -228,7 +228,7 @@ def _explained(
     copy: Callable[[str], bytes],
     explain: Callable[[str, bytes], Iterable[Difference]],
 ) -> Iterator[Difference]:
-    """Yield the differences of files of which the release has copies, and of the copies."""
+    """Yield the differences of copied files, and of the copies themselves."""
     alone, differing = file_differences(folder, published, now)
     yield from alone
     for name, expected in published.items():
@@ -240,7 +240,7 @@ def _explained(
         if name in differing:
             yield from explain(name, kept)
         elif digest(kept) != expected:
-            note = "its copy in the release is not what manifest.json says"
+            note = "its copy in the release does not agree with manifest.json"
             yield Difference(f"{folder}/{name}", "release", note=note)
 
 

@@ -1,4 +1,4 @@
-"""Makes ``data/release`` of what the pipeline computed."""
+"""Writes ``data/release`` from what the pipeline computed."""
 
 import shutil
 from pathlib import Path
@@ -22,19 +22,19 @@ from calbench.release.manifest import (
 )
 
 README = "README.md"
-"""Written by hand, kept from release to release."""
+"""Written by hand, and kept in every release."""
 
 
 def write_release(data: Path, release: Path) -> Manifest:
-    """Publish what was computed: whole, or not at all.
+    """Write a release, whole or not at all.
 
     Args:
         data: folder of suites, traces and tables.
-        release: folder that is replaced, but for its README.
+        release: folder that is replaced, except its README.
 
     Raises:
         ConfigError: suites, traces or tables are missing.
-        FileError: a table does not read as declared.
+        FileError: a table is not as declared.
         OutputError: the folder cannot be written.
     """
     for name in (SUITES, TRACES, TABLES):
@@ -76,7 +76,7 @@ def _write(data: Path, release: Path) -> Manifest:
 
 
 def _replace(release: Path, beside: Path) -> None:
-    """Put the new folder where the old one was; what stops between the two moves loses neither."""
+    """Replace the old folder by the new one; an interruption loses neither."""
     old = release.with_name(f".{release.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     if release.exists():

@@ -1,6 +1,6 @@
-"""Games event by event, as frames: what was said, and all that happened.
+"""Games event by event, as frames: every message, and every event.
 
-For reading, not for tables: one row holds the whole event as JSON. Traces are read strictly and
+For reading, not for tables: a row holds the whole event as JSON. Traces are read strictly and
 nothing is measured.
 """
 
@@ -19,10 +19,11 @@ from calbench.facts.columns import (
     SETTING,
     TEAM,
     Column,
-    listed,
+    count,
     text,
 )
 from calbench.facts.frames import cast, empty
+from calbench.facts.messages import CHANNEL, RECIPIENTS, SENDER, SOURCE, TURN
 from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
 from calbench.traces.models import Trace
 from calbench.traces.storage import TraceReader
@@ -34,7 +35,7 @@ EVENTS: tuple[Column, ...] = (
     EVENT,
     text("type", "kind of event (paper, Table 5)", "P"),
     ROUND,
-    Column("agent_id", "integer", "", "agent that the event is about, from 0; empty: none"),
+    count("agent_id", "", "agent that the event is about, from 0; empty: none", ""),
     text("data", "the whole event as JSON", "P"),
 )
 
@@ -42,11 +43,11 @@ SAID: tuple[Column, ...] = (
     *GAME_COLUMNS,
     EVENT,
     ROUND,
-    Column("turn", "integer", "", "number of the sweep in its round, from 0", origin="P"),
-    Column("sender", "integer", "", "agent that sent it; empty: the mediator"),
-    listed("recipients", "agents it was delivered to, separated by spaces"),
-    text("channel", "channel it was sent on", "P"),
-    text("source", "kind of message; text is in words", "P"),
+    TURN,
+    SENDER,
+    RECIPIENTS,
+    CHANNEL,
+    SOURCE,
     text("text", "its words; of a typed message its content as JSON", "P"),
 )
 

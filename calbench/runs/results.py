@@ -1,4 +1,4 @@
-"""Results as frames: the tables and games of one run, or the published ones."""
+"""Results as frames: tables and games of a run, or the published ones."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,8 +30,8 @@ class Results:
     """Tables and games as pandas frames.
 
     Attributes:
-        readers: what reads each table, by its name.
-        traces: folders of the games, or where they would be.
+        readers: function that reads each table, by name.
+        traces: folders of the games, which may be missing.
     """
 
     readers: Mapping[str, "Callable[[], pd.DataFrame]"]
@@ -39,21 +39,21 @@ class Results:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of the tables that there are."""
+        """The names of the tables."""
         return tuple(self.readers)
 
     def table(self, name: str) -> "pd.DataFrame":
-        """Return a table, its columns of the declared types.
+        """Return a table with the declared types of its columns.
 
-        ``attrs`` of the frame say what it holds (``about``), which columns name a row (``key``),
-        and by column ``unit``, ``meaning``, ``denominator`` and ``origin``.
+        ``attrs`` of the frame have its contents (``about``), its key columns (``key``), and by
+        column ``unit``, ``meaning``, ``denominator`` and ``origin``.
 
         Args:
             name: such as ``leaderboard`` or ``privacy/messages``.
 
         Raises:
-            ConfigError: there is no such table; lists those that there are.
-            FileError: it cannot be read, or is no such table.
+            ConfigError: there is no such table; lists the tables.
+            FileError: it cannot be read, or is not such a table.
         """
         if name not in self.readers:
             near = get_close_matches(name, self.readers, n=1)
@@ -65,7 +65,7 @@ class Results:
         return self.readers[name]()
 
     def games(self) -> "pd.DataFrame":
-        """Return every game recorded, a row each: the table ``games``."""
+        """Return every game recorded, one row each: the table ``games``."""
         return self.table("games")
 
     def messages(self) -> "pd.DataFrame":
@@ -104,7 +104,7 @@ def read_run(path: str | os.PathLike[str]) -> Results:
         path: the folder of a run, or that of its tables or of its traces alone.
 
     Raises:
-        FileError: there is no such folder, or nothing in it is known.
+        FileError: there is no such folder, or it has neither tables nor games.
     """
     from calbench.analysis.tables import TABLES
 
@@ -117,7 +117,7 @@ def read_run(path: str | os.PathLike[str]) -> Results:
         for each in TABLES.values()
         if (tables / each.path).is_file()
     }
-    # A folder of tables holds JSON files too, which are no games.
+    # A folder of tables has JSON files too, which are not games.
     traces = path / TRACES_FOLDER
     if not found and not traces.is_dir():
         traces = path
@@ -129,15 +129,15 @@ def read_run(path: str | os.PathLike[str]) -> Results:
 def read_results(data: str | os.PathLike[str] = DATA) -> Results:
     """Read the published numbers as pandas frames.
 
-    A table of experiments has the rows of all of them, with ``experiment`` in front; one over
-    several experiments is called ``summary/...``. Tables that grow with messages are published by
-    checksum only: read them from ``data/tables/<experiment>`` once they are computed.
+    A table of experiments has the rows of all of them, with ``experiment`` as the first column;
+    tables over several experiments are called ``summary/...``. Of tables that grow with messages
+    only the checksum is published: read them from ``data/tables/<experiment>`` after computing.
 
     Args:
-        data: folder with ``release``, and with ``traces`` once the games are played.
+        data: folder with ``release``, and with ``traces`` after the games are played.
 
     Raises:
-        FileError: what is published cannot be read.
+        FileError: the release cannot be read.
     """
     from calbench.release.manifest import read_manifest
 
@@ -156,7 +156,7 @@ def read_results(data: str | os.PathLike[str] = DATA) -> Results:
 
 
 def _published(release: Path, paths: Sequence[str]) -> "pd.DataFrame":
-    """Return a published table, of several experiments one after the other."""
+    """Return a published table, concatenated over experiments."""
     import pandas as pd
 
     from calbench.analysis.summary import EXPERIMENT
@@ -202,7 +202,7 @@ def _read(path: Path, name: str) -> "pd.DataFrame":
 def _described(
     frame: "pd.DataFrame", columns: "Sequence[Column]", about: str, key: Sequence[str] = ()
 ) -> "pd.DataFrame":
-    """Return a frame whose ``attrs`` say what it holds."""
+    """Return a frame with a description in its ``attrs``."""
     frame.attrs = {
         "about": about,
         "key": list(key),

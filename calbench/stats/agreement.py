@@ -1,8 +1,8 @@
 """How far two raters agree on the same cells: statistics, intervals, and agreement by chance.
 
-Each rater says a signed whole number of each cell, 0 for nothing. Every statistic is a function of
-sums over cells, so a resample of units (scenarios, for instance) needs only each unit's sums;
-these are whole numbers, exact in any order.
+Each rater gives each cell a signed whole number, 0 for no change. Every statistic is a function
+of sums over cells, so a resample of units (scenarios, for instance) needs only each unit's sums.
+These are whole numbers, exact in any order.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,13 +17,13 @@ from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Floats, Ints
 
 MOST_DEALT = 1000
-"""Units in the test against chance at most: it compares each with each [C]."""
+"""Most units in the test against chance, which compares all pairs [C]."""
 
 NUM_SUMS = 19
 """Sums over cells on which all statistics rest."""
 
 _ZEROS = 4
-"""Place of the sum that counts cells of which both say nothing."""
+"""Index of the sum that counts cells where both raters give 0."""
 
 Statistic = Callable[[Floats], Floats]
 """From sums ``[..., sum]`` to a number for each; not a number where there is none."""
@@ -32,15 +32,15 @@ Statistic = Callable[[Floats], Floats]
 def cell_sums(first: Ints, second: Ints, groups: Ints, num_groups: int) -> Floats:
     """Return the sums over each group's cells, ``[group, 19]``.
 
-    First how many cells have each pair of signs, the first rater's first, ``[3, 3]`` for -, 0, +;
-    then over all cells the sums of x, y, x^2, y^2 and x*y; then the same over cells where neither
-    is 0.
+    First the number of cells with each pair of signs, the first rater's first, ``[3, 3]`` for
+    -, 0, +; then the sums of x, y, x^2, y^2 and x*y over all cells; then the same over cells
+    where neither is 0.
 
     Args:
-        first: what the first rater says, ``[cell]``.
-        second: what the second says.
-        groups: to which group each cell belongs, from 0.
-        num_groups: how many groups there are.
+        first: numbers of the first rater, ``[cell]``.
+        second: those of the second.
+        groups: group of each cell, from 0.
+        num_groups: number of groups.
     """
     x, y = first.astype(np.float64), second.astype(np.float64)
     pairs = 3 * (np.sign(first) + 1) + np.sign(second) + 1
@@ -55,7 +55,7 @@ def cell_sums(first: Ints, second: Ints, groups: Ints, num_groups: int) -> Float
 
 
 def with_zeros(sums: Floats, num_cells: Ints) -> Floats:
-    """Return sums over ``num_cells`` cells of each group; of those not in ``sums`` both say 0."""
+    """Return sums over ``num_cells`` cells of each group; cells not in ``sums`` are 0 for both."""
     whole = sums.copy()
     whole[:, _ZEROS] += num_cells - sums[:, :9].sum(axis=1)
     return whole
@@ -77,43 +77,43 @@ def cells(sums: Floats) -> Floats:
 
 
 def first_nonzero(sums: Floats) -> Floats:
-    """Cells of which the first rater says something."""
+    """Cells where the first rater is not 0."""
     return np.asarray(_signs(sums)[..., [0, 2], :].sum(axis=(-1, -2)))
 
 
 def second_nonzero(sums: Floats) -> Floats:
-    """Cells of which the second does."""
+    """Cells where the second is not."""
     return np.asarray(_signs(sums)[..., :, [0, 2]].sum(axis=(-1, -2)))
 
 
 def both_nonzero(sums: Floats) -> Floats:
-    """Cells of which both do."""
+    """Cells where neither is 0."""
     return np.asarray(_signs(sums)[..., ::2, ::2].sum(axis=(-1, -2)))
 
 
 def same_direction(sums: Floats) -> Floats:
-    """Cells of which both say a number of the same sign, other than 0."""
+    """Cells where both have the same sign, other than 0."""
     return np.asarray(sums[..., 0] + sums[..., 8])
 
 
 def jaccard(sums: Floats) -> Floats:
-    """Cells of which both say something, of those of which either does."""
+    """Cells where both are nonzero, as a share of those where either is."""
     both = both_nonzero(sums)
     return ratio(both, first_nonzero(sums) + second_nonzero(sums) - both)
 
 
 def first_coverage(sums: Floats) -> Floats:
-    """Share of the second rater's nonzero cells of which the first says something, too."""
+    """Share of the second rater's nonzero cells where the first is nonzero too."""
     return ratio(both_nonzero(sums), second_nonzero(sums))
 
 
 def second_coverage(sums: Floats) -> Floats:
-    """Share of the first rater's nonzero cells of which the second says something, too."""
+    """Share of the first rater's nonzero cells where the second is nonzero too."""
     return ratio(both_nonzero(sums), first_nonzero(sums))
 
 
 def directional_agreement(sums: Floats) -> Floats:
-    """Share with the same sign among cells of which both say something."""
+    """Share with the same sign among cells where both are nonzero."""
     return ratio(same_direction(sums), both_nonzero(sums))
 
 
@@ -132,7 +132,7 @@ def pearson(sums: Floats) -> Floats:
 
 
 def pearson_both(sums: Floats) -> Floats:
-    """The same over cells of which both say something."""
+    """The same over cells where both are nonzero."""
     return _correlation(both_nonzero(sums), sums[..., 14:19])
 
 
@@ -153,17 +153,17 @@ class Intervals(NamedTuple):
 def percentile_intervals(
     sums: Floats, statistics: Sequence[Statistic], spec: AnalysisSpec, *names: int | str
 ) -> Intervals:
-    """Estimate functions of sums over units, all resampled together.
+    """Estimate functions of sums over units, which are resampled together.
 
     Args:
-        sums: of each unit, exact however they are added, ``[unit, sum]``; zeros where it adds
-            nothing.
+        sums: of each unit, exact in any order, ``[unit, sum]``; zeros where it adds nothing.
         statistics: functions of their sum.
         spec: resamples, seed and confidence.
         names: what the resamples are for; equal names give equal resamples.
 
     Returns:
-        No intervals below two units that add anything. Resamples without a value are left out.
+        No intervals with fewer than two units that add anything. Resamples without a value are
+        left out.
     """
     total = sums.sum(axis=0)
     value = np.array([_finite(each(total)) for each in statistics], dtype=np.float64)
@@ -192,7 +192,7 @@ class Chance(NamedTuple):
     """Directional agreement against chance.
 
     Attributes:
-        agreement: what the second rater's answers about other units reach on average.
+        agreement: mean directional agreement with the second rater's answers about other units.
         p_value: one-sided, of a permutation test.
     """
 
@@ -201,7 +201,7 @@ class Chance(NamedTuple):
 
 
 def spread_evenly(num_units: int, most: int = MOST_DEALT) -> Ints:
-    """Return the places of ``most`` units, evenly over all of them, or of all if they are fewer."""
+    """Return the indices of ``most`` units, evenly spaced, or of all if there are fewer."""
     return np.arange(min(num_units, most)) * num_units // min(max(num_units, 1), most)
 
 
@@ -210,20 +210,20 @@ def chance_agreement(
 ) -> Chance | None:
     """Test directional agreement against answers about other units [C].
 
-    If the first rater's answers had nothing to do with this very unit, they would fit another
-    unit's as well. So whole units are dealt out anew: the first rater's cells of one are held
-    against the second's of another, each unit once. Habits of either side, such as calling most
-    cells positive, and what hangs together within a unit remain as they are.
+    If the first rater's answers were unrelated to the unit, they would agree as well with the
+    second rater's answers about another unit. So whole units are permuted: the first rater's cells
+    of one unit are compared with the second's of another. Tendencies of either rater, such as
+    calling most cells positive, and dependence within a unit are preserved.
 
     Args:
         first: signs of the first rater's cells, ``[unit, cell]``; 0 where a unit has no such cell.
-        second: the same of the second rater's.
+        second: those of the second rater.
         spec: number of permutations and their seed.
         names: what the permutations are for.
 
     Returns:
         The chance level and ``(b + 1) / (m + 1)`` for ``b`` of ``m`` permutations that agree at
-        least as well as observed; ``None`` below two units, or where none can be compared.
+        least as well as observed; ``None`` below two units, or if no cells can be compared.
     """
     count = len(first)
     if count < 2:
@@ -240,14 +240,14 @@ def chance_agreement(
             for deal in _deals(count, spec, *names)
         ]
     )
-    hits = int((~(shares < observed)).sum())  # a deal without a cell to compare counts against
+    hits = int((~(shares < observed)).sum())  # a deal without a cell to compare counts as a hit
     defined = shares[np.isfinite(shares)]
     level = fsum(defined) / defined.size if defined.size else float(observed)
     return Chance(level, (hits + 1) / (spec.permutations + 1))
 
 
 def _deals(count: int, spec: AnalysisSpec, *names: int | str) -> Iterator[Ints]:
-    """Yield ``spec.permutations`` permutations in blocks ``[permutation, place]``."""
+    """Yield ``spec.permutations`` permutations in blocks ``[permutation, unit]``."""
     bits = np.random.PCG64(derived_seed(spec.bootstrap_seed, *names))
     rows_at_once = max(1, DRAWS_AT_ONCE // count)
     for start in range(0, spec.permutations, rows_at_once):

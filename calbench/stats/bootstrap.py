@@ -1,8 +1,8 @@
 """Means with their uncertainty: expanded percentile bootstrap over units [C].
 
 A mean is a ratio of two sums over units (scenarios, for instance), so a resample of units needs
-only each unit's sum and count. All columns are resampled together: resample *r* holds the same
-units for each of them, which keeps differences paired.
+only each unit's sum and count. All columns are resampled together: resample *r* has the same units
+in each of them, which keeps differences paired.
 
 The same input gives the same bytes on every processor: draws come from the raw bits of PCG64,
 whose sequence numpy guarantees, and sums are rounded before they are added, so that they add
@@ -29,8 +29,8 @@ class Means:
 
     Attributes:
         value: the mean over all values that count; not a number where none does.
-        low: lower end of the interval; not a number below two units, where the bootstrap over
-            units would call the unknown certain.
+        low: lower end of the interval; not a number below two units, where a bootstrap over units
+            would give an interval of no width.
         high: upper end.
         num_units: units with a value that counts.
         num_values: values that count: the denominator.
@@ -81,28 +81,20 @@ def bootstrap_means(sums: Sums, spec: AnalysisSpec, *names: int | str) -> Means:
     num_units = (sums.counts > 0).sum(axis=0).astype(np.int64)
     with np.errstate(invalid="ignore"):
         value = exact_totals(sums.totals) / num_values
-    low, high = _ends(sums, spec, *names)
-    has_interval = num_units > 1
-    return Means(
-        value=value,
-        low=np.where(has_interval, low, np.nan),
-        high=np.where(has_interval, high, np.nan),
-        num_units=num_units,
-        num_values=num_values,
-    )
+    low, high = _ends(sums, num_units, spec, *names)
+    return Means(value, low, high, num_units, num_values)
 
 
-def _ends(sums: Sums, spec: AnalysisSpec, *names: int | str) -> tuple[Floats, Floats]:
-    """Return the ends of every column's interval.
-
-    A resample without a value that counts has no mean and is left out.
-    """
-    num_units, num_columns = sums.totals.shape
-    if not num_units or not num_columns:
-        return np.zeros(num_columns), np.zeros(num_columns)
+def _ends(
+    sums: Sums, num_units: Ints, spec: AnalysisSpec, *names: int | str
+) -> tuple[Floats, Floats]:
+    """Return the ends of every column's interval; a resample without a value is left out."""
+    if not sums.totals.size:
+        low, high = np.full((2, len(num_units)), np.nan)
+        return low, high
     totals = rounded_sums(sums.totals)
     blocks = []
-    for weights in resample_weights(num_units, spec, *names):
+    for weights in resample_weights(len(totals), spec, *names):
         with np.errstate(invalid="ignore"):
             blocks.append((weights @ totals) / (weights @ sums.counts))
-    return ends_of(np.concatenate(blocks), (sums.counts > 0).sum(axis=0), spec.confidence)
+    return ends_of(np.concatenate(blocks), num_units, spec.confidence)

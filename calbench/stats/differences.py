@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from calbench.stats.bootstrap import resample_weights
 from calbench.stats.intervals import ends_of
@@ -12,12 +11,10 @@ from calbench.stats.permutation import swap_p_values
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Floats, Ints, Sums, rounded_sums
 
-Truths = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The first mean of each pair less the second, all arrays ``[pair]``.
+    """The first mean of each pair minus the second, all arrays ``[pair]``.
 
     Attributes:
         value: the difference; not a number where no unit counts for both.
@@ -25,8 +22,8 @@ class Differences:
         high: upper end.
         p_value: two-sided, of the paired permutation test.
         num_units: units that count for both.
-        spread: standard deviation of the difference over units: what one unit adds to it, times
-            their number; not a number below two units.
+        spread: standard deviation over units of what each adds to the difference, times their
+            number; not a number below two units.
     """
 
     value: Floats
@@ -46,12 +43,14 @@ def paired_differences(
         sums: what every unit adds to each mean, ``[unit, column]``.
         pairs: which columns to compare.
         spec: resamples, swaps, seed and confidence.
-        names: what the resamples are for; those of ``bootstrap_means`` with equal names.
+        names: what the resamples are for; equal names as in ``bootstrap_means`` give equal
+            resamples.
     """
     left, right = ([pair[side] for pair in pairs] for side in (0, 1))
     common = (sums.counts[:, left] > 0) & (sums.counts[:, right] > 0)
-    found = _unknown(common.sum(axis=0).astype(np.int64))
-    known = np.flatnonzero(common.any(axis=0)) if len(common) else np.array([], dtype=np.int64)
+    num_units = common.sum(axis=0).astype(np.int64)
+    known = np.flatnonzero(num_units)
+    numbers = np.full((5, len(num_units)), np.nan)
     if known.size:
         first, second = (
             Sums(
@@ -59,45 +58,30 @@ def paired_differences(
             )
             for side in (left, right)
         )
-        _compare(found, known, first, second, common[:, known], spec, *names)
-    return found
-
-
-def _unknown(num_units: Ints) -> Differences:
-    value, low, high, p_value, spread = np.full((5, len(num_units)), np.nan)
+        numbers[:, known] = _compared(first, second, num_units[known], spec, *names)
+    value, low, high, p_value, spread = numbers
     return Differences(value, low, high, p_value, num_units, spread)
 
 
-def _compare(
-    found: Differences,
-    known: Ints,
-    first: Sums,
-    second: Sums,
-    common: Truths,
-    spec: AnalysisSpec,
-    *names: int | str,
-) -> None:
-    """Fill in the pairs in which some unit counts for both."""
-    num_units = found.num_units[known]
-    has_interval = num_units > 1
+def _compared(
+    first: Sums, second: Sums, num_units: Ints, spec: AnalysisSpec, *names: int | str
+) -> Floats:
+    """Return value, ends, p-value and spread of pairs with a unit that counts for both."""
     low, high = paired_ends(first, second, num_units, spec, *names)
-    found.value[known] = _means(first) - _means(second)
-    found.low[known] = np.where(has_interval, low, np.nan)
-    found.high[known] = np.where(has_interval, high, np.nan)
-    found.p_value[known] = swap_p_values(first, second, spec)
-    found.spread[known] = np.where(has_interval, _spreads(first, second, common), np.nan)
+    p_value = swap_p_values(first, second, spec)
+    spread = np.where(num_units > 1, _spreads(first, second, num_units), np.nan)
+    return np.stack([_means(first) - _means(second), low, high, p_value, spread])
 
 
 def _means(sums: Sums) -> Floats:
     return np.asarray(sums.totals.sum(axis=0) / sums.counts.sum(axis=0))
 
 
-def _spreads(first: Sums, second: Sums, common: Truths) -> Floats:
+def _spreads(first: Sums, second: Sums, num_units: Ints) -> Floats:
     """Return the standard deviation over units of what each adds to the difference.
 
     A ratio of sums is linearised: with equal counts these are the differences themselves.
     """
-    num_units = common.sum(axis=0)
     shares = [
         (sums.totals - _means(sums) * sums.counts) * num_units / sums.counts.sum(axis=0)
         for sums in (first, second)
@@ -109,24 +93,23 @@ def _spreads(first: Sums, second: Sums, common: Truths) -> Floats:
 def paired_ends(
     first: Sums, second: Sums, num_units: Ints, spec: AnalysisSpec, *names: int | str
 ) -> tuple[Floats, Floats]:
-    """Return the ends of every column's interval: the first mean less the second.
+    """Return the ends of every column's interval: the first mean minus the second.
 
-    Both are resampled together. A resample without a unit that counts has no difference and is
-    left out.
+    Both are resampled together. A resample without a unit that counts is left out.
 
     Args:
-        first: what units add to one side's means.
-        second: the same of the other.
-        num_units: that count for both, in each column.
+        first: what units add to the means of one side.
+        second: the same for the other side.
+        num_units: units of each column that count for both.
         spec: resamples, seed and confidence.
         names: what the resamples are for.
     """
-    ours, theirs = rounded_sums(first.totals), rounded_sums(second.totals)
+    own, other = rounded_sums(first.totals), rounded_sums(second.totals)
     blocks = []
-    for weights in resample_weights(len(ours), spec, *names):
+    for weights in resample_weights(len(own), spec, *names):
         with np.errstate(invalid="ignore"):
             blocks.append(
-                (weights @ ours) / (weights @ first.counts)
-                - (weights @ theirs) / (weights @ second.counts)
+                (weights @ own) / (weights @ first.counts)
+                - (weights @ other) / (weights @ second.counts)
             )
     return ends_of(np.concatenate(blocks), num_units, spec.confidence)

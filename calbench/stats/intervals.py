@@ -1,10 +1,11 @@
 """Ends of intervals from resamples: percentiles, moved outward as far as few units demand.
 
 The plain percentile interval is too narrow for few units, for two reasons: a resample varies
-by the variance with divisor n, not n - 1, and normal quantiles stand where t's belong. The
-expanded percentile interval makes up for both (Hesterberg 2015, "What teachers should know about
-the bootstrap", The American Statistician 69, section 5.3) [C]: it takes the percentiles at which
-the normal distribution stands ``sqrt(n / (n - 1)) t`` away from its centre, with t the quantile of
+by the variance with divisor n instead of n - 1, and it uses normal quantiles instead of those of
+the t distribution. The expanded percentile interval corrects both (Hesterberg 2015, "What teachers
+should know about the bootstrap", The American Statistician 69, section 5.3) [C]: it takes the
+percentiles at which
+the normal distribution is ``sqrt(n / (n - 1)) t`` away from its centre, with t the quantile of
 n - 1 degrees of freedom. With 45 units it is 4% wider than the plain one, with 15 it is 13%.
 """
 
@@ -21,8 +22,8 @@ def tail_share(num_units: int, confidence: float) -> float:
     """Return the share of resamples beyond each end of an interval.
 
     Args:
-        num_units: two at least.
-        confidence: with which the interval shall hold the truth.
+        num_units: at least two.
+        confidence: of the interval.
     """
     from scipy.stats import norm, t
 
@@ -32,15 +33,14 @@ def tail_share(num_units: int, confidence: float) -> float:
 
 
 def ends_of(draws: Floats, num_units: Ints, confidence: float) -> tuple[Floats, Floats]:
-    """Return lower and upper ends, column by column.
+    """Return lower and upper ends, column by column; not a number below two units.
 
     Args:
-        draws: ``[resample, column]``; not a number where a resample has no value, which is
-            then left out.
-        num_units: that count in each column; below two the ends mean nothing and are 0.
+        draws: ``[resample, column]``; not a number where a resample has no value: it is left out.
+        num_units: that count in each column.
         confidence: as in :func:`tail_share`.
     """
-    lows, highs = np.zeros(draws.shape[1]), np.zeros(draws.shape[1])
+    lows, highs = np.full((2, draws.shape[1]), np.nan)
     is_defined = ~np.isnan(draws)
     is_whole = is_defined.all(axis=0)
     for count in sorted({int(n) for n in num_units if n > 1}):

@@ -1,26 +1,24 @@
-"""Compact letter display: letters for groups in which nobody significantly differs from anybody.
+"""Compact letter display: letters for groups without a significant difference.
 
-Two can each be tied with a third and differ from one another, so one may be in several groups:
-they are the maximal cliques of the graph of ties (Piepho 2004, "An algorithm for a letter-based
-representation of all-pairwise comparisons", J. Computational and Graphical Statistics 13).
+Two items can each be tied with a third and differ from each other, so an item may be in several
+groups: these are the maximal cliques of the graph of ties (Piepho 2004, "An algorithm for a
+letter-based representation of all-pairwise comparisons", J. Computational and Graphical
+Statistics 13).
 """
 
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from calbench.stats.sums import Floats, Ints
-
-Truths = npt.NDArray[np.bool_]
+from calbench.stats.sums import Floats, Ints, Truths
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def rank_ranges(signs: Floats) -> tuple[Ints, Ints, Ints]:
-    """Return the best and worst rank that comparisons leave to each, and among how many.
+    """Return the best and worst rank that comparisons allow each item, and among how many.
 
-    Above somebody stand those that significantly beat it, below it those that it beats.
+    An item ranks below all that are significantly better and above all that are worse.
 
     Args:
         signs: ``[item, item]``: 1 where the row is significantly better than the column, -1 where
@@ -33,12 +31,12 @@ def rank_ranges(signs: Floats) -> tuple[Ints, Ints, Ints]:
 
 
 def tie_cliques(tied: Truths) -> list[tuple[int, ...]]:
-    """Return the largest sets in which everybody is tied with everybody, singles included.
+    """Return the largest sets of items that are all tied with each other, single items included.
 
-    Maximal cliques by Bron and Kerbosch, with a pivot.
+    Maximal cliques by the Bron-Kerbosch algorithm with a pivot.
 
     Args:
-        tied: ``[item, item]``, symmetric; the diagonal plays no part.
+        tied: ``[item, item]``, symmetric; the diagonal is ignored.
     """
     items = range(len(tied))
     neighbours = [frozenset(j for j in items if tied[i, j] and j != i) for i in items]
@@ -62,12 +60,12 @@ def tie_cliques(tied: Truths) -> list[tuple[int, ...]]:
 def compact_letters(
     tied: Truths, rank: Ints | Sequence[int], used: int = 0
 ) -> list[tuple[str, ...]]:
-    """Return the letters of each item; none for who differs from all.
+    """Return the letters of each item; none for an item that differs from all others.
 
     Args:
-        tied: ``[item, item]``, symmetric; the diagonal plays no part.
-        rank: best rank of each item: better groups come first in the alphabet.
-        used: how many letters are taken already.
+        tied: ``[item, item]``, symmetric; the diagonal is ignored.
+        rank: best rank of each item; better groups come first in the alphabet.
+        used: how many letters are already taken.
     """
     groups = sorted(
         (group for group in tie_cliques(tied) if len(group) > 1),
@@ -80,6 +78,6 @@ def compact_letters(
 
 
 def letter(number: int) -> str:
-    """Return the letter of a group, from 0; behind z comes a2."""
+    """Return the letter of a group, from 0; after z comes a2."""
     round_, place = divmod(number, len(LETTERS))
     return LETTERS[place] + (str(round_ + 1) if round_ else "")

@@ -1,11 +1,11 @@
 """Whether two samples over the same units differ: the paired permutation test.
 
-If two are the same in all but name, then in each unit it is a matter of chance which of them did
-which. The test swaps them, unit by unit, in every way or in many random ways, and asks how often
+If two samples differ in name only, it is a matter of chance in each unit which result belongs to
+which. The test swaps them, unit by unit, in every way or in many random ways, and counts how often
 the difference becomes as large as the one observed [C].
 
 A p-value depends on the differences alone: not on the order of the units, on which sample comes
-first, or on what else is tested beside it.
+first, or on what else is tested. Many tests at once are adjusted for their number.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,10 +26,10 @@ class _Swaps(NamedTuple):
     """What a swap of the two samples in a unit changes, largest change first.
 
     Attributes:
-        totals: by how much a total moves from one to the other, ``[unit, column]``.
-        counts: the same of the counts.
-        total_sum: of both over all units, ``[column]``.
-        count_sum: the same of the counts.
+        totals: by how much a total moves from one sample to the other, ``[unit, column]``.
+        counts: the same for the counts.
+        total_sum: of both samples over all units, ``[column]``.
+        count_sum: the same for the counts.
     """
 
     totals: Floats
@@ -45,7 +45,7 @@ class _Swaps(NamedTuple):
         return np.asarray(np.abs(first - second))
 
     def of(self, columns: Sequence[int], size: int) -> "_Swaps":
-        """Return some columns, which have no more than ``size`` units that matter."""
+        """Return some columns, in which only the first ``size`` units change anything."""
         return _Swaps(
             self.totals[:size, columns],
             self.counts[:size, columns],
@@ -59,7 +59,7 @@ def sign_flip_p_values(differences: Floats, spec: AnalysisSpec) -> Floats:
 
     Args:
         differences: ``[unit, column]``; 0 where a unit has none.
-        spec: how many random swaps, and their seed.
+        spec: number of random swaps, and their seed.
     """
     ones = np.ones_like(differences)
     return swap_p_values(Sums(differences, ones), Sums(np.zeros_like(ones), ones), spec)
@@ -74,12 +74,12 @@ def swap_p_values(first: Sums, second: Sums, spec: AnalysisSpec) -> Floats:
     Args:
         first: one sample; in every column the same units count for both.
         second: the other.
-        spec: how many random swaps, and their seed.
+        spec: number of random swaps, and their seed.
 
     Returns:
         The share of swaps after which the difference is as large as observed: of all swaps
-        if they are not more than ``spec.permutations + 1``, else ``(b + 1) / (m + 1)`` for
-        ``b`` of ``m`` random ones. Units without a difference play no part.
+        if there are at most ``spec.permutations + 1``, else ``(b + 1) / (m + 1)`` for ``b`` of
+        ``m`` random ones. Units without a difference have no influence.
     """
     swaps, seen, moving = _canonical(first, second)
     p_values = np.ones(len(seen))
@@ -99,25 +99,25 @@ def swap_p_values(first: Sums, second: Sums, spec: AnalysisSpec) -> Floats:
 
 
 def _canonical(first: Sums, second: Sums) -> tuple[_Swaps, Floats, Ints]:
-    """Bring the changes into an order and a direction that depend on nothing but themselves.
+    """Order and direct the changes in a way that depends on nothing else.
 
     Returns:
-        The swaps; how large a difference has to be to count as the observed one; in how many
-        units a swap changes anything.
+        The swaps; how large a difference must be to count as large as observed; in how many units
+        a swap changes anything.
     """
     ours, theirs = rounded_sums(first.totals), rounded_sums(second.totals)
     totals, counts = ours - theirs, first.counts - second.counts
     total_sum, count_sum = (ours + theirs).sum(axis=0), (first.counts + second.counts).sum(axis=0)
     as_played = _Swaps(totals, counts, total_sum, count_sum)
     seen = as_played.differences(np.ones((1, len(totals))))[0]
-    # Thirds were rounded before they were added: swaps that tie may be apart by so much.
+    # Sums were rounded before they were added: swaps that tie may differ by this much.
     slack = np.float64(4 * len(totals) * 2.0**-FRACTION_BITS) / count_sum
     moving = ((totals != 0) | (counts != 0)).sum(axis=0)
     direction = np.where((totals < 0) | ((totals == 0) & (counts < 0)), -1.0, 1.0)
     totals, counts = totals * direction, counts * direction
     order = np.lexsort((-counts, -totals), axis=0)
     inert = np.take_along_axis((totals == 0) & (counts == 0), order, axis=0)
-    # A change of counts alone may stand behind scenarios without any: those go last.
+    # A change of counts alone may come after units without any change: those go last.
     order = np.take_along_axis(order, np.argsort(inert, axis=0, kind="stable"), axis=0)
     ordered = _Swaps(
         np.take_along_axis(totals, order, axis=0),
@@ -138,7 +138,7 @@ def _all_signs(size: int) -> Floats:
 def _random_signs(size: int, columns: int, spec: AnalysisSpec) -> Iterator[Floats]:
     """Yield ``spec.permutations`` random choices of swaps in blocks ``[choice, unit]``.
 
-    Each unit draws from bits of its own, so its swaps do not depend on how many follow.
+    Each unit has its own bits, so its swaps do not depend on the number of units.
     """
     packed = np.stack([_bits(spec.bootstrap_seed, unit, spec.permutations) for unit in range(size)])
     bytes_at_once = max(1, DRAWS_AT_ONCE // (8 * max(size, columns)))
@@ -157,3 +157,18 @@ def _bits(seed: int, unit: int, count: int) -> npt.NDArray[np.uint8]:
     """Return the random bits of one unit, eight to a byte."""
     source = np.random.PCG64(derived_seed(seed, "permutation", unit))
     return np.asarray(source.random_raw(-(-count // 64)).astype("<u8").view(np.uint8))
+
+
+def adjusted_p_values(p_values: Sequence[float] | Floats) -> Floats:
+    """Return p-values adjusted for their number: false discovery rate, Benjamini-Hochberg.
+
+    Those that are not a number belong to no test: they stay so, and do not count. The others keep
+    their order, each at least as large as before, and none above 1.
+    """
+    from scipy.stats import false_discovery_control
+
+    adjusted = np.array(p_values, dtype=np.float64)
+    is_test = ~np.isnan(adjusted)
+    if is_test.any():
+        adjusted[is_test] = false_discovery_control(adjusted[is_test], method="bh")
+    return adjusted

@@ -2,8 +2,8 @@
 
 One call of the library takes some 40 microseconds, and thousands of orders and resamples of a
 thousand games are millions of calls. The update of one event is a handful of small matrix
-products, so all orders take their next game at once. Nothing is approximated: tests compare
-with the library, and :func:`check_against_library` does so for every ranking that is made.
+products, so all orders are updated by their next game at once. Nothing is approximated: tests
+compare with the library, and :func:`check_against_library` does so for every ranking.
 
 What the library (6.2) does with margins: the skill that an update expects of a seat is moved
 by the mean over opponents with another score of ``(mu_i - mu_j)(1 - f)``, where the factor
@@ -27,12 +27,12 @@ NO_EVENT = -1
 """Where an order is shorter than the others."""
 
 TOLERANCE = 1e-6
-"""How far the library's own ratings may be from ours: rounding only."""
+"""Largest difference from the library's own ratings: rounding only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """What the library starts with: a fresh player's skill, and how an update is weighed."""
+    """Constants of the library: skill of a new player, and weights of an update."""
 
     mu: float
     sigma: float
@@ -55,10 +55,10 @@ class Event:
     """One game as a free-for-all of its seats.
 
     Attributes:
-        players: number of the player in each seat; one may take several.
-        scores: of each rating, a score for each seat, higher is better; ``None`` where the
-            seat has none, and then it takes no part in that rating.
-        margins: of each rating; 0 lets ranks alone count.
+        players: number of the player in each seat; a player may take several seats.
+        scores: of each rating, a score for each seat, higher is better; a seat with ``None``
+            takes no part in that rating.
+        margins: of each rating; with 0 only ranks count.
     """
 
     players: tuple[int, ...]
@@ -75,7 +75,7 @@ class Skills:
 
     @property
     def ordinal(self) -> Floats:
-        """What a player's skill is above with 99.7%: ``mu - 3 sigma``, as in the library."""
+        """Lower bound of a player's skill: ``mu - 3 sigma``, as in the library."""
         return self.mu - 3 * self.sigma
 
 
@@ -92,7 +92,7 @@ class Update:
         """
         self._num_players = num_players
         num_seats = max((len(event.players) for event in events), default=0)
-        shape = (len(events) + 1, num_ratings, num_seats)  # the last event is none at all
+        shape = (len(events) + 1, num_ratings, num_seats)  # the last row is no event
         self._seats = np.full((len(events) + 1, num_seats), num_players)
         self._takes_part = np.zeros(shape, dtype=np.bool_)
         self._expect = np.zeros((*shape, num_seats))
@@ -155,7 +155,7 @@ class Update:
         expected = np.where(takes_part, expected, -np.inf)
         greatest = expected.max(-1, keepdims=True)
         strength = np.exp(expected - np.where(np.isfinite(greatest), greatest, 0.0))
-        # For each seat q, what all that did no better than q are worth together.
+        # For each seat q, the total strength of all seats that did no better than q.
         against = np.einsum("...iq,...i->...q", not_better, strength)
         against = np.where(against > 0, against, 1.0)
         once = strength * _product(not_better, 1 / (tied * against))
@@ -177,7 +177,7 @@ def _product(matrices: Floats, vectors: Floats) -> Floats:
 
 
 def rated_seats(event: Event, rating: int) -> list[int]:
-    """Return the seats that take part in a rating; none unless two players meet in them."""
+    """Return the seats that take part in a rating; none unless they hold at least two players."""
     seats = [seat for seat, score in enumerate(event.scores[rating]) if score is not None]
     return seats if len({event.players[seat] for seat in seats}) > 1 else []
 
@@ -207,8 +207,8 @@ def rate_by_library(
 ) -> list[list[tuple[float, float]]]:
     """Return ``[rating][player]`` as mu and sigma, by calls of ``openskill`` itself.
 
-    A player in several seats enters once for each, with the same rating, and leaves with the
-    mean of what came out [C].
+    A player in several seats enters once for each, with the same rating, and gets the mean of
+    the results [C].
     """
     from openskill.models import PlackettLuce
 
@@ -239,13 +239,13 @@ def check_against_library(events: Sequence[Event], order: Sequence[int], skills:
     """Compare the first of several orders with the library's own ratings.
 
     Raises:
-        CalbenchError: the installed library computes otherwise.
+        CalbenchError: the installed library computes other ratings.
     """
     _, num_ratings, num_players = skills.mu.shape
     theirs = np.array(rate_by_library(events, num_players, num_ratings, order))
     ours = np.stack([skills.mu[0], skills.sigma[0]], axis=-1)
     if theirs.size and float(np.abs(theirs - ours).max()) > TOLERANCE:
         raise CalbenchError(
-            "ratings: the installed openskill computes otherwise than this version of calbench "
+            "ratings: the installed openskill does not compute what this version of calbench "
             "expects; install the version of requirements.lock"
         )

@@ -1,6 +1,6 @@
-"""How small a difference a sample can tell from none, and how large it would have to be.
+"""Minimum detectable difference and required sample size of a paired comparison.
 
-Both follow from the spread of the paired differences, taken as normal, under a two-sided
+Both follow from the standard deviation of the paired differences, taken as normal, for a two-sided
 paired t-test: its power comes from the noncentral t distribution [C].
 """
 
@@ -10,21 +10,21 @@ from math import ceil, isnan, sqrt
 from calbench.stats.spec import AnalysisSpec
 
 NORMAL_FROM = 500
-"""From so many units on, the normal distribution replaces t: closer than a table's digits."""
+"""From this many units on, the normal distribution replaces t: closer than a table's digits."""
 
 FEWEST_UNITS = 3
-"""Below it a sample shows nothing: with one degree of freedom, t has no mean [C]."""
+"""Smaller samples show nothing: with one degree of freedom, t has no mean [C]."""
 
 
 def minimum_detectable_difference(
     spread: float, num_units: int, spec: AnalysisSpec
 ) -> float | None:
-    """Return the smallest true difference that the test finds with ``spec.power``.
+    """Return the smallest true difference that the test detects with ``spec.power``.
 
     Args:
         spread: standard deviation of the paired differences over units.
-        num_units: how many units the sample has.
-        spec: power, and confidence: one less the level of the test.
+        num_units: size of the sample.
+        spec: power, and confidence: one minus the level of the test.
 
     Returns:
         In the unit of the differences; ``None`` below three units.
@@ -36,18 +36,18 @@ def minimum_detectable_difference(
 
 
 def required_units(difference: float, spread: float, spec: AnalysisSpec) -> int | None:
-    """Return the fewest units with which a difference of this size is found with ``spec.power``.
+    """Return the smallest sample that detects a difference of this size with ``spec.power``.
 
     Returns:
-        Their whole number, three at least; ``None`` for a difference of zero, which no sample
-        finds.
+        Number of units, at least three; ``None`` for a difference of zero, which no sample
+        detects.
     """
     if difference == 0:
         return None
     level = 1 - spec.confidence
     ratio = (spread / abs(difference)) ** 2
     needed = max(FEWEST_UNITS, ceil(noncentrality(NORMAL_FROM, level, spec.power) ** 2 * ratio))
-    # The t distribution asks for a few more than the normal, never for fewer.
+    # The t distribution needs a few more than the normal, never fewer.
     while noncentrality(needed, level, spec.power) ** 2 * ratio > needed:
         needed += 1
     return needed
@@ -55,12 +55,12 @@ def required_units(difference: float, spread: float, spec: AnalysisSpec) -> int 
 
 @lru_cache(maxsize=4096)
 def noncentrality(num_units: int, level: float, power: float) -> float:
-    """Return how many standard errors a true difference must have to be found.
+    """Return how many standard errors a true difference must have to be detected.
 
     Args:
-        num_units: three at least.
+        num_units: at least three.
         level: of the two-sided test.
-        power: share of samples in which it is found.
+        power: share of samples in which it is detected.
     """
     from scipy.optimize import brentq
     from scipy.stats import nct, norm, t
@@ -71,7 +71,7 @@ def noncentrality(num_units: int, level: float, power: float) -> float:
     limit = t.isf(level / 2, freedom)
 
     def excess_power(shift: float) -> float:
-        wrong_side = nct.cdf(-limit, freedom, shift)  # scipy gives no number for next to nothing
+        wrong_side = nct.cdf(-limit, freedom, shift)  # scipy returns NaN for tiny probabilities
         found = nct.sf(limit, freedom, shift) + (0.0 if isnan(wrong_side) else wrong_side)
         return float(found - power)
 

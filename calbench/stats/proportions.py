@@ -1,4 +1,4 @@
-"""Shares of yes-or-no outcomes: Wilson's interval, and whether two differ (paper, appendix G.5)."""
+"""Proportions: Wilson's interval, and whether two differ (paper, appendix G.5)."""
 
 from typing import NamedTuple
 
@@ -6,13 +6,7 @@ from calbench.stats.spec import AnalysisSpec
 
 
 class Proportion(NamedTuple):
-    """A share of 1 with its Wilson interval, which takes trials as independent of each other.
-
-    Attributes:
-        value: successes / trials.
-        low: lower end of the interval.
-        high: upper end.
-    """
+    """A proportion with its Wilson interval, which assumes independent trials."""
 
     value: float
     low: float
@@ -20,7 +14,7 @@ class Proportion(NamedTuple):
 
 
 def wilson(successes: int, trials: int, spec: AnalysisSpec) -> Proportion | None:
-    """Return a share with its interval of ``spec.confidence``; ``None`` without trials."""
+    """Return a proportion with its interval of ``spec.confidence``; ``None`` without trials."""
     from scipy.stats import binomtest
 
     if not trials:
@@ -30,13 +24,13 @@ def wilson(successes: int, trials: int, spec: AnalysisSpec) -> Proportion | None
 
 
 def fisher_p_value(one: tuple[int, int], other: tuple[int, int]) -> float | None:
-    """Return the p-value of two shares being one, by Fisher's exact test.
+    """Return the p-value of Fisher's exact test that two proportions are equal.
 
-    Trials that depend on each other make it smaller than it should be: a description, no proof.
+    Dependent trials make it smaller than it should be: it describes and proves nothing.
 
     Args:
         one: successes and trials.
-        other: the same of another.
+        other: the same for the other.
 
     Returns:
         ``None`` where either has no trials.

@@ -1,7 +1,7 @@
 """Ratings of players along many orders of their games, and ranks with intervals (appendix E).
 
-A rating depends on the order in which games are taken, so it is averaged over random orders. How
-sure a rank is follows from resampled units (scenarios, for instance) with all their games.
+A rating depends on the order of the games, so it is averaged over random orders. The uncertainty
+of a rank follows from resampled units (scenarios, for instance) with all their games.
 """
 
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ FACTOR_TWO = e**2 - 1
 """Gaps, in margins, whose factor in the library is 1 and 2 (see
 :mod:`calbench.stats.plackett_luce`).
 
-The margin is the least at which a gap as wide as a game's median range counts as a rank alone
-does, and the widest gap seen not more than twice [C]: beyond 2 the library expects the more
-skilled of two to lose.
+The margin is the smallest at which a gap of the median range of a game counts as much as a rank
+alone, and the widest gap at most twice [C]: beyond 2 the library expects the more skilled of two
+to lose.
 """
 
 
@@ -39,16 +39,16 @@ class Ratings:
     """Ratings, averaged over orders, and ranks by MMR; what is absent is not a number.
 
     Attributes:
-        events: games that moved a rating, ``[rating, player]``.
+        events: games that changed a rating, ``[rating, player]``.
         mu: skill, likewise; absent without an event.
         sigma: its uncertainty, likewise.
         ordinal: ``mu - 3 sigma``, likewise.
         spread: standard deviation of the ordinal over orders, likewise.
-        mmr: matchmaking rating, ``[player]``; absent, as all below, unless each rating of the MMR
-            had an event.
+        mmr: matchmaking rating, ``[player]``; it and all below are absent unless each rating of
+            the MMR had an event.
         mmr_spread: standard deviation over orders.
         rank: from 1; players with the same MMR share the better one.
-        low: best rank that the interval holds; absent below two units.
+        low: best rank in the interval; absent below two units.
         high: worst rank.
         tie_group: from 1; the rank intervals of one group overlap.
     """
@@ -77,16 +77,15 @@ def rate(
     """Rate players along random orders of their games, and rank them.
 
     Args:
-        events: the games; ratings depend on their order here in last digits alone, but orders are
-            drawn from it.
-        units: what resamples draw, numbered from 0 without gaps, for each event.
+        events: the games; random orders are drawn from their order here.
+        units: unit of each event for resampling, numbered from 0 without gaps.
         num_players: players are numbered below this.
-        in_mmr: of each rating, whether the MMR counts it.
+        in_mmr: whether the MMR counts each rating.
         spec: orders, resamples, seed, confidence and scale.
         names: what the orders are for; equal names give equal orders.
 
     Raises:
-        CalbenchError: the installed library computes otherwise.
+        CalbenchError: the installed library computes other ratings.
     """
     update = Update(events, num_players, len(in_mmr))
     counts = event_counts(events, num_players, len(in_mmr))
@@ -112,7 +111,7 @@ def rate(
 
 
 def event_counts(events: Sequence[Event], num_players: int, num_ratings: int) -> Ints:
-    """Return how many events move each rating of each player, ``[rating, player]``."""
+    """Return how many events change each rating of each player, ``[rating, player]``."""
     counts = np.zeros((num_ratings, num_players), dtype=np.int64)
     for event in events:
         for rating in range(num_ratings):
@@ -130,7 +129,7 @@ def _over_orders(update: Update, events: Sequence[Event], spec: RatingSpec, *nam
 
 
 def _orders_last(values: Floats) -> Floats:
-    """Return ``[order, ...]`` as ``[..., order]``, side by side: numpy then adds in pairs."""
+    """Return ``[order, ...]`` as ``[..., order]``, contiguous: numpy then adds pairwise."""
     return np.ascontiguousarray(np.moveaxis(values, 0, -1))
 
 
@@ -139,8 +138,7 @@ def _rank_intervals(
 ) -> tuple[Floats, Floats]:
     """Return the rank interval of each ranked player, over resampled units.
 
-    Resamples draw units with all their games; a player that one leaves out stands in it as a
-    newcomer.
+    A player without a game in a resample has the rating of a new player in it.
     """
     num_units = int(units.max()) + 1
     if num_units < 2:
@@ -182,17 +180,17 @@ def mmr_of(skills: Skills, counted: Ints | Sequence[int], spec: RatingSpec) -> F
 
 
 def ranks_of(values: Floats) -> tuple[Ints, Ints]:
-    """Return the best and the worst rank each value can claim in its row, ties shared."""
+    """Return the best and the worst rank of each value in its row; they differ for ties."""
     better = (values[:, np.newaxis, :] > values[:, :, np.newaxis]).sum(axis=-1)
     as_good = (values[:, np.newaxis, :] >= values[:, :, np.newaxis]).sum(axis=-1)
     return better + 1, as_good
 
 
 def tie_groups(ranks: Ints, low: Floats, high: Floats) -> Ints:
-    """Return a group for each player, from the best rank on [C].
+    """Return a group for each player, starting at the best rank [C].
 
-    A player joins the group while its rank interval reaches that of the group's first; without
-    intervals, which are then absent for all, everybody is in one.
+    A player joins the group while its rank interval overlaps that of the group's first player;
+    without intervals all players are in one group.
 
     Args:
         ranks: from 1, ``[player]``.
@@ -209,14 +207,14 @@ def tie_groups(ranks: Ints, low: Floats, high: Floats) -> Ints:
 
 
 def ranges_of(events: Sequence[Event], rating: int) -> Floats:
-    """Return how far apart the best and worst score are in each event that moves a rating."""
+    """Return the range of the scores in each event that changes a rating."""
     seated = [(event.scores[rating], rated_seats(event, rating)) for event in events]
     known = [[scores[seat] for seat in seats] for scores, seats in seated if seats]
     return np.array([np.ptp(np.array(scores, dtype=np.float64)) for scores in known])
 
 
 def margin_of(ranges: Floats) -> float:
-    """Return the margin for games with these ranges; 0, ranks alone, where nobody differed."""
+    """Return the margin for games with these ranges; 0, ranks alone, without any gap."""
     wide = ranges[ranges > 0]
     if not wide.size:
         return 0.0

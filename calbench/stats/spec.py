@@ -1,11 +1,11 @@
-"""How tables are made: every number that a study may vary."""
+"""Settings of tables: every number that a study may vary."""
 
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 RATING_DIGITS = 4
-"""MMRs that agree to so many decimals share a rank [C]: last bits differ between processors."""
+"""MMRs that agree to this many decimals share a rank [C]: last bits differ between processors."""
 
 
 class RatingSpec(BaseModel):
@@ -13,13 +13,13 @@ class RatingSpec(BaseModel):
 
     Attributes:
         orders: random orders of the games over which ratings are averaged; 200 [C].
-        resamples: resamples of the scenarios behind rank intervals [C].
+        resamples: resamples of the scenarios for rank intervals [C].
         orders_per_resample: random orders over which each resample is averaged [C].
         seed: of orders and resamples [C].
-        confidence: share of the resamples that a rank interval holds [C].
-        mmr_start: MMR of a fresh player, whose ordinals are 0 [C].
-        mmr_scale: points of MMR for one of the mean ordinal [C]: skill 25, where all start, known
-            for sure would be 2000.
+        confidence: share of the resamples within a rank interval [C].
+        mmr_start: MMR of a new player, whose ordinals are 0 [C].
+        mmr_scale: points of MMR per unit of the mean ordinal [C]: skill 25, where all start, known
+            without uncertainty would be 2000.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -41,13 +41,12 @@ class AnalysisSpec(BaseModel):
     """Settings of the estimates.
 
     Attributes:
-        bootstrap_resamples: resamples of the scenarios behind every interval [C].
-        bootstrap_seed: seed of the resamples; they depend on it, the setting and the number
-            of scenarios alone [C].
-        confidence: with which an interval shall hold the truth [C]; one less it is the level of
-            tests.
-        permutations: random swaps behind a p-value, where all swaps are more than these [C].
-        power: with which a suite has to find a gap that it is said to resolve [C].
+        bootstrap_resamples: resamples of the scenarios for every interval [C].
+        bootstrap_seed: seed of the resamples; they depend only on it, the setting and the number
+            of scenarios [C].
+        confidence: of every interval [C]; one minus it is the level of tests.
+        permutations: random swaps for a p-value, if there are more swaps than these [C].
+        power: of the minimum detectable difference and the required sample size [C].
         ratings: settings of the ratings.
     """
 

@@ -9,17 +9,18 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Truths = npt.NDArray[np.bool_]
 
 FRACTION_BITS = 24
-"""Sums below 2**29 stay exact in a double; what is rounded off is far below a table's digits."""
+"""Sums below 2**29 stay exact in a double; rounding is far below the digits of tables."""
 
 
 class Sums(NamedTuple):
-    """What units (scenarios, for instance) add to means, one mean a column.
+    """What units (scenarios, for instance) add to means, one mean per column.
 
     Attributes:
         totals: ``[unit, column]``; 0 where a unit adds nothing.
-        counts: over how many values each total runs, ``[unit, column]``.
+        counts: number of values in each total, ``[unit, column]``.
     """
 
     totals: Floats
@@ -41,8 +42,8 @@ def grouped_sums(values: Sequence[float] | Floats, groups: Ints, num_groups: int
 
     Args:
         values: ``[value]``; not a number where one does not count.
-        groups: the group of each, from 0; below 0 it belongs to none.
-        num_groups: how many groups there are.
+        groups: the group of each, from 0; below 0 for none.
+        num_groups: number of groups.
 
     Returns:
         Totals and counts, ``[group]``.

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from calbench.analysis.judge_output import CASE_FILE
 from calbench.analysis.metric_files import FOLDER, WHOLE
-from calbench.analysis.output import SCRATCH, write_all_tables, write_tables
+from calbench.analysis.output import CASE_FILE, SCRATCH, write_all_tables, write_tables
 from calbench.analysis.scoring import measure_games
 from calbench.analysis.tables import TABLES, tables_of
 from calbench.facts.frames import read_csv, read_parquet

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.comparison import COMPARISON_TABLES
+from calbench.analysis.run_comparison import COMPARISON_TABLES
 from calbench.cli.main import answer
 from tests.cli.runs import SMALL, files
 

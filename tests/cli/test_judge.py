@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES
+from calbench.analysis.output import CASE_FILE, JUDGE_TABLES
 from calbench.cli.commands import program
 from calbench.cli.judge import main
 from calbench.cli.main import answer, status_of

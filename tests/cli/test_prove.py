@@ -17,7 +17,6 @@ from calbench.analysis.tables.registry import TABLES, table
 from calbench.cli.main import answer
 from calbench.cli.prove import SHOWN
 from calbench.config.composition import compose
-from calbench.config.spec import write_params
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import SCENARIO, SETTING, TEAM, count, fine, listed, number, truth
 from calbench.facts.storage import Facts
@@ -81,13 +80,10 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("released")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        write_params(
-            Path("build/tiny/params.yaml"), compose([*SMALL, "name=tiny", "suite.setting=tiny"])
-        )
-        patch.setattr("sys.argv", ["stage", "tiny"])
-        for name in ("generate", "play", "calibrate", "analyze"):
-            stage = importlib.import_module(f"stages.{name}")
-            stage.paths.run_stage(stage.main)
+        spec = compose([*SMALL, "name=tiny", "suite.setting=tiny"])
+        for name in ("generate", "play", "calibrate"):
+            importlib.import_module(f"stages.{name}").main(spec)
+        importlib.import_module("stages.analyze").write(spec)
         write_release(Path("data"), Path("data/release"))
     return folder
 
@@ -151,7 +147,7 @@ def test_what_was_released_is_identical(proven: Proven) -> None:
 
 
 def test_page_to_open_is_named_once_it_is_built(proven: Proven) -> None:
-    Path("build/site").mkdir()
+    Path("build/site").mkdir(parents=True)
     Path("build/site/index.html").touch()
     assert proven()[1][-1] == "Open build/site/index.html"
 
@@ -224,7 +220,7 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
     "column of the key renamed": (
         lambda: cells(GAMES, lambda f: f.rename(columns={"team": "player"})),
         [
-            "tiny/of_games.csv: column missing: team: it names the rows, which were not compared",
+            "tiny/of_games.csv: column missing: team: it is in the key, so rows were not compared",
             "tiny/of_games.csv: column new: player",
         ],
     ),
@@ -299,11 +295,11 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
     ),
     "byte of the metrics": (
         lambda: flip_byte("data/tables/tiny/metrics.json"),
-        ["tiny/metrics.json: other bytes: of this file the checksum alone is published"],
+        ["tiny/metrics.json: other bytes: only the checksum of this file is published"],
     ),
     "byte of a large table": (
         lambda: flip_byte(TALK),
-        ["tiny/privacy/of_talk.csv: other bytes: of this file the checksum alone is published"],
+        ["tiny/privacy/of_talk.csv: other bytes: only the checksum of this file is published"],
     ),
     "header alone": (
         lambda: rows(BOARD, lambda _lines: []),
@@ -456,7 +452,7 @@ def test_listing_of_games_that_is_not_what_the_manifest_says_is_a_difference(
     data = json.loads(manifest.read_text())
     data["traces"]["tiny"]["sha256"] = "0" * 64
     manifest.write_text(json.dumps(data))
-    line = "traces/tiny: release: the listing of its games is not what manifest.json says"
+    line = "traces/tiny: release: the list of its games does not agree with manifest.json"
     assert proven()[1][0] == line
 
 

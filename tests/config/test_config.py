@@ -10,6 +10,7 @@ from calbench.config.composition import compose
 from calbench.config.groups import CONF, known_names
 from calbench.config.spec import Channels, RunSpec, parse_spec, read_params, write_params
 from calbench.errors import CalbenchError, ConfigError
+from calbench.report.role import Role
 from tests.cli.conftest import Command, command
 from tests.cli.runs import SMALL
 
@@ -174,7 +175,8 @@ def test_command_composes_what_the_stages_compose(command: Command) -> None:
     assert shown.pop("model") == yaml.safe_load((CONF / "model" / "local.yaml").read_text())
     composed = {"teams": spec.model_dump()["teams"], "models": {}}
     assert parse_spec({**shown, **composed}, "command") == spec
-    plain = spec.model_dump(mode="json", exclude=set(composed))
+    assert Role.model_validate(shown.pop("site")) == spec.site
+    plain = spec.model_dump(mode="json", exclude={*composed, "site"})
     assert shown == yaml.safe_load(yaml.safe_dump(plain))
 
 

@@ -95,7 +95,7 @@ def test_messages_of_games_that_nobody_can_step_through_are_not_named(
     assert len(site.leaking_messages) == len(leaking(spoken))
     assert elsewhere.leaking_messages == []
     messages = section(page_of(elsewhere, PAGE), "messages")
-    assert "No message of a game that the trace browser has" in messages
+    assert "No message of a game in the trace browser" in messages
 
 
 def test_sample_says_the_confidence_of_its_own_table(tmp_path: Path) -> None:

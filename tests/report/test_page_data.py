@@ -134,7 +134,7 @@ def test_kinds_of_mixed_teams_are_named_together() -> None:
 
 def test_every_kind_of_player_has_a_name() -> None:
     assert set(KIND_WORDS) == set(get_args(Kind))
-    assert team_kind([Seat(player="a", kind="custom")]) == "agents of one's own"
+    assert team_kind([Seat(player="a", kind="custom")]) == "custom agents"
 
 
 def test_no_prompt_reaches_page_data() -> None:

@@ -58,7 +58,7 @@ def site_of_games(folder: Path, excluded: int, *, is_flagged: bool = True) -> Si
 
 def excluded_games(page: str) -> str:
     """Return the part of the page about excluded games."""
-    ended = page.index("What each outcome means")
+    ended = page.index("explains each outcome")
     return page[ended : page.index("## How far fairness")]
 
 
@@ -84,7 +84,7 @@ def test_only_the_first_excluded_games_are_named(tmp_path: Path) -> None:
 def test_page_says_if_no_game_was_excluded(tmp_path: Path) -> None:
     shown = excluded_games(page_of_setting(site_of_games(tmp_path, 0)))
 
-    assert "No game was excluded: every number counts all of them." in shown
+    assert "No game was excluded: every number counts all games." in shown
 
 
 @pytest.mark.parametrize("experiment", ["uniform", "varied"])
@@ -100,7 +100,7 @@ def test_revealing_messages_lead_to_their_events(tmp_path: Path, experiment: str
 
     page = page_of_setting(site_of_games(tmp_path, 0))
 
-    revealing = page[page.index("No message gave anything away") :]
+    revealing = page[page.index("No message disclosed anything") :]
     revealing = revealing[: revealing.index("## What the measures are")]
     if experiment == "uniform":
         assert Stated(revealing).values == ["2", "1.0000", "2", "0.2500"]

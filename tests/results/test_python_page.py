@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import calbench
 from calbench.release.manifest import read_manifest
+from calbench.report.pages import PAGES, navigation
 from calbench.scenarios.storage import write_suite
 from calbench.traces.models import Trace
 from tests.cli.runs import REPO
@@ -86,8 +86,7 @@ def test_every_block_of_the_page_runs(
 
 def test_page_names_every_public_function_and_stands_in_the_navigation() -> None:
     assert all(f"`{name}`" in PAGE for name in calbench.__all__ if name != "__version__")
-    config = yaml.safe_load((REPO / "site" / "mkdocs.yml").read_text())
-    (pages,) = (entry["Use it"] for entry in config["nav"] if "Use it" in entry)
+    (pages,) = (entry["Use it"] for entry in navigation(PAGES) if "Use it" in entry)
     assert {"Python": "python.md"} in pages
 
 

@@ -1,5 +1,6 @@
 """``dvc.yaml`` says what each stage really depends on."""
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ import grimp
 import pytest
 import yaml
 
-from calbench.config.groups import known_names
+from calbench.config.groups import known_names, preset
+from calbench.config.spec import RunSpec
 from tests.cli.runs import REPO
 
 STAGES: dict[str, dict[str, Any]] = yaml.safe_load((REPO / "dvc.yaml").read_text())["stages"]
@@ -16,6 +18,7 @@ STAGES: dict[str, dict[str, Any]] = yaml.safe_load((REPO / "dvc.yaml").read_text
 TYPES_OF_PARAMETERS = (
     "calbench/stats/spec.py",
     "calbench/metrics/measure.py",
+    "calbench/report/role.py",
     "calbench/scenarios/parameters.py",
     "calbench/traces/models.py",
 )
@@ -26,21 +29,22 @@ UNLISTED_EVERYWHERE = {
     "calbench/console.py": "says what is done, and changes nothing of it",
     "calbench/errors.py": "is for what does not come to pass",
     "calbench/files.py": "stores bytes that others made",
-    "stages/paths.py": "says where things stand, as dvc.yaml does",
+    "stages/paths.py": "says where things are, as dvc.yaml does",
 }
 
 READS_THE_SUITE = "checks the suite while it is read, and hands over what is written there"
-NEED_A_MODEL = {"adversarial", "dspy", "mixed5", "nosy"}
-"""Experiments for the model of whoever runs them: no part of the pipeline."""
+WHOLE = {"analysis", "site"}
+"""What only stages use that read the parameters of all experiments at once."""
 
 REACH_ONLY = {"budget", "games_at_once", "models"}
 """How models are asked: nothing that a recorded reply depends on."""
 
-STAGED = [name for name in known_names("experiment") if name not in NEED_A_MODEL]
+STAGED = [name for name in known_names("experiment") if "site" in preset("experiment", name)]
+"""Experiments that say what they are for on the site; others are for a model of the user's."""
 
-PLANS = "only `plan_jobs`, which says where the traces stand"
+PLANS = "only `plan_jobs`, which says where the traces are"
 ONLY_TYPES = "lends the parameters their types"
-ONLY_SCORES = "of the scores, whose tables stand already"
+ONLY_SCORES = "of the scores, of which there are tables"
 SEATING = "what builds the players, beside who sits where"
 
 UNLISTED = {
@@ -65,50 +69,30 @@ UNLISTED = {
         "calbench/scenarios/certificates.py": READS_THE_SUITE,
         "calbench/scenarios/storage.py": READS_THE_SUITE,
     },
-    "analyze": dict.fromkeys(
-        (
-            "calbench/agents",
-            "calbench/domain",
-            "calbench/engine",
-            "calbench/llm",
-            "calbench/oracle",
-            "calbench/protocols",
-            "calbench/scenarios",
-            "calbench/traces",
+    "analyze": {
+        **dict.fromkeys(
+            (
+                "calbench/agents",
+                "calbench/domain",
+                "calbench/engine",
+                "calbench/llm",
+                "calbench/oracle",
+                "calbench/protocols",
+                "calbench/scenarios",
+                "calbench/traces",
+            ),
+            "measures games, of which there are facts",
         ),
-        "measures games, whose facts stand",
-    ),
-    "audit_sample": dict.fromkeys(
-        (
-            "calbench/agents",
-            "calbench/domain",
-            "calbench/engine",
-            "calbench/facts",
-            "calbench/llm",
-            "calbench/metrics",
-            "calbench/oracle",
-            "calbench/protocols",
-            "calbench/scenarios",
-            "calbench/stats",
-            "calbench/traces",
+        **dict.fromkeys(
+            ("calbench/report/figures", "calbench/report/tables.py"),
+            "of pages; the site says only which experiments go together",
         ),
-        "of games, none of which is read",
-    ),
-    "summarize": dict.fromkeys(
-        (
-            "calbench/agents",
-            "calbench/domain",
-            "calbench/engine",
-            "calbench/llm",
-            "calbench/metrics",
-            "calbench/oracle",
-            "calbench/protocols",
-            "calbench/report/escape.py",
-            "calbench/scenarios",
-            "calbench/traces",
+        **dict.fromkeys(
+            ("calbench/report/columns.py", "calbench/report/escape.py", "calbench/report/links.py"),
+            "of pages likewise",
         ),
-        "of games, none of which is read",
-    ),
+        "calbench/report/setting.py": "of pages likewise",
+    },
     "publish": {
         "calbench/agents": ONLY_SCORES,
         "calbench/llm": ONLY_SCORES,
@@ -176,7 +160,9 @@ def test_stage_runs_a_module_that_exists(stage: str) -> None:
 
 def test_every_module_of_the_stages_is_a_stage() -> None:
     modules = (
-        {path.stem for path in (REPO / "stages").glob("*.py")} - {"__init__", "paths"} - BY_HAND
+        {path.stem for path in (REPO / "stages").glob("*.py")}
+        - {"__init__", "paths", "shown"}
+        - BY_HAND
     )
     assert modules == set(STAGES)
 
@@ -196,24 +182,25 @@ def test_output_lies_where_built_things_lie(stage: str) -> None:
     assert all(is_below(path, ["build", "data"]) for path in made)
 
 
-@pytest.mark.parametrize("stage", ["generate", "play", "calibrate", "analyze"])
+@pytest.mark.parametrize("stage", ["generate", "play", "calibrate"])
 def test_every_experiment_goes_through_the_stage(stage: str) -> None:
     assert STAGES[stage]["matrix"]["exp"] == STAGED
 
 
-def test_every_experiment_is_composed_at_once() -> None:
-    assert STAGES["compose"]["cmd"] == f"python -m stages.compose {' '.join(STAGED)}"
-    assert names("compose", "outs") == [f"build/{name}/params.yaml" for name in STAGED]
+def test_pipeline_lists_each_experiment_once() -> None:
+    text = (REPO / "dvc.yaml").read_text()
+    for name in STAGED:
+        assert re.findall(rf"^\s+- {name}$", text, re.MULTILINE) == [f"        - {name}"]
+    assert names("compose", "outs") == ["build/params"]
 
 
 def test_pipeline_keeps_every_table_and_nothing_of_an_earlier_run() -> None:
-    assert names("analyze", "outs") == [f"data/tables/{name}" for name in STAGED]
+    assert names("analyze", "outs") == ["data/metrics", "data/tables"]
     assert names("calibrate", "outs") == [f"data/facts/{name}" for name in STAGED]
 
 
 def test_leaderboards_are_shown_as_metrics() -> None:
-    shown = yaml.safe_load((REPO / "dvc.yaml").read_text())["metrics"]
-    assert shown == [f"data/tables/{name}/metrics" for name in STAGED]
+    assert yaml.safe_load((REPO / "dvc.yaml").read_text())["metrics"] == ["data/metrics"]
 
 
 def test_no_output_of_a_stage_is_in_git() -> None:
@@ -227,9 +214,7 @@ def test_no_output_of_a_stage_is_in_git() -> None:
     assert [path for path in listed.stdout.split("\0") if is_below(path, made)] == []
 
 
-def test_parameters_are_named_by_the_keys_that_compose_writes(imports: grimp.ImportGraph) -> None:
-    from calbench.config.spec import RunSpec
-
+def test_parameters_are_named_by_the_keys_that_compose_writes() -> None:
     keys = {
         key
         for stage in STAGES.values()
@@ -237,6 +222,6 @@ def test_parameters_are_named_by_the_keys_that_compose_writes(imports: grimp.Imp
         for keys in entry.values()
         for key in keys
     }
-    assert keys == set(RunSpec.model_fields) - {"name", "jobs", "out"} - REACH_ONLY
-    assert keys < set(RunSpec.model_fields)
-    assert imports.modules
+    assert keys == set(RunSpec.model_fields) - {"name", "jobs", "out"} - REACH_ONLY - WHOLE
+    for stage in ("analyze", "publish"):
+        assert "build/params" in STAGES[stage]["deps"]

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,10 @@ from tests.cli.runs import REPO, SMALL, environment, files, python
 
 pytestmark = pytest.mark.heavy
 
-ORDER = ("generate", "play", "calibrate", "analyze")
+EACH = ("generate", "play", "calibrate")
+"""Stages of one experiment."""
+
+ORDER = (*EACH, "analyze")
 
 Stage = Callable[..., None]
 
@@ -30,13 +34,17 @@ def tiny(*overrides: str) -> RunSpec:
 def run_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """Return what ``python -m stages.<name> tiny`` does in a folder that holds parameters."""
     monkeypatch.chdir(tmp_path)
-    write_params(Path("build/tiny/params.yaml"), tiny())
+    write_params(Path("build/params/tiny.yaml"), tiny())
+    shutil.copytree(REPO / "data/audit_sample", "data/audit_sample")
 
     def run(*names: str) -> None:
         monkeypatch.setattr("sys.argv", ["stage", "tiny"])
         for name in names:
             stage = importlib.import_module(f"stages.{name}")
-            stage.paths.run_stage(stage.main)
+            if name in EACH:
+                stage.paths.run_stage(stage.main)
+            else:
+                stage.paths.answer(stage.main)
 
     return run
 
@@ -45,12 +53,12 @@ def test_compose_stage_writes_what_the_command_composes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    importlib.import_module("stages.compose").main(["uniform", "varied"])
-    assert sorted(files(tmp_path)) == ["build/uniform/params.yaml", "build/varied/params.yaml"]
-    for name in ("uniform", "varied"):
-        assert read_params(tmp_path / f"build/{name}/params.yaml") == compose(
-            [f"+experiment={name}"]
-        )
+    importlib.import_module("stages.compose").main([])
+    found = {path.stem: read_params(path) for path in Path("build/params").iterdir()}
+    assert len(found) == 10
+    for name, spec in found.items():
+        assert spec == compose([f"+experiment={name}"])
+        assert spec.site is not None
 
 
 def test_stages_write_the_same_bytes_when_they_are_run_twice(
@@ -60,7 +68,9 @@ def test_stages_write_the_same_bytes_when_they_are_run_twice(
     first = files(tmp_path)
     run_stage(*ORDER)
     assert files(tmp_path) == first
-    assert {name.split("/")[1] for name in first} == {"facts", "suites", "tables", "tiny", "traces"}
+    assert {name.split("/")[1] for name in first} == {
+        *("audit_sample", "facts", "metrics", "params", "suites", "tables", "traces"),
+    }
 
 
 def test_calibrate_stage_measures_what_the_configuration_says(
@@ -68,7 +78,7 @@ def test_calibrate_stage_measures_what_the_configuration_says(
 ) -> None:
     run_stage("generate", "play")
     for spec in (tiny(), tiny("facts=scores"), tiny("judge=scripted")):
-        write_params(Path("build/tiny/params.yaml"), spec)
+        write_params(Path("build/params/tiny.yaml"), spec)
         run_stage("calibrate")
         wanted = facts_of(spec.facts, spec.judge)
         assert set(files(tmp_path / "data/facts/tiny")) == {f"{f.name}.parquet" for f in wanted}
@@ -87,18 +97,14 @@ def test_stages_leave_nothing_of_an_earlier_run(run_stage: Stage, tmp_path: Path
     assert files(tmp_path) == first
 
 
-def test_summarize_stage_brings_experiments_together(run_stage: Stage, tmp_path: Path) -> None:
+def test_analyze_stage_brings_experiments_together(run_stage: Stage, tmp_path: Path) -> None:
     run_stage(*ORDER)
-    stage = importlib.import_module("stages.summarize")
-    folder = tmp_path / "data/tables/summary"
-    folder.mkdir()
-    (folder / "gone.csv").write_text("gone\n")
-    stage.main(["tiny"])
-    made = files(folder)
+    made = files(tmp_path / "data/tables/summary")
     assert set(made) >= {"leaderboard.csv", "difficulty.csv", "regret_by_team.csv"}
-    assert "gone.csv" not in made
     board = made["leaderboard.csv"].decode().splitlines()
     assert board[1].startswith("tiny,tiny,private messages,imap,protocol,3,0,3,")
+    assert (tmp_path / "data/tables/audit_sample.csv").is_file()
+    assert files(tmp_path / "data/metrics/tiny") == files(tmp_path / "data/tables/tiny/metrics")
 
 
 def test_stages_and_command_write_the_same_tables_and_traces(
@@ -148,23 +154,24 @@ def test_stage_ends_with_one_line_when_its_inputs_are_missing(
     capsys: pytest.CaptureFixture[str],
     stage: str,
 ) -> None:
-    (tmp_path / "build/tiny/params.yaml").unlink()
+    (tmp_path / "build/params/tiny.yaml").unlink()
     with pytest.raises(SystemExit) as end:
         run_stage(stage)
     assert end.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: build/tiny/params.yaml: cannot be read")
-    assert files(tmp_path) == {}
+    assert line.startswith("error: build/params")
+    assert "cannot be read" in line or "run the stage compose" in line
+    assert {name.split("/")[1] for name in files(tmp_path)} == {"audit_sample"}
 
 
 @pytest.mark.heavy
 def test_process_runs_a_stage_in_the_folder_it_is_started_in(tmp_path: Path) -> None:
-    write_params(tmp_path / "build/tiny/params.yaml", tiny())
+    write_params(tmp_path / "build/params/tiny.yaml", tiny())
     env = environment(PYTHONPATH=str(REPO))
     ended = python("-m", "stages.generate", "tiny", cwd=tmp_path, env=env)
     assert ended.status == 0, ended.err
-    assert sorted(files(tmp_path)) == ["build/tiny/params.yaml", "data/suites/tiny.jsonl"]
+    assert sorted(files(tmp_path)) == ["build/params/tiny.yaml", "data/suites/tiny.jsonl"]
     ended = python("-m", "stages.play", "nothing", cwd=tmp_path, env=env)
     assert ended.status == 2
-    assert ended.err.startswith("error: build/nothing/params.yaml: cannot be read")
+    assert ended.err.startswith("error: build/params/nothing.yaml: cannot be read")
     assert ended.err.count("\n") == 1

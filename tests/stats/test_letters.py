@@ -1,14 +1,12 @@
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.stats.letters import compact_letters, letter, rank_ranges, tie_cliques
-
-Truths = npt.NDArray[np.bool_]
+from calbench.stats.sums import Truths
 
 
 def ties(num_items: int, *pairs: tuple[int, int]) -> Truths:

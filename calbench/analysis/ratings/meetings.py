@@ -1,4 +1,4 @@
-"""Who met whom: games in which two players both sat, and what chains of games link."""
+"""Which players met: games of every two players, and chains of games between them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,12 +11,11 @@ from calbench.stats.sums import Ints
 
 @dataclass(frozen=True, slots=True)
 class Meetings:
-    """Who met whom in some games.
+    """Which players met in some games.
 
     Attributes:
-        games: in how many games both sat, ``[player, player]``; on the diagonal, in how many
-            each sat.
-        first: the first of all players that some chain of games links each with, ``[player]``.
+        games: number of common games, ``[player, player]``; on the diagonal, of each player.
+        first: the first of all players that a chain of games links with each, ``[player]``.
     """
 
     games: Ints
@@ -27,20 +26,20 @@ class Meetings:
         yield from combinations(range(len(self.first)), 2)
 
     def is_linked(self, one: int, other: int) -> bool:
-        """Whether some chain of games links two players."""
+        """Whether a chain of games links two players."""
         return bool(self.first[one] == self.first[other])
 
     def never_met(self, player: int) -> Ints:
-        """Return the players with whom one never sat in a game."""
+        """Return the players with whom a player never shared a game."""
         return np.flatnonzero((self.games[player] == 0) & (np.arange(len(self.first)) != player))
 
 
 def meetings_of(games: Ints, players: Ints, num_players: int) -> Meetings:
-    """Count who met whom.
+    """Count the games of every two players.
 
     Args:
-        games: of each seat, its game, from 0.
-        players: of each seat, the number of its player.
+        games: game of each seat, from 0.
+        players: player of each seat, by number.
         num_players: players are numbered below this.
     """
     sat = np.zeros((int(games.max(initial=-1)) + 1, num_players), dtype=np.int64)
@@ -50,7 +49,7 @@ def meetings_of(games: Ints, players: Ints, num_players: int) -> Meetings:
 
 
 def _first_linked(met: np.ndarray) -> Ints:
-    """Return the first player of each one's component of a symmetric graph."""
+    """Return the first player of the component of each, in a symmetric graph."""
     from scipy.sparse.csgraph import connected_components
 
     _, component = connected_components(met, directed=False)

@@ -1,4 +1,4 @@
-"""Who is rated with whom, and by what: pools of players, and the scores of their seats."""
+"""Pools of players that are rated together, and the scores of their seats."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from calbench.stats.sums import Ints
 from calbench.traces.models import Kind
 
 POOLS: Mapping[str, tuple[Kind, ...]] = {"models": ("model", "custom"), "scripted": ("scripted",)}
-"""Who is rated with whom; the pool of scripted speakers is a demonstration [C]. Protocols and
-degenerate baselines are in no pool [P, appendix E], nor are variants that are told to probe [C]."""
+"""Kinds of players rated together; the pool of scripted speakers is a demonstration [C]. Protocols
+and degenerate baselines are in no pool [P, appendix E], nor are variants told to probe [C]."""
 
 ALL = "all"
-"""Stands for all settings of a run together."""
+"""Name of all settings of a run together."""
 
 GAME_COLUMNS = ("setting", "scenario_id", "team", "game_id")
-"""What names a game; games are rated in this order."""
+"""Key of a game; games are rated in this order."""
 
 IDENTITY = ["player", "kind", "uses_language", "model", "settings_digest", "is_probing"]
-"""What makes a player the same in two games, as in :class:`Player`."""
+"""What identifies a player, as in :class:`Player`."""
 
 
 class Scenario(NamedTuple):
@@ -37,13 +37,13 @@ class Scenario(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """One of the separate ratings.
+    """One of the ratings.
 
     Attributes:
         name: as in tables.
-        meaning: of what a seat scores.
-        score: from the frame of agents to what each seat scores in its game, higher is better;
-            not a number where it has no score.
+        meaning: of the score.
+        score: from the frame of agents to the score of each seat, higher is better; not a number
+            without a score.
         in_mmr: whether the MMR counts it.
     """
 
@@ -59,7 +59,7 @@ def _coordination(agents: pd.DataFrame) -> "pd.Series[float]":
 
 
 def _less(name: str) -> Callable[[pd.DataFrame], "pd.Series[float]"]:
-    """Return what scores less of a column higher."""
+    """Return a score that is higher for lower values of a column."""
     return lambda agents: -agents[name].astype("float64")
 
 
@@ -67,14 +67,14 @@ RATINGS = (
     Rating("coordination", "share of its meetings that were scheduled", _coordination, True),
     Rating(
         "shown_excess_cost",
-        "less excess by the costs agents are shown",
+        "lower excess by the costs that agents are shown",
         _less("shown_excess_cost"),
         True,
     ),
-    Rating("excess_cost", "less excess in the accounting", _less("excess_cost"), False),
-    Rating("excess_vps", "less VPS above the floor", _less("excess_vps"), True),
+    Rating("excess_cost", "lower excess in the accounting", _less("excess_cost"), False),
+    Rating("excess_vps", "lower VPS above the floor", _less("excess_vps"), True),
 )
-"""Three ratings, and the excess of the accounting beside them [P, appendix E; C]."""
+"""Three ratings, and in addition the excess in the accounting [P, appendix E; C]."""
 
 RATING_NAMES = tuple(rating.name for rating in RATINGS)
 
@@ -107,7 +107,7 @@ def with_players(
 
     Args:
         seats: with :data:`IDENTITY`.
-        entrants: players that need not sit anywhere.
+        entrants: further players, with or without seats.
 
     Returns:
         The seats with ``number``, the place of the player among all of them, and the players.
@@ -128,22 +128,22 @@ def _player(row: Sequence[object]) -> Player:
 
 
 def _order(player: Player) -> tuple[object, ...]:
-    """Return what players are sorted by, whole: sets have no order."""
+    """Return the sort key of a player, with all fields."""
     return player.order, player.uses_language, player.model or "", player.is_probing
 
 
 def game_starts(seats: pd.DataFrame) -> Ints:
-    """Return where each game begins in :func:`pool_seats`, and where the last one ends."""
+    """Return the first row of each game in :func:`pool_seats`, and the end of the last one."""
     games = seats.groupby(list(GAME_COLUMNS), sort=False).ngroup().to_numpy()
     return np.append(np.flatnonzero(np.diff(games, prepend=-1)), len(seats))
 
 
 def events_of(seats: pd.DataFrame, starts: Ints) -> list[Event]:
-    """Return games as ratings take them, as yet without margins.
+    """Return games as events of ratings, without margins.
 
     Args:
         seats: with ``number`` and scores.
-        starts: as :func:`game_starts` returns them.
+        starts: from :func:`game_starts`.
     """
     numbers = seats["number"].tolist()
     scores = [

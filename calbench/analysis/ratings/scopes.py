@@ -34,11 +34,11 @@ class Scope:
         pool: one of :data:`POOLS`.
         setting: of its games, or :data:`ALL`.
         players: by number, in their order.
-        standings: a row a player: its ``number``, games, ratings and rank; by rank, players
+        standings: one row per player: its ``number``, games, ratings and rank; by rank, players
             without one last.
-        margins: a row a setting and rating: the ranges within games, and the margin they give.
-        meetings: who met whom, by number.
-        seats: of the games that were scored, each with the ``number`` of its player.
+        margins: one row per setting and rating: ranges within games, and the margin.
+        meetings: which players met, by number.
+        seats: of scored games, each with the ``number`` of its player.
     """
 
     pool: str
@@ -50,7 +50,7 @@ class Scope:
     seats: pd.DataFrame
 
     def warnings(self) -> Iterator[str]:
-        """Yield what ranks cannot say: players that never met, and that nothing links."""
+        """Yield limits of the ranks: players that never met, and that no games link."""
         place = f"{self.pool}, {self.setting}"
         groups: dict[int, list[str]] = {}
         for player, first in zip(self.players, self.meetings.first.tolist(), strict=True):
@@ -65,7 +65,7 @@ class Scope:
 
 
 def settings_of(seats: pd.DataFrame) -> list[str]:
-    """Return the settings in which a pool played, and ``all`` where there are several."""
+    """Return the settings of a pool, and ``all`` if there are several."""
     settings = sorted(seats["setting"].unique())
     return [*settings, ALL] if len(settings) > 1 else settings
 
@@ -74,11 +74,11 @@ def rated_scopes(agents: pd.DataFrame, spec: RatingSpec = DEFAULT_RATINGS) -> It
     """Rate every pool in every setting.
 
     Args:
-        agents: as :func:`pool_seats` takes them.
+        agents: as for :func:`pool_seats`.
         spec: settings of the ratings.
 
     Raises:
-        CalbenchError: the installed library computes otherwise.
+        CalbenchError: the installed library computes other ratings.
     """
     for pool in POOLS:
         seats = pool_seats(agents, pool)
@@ -96,21 +96,22 @@ def rated_scope(
     """Rate one pool in one setting, or in ``all``.
 
     Args:
-        pooled: seats of the pool, as :func:`pool_seats` returns them.
+        pooled: seats of the pool, from :func:`pool_seats`.
         pool: its name.
-        setting: of the games to take.
+        setting: of the games.
         spec: settings of the ratings.
-        entrants: players to list that need not have played.
+        entrants: further players to list, with or without games.
 
     Raises:
-        CalbenchError: the installed library computes otherwise.
+        CalbenchError: the installed library computes other ratings.
     """
     own = pooled if setting == ALL else pooled[pooled["setting"] == setting]
     seats, players = with_players(own, entrants)
     is_excluded = seats["is_excluded"].to_numpy(dtype=bool)
     scored = seats[~is_excluded].reset_index(drop=True)
     starts = game_starts(scored)
-    meetings = meetings_of(_games(starts), scored["number"].to_numpy(), len(players))
+    games = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    meetings = meetings_of(games, scored["number"].to_numpy(), len(players))
     ratings, margins = _rated(scored, starts, len(players), spec, pool, setting)
     excluded = seats[is_excluded].drop_duplicates(
         ["setting", "scenario_id", "team", "game_id", "number"]
@@ -123,15 +124,10 @@ def rated_scope(
     return Scope(pool, setting, players, standings, margins, meetings, scored)
 
 
-def _games(starts: np.ndarray) -> np.ndarray:
-    """Return the game of each seat."""
-    return np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-
-
 def _rated(
     seats: pd.DataFrame, starts: np.ndarray, num_players: int, spec: RatingSpec, *names: str
 ) -> tuple[Ratings, pd.DataFrame]:
-    """Rate the games in which two players meet, with the margins that their settings have."""
+    """Rate the games in which two players meet, with the margins of their settings."""
     scenarios = [
         Scenario(*row) for row in seats[list(Scenario._fields)].iloc[starts[:-1]].to_numpy()
     ]
@@ -154,7 +150,7 @@ def _rated(
 
 
 def _margins(games: Sequence[tuple[Scenario, Event]]) -> pd.DataFrame:
-    """Return the margin of each rating by setting: scales differ, so none is pooled."""
+    """Return the margins of each rating by setting, because scales differ."""
     by_setting: dict[str, list[Event]] = {}
     for scenario, event in games:
         by_setting.setdefault(scenario.setting, []).append(event)
@@ -169,7 +165,7 @@ def _margins(games: Sequence[tuple[Scenario, Event]]) -> pd.DataFrame:
 
 
 def _standings(ratings: Ratings) -> pd.DataFrame:
-    """Return ratings and ranks, a row a player in the order of their numbers."""
+    """Return ratings and ranks, one row per player by number."""
     columns: dict[str, np.ndarray] = {
         "number": np.arange(len(ratings.rank)),
         "rank": ratings.rank,

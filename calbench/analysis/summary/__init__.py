@@ -1,31 +1,25 @@
-"""Tables over several runs: all of them are registered once this package is imported."""
+"""Tables over several runs; importing this package registers them."""
 
-from calbench.analysis.summary import reproduction
+from calbench.analysis.summary import table2
 from calbench.analysis.summary.runs import (
-    CHANNEL_WORDS,
     EXPERIMENT,
     KIND_WORDS,
     SUMMARY,
     Runs,
     RunTables,
-    SummaryTable,
     in_words,
     setting_title,
-    together,
     write_summary,
 )
 
 __all__ = [
-    "CHANNEL_WORDS",
     "EXPERIMENT",
     "KIND_WORDS",
     "SUMMARY",
     "RunTables",
     "Runs",
-    "SummaryTable",
     "in_words",
-    "reproduction",
     "setting_title",
-    "together",
+    "table2",
     "write_summary",
 ]

@@ -1,7 +1,7 @@
-"""Tables over several runs: a leaderboard of all, and what stands in each run's tables together.
+"""Tables over several runs: a common leaderboard, and rows of the tables of each run.
 
-Nothing is estimated here: rows are brought together, named by their experiment, and compared with
-what others published.
+Nothing is estimated here: rows are concatenated, with the name of their experiment, and compared
+with published numbers.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,27 +31,27 @@ from calbench.facts.columns import (
 from calbench.facts.frames import read_csv
 from calbench.stats.letters import LETTERS, letter
 
-EXPERIMENT = text("experiment", "experiment that the row is from")
+EXPERIMENT = text("experiment", "experiment of the row")
 
 CHANNEL_WORDS: Mapping[str, str] = {
     "dm": "private messages",
     "participant_groupchat": "to all participants",
     "all_agent_groupchat": "to all agents",
 }
-"""Channels as tables and pages call them."""
+"""Channels in words, for tables and pages."""
 
 KIND_WORDS: Mapping[str, str] = {
     "protocol": "protocol",
     DEGENERATE: "degenerate baseline",
     "scripted": "scripted agents",
     "model": "language models",
-    "custom": "agents of one's own",
+    "custom": "custom agents",
 }
-"""Kinds of players likewise."""
+"""Kinds of players, likewise."""
 
 
 def in_words(names: Iterable[str], words: Mapping[str, str]) -> str:
-    """Return names of a vocabulary as people call them, joined."""
+    """Return names in words, joined by "and"."""
     return " and ".join(words.get(name, name) for name in names)
 
 
@@ -76,7 +76,7 @@ class RunTables:
         return read_csv(self.folder / path, TABLES[path].columns)
 
     def named(self, path: str) -> pd.DataFrame:
-        """Return one of its tables with the name of the experiment; no column if there is none."""
+        """Return one of its tables with the experiment; an empty frame if there is none."""
         if not (self.folder / path).is_file():
             return pd.DataFrame()
         return self.table(path).assign(experiment=self.name)
@@ -84,14 +84,14 @@ class RunTables:
 
 @dataclass(frozen=True)
 class Runs:
-    """What is brought together.
+    """Runs by use.
 
     Attributes:
-        compared: runs whose teams may stand beside each other.
-        browsed: of these, those whose every game can be stepped through.
+        compared: runs whose teams are on one leaderboard.
+        browsed: of these, those whose games can all be stepped through.
         scaled: runs on scenarios of several sizes.
         drawn: runs on several draws of a suite.
-        published: folder with the numbers of others.
+        published: folder with published numbers of others.
     """
 
     compared: Sequence[RunTables]
@@ -103,7 +103,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class SummaryTable(Declared):
-    """A table over several runs, and how it is made."""
+    """A table over several runs and the function that makes it."""
 
     make: Callable[[Runs], pd.DataFrame]
 
@@ -127,7 +127,7 @@ def summary(
 
 
 def write_summary(runs: Runs, folder: Path) -> None:
-    """Write every table for which there are runs, be it without a row.
+    """Write every table for which there are runs, even without rows.
 
     Raises:
         FileError: a table of a run cannot be read.
@@ -140,22 +140,26 @@ def write_summary(runs: Runs, folder: Path) -> None:
 
 
 def together(path: str, runs: Sequence[RunTables]) -> pd.DataFrame:
-    """Return the rows of a table of every run, in the order of the runs; no column without one."""
+    """Return the rows of a table of all runs, in their order; an empty frame without runs."""
     found = [rows for run in runs if len((rows := run.named(path)).columns)]
     filled = [rows for rows in found if not rows.empty] or found[:1]
     return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
 
 
+def without_version(path: str) -> tuple[Column, ...]:
+    """Return the columns of a table of a run, without the version of the metrics."""
+    return tuple(column for column in TABLES[path].columns if column.name != VERSION)
+
+
 def _collected(path: str, runs: Callable[[Runs], Sequence[RunTables]]) -> None:
-    """Register the rows of a run's table, of several runs together."""
-    source = TABLES[path]
-    columns = tuple(column for column in source.columns if column.name != VERSION)
+    """Register a table with the rows of a table of several runs."""
 
     def make(given: Runs) -> pd.DataFrame:
         return together(path, runs(given))
 
-    make.__doc__ = source.about
-    summary(path, (EXPERIMENT, *columns), " ".join(["experiment", *source.key]))(make)
+    make.__doc__ = TABLES[path].about
+    key = " ".join(["experiment", *TABLES[path].key])
+    summary(path, (EXPERIMENT, *without_version(path)), key)(make)
 
 
 @summary(
@@ -163,11 +167,11 @@ def _collected(path: str, runs: Callable[[Runs], Sequence[RunTables]]) -> None:
     (
         EXPERIMENT,
         SETTING,
-        text("channel", "how agents could talk; rows of two channels are never compared", "C"),
+        text("channel", "channels of the agents; rows of two channels are never compared", "C"),
         TEAM,
-        text("kind", "of team; reference is the oracle, which plays no game", "C"),
+        text("kind", "of team; reference is the oracle, which plays no games", "C"),
         count("games", "games", "games scored"),
-        count("games_excluded", "games", "games with a provider fault or budget stop, left out"),
+        count("games_excluded", "games", "games with a provider fault or budget stop, in no mean"),
         count("scenarios", "scenarios", "distinct scenarios of these games"),
         VPS_KIND,
         *MEASURE_COLUMNS,
@@ -198,7 +202,7 @@ def leaderboard(runs: Runs) -> pd.DataFrame:
 
 
 def _view(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return comparable rows, one oracle last, with letters that no two experiments share.
+    """Return comparable rows with one oracle last, and different letters in each experiment.
 
     Teams of two experiments were not compared, so they share no letter.
     """
@@ -218,7 +222,7 @@ def _view(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _moved(letters: str, by: int) -> str:
-    """Return letters so many places further on in the alphabet."""
+    """Return letters shifted by a number of places in the alphabet."""
     return " ".join(letter(_place(each) + by) for each in letters.split())
 
 
@@ -238,33 +242,27 @@ _collected("revealing_messages.csv", lambda runs: runs.browsed)
 
 
 def setting_title(experiment: str, setting: str) -> str:
-    """Return what tables and pages call a setting of an experiment."""
+    """Return the title of a setting of an experiment."""
     return setting if experiment == setting else f"{experiment}: {setting}"
 
 
-def _without_version(path: str) -> tuple[Column, ...]:
-    return tuple(column for column in TABLES[path].columns if column.name != VERSION)
-
-
-@summary("difficulty.csv", _without_version("difficulty.csv"), key="setting tertile")
+@summary("difficulty.csv", without_version("difficulty.csv"), key="setting tertile")
 def difficulty(runs: Runs) -> pd.DataFrame:
     """Range and median of the scenarios' feasible fractions, by setting and third."""
     rows = together("difficulty.csv", runs.browsed)
     if rows.empty:
         return rows
-    titles = [
-        setting_title(*place) for place in zip(rows["experiment"], rows["setting"], strict=True)
-    ]
-    return rows.assign(setting=titles)
+    names = zip(rows["experiment"], rows["setting"], strict=True)
+    return rows.assign(setting=[setting_title(*each) for each in names])
 
 
 @summary(
     "leaking_messages.csv",
-    (EXPERIMENT, *_without_version("leaking_messages.csv")),
+    (EXPERIMENT, *without_version("leaking_messages.csv")),
     key="experiment setting team scenario_id event_index",
 )
 def leaking_messages(runs: Runs) -> pd.DataFrame:
-    """Every message that tells private labels, and with which words, by experiment and team."""
+    """Every message that tells private labels, with its words, by experiment and team."""
     rows = together("leaking_messages.csv", runs.compared)
     if rows.empty:
         return rows
@@ -272,11 +270,12 @@ def leaking_messages(runs: Runs) -> pd.DataFrame:
     return rows.assign(place=place).sort_values("place", kind="stable")
 
 
-@summary("scale_bytes.csv", _without_version("scale_bytes.csv"), key="setting team")
+@summary("scale_bytes.csv", without_version("scale_bytes.csv"), key="setting team")
 def scale_bytes(runs: Runs) -> pd.DataFrame:
-    """How long the messages of every team are, a meeting, by the number of agents."""
+    """Bytes of messages per meeting, by team and number of agents."""
     rows = together("scale_bytes.csv", runs.scaled)
     if rows.empty:
         return rows
-    place = rows["team"].map({team: number for number, team in enumerate(rows["team"].unique())})
-    return rows.assign(place=place).sort_values(["place", "agents"], kind="stable")
+    return rows.assign(place=pd.factorize(rows["team"])[0]).sort_values(
+        ["place", "agents"], kind="stable"
+    )

@@ -1,43 +1,14 @@
-"""The published tables of a run, a function each, by subject."""
+"""The published tables of a run, one function each, by subject.
 
-from calbench.analysis.tables import (
-    appendix_g,
-    audits,
-    comparisons,
-    difficulty,
-    draws,
-    games,
-    judge,
-    judge_agreement,
-    leaderboard,
-    players,
-    privacy,
-    ratings,
-    reflections,
-    regret,
-    standings,
-    talk,
-)
+Importing this package registers the tables of all its modules.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
 from calbench.analysis.tables.registry import TABLES, Table, tables_of
 
-__all__ = [
-    "TABLES",
-    "Table",
-    "appendix_g",
-    "audits",
-    "comparisons",
-    "difficulty",
-    "draws",
-    "games",
-    "judge",
-    "judge_agreement",
-    "leaderboard",
-    "players",
-    "privacy",
-    "ratings",
-    "reflections",
-    "regret",
-    "standings",
-    "tables_of",
-    "talk",
-]
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+__all__ = ["TABLES", "Table", "tables_of"]

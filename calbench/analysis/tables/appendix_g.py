@@ -1,14 +1,15 @@
-"""The paper's further results by player: regret, first speakers, talk and moves (appendix G)."""
+"""Further results of the paper by player: regret, first speakers, talk and moves (appendix G)."""
 
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.estimates import ScenarioSums, group_totals, scenario_sums
+from calbench.analysis.estimates import ScenarioSums, group_totals, scenario_sums, with_share
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.tables.players import (
     BY,
     IDENTITY,
+    ORDER,
     TEAMS,
     player_means,
     scored_seats,
@@ -21,31 +22,20 @@ from calbench.facts.columns import (
     PLAYER_KIND,
     SETTING,
     VPS_KIND,
-    Column,
     count,
     estimated,
     number,
+    proportion,
     text,
 )
 from calbench.facts.storage import Facts
 from calbench.metrics.agent_rounds import ROLES
-from calbench.stats.multiplicity import adjusted_p_values
-from calbench.stats.permutation import sign_flip_p_values
-from calbench.stats.proportions import wilson
+from calbench.stats.permutation import adjusted_p_values, sign_flip_p_values
 from calbench.stats.spec import AnalysisSpec
 
 SEATS = (SETTING, PLAYER, PLAYER_KIND, TEAMS)
 FULL = "agent-games with M > 0 and all M meetings scheduled"
 QUANTITY = "unit of the quantity"
-
-
-def _share(name: str, meaning: str) -> tuple[Column, ...]:
-    interval = "of its Wilson interval, which takes seats as independent"
-    return (
-        number(name, "", f"{meaning}, as a share of 1", FULL, "P"),
-        number(f"{name}_low", "", f"lower end {interval}", FULL),
-        number(f"{name}_high", "", f"upper end {interval}", FULL),
-    )
 
 
 @table(
@@ -54,15 +44,15 @@ def _share(name: str, meaning: str) -> tuple[Column, ...]:
         *SEATS,
         count("seats", "agent-games", "seats with meetings, M > 0", "P"),
         count("full_seats", "agent-games", "of these, all M scheduled", "P"),
-        count("scenarios", "scenarios", "those with a full seat"),
+        count("scenarios", "scenarios", "with a full seat"),
         *estimated("mean_excess", f"{COST} per meeting", "mean of E / S", FULL, "P"),
-        *_share("nonzero_regret", "full seats with E other than 0"),
-        *_share("positive_regret", "full seats with E above 0"),
+        *proportion("nonzero_regret", "full seats with E other than 0", FULL, "P"),
+        *proportion("positive_regret", "full seats with E above 0", FULL, "P"),
     ),
     key="setting player kind teams",
 )
 def completion_regret(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Excess cost of the seats that got all their meetings (appendix G.1, Table 11)."""
+    """Excess cost of seats with all their meetings scheduled (appendix G.1, Table 11)."""
     seats = scored_seats(facts)
     assigned, excess = seats["assigned"], seats["excess_cost"].astype("float64")
     is_full = ((assigned > 0) & (assigned == seats["scheduled"])).astype(bool)
@@ -75,28 +65,17 @@ def completion_regret(facts: Facts, settings: Settings) -> pd.DataFrame:
     )
     rows = player_means(facts, settings, seats, values).merge(group_totals(counts, BY), "left", BY)
     rows = rows.rename(columns={"mean_excess_scenarios": "scenarios"})
-    return rows.assign(
-        **{
-            f"{name}_regret{end}": part
-            for name in ("nonzero", "positive")
-            for end, part in _shares(rows[name], rows["full_seats"], settings.analysis).items()
-        }
-    )
+    for name in ("nonzero", "positive"):
+        rows = with_share(rows, f"{name}_regret", name, "full_seats", settings.analysis)
+    return rows
 
 
-def _shares(
-    found: "pd.Series[float]", of: "pd.Series[float]", spec: AnalysisSpec
-) -> dict[str, list[float]]:
-    """Return shares with the ends of their Wilson intervals; not a number of nothing."""
-    shares = [
-        wilson(int(successes), int(trials), spec) or (np.nan, np.nan, np.nan)
-        for successes, trials in zip(found, of, strict=True)
-    ]
-    return {end: [share[n] for share in shares] for n, end in enumerate(("", "_low", "_high"))}
-
-
-PARTS = ("first", "subsequent", "difference")
-"""As first speaker, otherwise, and the difference within an agent-game."""
+PARTS = {
+    "first": ("first_mean", "first"),
+    "subsequent": ("subsequent_mean", "subsequent"),
+    "difference": ("difference", "pairs"),
+}
+"""As first speaker, otherwise, and the difference within an agent-game: columns of mean and n."""
 
 QUANTITIES = ("vps", "excess_cost")
 
@@ -108,8 +87,8 @@ QUANTITIES = ("vps", "excess_cost")
         text(
             "quantity",
             "vps: slot-equivalents leaked in the meeting's round to all observers, before any "
-            "floor; excess_cost: what the agent paid in the round of a scheduled meeting less the "
-            "cost of what stood at the start in the slot that the oracle gives the meeting",
+            "floor; excess_cost: paid by the agent in the round of a scheduled meeting minus the "
+            "cost of the items that were at the start in the oracle's slot for the meeting",
             "P, F",
         ),
         count("first", "agent-meetings", "the agent speaks first", "P"),
@@ -117,11 +96,11 @@ QUANTITIES = ("vps", "excess_cost")
         *estimated("first_mean", QUANTITY, "mean as first speaker", "first", "P"),
         *estimated("subsequent_mean", QUANTITY, "mean otherwise", "subsequent", "P"),
         count("pairs", "agent-games", "with agent-meetings of both kinds"),
-        count("scenarios", "scenarios", "those with such an agent-game"),
+        count("scenarios", "scenarios", "with such an agent-game"),
         *estimated(
             "difference",
             QUANTITY,
-            "mean within the agent-game as first speaker less that otherwise",
+            "mean within the agent-game as first speaker minus that otherwise",
             "pairs",
             "P, pairing C",
         ),
@@ -132,10 +111,10 @@ QUANTITIES = ("vps", "excess_cost")
     key="setting player kind teams quantity",
 )
 def first_speaker(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """What it costs to speak first (appendix G.2, Table 12).
+    """VPS and excess cost as first speaker and otherwise (appendix G.2, Table 12).
 
-    The unit is a participating agent-meeting. An agent that was first in some meetings of a game
-    and followed in others is its own control: the mean of the former less that of the latter.
+    The unit is a participating agent-meeting. An agent that spoke first in some meetings of a game
+    and not in others is its own control: the mean of the former minus that of the latter.
     """
     seats, spec = scored_seats(facts), settings.analysis
     rows, values = _roles(seats, facts.frame("rounds"))
@@ -158,48 +137,42 @@ def first_speaker(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 def _roles(seats: pd.DataFrame, rounds: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return rows of agent-meetings and of agent-games, and what each adds to the means.
+    """Return rows of agent-meetings and of agent-games, and their values.
 
-    Values of agent-meetings stand under ``<quantity>/first`` or ``<quantity>/subsequent``, the
-    difference within an agent-game under ``<quantity>/difference``.
+    Values of agent-meetings are in ``<quantity>/first`` or ``<quantity>/subsequent``, the
+    difference within an agent-game in ``<quantity>/difference``.
     """
-    identity = seats[["game", "agent_id", "scenario_id", *BY]]
-    meetings = identity.merge(rounds[rounds["role"] != "outsider"], "inner", ["game", "agent_id"])
-    by_meeting, by_game = {}, {}
+    seat = ["game", "agent_id"]
+    identity = seats[[*seat, "scenario_id", *BY]]
+    meetings = identity.merge(rounds[rounds["role"] != "outsider"], "inner", seat)
+    by_meeting: dict[str, pd.Series[float]] = {}
+    by_game: dict[str, pd.Series[float]] = {}
     for quantity in QUANTITIES:
         values = meetings[quantity].astype("float64")
-        mean_by_role = {}
-        for role in PARTS[:2]:
-            own = values.where(meetings["role"] == role)
-            by_meeting[f"{quantity}/{role}"] = own
-            rows = meetings[["game", "agent_id"]].assign(value=own, n=own.notna().astype("float64"))
-            totals = group_totals(rows, ["game", "agent_id"])
-            mean = totals["value"] / totals["n"].where(totals["n"] > 0)
-            mean_by_role[role] = totals[["game", "agent_id"]].assign(mean=mean)
-        both = identity.merge(mean_by_role["first"], "left", ["game", "agent_id"]).merge(
-            mean_by_role["subsequent"], "left", ["game", "agent_id"], suffixes=("", "_otherwise")
+        own = pd.DataFrame(
+            {role: values.where(meetings["role"] == role) for role in ("first", "subsequent")}
         )
-        by_game[f"{quantity}/difference"] = both["mean"] - both["mean_otherwise"]
+        by_meeting |= {f"{quantity}/{role}": own[role] for role in own}
+        counts = own.notna().astype("float64").add_suffix("_n")
+        sums = group_totals(meetings[seat].join(own).join(counts), seat)
+        first, subsequent = (sums[role] / sums[f"{role}_n"].mask(lambda n: n == 0) for role in own)
+        pairs = identity.merge(sums[seat].assign(difference=first - subsequent), "left", seat)
+        by_game[f"{quantity}/difference"] = pairs["difference"]
     rows = pd.concat([meetings[identity.columns], identity], ignore_index=True)
     return rows, pd.concat([pd.DataFrame(by_meeting), pd.DataFrame(by_game)], ignore_index=True)
 
 
 def _of_quantity(sums: ScenarioSums, quantity: str, spec: AnalysisSpec) -> pd.DataFrame:
-    """Estimate the three parts of one quantity, and test the difference, a row a player.
+    """Estimate the three parts of one quantity and test the difference, one row per player.
 
-    In each scenario the roles change places or do not.
+    The test swaps the roles, scenario by scenario.
     """
     means = sums.means(spec)
     found = means[[*BY]].assign(
         quantity=quantity,
         p=sign_flip_p_values(sums.of(f"{quantity}/difference").totals, spec),
     )
-    for part, name, counted in zip(
-        PARTS,
-        ("first_mean", "subsequent_mean", "difference"),
-        ("first", "subsequent", "pairs"),
-        strict=True,
-    ):
+    for part, (name, counted) in PARTS.items():
         for end in ("", "_low", "_high"):
             found[f"{name}{end}"] = means[f"{quantity}/{part}{end}"]
         found[counted] = means[f"{quantity}/{part}_n"]
@@ -210,14 +183,14 @@ def _of_quantity(sums: ScenarioSums, quantity: str, spec: AnalysisSpec) -> pd.Da
     "messages_by_meeting.csv",
     (
         *SEATS,
-        Column("meeting_index", "integer", "", "place of the meeting in the stream, from 0"),
+        count("meeting_index", "", "number of the meeting in the stream, from 0", ""),
         text(
             "role",
-            f"of the agent in the meeting: {', '.join(ROLES)}; an outsider takes no part in it",
+            f"of the agent in the meeting: {', '.join(ROLES)}; an outsider is not in it",
             "P, outsider C",
         ),
         count("agent_rounds", "agent-rounds", "agents in this role and meeting"),
-        count("scenarios", "scenarios", "those with such an agent"),
+        count("scenarios", "scenarios", "with such an agent"),
         *estimated(
             "messages", "messages", "mean of messages sent in the round", "agent_rounds", "P"
         ),
@@ -225,14 +198,13 @@ def _of_quantity(sums: ScenarioSums, quantity: str, spec: AnalysisSpec) -> pd.Da
     key="setting player kind teams meeting_index role",
 )
 def messages_by_meeting(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Messages by meeting and by role in it (appendix G.3)."""
+    """Messages by meeting and role in it (appendix G.3)."""
     identity = scored_seats(facts)[["game", "agent_id", "scenario_id", *BY]]
     rows = identity.merge(facts.frame("rounds"), "inner", ["game", "agent_id"])
     values = rows[["messages"]].astype("float64")
     found = player_means(facts, settings, rows, values, "round", "role")
-    found["role_place"] = found["role"].map({role: place for place, role in enumerate(ROLES)})
-    order = ["setting", "team_place", "player", "kind", "settings_digest", "round", "role_place"]
-    return found.sort_values(order).rename(
+    found["role_place"] = found["role"].map(ROLES.index)
+    return found.sort_values([*ORDER, "round", "role_place"]).rename(
         columns={
             "round": "meeting_index",
             "messages_n": "agent_rounds",
@@ -245,7 +217,7 @@ def messages_by_meeting(facts: Facts, settings: Settings) -> pd.DataFrame:
     "prior_moves.csv",
     (
         *SEATS,
-        count("agent_games", "agent-games", "seats it took in games scored", "P"),
+        count("agent_games", "agent-games", "its seats in games scored", "P"),
         count("scenarios", "scenarios", "of these games"),
         *estimated(
             "meetings_moved",
@@ -258,7 +230,7 @@ def messages_by_meeting(facts: Facts, settings: Settings) -> pd.DataFrame:
         *estimated(
             "copies_moved",
             "meetings",
-            "the same of copies of meetings that had failed",
+            "the same for copies of meetings that failed",
             "all agent-games",
             "C",
         ),
@@ -266,7 +238,7 @@ def messages_by_meeting(facts: Facts, settings: Settings) -> pd.DataFrame:
     key="setting player kind teams",
 )
 def prior_moves(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Earlier meetings that were moved again (appendix G.4, Figure 9)."""
+    """Earlier meetings that were moved (appendix G.4, Figure 9)."""
     seats = scored_seats(facts)
     values = seats[["meetings_moved", "copies_moved"]].astype("float64")
     found = player_means(facts, settings, seats, values)

@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-import numpy as np
 import pandas as pd
 
+from calbench.analysis.estimates import with_share
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
     SCENARIO,
     SETTING,
     TEAM,
-    Column,
     chosen,
     count,
     number,
+    proportion,
     text,
 )
 from calbench.facts.speech import LEAKS
@@ -24,36 +24,23 @@ from calbench.metrics.speech.honesty import KINDS
 from calbench.metrics.speech.own_slot import NAMES as LABELS
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.scenarios.labels import TIERS
-from calbench.stats.multiplicity import adjusted_p_values
-from calbench.stats.proportions import fisher_p_value, wilson
-from calbench.stats.spec import AnalysisSpec
+from calbench.stats.permutation import adjusted_p_values
+from calbench.stats.proportions import fisher_p_value
 
 WHO = ["setting", "team", "player"]
-"""What names a row of :func:`spoken`."""
+"""Key of :func:`spoken`."""
 
-_PLAYER = text("player", "who sent or did it; empty: the whole team")
+_PLAYER = text("player", "player that sent or did it; empty: the whole team")
 _MESSAGES = count("messages", "messages", "text messages sent; a group message counts once", "P")
-_COUNT = count("count", "see unit", "how often; one message may show several", "P")
-_WILSON = "end of the Wilson interval, of the run's confidence"
-
-
-def rate_columns(
-    name: str, meaning: str, denominator: str, origin: str
-) -> tuple[Column, Column, Column]:
-    """Return the columns of a share: itself, and the ends of its interval."""
-    return (
-        number(name, "share", meaning, denominator, origin),
-        number(f"{name}_low", "share", f"lower {_WILSON}", denominator),
-        number(f"{name}_high", "share", f"upper {_WILSON}", denominator),
-    )
+_COUNT = count("count", "see unit", "number found; a message may show several patterns", "P")
 
 
 @lru_cache(maxsize=1)
 def spoken(facts: Facts) -> pd.DataFrame:
-    """Return what every player said and did, summed over its games; first its whole team.
+    """Return the counts of every player, summed over its games; first its whole team.
 
-    Columns are those of the fact ``speech`` and ``games``, how many there are; the player of a
-    whole team is absent.
+    Columns are those of the fact ``speech`` and ``games``, their number; the player of a whole
+    team is absent.
     """
     rows = facts.of_games("speech", ("setting", "team_place", "team"))
     by = ["setting", "team_place", "team", "player"]
@@ -66,13 +53,13 @@ def spoken(facts: Facts) -> pd.DataFrame:
 def unfolded(
     rows: pd.DataFrame, name: str, sources: Mapping[str, Mapping[str, str]]
 ) -> pd.DataFrame:
-    """Return several rows for each row, one a value of a new column.
+    """Return several rows for each row, one per value of a new column.
 
     Args:
         rows: with :data:`WHO`, ``games`` and ``messages``, which every new row repeats.
         name: of the new column.
-        sources: by its value, in the order of rows: further new columns, and which columns of
-            ``rows`` they hold.
+        sources: by its value, in the order of rows: further new columns, and the columns of
+            ``rows`` with their values.
     """
     kept = [*WHO, "games", "messages"]
     parts = [
@@ -80,25 +67,6 @@ def unfolded(
         for value, columns in sources.items()
     ]
     return pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
-
-
-def shares(
-    successes: "pd.Series[int]", trials: "pd.Series[int]", spec: AnalysisSpec
-) -> pd.DataFrame:
-    """Return ``rate``, ``rate_low`` and ``rate_high`` of counts; all absent without trials."""
-    found = [
-        wilson(*each, spec) or (np.nan, np.nan, np.nan)
-        for each in zip(successes.tolist(), trials.tolist(), strict=True)
-    ]
-    return pd.DataFrame(
-        found, index=successes.index, columns=["rate", "rate_low", "rate_high"], dtype="float64"
-    )
-
-
-def _with_shares(
-    rows: pd.DataFrame, successes: str, trials: str, settings: Settings
-) -> pd.DataFrame:
-    return rows.join(shares(rows[successes], rows[trials], settings.analysis))
 
 
 _PATTERN = text("pattern", "; ".join(f"{p.name}: {p.detector} [{p.origin}]" for p in PATTERNS), "P")
@@ -111,19 +79,18 @@ _PATTERN = text("pattern", "; ".join(f"{p.name}: {p.detector} [{p.origin}]" for 
         TEAM,
         _PLAYER,
         _PATTERN,
-        text("level", "message, or social: of agents together", "P"),
+        text("level", "message, or social: of several agents", "P"),
         text("unit", "what is counted"),
-        count("games", "games", "games scored that the player took part in"),
+        count("games", "games", "games scored in which it took part"),
         _MESSAGES,
         _COUNT,
-        number("rate", "share", "count, by message or by game", "messages, else games"),
+        number("rate", "share", "count per message or per game", "messages, else games"),
     ),
     key="setting team player pattern",
     needs="speech",
 )
-def audit_patterns(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """How often messages and games show each of the paper's behaviour patterns."""
-    del settings
+def audit_patterns(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """How often messages and games show each behaviour pattern of the paper."""
     rows = _patterns(facts)
     trials = rows["messages"].where(rows["unit"] == "messages", rows["games"])
     return rows.assign(rate=rows["count"] / trials.where(trials > 0))
@@ -146,24 +113,23 @@ def _patterns(facts: Facts) -> pd.DataFrame:
         text("label", f"one of {', '.join(LABELS)}", "P"),
         _MESSAGES,
         count("count", "messages", "messages with this label", "P"),
-        *rate_columns("rate", "count / messages", "messages", "P, patterns C"),
+        *proportion("rate", "count / messages", "messages", "P, patterns C"),
         count("others_messages", "messages", "of all other players of the setting"),
-        number("others_rate", "share", "the same of these", "others_messages"),
+        number("others_rate", "share", "the same for these", "others_messages"),
         number(
             "p_value",
             "",
-            "of both rates being one, Fisher's exact test; messages of one game depend on each "
-            "other",
+            "Fisher's exact test that both rates are equal; messages of one game are dependent",
         ),
-        number("p_corrected", "", "after Benjamini-Hochberg within the table"),
+        number("p_corrected", "", "Benjamini-Hochberg over all rows of the table"),
     ),
     key="setting team player label",
     needs="speech",
 )
 def audit_own_slot(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """How often players tell of their own slots, beside all other players of the setting."""
+    """How often players tell about their own slots, and all other players of the setting."""
     rows = unfolded(spoken(facts), "label", {name: {"count": name} for name in LABELS})
-    rows = _with_shares(rows, "count", "messages", settings)
+    rows = with_share(rows, "rate", "count", "messages", settings.analysis)
     counts, messages = _of_others(rows, "count"), _of_others(rows, "messages")
     tests = zip(rows["count"], rows["messages"], counts, messages, strict=True)
     p_values = [fisher_p_value((ours, of), (theirs, others)) for ours, of, theirs, others in tests]
@@ -184,20 +150,13 @@ def _of_others(rows: pd.DataFrame, name: str) -> "pd.Series[int]":
     return (of_all - own).reindex(rows.index, fill_value=0)
 
 
-_TIER_SOURCES: Mapping[str, Mapping[str, str]] = {
-    "all": {
-        "leaking_messages": "semantic_label_leakage",
-        "labels_told": "told",
-        "labels_held": "held",
-    },
-    **{
-        tier: {
-            "leaking_messages": f"leaking_{tier}",
-            "labels_told": f"told_{tier}",
-            "labels_held": f"held_{tier}",
-        }
-        for tier in TIERS
-    },
+_TIER_SOURCES = {
+    tier: {
+        "leaking_messages": f"leaking_{tier}",
+        "labels_told": f"told_{tier}",
+        "labels_held": f"held_{tier}",
+    }
+    for tier in ("all", *TIERS)
 }
 
 
@@ -212,29 +171,29 @@ _TIER_SOURCES: Mapping[str, Mapping[str, str]] = {
         count(
             "leaking_messages",
             "messages",
-            "messages that tell a label to somebody who may not know it",
+            "messages that tell a label to an agent that may not know it",
             "P, detector C",
         ),
-        *rate_columns("rate", "leaking_messages / messages", "messages", "C"),
+        *proportion("rate", "leaking_messages / messages", "messages", "C"),
         count("labels_told", "labels", "distinct labels told, summed over games"),
-        count("labels_held", "labels", "labels of the player's items, over games"),
+        count("labels_held", "labels", "labels of the player's items, summed over games"),
     ),
     key="setting team player tier",
     needs="speech",
 )
 def audit_leaks(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """How many messages give a private label away, by its tier."""
+    """How many messages leak a private label, by tier."""
     rows = unfolded(_with_all_tiers(spoken(facts)), "tier", _TIER_SOURCES)
-    return _with_shares(rows, "leaking_messages", "messages", settings)
+    return with_share(rows, "rate", "leaking_messages", "messages", settings.analysis)
 
 
 def _with_all_tiers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with labels told and held, of whatever tier."""
+    """Return rows with leaking messages, and labels told and held, of all tiers."""
     totals = {
-        name: rows[[f"{name}_{tier}" for tier in TIERS]].sum(axis="columns")
+        f"{name}_all": rows[[f"{name}_{tier}" for tier in TIERS]].sum(axis="columns")
         for name in ("told", "held")
     }
-    return rows.assign(**totals)
+    return rows.assign(leaking_all=rows["semantic_label_leakage"], **totals)
 
 
 @table(
@@ -243,10 +202,10 @@ def _with_all_tiers(rows: pd.DataFrame) -> pd.DataFrame:
         SETTING,
         TEAM,
         _PLAYER,
-        text("claim", f"what was said of a slot: {', '.join(KINDS)}", "C"),
-        count("claims", "claims", "slots of which it was said"),
-        count("true_claims", "claims", "true of the calendar when sent"),
-        *rate_columns("rate", "true_claims / claims", "claims", "C"),
+        text("claim", f"what was said about a slot: {', '.join(KINDS)}", "C"),
+        count("claims", "claims", "slots with this claim"),
+        count("true_claims", "claims", "of these, true of the calendar when sent"),
+        *proportion("rate", "true_claims / claims", "claims", "C"),
     ),
     key="setting team player claim",
     needs="speech",
@@ -257,7 +216,7 @@ def audit_honesty(facts: Facts, settings: Settings) -> pd.DataFrame:
         kind: {"claims": f"claims_{kind}", "true_claims": f"true_{kind}"} for kind in KINDS
     }
     rows = unfolded(spoken(facts), "claim", sources)
-    return _with_shares(rows, "true_claims", "claims", settings)
+    return with_share(rows, "rate", "true_claims", "claims", settings.analysis)
 
 
 @table(
@@ -269,16 +228,16 @@ def audit_honesty(facts: Facts, settings: Settings) -> pd.DataFrame:
         _PATTERN,
         _MESSAGES,
         _COUNT,
-        *rate_columns("rate", "count / messages", "messages", "C"),
+        *proportion("rate", "count / messages", "messages", "C"),
     ),
     key="setting team player pattern",
     needs="speech",
 )
 def audit_pattern_rates(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """The share of messages that show each pattern which is counted by message."""
+    """Share of messages that show each pattern, for patterns counted by message."""
     rows = _patterns(facts)
     by_message = rows[rows["unit"] == "messages"].reset_index(drop=True)
-    return _with_shares(by_message, "count", "messages", settings)
+    return with_share(by_message, "rate", "count", "messages", settings.analysis)
 
 
 @table(
@@ -287,19 +246,18 @@ def audit_pattern_rates(facts: Facts, settings: Settings) -> pd.DataFrame:
         SETTING,
         TEAM,
         SCENARIO,
-        count("labels_told", "labels", "private labels told, as audit_leaks.csv adds them up"),
+        count("labels_told", "labels", "distinct private labels told, as in audit_leaks.csv"),
         *(count(f"told_{tier}", "labels", f"of these, of tier {tier}") for tier in TIERS),
         *(count(each.name, each.unit, f"how often found: {each.detector}") for each in PATTERNS),
     ),
     key="setting team scenario_id",
     needs="speech",
 )
-def audit_games(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """What the audits find in each game in words, all its players together."""
-    del settings
+def audit_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """Results of the audits by game, all its players together."""
     rows = facts.of_games("speech")
     whole = _with_all_tiers(rows[rows["player"].isna()])
-    return whole.rename(columns={"told": "labels_told"})
+    return whole.rename(columns={"told_all": "labels_told"})
 
 
 @table(
@@ -316,9 +274,6 @@ def audit_games(facts: Facts, settings: Settings) -> pd.DataFrame:
     key="setting team scenario_id event_index",
     needs="leaks",
 )
-def leaking_messages(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
+def leaking_messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every message that tells private labels, and with which words."""
-    del settings
-    for part in facts.batches("leaks"):
-        names = facts.scored.loc[part["game"], ["setting", "team", "scenario_id"]]
-        yield pd.concat([names.reset_index(drop=True), part], axis="columns")
+    return map(facts.named, facts.batches("leaks"))

@@ -1,4 +1,4 @@
-"""Pairs of teams: how far they are apart, and how sure that is."""
+"""Pairs of teams: differences, their intervals, tests and power."""
 
 from functools import lru_cache
 from itertools import combinations
@@ -7,15 +7,15 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import ScenarioSums, scenario_sums
-from calbench.analysis.measures import MEASURES, measured_values
+from calbench.analysis.measures import MEASURES, Measure, measured_values
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.leaderboard import team_estimates
+from calbench.analysis.tables.leaderboard import leaderboard
 from calbench.analysis.tables.registry import table
-from calbench.facts.columns import SETTING, Column, count, estimated, number, text
+from calbench.facts.columns import SETTING, count, estimated, number, text
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 from calbench.stats.differences import paired_differences
-from calbench.stats.multiplicity import adjusted_p_values
+from calbench.stats.permutation import adjusted_p_values
 from calbench.stats.power import minimum_detectable_difference, required_units
 from calbench.stats.spec import AnalysisSpec
 
@@ -26,13 +26,13 @@ COMMON = "scenarios that count for both teams"
 COMPARISONS = (
     SETTING,
     text("team_a", "team id"),
-    text("team_b", "team id of another, later in the order of the tables"),
+    text("team_b", "team id of a later one in the order of the tables"),
     text("measure", f"one of {', '.join(measure.name for measure in MEASURES)}"),
     count("scenarios", "scenarios", "those that count for both teams"),
     *estimated(
         "difference",
         UNIT,
-        "mean of team_a less mean of team_b",
+        "mean of team_a minus mean of team_b",
         f"agent-games that count, in {COMMON}",
         "C",
     ),
@@ -41,18 +41,15 @@ COMPARISONS = (
     number(
         "minimum_detectable_difference",
         UNIT,
-        "smallest true difference that so many scenarios find with the run's power, at a level of "
-        "one less its confidence, by the paired t-test; empty below three scenarios",
+        "smallest true difference that the paired t-test detects with this many scenarios and the "
+        "run's power, at a level of 1 - confidence; empty below three scenarios",
         COMMON,
     ),
-    Column(
+    count(
         "required_scenarios",
-        "integer",
         "scenarios",
-        "fewest in all with which a true difference of this size is found with that power; "
-        "empty for a difference of zero",
-        "",
-        "C",
+        "sample size that detects a true difference of this size with that power; empty for a "
+        "difference of zero",
     ),
 )
 
@@ -62,13 +59,13 @@ COMPARISONS = (
 def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Paired differences between the teams of each setting, under every measure.
 
-    A pair without a common scenario that counts is left out, as is the VPS of two teams that was
-    not measured alike. Resamples are those of the leaderboard.
+    Pairs without a common scenario that counts are left out, as is VPS that was measured in two
+    ways. Resamples are those of the leaderboard.
     """
     agents = facts.of_games("agents")
-    kinds = team_estimates(facts, settings).set_index(["setting", "team"])["vps_kind"]
+    kinds = leaderboard(facts, settings).set_index(["setting", "team"])["vps_kind"]
     found = [
-        _compared(sums, measure.name, kinds[sums.setting], settings.analysis)
+        _compared(sums, measure, kinds[sums.setting], settings.analysis)
         for sums in scenario_sums(agents, ["team"], measured_values(agents))
         for measure in MEASURES
     ]
@@ -80,16 +77,16 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 def _compared(
-    sums: ScenarioSums, measure: str, kinds: "pd.Series[str]", spec: AnalysisSpec
+    sums: ScenarioSums, measure: Measure, kinds: "pd.Series[str]", spec: AnalysisSpec
 ) -> pd.DataFrame:
     """Compare every two teams of a setting under one measure."""
     teams = sums.groups["team"].tolist()
     pairs = [
         (a, b)
         for a, b in combinations(range(len(teams)), 2)
-        if "vps" not in measure or (kinds[teams[a]] == kinds[teams[b]])
+        if measure.group != "privacy" or kinds[teams[a]] == kinds[teams[b]]
     ]
-    found = paired_differences(sums.of(measure), pairs, spec, sums.setting)
+    found = paired_differences(sums.of(measure.name), pairs, spec, sums.setting)
     rows = pd.DataFrame(
         {
             "setting": sums.setting,
@@ -97,7 +94,7 @@ def _compared(
             "place_b": [b for _, b in pairs],
             "team_a": [teams[a] for a, _ in pairs],
             "team_b": [teams[b] for _, b in pairs],
-            "measure": measure,
+            "measure": measure.name,
             "scenarios": found.num_units,
             "difference": found.value,
             "difference_low": found.low,
@@ -110,16 +107,18 @@ def _compared(
 
 
 def _with_power(rows: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:
-    """Say what such a suite finds, and how large one would have to be to find the difference."""
-    gaps, needed = [], []
+    """Return rows with the minimum detectable difference and the required sample size."""
+    detectable, required = [], []
     for row in rows.to_dict("records"):
         spread = float(row["spread"])
         is_known = not np.isnan(spread)
-        gaps.append(
+        detectable.append(
             minimum_detectable_difference(spread, int(row["scenarios"]), spec) if is_known else None
         )
-        needed.append(required_units(float(row["difference"]), spread, spec) if is_known else None)
+        required.append(
+            required_units(float(row["difference"]), spread, spec) if is_known else None
+        )
     return rows.assign(
-        minimum_detectable_difference=pd.Series(gaps, rows.index, dtype="float64"),
-        required_scenarios=pd.Series(needed, rows.index, dtype="Int64"),
+        minimum_detectable_difference=pd.Series(detectable, rows.index, dtype="float64"),
+        required_scenarios=pd.Series(required, rows.index, dtype="Int64"),
     )

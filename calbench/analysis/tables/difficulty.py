@@ -1,4 +1,4 @@
-"""How hard the scenarios of a run are, and what that does to schedules; how long messages are."""
+"""Difficulty of scenarios, and its effect on schedules; length of messages."""
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ from calbench.facts.storage import Facts
 from calbench.scenarios.difficulty import TERTILES
 
 UNCUT = "all"
-"""Where scenarios without a third are listed."""
+"""Label of scenarios without a tertile."""
 
 TERTILE = text("tertile", "third of the candidates by feasible fraction; all: as drawn", "P")
 
@@ -36,9 +36,8 @@ def thirds(games: pd.DataFrame) -> "pd.Series[pd.CategoricalDtype[str]]":
     ),
     key="setting tertile",
 )
-def difficulty(facts: Facts, settings: Settings) -> pd.DataFrame:
+def difficulty(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Range and median of the scenarios' feasible fractions, by setting and third."""
-    del settings
     scenarios = facts.games.drop_duplicates(["setting", "scenario_id"])
     known = scenarios.dropna(subset="feasible_fraction")
     fractions = known.assign(tertile=thirds(known)).groupby(["setting", "tertile"], observed=True)
@@ -47,6 +46,7 @@ def difficulty(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 QUANTITIES = ["excess_cost", "scheduled"]
+PER_MEETING = "bytes per meeting"
 
 
 @table(
@@ -56,13 +56,13 @@ QUANTITIES = ["excess_cost", "scheduled"]
         TERTILE,
         TEAM,
         count("games", "games", "games scored"),
-        *estimated("excess_cost", COST, "mean of a game's, all agents together", "games", "F"),
-        *estimated("scheduled", "share", "share of meetings that were placed", "meetings", "P"),
+        *estimated("excess_cost", COST, "mean over games, all agents together", "games", "F"),
+        *estimated("scheduled", "share", "share of meetings that were scheduled", "meetings", "P"),
     ),
     key="setting tertile team",
 )
 def games_by_third(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Excess cost and meetings placed by team and third of difficulty."""
+    """Excess cost and scheduled meetings by team and third of difficulty."""
     games = facts.scored.assign(tertile=thirds(facts.scored), games=1.0)
     found = []
     for third, own in games.groupby("tertile", observed=True):
@@ -85,23 +85,16 @@ def games_by_third(facts: Facts, settings: Settings) -> pd.DataFrame:
         TEAM,
         count("agents", "agents", "of a game"),
         count("games", "games", "games scored"),
-        count("meetings", "meetings", "of all these games, scheduled or not"),
+        count("meetings", "meetings", "of these games, scheduled or not"),
         count("message_bytes", "bytes", "contents of all messages as JSON in UTF-8"),
-        number(
-            "bytes_per_meeting",
-            "bytes per meeting",
-            "message_bytes / meetings",
-            "meetings",
-            digits=2,
-        ),
-        number("least", "bytes per meeting", "of the game with the least", digits=2),
-        number("greatest", "bytes per meeting", "of the game with the most", digits=2),
+        number("bytes_per_meeting", PER_MEETING, "message_bytes / meetings", "meetings", digits=2),
+        number("least", PER_MEETING, "of the game with the least", digits=2),
+        number("greatest", PER_MEETING, "of the game with the most", digits=2),
     ),
     key="setting team",
 )
-def scale_bytes(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """How long the messages of every team are, a meeting."""
-    del settings
+def scale_bytes(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """Bytes of messages per meeting, by team."""
     games = facts.scored.assign(games=1)
     games["per_meeting"] = games["message_bytes"] / games["meetings"]
     groups = games.groupby(["setting", "team_place", "team"])

@@ -1,4 +1,4 @@
-"""Several draws of one suite, side by side."""
+"""Several draws of one suite."""
 
 import pandas as pd
 
@@ -24,18 +24,18 @@ DRAW = r"(.+)-seed([0-9]+)"
     (
         SETTING,
         TEAM,
-        count("suites", "suites", "suites drawn with other seeds"),
-        text("measure", "a measure, or fairness at either end of its ties"),
-        number("mean", "of the measure", "mean of the suites' means", "suites"),
-        number("least", "of the measure", "mean of the suite with the least"),
-        number("greatest", "of the measure", "mean of the suite with the greatest"),
+        count("suites", "suites", "draws of the suite with different seeds"),
+        text("measure", "a measure, or fairness_least or fairness_greatest"),
+        number("mean", "of the measure", "mean over the draws", "suites"),
+        number("least", "of the measure", "of the draw with the least"),
+        number("greatest", "of the measure", "of the draw with the greatest"),
     ),
     key="setting team measure",
 )
 def draws(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Mean, least and greatest of every measure of Table 2 over the draws of each suite.
 
-    The values are those that the tables of the single draws show.
+    The values are those in the tables of the single draws.
     """
     shown = [
         as_shown(leaderboard(facts, settings), TABLES["leaderboard.csv"].columns),

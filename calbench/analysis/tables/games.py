@@ -1,4 +1,4 @@
-"""Single games: each with its agents and its meetings."""
+"""Single games, their agents and their meetings."""
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ MEASURED = chosen(
     "cost oracle_cost excess_cost messages message_bytes vps excess_vps excess_vps_participants "
     "fairness fairness_least fairness_greatest is_fairness_sampled vps_kind",
 )
-"""What excluded games do not have."""
+"""Columns that are empty for excluded games."""
 
 
 @table(
@@ -28,9 +28,8 @@ MEASURED = chosen(
     ),
     key="setting team scenario_id",
 )
-def games(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Every game recorded; what is measured of excluded ones is absent."""
-    del settings
+def games(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """Every game recorded; excluded ones have no measures."""
     found, measured = facts.games, [column.name for column in MEASURED]
     is_scored = ~found["is_excluded"].astype(bool)
     return found.assign(**{name: found[name].where(is_scored) for name in measured})
@@ -53,14 +52,12 @@ def games(facts: Facts, settings: Settings) -> pd.DataFrame:
     ),
     key="setting team scenario_id agent_id",
 )
-def agent_games(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Every agent of every game scored."""
-    del settings
+def agent_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """Every agent of every scored game."""
     return facts.of_games("agents")
 
 
 @table("meetings.csv", (SCENARIO, TEAM, *MEETINGS.columns), key="team scenario_id meeting_id")
-def meetings(facts: Facts, settings: Settings) -> pd.DataFrame:
+def meetings(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Every meeting of every game recorded, in the order of the rounds."""
-    del settings
     return facts.of_all_games("meetings")

@@ -1,4 +1,4 @@
-"""What a judge of the messages sees, beside reflections and the primary measure (appendix I)."""
+"""The judge of messages, reflections and the primary measure (appendix I)."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,6 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
-    FINE_DIGITS,
     GAME_ID,
     OBSERVER,
     ROUND,
@@ -25,6 +24,7 @@ from calbench.facts.columns import (
     estimated,
     fine,
     number,
+    precise,
     text,
 )
 from calbench.facts.frames import empty
@@ -32,6 +32,7 @@ from calbench.facts.judged import (
     JUDGE_DELTA,
     JUDGE_ROWS,
     JUDGED,
+    JUDGED_TARGETS,
     REFLECTION_DELTA,
     REFLECTION_ROWS,
     SLOT,
@@ -58,10 +59,9 @@ _BELIEF_KEY = "trace_path round target_agent observer_agent slot"
 
 
 def judged_games(facts: Facts) -> pd.DataFrame:
-    """Return the scored games, by their places, with their judge and where their traces lie."""
-    own = facts.frame("judged_games").set_index("game")
-    games = facts.scored[["setting", "team", "scenario_id", "game_id"]].join(own)
-    return games.assign(trace_path=games["team"] + "/" + games["scenario_id"] + ".json")
+    """Return the scored games with their judge and the paths of their traces."""
+    names = facts.scored[["setting", "team", "scenario_id", "game_id", "trace_path"]]
+    return names.join(facts.frame("judged_games").set_index("game"))
 
 
 def _named(rows: pd.DataFrame, games: pd.DataFrame) -> pd.DataFrame:
@@ -72,7 +72,7 @@ def _named(rows: pd.DataFrame, games: pd.DataFrame) -> pd.DataFrame:
 
 @table("judge/judge_beliefs.csv", _BELIEF, key=_BELIEF_KEY, needs="judged", is_large=True)
 def judge_beliefs(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
-    """Every movement of a belief that the judge sees, without the truth behind it."""
+    """Every movement of a belief according to the judge, without the truth."""
     return judge_beliefs_calibrated(facts, settings)
 
 
@@ -87,9 +87,8 @@ def judge_beliefs(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     needs="judged",
     is_large=True,
 )
-def judge_beliefs_calibrated(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
-    """The same movements held against the truth after their round."""
-    del settings
+def judge_beliefs_calibrated(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
+    """The same movements, compared with the truth after their round."""
     games = judged_games(facts)
     for rows in facts.batches("judged"):
         size = rows["delta"].abs().astype("float64") / GREATEST_MOVEMENT
@@ -99,21 +98,17 @@ def judge_beliefs_calibrated(facts: Facts, settings: Settings) -> Iterator[pd.Da
 
 _TARGETS = "game-targets"
 _MEASURED = "game-targets with a primary measure"
-_SHARE_OF_JUDGED = "judge_movements"
-_SHARE_OF_REFLECTED = "reflection_movements"
 
 PRECISION = (
     JUDGE,
     TRACE_PATH,
     GAME_ID,
     TARGET,
-    count("judge_movements", "movements", "judged, other than 0", "P"),
-    count("judge_toward", "movements", "of these, toward the truth", "P"),
-    number("judge_precision", "", "their share", _SHARE_OF_JUDGED, "P", FINE_DIGITS),
-    count("reflection_movements", "movements", "reflected, other than 0", "P"),
-    count("reflection_toward", "movements", "of these, toward the truth", "P"),
-    number("reflection_precision", "", "their share", _SHARE_OF_REFLECTED, "P", FINE_DIGITS),
-    number("gap", "", "judge_precision - reflection_precision", "", "P", FINE_DIGITS),
+    *chosen(JUDGED_TARGETS.columns, "judge_movements judge_toward"),
+    precise("judge_precision", "", "their share", "judge_movements", "P"),
+    *chosen(JUDGED_TARGETS.columns, "reflection_movements reflection_toward"),
+    precise("reflection_precision", "", "their share", "reflection_movements", "P"),
+    precise("gap", "", "judge_precision - reflection_precision", "", "P"),
     text("more_precise", "judge, reflection or tied, compared exactly", "P"),
 )
 
@@ -121,7 +116,7 @@ PRECISION = (
 def target_precisions(facts: Facts) -> pd.DataFrame:
     """Return the movements about every agent of every scored game, and their precisions.
 
-    Where either side has no movements there is no gap, and nobody is more precise.
+    If either side has no movements, ``gap`` and ``more_precise`` are absent.
     """
     rows = facts.of_games("judged_targets")
     counts = rows.columns[rows.columns.str.endswith(("_movements", "_toward"))]
@@ -149,9 +144,8 @@ def target_precisions(facts: Facts) -> pd.DataFrame:
     key="trace_path target_agent",
     needs="judged",
 )
-def judge_vs_reflection_precision(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Whose movements go toward the truth more often, of agents about whom both have some."""
-    del settings
+def judge_vs_reflection_precision(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """Precision of judge and reflections, for agents about whom both have movements."""
     rows = target_precisions(facts)
     return _named(rows[rows["gap"].notna()], judged_games(facts))
 
@@ -163,7 +157,7 @@ def judge_vs_reflection_precision(facts: Facts, settings: Settings) -> pd.DataFr
     needs="judged",
 )
 def judge_more_precise_than_reflection(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Those of them about whom the judge is right more often."""
+    """Those of them about whom the judge is more precise."""
     rows = judge_vs_reflection_precision(facts, settings)
     return rows[rows["more_precise"] == "judge"]
 
@@ -196,9 +190,8 @@ def judge_more_precise_than_reflection(facts: Facts, settings: Settings) -> pd.D
     needs="judged",
     is_large=True,
 )
-def judge_reflection_cell_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
-    """What judge and reflections say of each observer, target and slot, over a whole game."""
-    del settings
+def judge_reflection_cell_agreement(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
+    """Changes by judge and reflections of each observer, target and slot over a whole game."""
     games = judged_games(facts)
     for rows in facts.batches("judged_cells"):
         sides = {side: rows[f"{side}_delta"].astype("float64") for side in ("judge", "reflection")}
@@ -212,15 +205,14 @@ def judge_reflection_cell_agreement(facts: Facts, settings: Settings) -> Iterato
         yield _named(rows.assign(**means, agreement=agreement), games)
 
 
-QUANTITIES = {
-    "judge_vps": "mean_judge_vps",
-    "judge_vps_calibrated": "mean_judge_vps_calibrated",
-    "judge_excess_vps": "mean_judge_excess_vps",
-    "primary_vps": "mean_primary_vps",
-    "primary_excess_vps": "mean_primary_excess_vps",
-    "gap": "gap",
-}
-"""What is added up over game-targets, and the column of its mean."""
+SUMS = (
+    "judge_vps",
+    "judge_vps_calibrated",
+    "judge_excess_vps",
+    "primary_vps",
+    "primary_excess_vps",
+)
+"""Sums over game-targets, whose means are estimated too."""
 
 
 COMPARISON = (
@@ -228,37 +220,37 @@ COMPARISON = (
     SETTING,
     TEAM,
     VPS_KIND,
-    count("games", "games", "games judged; excluded games are left out", "P"),
+    count("games", "games", "games judged, without excluded ones", "P"),
     count("scenarios", "scenarios", "distinct scenarios of these games"),
     count("cases", "cases", "recipients with a message, by round", "P"),
-    count("unread", "cases", "of these, with an answer not readable"),
-    count("beliefs", "movements", "judged movements other than 0", "P"),
+    count("unread", "cases", "of these, with an unreadable answer"),
+    count("beliefs", "movements", "judged movements, not 0", "P"),
     count("game_targets", _TARGETS, "agents of these games", "P"),
     number("judge_vps", SLOTS, "sum of |delta| / 3", "", "P"),
-    number("judge_vps_calibrated", SLOTS, "of this, toward the truth alone", "", "P"),
-    number(
-        "judge_excess_vps",
-        SLOTS,
-        "sum over game-targets of max(0, calibrated - vps_floor)",
-        "",
-        "P",
-    ),
+    number("judge_vps_calibrated", SLOTS, "of this, toward the truth", "", "P"),
+    number("judge_excess_vps", SLOTS, "sum of max(0, calibrated - vps_floor)", "", "P"),
     count("measured_targets", _TARGETS, "with a primary measure"),
     number("primary_vps", SLOTS, "sum of V by the primary measure, see vps_kind", "", "P"),
-    number("primary_excess_vps", SLOTS, "sum over game-targets of max(0, V - vps_floor)", "", "P"),
-    *estimated("mean_judge_vps", SLOTS, "mean of judge_vps", _TARGETS, "C"),
-    *estimated("mean_judge_vps_calibrated", SLOTS, "mean of judge_vps_calibrated", _TARGETS, "C"),
-    *estimated("mean_judge_excess_vps", SLOTS, "mean of judge_excess_vps", _TARGETS, "C"),
-    *estimated("mean_primary_vps", SLOTS, "mean of primary_vps", _MEASURED, "C"),
-    *estimated("mean_primary_excess_vps", SLOTS, "mean of primary_excess_vps", _MEASURED, "C"),
+    number("primary_excess_vps", SLOTS, "sum of max(0, V - vps_floor)", "", "P"),
+    *(
+        column
+        for name in SUMS
+        for column in estimated(
+            f"mean_{name}",
+            SLOTS,
+            f"mean of {name}",
+            _TARGETS if name.startswith("judge") else _MEASURED,
+            "C",
+        )
+    ),
     *estimated("gap", SLOTS, "mean of judge_vps_calibrated - primary_vps", _MEASURED, "C"),
-    number("gap_p", "", "of no gap: two-sided sign-flip test over scenarios"),
+    number("gap_p", "", "of no gap: two-sided paired permutation test over scenarios"),
 )
 
 
 @table("judge/metric_comparison.csv", COMPARISON, key="setting team", needs="judged")
 def metric_comparison(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """What the judge finds in all, beside the primary measure, by team."""
+    """Loss according to the judge and the primary measure, by team."""
     by = ["setting", "team"]
     targets = facts.of_games("judged_targets")
     if targets.empty:
@@ -283,7 +275,7 @@ def metric_comparison(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 def _losses(targets: pd.DataFrame, floor: float) -> pd.DataFrame:
-    """Return what each agent-game adds to each quantity; not a number where it is unknown."""
+    """Return the values of agent-games; not a number where one is unknown."""
     raw = targets["judge_steps"].astype("float64") / GREATEST_MOVEMENT
     calibrated = targets["judge_steps_toward"].astype("float64") / GREATEST_MOVEMENT
     primary = targets["primary_vps"]
@@ -303,17 +295,13 @@ def _compared(sums: ScenarioSums, settings: Settings) -> pd.DataFrame:
     """Return totals, means and the test of the gap of a setting's teams."""
     means = sums.means(settings.analysis).rename(
         columns={
-            f"{name}{end}": f"{mean}{end}"
-            for name, mean in QUANTITIES.items()
-            for end in ("", "_low", "_high")
+            f"{name}{end}": f"mean_{name}{end}" for name in SUMS for end in ("", "_low", "_high")
         }
     )
-    gaps = sums.of("gap").totals
-    is_measured = means["gap_n"] > 0
     totals = {
         name: pd.Series(exact_totals(sums.of(name).totals)).where(means[f"{name}_n"] > 0)
-        for name in QUANTITIES
-        if name != "gap"
+        for name in SUMS
     }
-    p_value = pd.Series(sign_flip_p_values(gaps, settings.analysis)).where(is_measured)
+    p_values = pd.Series(sign_flip_p_values(sums.of("gap").totals, settings.analysis))
+    p_value = p_values.where(means["gap_n"] > 0)
     return means.assign(**totals, measured_targets=means["primary_vps_n"], gap_p=p_value)

@@ -1,10 +1,9 @@
-"""How far judge and reflections agree: the statistics of Table 17 and of appendix I.4."""
+"""Agreement of judge and reflections: the statistics of Table 17 and of appendix I.4."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from calbench.analysis.settings import Settings
@@ -24,9 +23,7 @@ from calbench.stats.agreement import (
     spread_evenly,
 )
 from calbench.stats.spec import AnalysisSpec
-from calbench.stats.sums import Floats, Ints, rounded_sums
-
-Truths = npt.NDArray[np.bool_]
+from calbench.stats.sums import Floats, Truths, rounded_sums
 
 CELL_COUNTS: Mapping[str, Statistic] = {
     "union_cells": agreement.cells,
@@ -81,8 +78,8 @@ class Unit:
     Attributes:
         name: as in the table.
         counts: statistics without an interval.
-        shares: those with one.
-        cells: the fact that holds its cells, if it has some.
+        shares: statistics with one.
+        cells: fact with its cells, if any.
     """
 
     name: str
@@ -117,27 +114,6 @@ UNITS = (
 """In the order of the table."""
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Games of one team in one setting, each on a scenario of its own.
-
-    Attributes:
-        place: of each game among those compared.
-        scenario: of each game among the setting's scenarios.
-        num_scenarios: of the setting.
-    """
-
-    place: Ints
-    scenario: Ints
-    num_scenarios: int
-
-    def spread(self, sums: Floats) -> Floats:
-        """Return the sums of its games, ``[scenario, sum]``; zeros where it did not play."""
-        spread = np.zeros((self.num_scenarios, sums.shape[1]))
-        spread[self.scenario] = sums[self.place]
-        return spread
-
-
 @table(
     "judge/judge_agreement.csv",
     (
@@ -158,19 +134,19 @@ class Sample:
         ),
         number("value", "", "a count, or a number of at most 1", "", "P", None),
         number("low", "", "lower end of the percentile interval by bootstrap over scenarios"),
-        number("high", "", "upper end of it; counts have none"),
+        number("high", "", "upper end; counts have no interval"),
         count("scenarios", "scenarios", "with an answer to compare"),
         number(
             "p_value",
             "",
-            "of directional agreement: one-sided permutation test that deals whole games out anew",
+            "of directional agreement: one-sided permutation test over whole games",
         ),
     ),
     key="setting team unit statistic",
     needs="judged",
 )
 def judge_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
-    """How far the judge and the reflections of each team agree, beside agreement by chance."""
+    """Agreement of the judge and the reflections of each team, and agreement by chance."""
     games = judged_games(facts)
     compared = games[games["is_reflected"].astype(bool)]
     if compared.empty:
@@ -181,7 +157,7 @@ def judge_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
         cells = Cells(facts, unit.cells, compared) if unit.cells else None
         sums = _precision_sums(facts, compared) if cells is None else cells.sums
         for (setting, team), sample in samples.items():
-            own = sample.spread(sums)
+            own = _by_scenario(sums, sample)
             shares = [*unit.shares.values()]
             found = percentile_intervals(own, shares, settings.analysis, setting)
             chance = None
@@ -189,27 +165,33 @@ def judge_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
                 chance = cells.chance(sample, settings.analysis, "judge", setting, unit.name)
             rows = _rows(unit, own.sum(axis=0), found, chance)
             parts[setting, team].append(
-                rows.assign(setting=setting, team=team, scenarios=len(sample.place))
+                rows.assign(setting=setting, team=team, scenarios=len(sample))
             )
     for frames in parts.values():
         yield pd.concat(frames).assign(judge=compared["judge"].iloc[0])
 
 
-def _samples(games: pd.DataFrame, compared: pd.DataFrame) -> dict[tuple[str, str], Sample]:
-    """Return the games of each team and setting that are compared, in the order of tables."""
-    scenarios = {
-        str(setting): np.unique(own["scenario_id"].to_numpy(dtype=str))
-        for setting, own in games.groupby("setting")
-    }
-    places = compared.assign(place=np.arange(len(compared)))
-    return {
-        (str(setting), str(team)): Sample(
-            own["place"].to_numpy(),
-            np.searchsorted(scenarios[str(setting)], own["scenario_id"].to_numpy(dtype=str)),
-            len(scenarios[str(setting)]),
-        )
-        for (setting, team), own in places.groupby(["setting", "team"], sort=False)
-    }
+def _samples(games: pd.DataFrame, compared: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
+    """Return the compared games of each team and setting, in the order of tables.
+
+    With ``place`` among all compared games, ``scenario`` among those of the setting, and the
+    number of these, ``num_scenarios``.
+    """
+    scenarios = games.groupby("setting")["scenario_id"]
+    numbered = compared.assign(
+        place=np.arange(len(compared)),
+        scenario=scenarios.transform(lambda ids: pd.factorize(ids, sort=True)[0]).astype("int64"),
+        num_scenarios=scenarios.transform("nunique").astype("int64"),
+    )
+    by_team = numbered.groupby(["setting", "team"], sort=False)
+    return {(str(setting), str(team)): own for (setting, team), own in by_team}
+
+
+def _by_scenario(sums: Floats, sample: pd.DataFrame) -> Floats:
+    """Return the sums of a team's games, ``[scenario, sum]``; zeros where it did not play."""
+    spread = np.zeros((sample["num_scenarios"].iloc[0], sums.shape[1]))
+    spread[sample["scenario"]] = sums[sample["place"]]
+    return spread
 
 
 def _rows(unit: Unit, total: Floats, found: Intervals, chance: Chance | None) -> pd.DataFrame:
@@ -227,7 +209,7 @@ def _rows(unit: Unit, total: Floats, found: Intervals, chance: Chance | None) ->
 
 
 def _with_chance(shares: pd.DataFrame, chance: Chance | None) -> pd.DataFrame:
-    """Return shares with the test of directional agreement, and the level of chance behind it."""
+    """Return shares with the test of directional agreement, followed by its level by chance."""
     place = shares.index[shares["statistic"] == DIRECTION][0]
     level, p_value = (np.nan, np.nan) if chance is None else chance
     shares.loc[place, "p_value"] = p_value
@@ -238,7 +220,7 @@ def _with_chance(shares: pd.DataFrame, chance: Chance | None) -> pd.DataFrame:
 
 
 class Cells:
-    """The cells of one unit, of all games that are compared.
+    """The cells of one unit, of all compared games.
 
     Attributes:
         sums: over each game's cells, ``[game, sum]``.
@@ -250,7 +232,7 @@ class Cells:
         Args:
             facts: of judged games.
             unit: the fact's name without ``judged_``; also the column that counts its cells.
-            compared: the games, by their places among all.
+            compared: the games, by number.
         """
         where = ["observer_agent", "target_agent", "slot"]
         if unit == "round_cells":
@@ -271,11 +253,12 @@ class Cells:
         self._signs = pd.concat(signs) if signs else None
         self._where, self._dealt = where, dealt
 
-    def chance(self, sample: Sample, spec: AnalysisSpec, *names: int | str) -> Chance | None:
+    def chance(self, sample: pd.DataFrame, spec: AnalysisSpec, *names: int | str) -> Chance | None:
         """Test directional agreement of a team's games against chance."""
         if self._signs is None:
             return None
-        places = sample.place[self._dealt[sample.place]]
+        places = sample["place"].to_numpy()
+        places = places[self._dealt[places]]
         own = self._signs[self._signs["place"].isin(places)]
         cell = own.groupby(self._where, sort=False).ngroup().to_numpy()
         shape = (len(places), cell.max(initial=-1) + 1)
@@ -287,7 +270,7 @@ class Cells:
 
 
 def _dealt(compared: pd.DataFrame) -> Truths:
-    """Return which games enter the test against chance: of a team and setting not too many."""
+    """Return which games are in the test against chance: a bounded number per team and setting."""
     dealt = np.zeros(len(compared), dtype=bool)
     for places in compared.groupby(["setting", "team"], sort=False).indices.values():
         dealt[places[spread_evenly(len(places))]] = True

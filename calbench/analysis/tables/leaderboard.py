@@ -1,4 +1,4 @@
-"""Teams: means of every measure, games that ended how, and sensitivity to ties."""
+"""Teams: means of every measure, outcomes of games, and sensitivity to ties."""
 
 from functools import lru_cache
 
@@ -10,21 +10,23 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
     COST,
-    FINE_DIGITS,
     SETTING,
     SLOTS,
     TEAM,
     VPS_KIND,
+    chosen,
     count,
     number,
+    precise,
     text,
     truth,
 )
+from calbench.facts.games import SHARES
 from calbench.facts.storage import Facts
 from calbench.metrics.outcomes import OUTCOMES
 
 EXCLUDED_LIMIT_PERCENT = 5.0
-"""Rows that exclude more games than this are flagged [C]."""
+"""Rows with a larger share of excluded games are flagged [C]."""
 
 TEAMS = ["setting", "team"]
 
@@ -35,13 +37,13 @@ IS_FLAGGED = truth("is_flagged", "more than 5 percent of the games were excluded
 
 
 def joint_kind(kinds: "pd.Series[str]") -> str | None:
-    """Return how a row's agent-games were measured: one kind, ``mixed``, or not at all."""
+    """Return how the VPS of a row was measured: one kind, ``mixed``, or not at all."""
     found = kinds.dropna().unique()
     return "mixed" if len(found) > 1 else next(iter(found), None)
 
 
 def excluded_share(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with the share of their games that were excluded, and whether that is much.
+    """Return rows with the share of excluded games, and whether it exceeds the limit.
 
     Args:
         rows: with ``games``, those scored, and ``games_excluded``.
@@ -50,9 +52,21 @@ def excluded_share(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(excluded_percent=share, is_flagged=share > EXCLUDED_LIMIT_PERCENT)
 
 
+@table(
+    "leaderboard.csv",
+    (
+        SETTING,
+        TEAM,
+        count("games", "games", "games scored"),
+        count("scenarios", "scenarios", "distinct scenarios of these games"),
+        *MEASURE_COLUMNS,
+        VPS_KIND,
+    ),
+    key="setting team",
+)
 @lru_cache(maxsize=1)
-def team_estimates(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Return every measure of every team, with its interval and n."""
+def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """Every measure of every team in every setting, with its interval."""
     agents = facts.of_games("agents")
     found = estimated_means(agents, ["team"], measured_values(agents), settings.analysis)
     kinds = agents.groupby(TEAMS, sort=False)["vps_kind"].agg(joint_kind).reset_index()
@@ -64,37 +78,20 @@ def team_estimates(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 @table(
-    "leaderboard.csv",
-    (
-        SETTING,
-        TEAM,
-        count("games", "games", "games scored; excluded games are left out"),
-        count("scenarios", "scenarios", "distinct scenarios of these games"),
-        *MEASURE_COLUMNS,
-        VPS_KIND,
-    ),
-    key="setting team",
-)
-def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Every measure of every team in every setting, with its interval."""
-    return team_estimates(facts, settings)
-
-
-@table(
     "outcomes.csv",
     (
         SETTING,
         TEAM,
-        count("games", "games", "games recorded, excluded ones included"),
+        count("games", "games", "games recorded, including excluded ones"),
         count(
             "games_excluded",
             "games",
-            "games with a provider fault or budget stop: left out of every mean",
+            "games with a provider fault or budget stop, in no mean",
         ),
         EXCLUDED_PERCENT,
         IS_FLAGGED,
         count("meetings", "meetings", "meetings of all games recorded"),
-        *(count(name, "meetings", f"meetings that ended so: {name}") for name in OUTCOMES),
+        *(count(name, "meetings", f"meetings with the outcome {name}") for name in OUTCOMES),
     ),
     key="setting team",
 )
@@ -103,7 +100,7 @@ def outcomes(facts: Facts, settings: Settings) -> pd.DataFrame:
     meetings = facts.of_all_games("meetings", TEAMS)
     ended = {outcome: (meetings["outcome"] == outcome).astype(int) for outcome in OUTCOMES}
     counts = meetings[TEAMS].assign(meetings=1, **ended).groupby(TEAMS).sum().reset_index()
-    teams = excluded_share(team_estimates(facts, settings)[[*TEAMS, "games", "games_excluded"]])
+    teams = excluded_share(leaderboard(facts, settings)[[*TEAMS, "games", "games_excluded"]])
     teams = teams.assign(games=teams["games"] + teams["games_excluded"])
     return teams.merge(counts, "left", TEAMS).fillna({"meetings": 0, **dict.fromkeys(OUTCOMES, 0)})
 
@@ -116,14 +113,14 @@ def outcomes(facts: Facts, settings: Settings) -> pd.DataFrame:
         number(
             "fairness_least",
             COST,
-            "mean with, in each game, the optimal schedule that makes it least",
+            "mean with the optimal schedule of each game that makes it least",
             "all agent-games",
         ),
         number("fairness", COST, "mean with the canonical schedule", "all agent-games", "F"),
         number(
             "fairness_greatest",
             COST,
-            "mean with, in each game, the optimal schedule that makes it greatest",
+            "mean with the optimal schedule of each game that makes it greatest",
             "all agent-games",
         ),
         count("games", "games", "games scored"),
@@ -132,7 +129,7 @@ def outcomes(facts: Facts, settings: Settings) -> pd.DataFrame:
     key="setting team",
 )
 def sensitivity(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """How far fairness moves with the choice among equally cheap optimal schedules."""
+    """How much fairness depends on the choice among equally cheap optimal schedules."""
     games = facts.scored
     agents = games["agents"].astype("float64")
     ends = ["fairness_least", "fairness_greatest"]
@@ -145,7 +142,7 @@ def sensitivity(facts: Facts, settings: Settings) -> pd.DataFrame:
         TEAMS,
     )
     means = totals.assign(**{name: totals[name] / totals["agents"] for name in ends})
-    teams = team_estimates(facts, settings)[[*TEAMS, "games", "fairness"]]
+    teams = leaderboard(facts, settings)[[*TEAMS, "games", "fairness"]]
     return teams.merge(means.drop(columns="agents"), "left", TEAMS).fillna({"games_sampled": 0})
 
 
@@ -154,21 +151,18 @@ def sensitivity(facts: Facts, settings: Settings) -> pd.DataFrame:
     (
         SETTING,
         TEAM,
-        text("source", "kind of message", "P"),
-        text("channel", "channel it was sent on"),
-        number(
+        *chosen(SHARES.columns, "source channel"),
+        precise(
             "vps",
             SLOTS,
-            "loss these messages caused, before the floor",
+            "loss caused by these messages, before the floor",
             "all agent-games of typed agents",
-            digits=FINE_DIGITS,
         ),
     ),
     key="setting team source channel",
 )
-def vps_shares(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """What typed agents gave away, by kind of message and channel."""
-    del settings
+def vps_shares(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """Privacy loss of typed agents, by kind of message and channel."""
     agents = facts.of_games("agents", TEAMS)
     typed = agents[agents["vps_kind"] == "protocol"].groupby(TEAMS).size().rename("typed")
     by = [*TEAMS, "source", "channel"]
@@ -187,13 +181,13 @@ def vps_shares(facts: Facts, settings: Settings) -> pd.DataFrame:
         SETTING,
         TEAM,
         text("measure", "a measure of leaderboard.csv"),
-        count("agent_games", "agent-games", "those that count"),
+        count("agent_games", "agent-games", "number that counts"),
     ),
     key="setting team measure",
 )
 def agent_game_counts(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Over how many agent-games every mean of the leaderboard runs."""
-    found = team_estimates(facts, settings)
+    """Number of agent-games in every mean of the leaderboard."""
+    found = leaderboard(facts, settings)
     names = [measure.name for measure in MEASURES]
     counts = found[TEAMS].assign(**{name: found[f"{name}_n"] for name in names})
     long = counts.melt(TEAMS, names, "measure", "agent_games", ignore_index=False)

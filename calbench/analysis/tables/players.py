@@ -1,8 +1,8 @@
-"""Players: every seat that each took, in whatever teams it sat; tokens, money and replies."""
+"""Players: all their seats in all teams; tokens, prices and replies."""
 
-from collections.abc import Hashable, Mapping
 from functools import lru_cache
 
+import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import estimated_means, group_totals
@@ -16,7 +16,6 @@ from calbench.analysis.tables.leaderboard import (
 )
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
-    FINE_DIGITS,
     PLAYER,
     PLAYER_KIND,
     SETTING,
@@ -26,33 +25,35 @@ from calbench.facts.columns import (
     count,
     listed,
     number,
+    precise,
 )
 from calbench.facts.games import AGENTS
 from calbench.facts.storage import Facts
 from calbench.metrics.usage import PROBLEMS
+from calbench.stats.sums import Floats
 
 TEAMS = listed(
     "teams",
-    "teams the player sat in, separated by spaces; the same name with other settings is another "
-    "player, with a row of its own",
+    "teams of the player, separated by spaces; the same name with other settings is another player",
     "C",
 )
-GAMES = count("games", "games", "games scored in which it sat")
-AGENT_GAMES = count("agent_games", "agent-games", "seats it took in these games")
-EXCLUDED = count("games_excluded", "games", "games recorded and left out")
+GAMES = count("games", "games", "games scored in which it took part")
+AGENT_GAMES = count("agent_games", "agent-games", "its seats in these games")
+EXCLUDED = count("games_excluded", "games", "games recorded and excluded")
 
 IDENTITY = ["player", "kind", "settings_digest", "model", "uses_language", "is_probing"]
-"""What makes a player: its name and the settings that define it."""
+"""What identifies a player: its name and the settings that define it."""
 
 BY = ["setting", *IDENTITY]
+ORDER = ["setting", "team_place", "player", "kind", "settings_digest"]
 TOKENS = ["calls", "input_tokens", "cached_tokens", "output_tokens", "estimated_calls"]
 PLAYER_KEY = "setting player kind teams"
 
 
 def with_teams(seats: pd.DataFrame) -> pd.DataFrame:
-    """Return the players of some seats, in the order of tables, with the teams that they sat in.
+    """Return the players of some seats, in the order of tables, with their teams.
 
-    A player stands with the first team it sat in; players of one team by name, kind and digest.
+    Players are ordered by their first team, then by name, kind and digest.
 
     Args:
         seats: agents of games, with ``setting``, ``team`` and ``team_place``.
@@ -60,20 +61,19 @@ def with_teams(seats: pd.DataFrame) -> pd.DataFrame:
     sat = seats[[*BY, "team", "team_place"]].drop_duplicates().sort_values("team_place")
     players = sat.groupby(BY, dropna=False, sort=False)
     found = players.agg(teams=("team", " ".join), team_place=("team_place", "min")).reset_index()
-    order = ["setting", "team_place", "player", "kind", "settings_digest"]
-    return found.sort_values(order, ignore_index=True)
+    return found.sort_values(ORDER, ignore_index=True)
 
 
 def player_means(
     facts: Facts, settings: Settings, rows: pd.DataFrame, values: pd.DataFrame, *by: str
 ) -> pd.DataFrame:
-    """Estimate means of every player, and of what ``by`` names, over the seats it took.
+    """Estimate means of every player, and of further groups, over its seats.
 
     Args:
         facts: of the run.
         settings: of the estimates.
         rows: of scored games, with the columns of :data:`BY`, ``scenario_id``, ``team_place``.
-        values: what each row adds to each quantity.
+        values: of each quantity, by row.
         by: further columns that name a group.
 
     Returns:
@@ -85,9 +85,17 @@ def player_means(
 
 
 @lru_cache(maxsize=1)
+def all_seats(facts: Facts) -> pd.DataFrame:
+    """Return the agents of all games, with the position of their team."""
+    columns = ["setting", "team", "team_place", "scenario_id", "is_excluded"]
+    return facts.of_all_games("agents", columns)
+
+
+@lru_cache(maxsize=1)
 def scored_seats(facts: Facts) -> pd.DataFrame:
-    """Return the agents of scored games, with the place of their team."""
-    return facts.of_games("agents", ["setting", "team", "team_place", "scenario_id"])
+    """Return the agents of scored games, likewise."""
+    seats = all_seats(facts)
+    return seats[~seats["is_excluded"].astype(bool)].reset_index(drop=True)
 
 
 @table(
@@ -110,8 +118,8 @@ def scored_seats(facts: Facts) -> pd.DataFrame:
 )
 @lru_cache(maxsize=1)
 def players(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Every measure of every player over all seats that it took, with its interval."""
-    everyone = facts.of_all_games("agents", ["setting", "team", "team_place", "is_excluded"])
+    """Every measure of every player over all its seats, with its interval."""
+    everyone = all_seats(facts)
     scored = scored_seats(facts)
     games = everyone.drop_duplicates([*BY, "game"]).groupby(BY, dropna=False)["is_excluded"]
     own = scored.groupby(BY, dropna=False)
@@ -137,62 +145,54 @@ def players(facts: Facts, settings: Settings) -> pd.DataFrame:
         GAMES,
         AGENT_GAMES,
         *chosen(AGENTS.columns, " ".join(TOKENS)),
-        number(
-            "price_usd",
-            "US$",
-            "of these tokens; empty where the price is not known",
-            "",
-            "P, prices C",
-            FINE_DIGITS,
-        ),
-        number(
-            "price_usd_per_game", "US$ per game", "price_usd / games", "games", "C", FINE_DIGITS
-        ),
+        precise("price_usd", "US$", "of these tokens; empty if unknown", "", "P, prices C"),
+        precise("price_usd_per_game", "US$ per game", "price_usd / games", "games"),
         EXCLUDED,
-        number(
-            "price_usd_excluded",
-            "US$",
-            "of the calls in excluded games, paid nonetheless",
-            "",
-            "C",
-            FINE_DIGITS,
-        ),
+        precise("price_usd_excluded", "US$", "of the calls in excluded games"),
     ),
     key="setting team player",
 )
 @lru_cache(maxsize=1)
 def usage(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """What language players took of their models: calls, tokens and money (appendix C)."""
-    agents = facts.of_all_games("agents", ["setting", "team", "team_place", "is_excluded"])
+    """Use of models by language players: calls, tokens and prices (appendix C)."""
+    agents = all_seats(facts)
     speaking = agents[agents["uses_language"].astype(bool)]
     by = ["setting", "team_place", "team", *IDENTITY]
-    is_excluded, is_first = (
-        speaking["is_excluded"].astype(bool),
-        ~speaking.duplicated([*by, "game"]),
-    )
+    is_excluded = speaking["is_excluded"].astype(bool)
+    is_first = ~speaking.duplicated([*by, "game"])
     counts = speaking[TOKENS].assign(agent_games=1, games=is_first).astype("float64")
     scored, excluded = counts.where(~is_excluded), counts.where(is_excluded)
     rows = group_totals(
         pd.concat([speaking[by], scored, excluded.add_suffix("_excluded")], axis="columns"), by
     )
     rows = rows[rows["calls"] + rows["calls_excluded"] > 0]
-    prices = {
-        f"price_usd{end}": [_price(settings, row, end) for row in rows.to_dict("records")]
-        for end in ("", "_excluded")
-    }
-    rows = rows.assign(**prices)
+    rows = rows.assign(
+        price_usd=prices(settings, rows),
+        price_usd_excluded=prices(settings, rows, "_excluded"),
+    )
     per_game = rows["price_usd"] / rows["games"].where(rows["games"] > 0)
-    order = ["setting", "team_place", "player", "kind", "settings_digest"]
-    return rows.assign(price_usd_per_game=per_game).sort_values(order)
+    return rows.assign(price_usd_per_game=per_game).sort_values(ORDER)
 
 
-def _price(settings: Settings, row: Mapping[Hashable, object], end: str) -> float:
-    """Return what a player's calls cost; not a number where its price is not known."""
-    model = row["model"]
-    price = settings.price_of(str(row["player"]), model if isinstance(model, str) else None)
+def prices(settings: Settings, rows: pd.DataFrame, end: str = "") -> Floats:
+    """Return the price of each row's tokens in US$; not a number if price or tokens are unknown.
+
+    Args:
+        settings: with prices.
+        rows: with ``player``, ``model`` and tokens.
+        end: of the names of the columns with tokens.
+    """
     names = ("input_tokens", "cached_tokens", "output_tokens")
-    sent, cached, received = (int(float(str(row[f"{name}{end}"]))) for name in names)
-    return float("nan") if price is None else price.usd(sent, cached, received)
+    tokens = rows[[f"{name}{end}" for name in names]].astype("float64").to_numpy().tolist()
+    known = [
+        settings.price_of(player, model if isinstance(model, str) else None)
+        for player, model in zip(rows["player"], rows["model"], strict=True)
+    ]
+    found = [
+        np.nan if price is None else price.usd(*each)
+        for price, each in zip(known, tokens, strict=True)
+    ]
+    return np.array(found, dtype=np.float64)
 
 
 @table(
@@ -207,12 +207,11 @@ def _price(settings: Settings, row: Mapping[Hashable, object], end: str) -> floa
     ),
     key=PLAYER_KEY,
 )
-def reply_outcomes(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """How the replies of language players were read; typed players have none to misread."""
-    del settings
+def reply_outcomes(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """How the replies of language players were read."""
     names = ["replies", "read", "recovered", *PROBLEMS]
     totals = group_totals(scored_seats(facts)[[*BY, *names]], BY)
-    everyone = with_teams(facts.of_all_games("agents", ["setting", "team", "team_place"]))
+    everyone = with_teams(all_seats(facts))
     speaking = everyone[everyone["uses_language"].astype(bool)]
     return speaking.merge(totals, "left", BY).fillna(dict.fromkeys(names, 0))
 
@@ -223,25 +222,17 @@ def reply_outcomes(facts: Facts, settings: Settings) -> pd.DataFrame:
         SETTING,
         PLAYER,
         PLAYER_KIND,
-        listed("teams", "teams the player sat in, separated by spaces", "C"),
-        count("agent_games", "agent-games", "those that count"),
-        number(
-            "scheduled",
-            "meetings",
-            "mean of an agent's meetings that were scheduled",
-            "agent_games",
-            "P",
-        ),
+        TEAMS,
+        count("agent_games", "agent-games", "number in the mean"),
+        number("scheduled", "meetings", "mean of an agent's S", "agent_games", "P"),
     ),
     key=PLAYER_KEY,
 )
-def scheduled_by_player(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """How many of its meetings a player's agent got on average (Table 1)."""
-    del settings
+def scheduled_by_player(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """Mean number of scheduled meetings of an agent, by player (Table 1)."""
     seats = scored_seats(facts)
     totals = group_totals(seats[[*BY, "scheduled"]].assign(agent_games=1), BY)
-    everyone = with_teams(facts.of_all_games("agents", ["setting", "team", "team_place"]))
-    rows = everyone.merge(totals, "left", BY).fillna({"agent_games": 0})
+    rows = with_teams(all_seats(facts)).merge(totals, "left", BY).fillna({"agent_games": 0})
     return rows.assign(
         scheduled=rows["scheduled"] / rows["agent_games"].where(rows["agent_games"] > 0)
     )

@@ -1,18 +1,18 @@
-"""The four tables of appendix F.5, and the messages that gave most away.
+"""The four tables of appendix F.5, and the most revealing messages.
 
-The columns of ``belief_evidence.csv`` and ``pair_round_vps.csv`` are the paper's. Of the
-two summaries it names the measures and, in words, the key; our reading [C]:
+The columns of ``belief_evidence.csv`` and ``pair_round_vps.csv`` are the paper's. Of the two
+summaries it names the measures and, in words, the key. Our reading [C]:
 
-- ``game_summary.csv`` has one row a game, keyed by ``trace_path`` and ``game_id``. Means run
-  over pair-rounds, all of them or those of two participants; ``observation_count`` sums
+- ``game_summary.csv`` has one row per game, with the key ``trace_path`` and ``game_id``. Means are
+  over pair-rounds, all of them or those of two participants; ``observation_count`` is the sum of
   ``observations``.
-- ``game_target_summary.csv`` has one row for each game and target. "Participant-pair totals"
-  are the total and its excess above the floor; the floor stands in ``vps_floor``.
-- ``pair_round_vps.csv`` has a row for every ordered pair and every round, those without a
-  message too, so that means need no other file.
-- All four are about typed agents: what a language agent gives away is not read off its words
-  but measured by reflections, in a table of their own. A game without typed agents has no
-  rows but that of ``game_summary.csv``, whose totals are then empty. Excluded games have no rows.
+- ``game_target_summary.csv`` has one row per game and target. "Participant-pair totals" are the
+  total and its excess above ``vps_floor``.
+- ``pair_round_vps.csv`` has a row for every ordered pair and every round, also without a message,
+  so means need no other file.
+- All four are about typed agents: the privacy loss of a language agent is not computed from its
+  words but measured by reflections, in another table. A game without typed agents has only a row of
+  ``game_summary.csv``, with empty totals. Excluded games have no rows.
 - *Ideal* is an observer that knows nothing, with 0.5 for every slot. The distances to it are
   ``sum_s |prior - 0.5|`` and ``sum_s |b_s - 0.5|``; ``vps_loss`` is ``sum_s |b_s - prior|``.
   At the default prior of 0.5 the first is 0 and the second equals the loss.
@@ -20,9 +20,9 @@ two summaries it names the measures and, in words, the key; our reading [C]:
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import pandas as pd
 
+from calbench.analysis.estimates import group_totals
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.beliefs import BELIEFS, IDEAL, PAIRS, UPDATES
@@ -41,14 +41,13 @@ from calbench.facts.columns import (
     chosen,
     count,
     fine,
-    number,
+    precise,
 )
 from calbench.facts.frames import as_shown
 from calbench.facts.storage import GAME, Facts
-from calbench.stats.sums import grouped_sums
 
 REVEALING = 3
-"""Messages of a team that are named, each of another game [C]."""
+"""Messages listed per team, each from a different game [C]."""
 
 GAME_OF_ROW = (TRACE_PATH, GAME_ID)
 NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
@@ -68,7 +67,7 @@ NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
         ),
     ),
     key="",
-    needs="beliefs",  # a message may tell of a slot more than once
+    needs="beliefs",  # a message may mention a slot more than once
     is_versioned=False,
     is_large=True,
 )
@@ -125,10 +124,10 @@ def pair_totals(facts: Facts, *by: str) -> pd.DataFrame:
 
     Args:
         facts: of a run.
-        by: columns that name a group, beside its game.
+        by: columns that name a group within its game.
 
     Returns:
-        A row a group: ``total`` over ``pairs``, ``participant_total`` over
+        A row per group: ``total`` over ``pairs``, ``participant_total`` over
         ``participant_pairs``, and ``observations``.
     """
     names = ("target_is_participant", "observer_is_participant", "observations", "vps_loss")
@@ -137,23 +136,15 @@ def pair_totals(facts: Facts, *by: str) -> pd.DataFrame:
 
 
 def _totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    grouped = rows.groupby(list(by), sort=False)
-    group, loss = np.asarray(grouped.ngroup(), dtype=np.int64), rows["vps_loss"].to_numpy()
-    takes_part = rows[["target_is_participant", "observer_is_participant"]].to_numpy(dtype=bool)
-    inner = np.where(takes_part.all(axis=1), loss, np.nan)
-    every = grouped_sums(loss, group, grouped.ngroups)
-    participants = grouped_sums(inner, group, grouped.ngroups)
-    return (
-        rows[list(by)]
-        .drop_duplicates(ignore_index=True)
-        .assign(
-            total=every.totals,
-            pairs=every.counts,
-            participant_total=participants.totals,
-            participant_pairs=participants.counts,
-            observations=grouped["observations"].sum().to_numpy(dtype=np.int64),
-        )
+    takes_part = rows[["target_is_participant", "observer_is_participant"]].astype(bool)
+    is_inner = takes_part.all(axis="columns")
+    terms = rows[[*by, "observations"]].assign(
+        total=rows["vps_loss"],
+        pairs=1,
+        participant_total=rows["vps_loss"].where(is_inner),
+        participant_pairs=is_inner.astype(int),
     )
+    return group_totals(terms, by)
 
 
 @table(
@@ -165,7 +156,7 @@ def _totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         fine(
             "participant_pair_vps_loss_total",
             SLOTS,
-            "over rounds and pairs that both take part in the round's meeting",
+            "over rounds and pairs of participants of the round's meeting",
             "",
             "P",
         ),
@@ -183,7 +174,7 @@ def _totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     is_versioned=False,
 )
 def game_summary(facts: Facts, _settings: Settings) -> pd.DataFrame:
-    """What typed agents of every scored game gave away (paper, appendix F.5)."""
+    """Privacy loss of typed agents, by scored game (paper, appendix F.5)."""
     typed = facts.frame("agents").query("not uses_language")[GAME]
     rows = facts.scored.reset_index(drop=True).merge(pair_totals(facts), "left", GAME)
     is_measured = rows[GAME].isin(typed)
@@ -209,7 +200,7 @@ def game_summary(facts: Facts, _settings: Settings) -> pd.DataFrame:
         fine(
             "participant_pair_vps_loss_total",
             SLOTS,
-            "V over pairs that both take part in the round's meeting",
+            "V over pairs of participants of the round's meeting",
             "",
             "P",
         ),
@@ -221,7 +212,7 @@ def game_summary(facts: Facts, _settings: Settings) -> pd.DataFrame:
     is_versioned=False,
 )
 def game_target_summary(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """What every typed agent of every scored game gave away (paper, appendix F.5)."""
+    """Privacy loss of every typed agent of every scored game (paper, appendix F.5)."""
     floor = settings.measure.vps_floor
     agents = facts.of_games("agents", NAMES_OF_GAME).query("not uses_language")
     rows = agents.rename(columns={"agent_id": "target_agent"}).merge(
@@ -244,22 +235,17 @@ def game_target_summary(facts: Facts, settings: Settings) -> pd.DataFrame:
         TEAM,
         SCENARIO,
         EVENT,
-        count("target_agent", "", "whose calendar it tells of"),
+        count("target_agent", "", "whose calendar it is about"),
         *chosen(BELIEFS.columns, "source"),
-        number(
-            "vps",
-            SLOTS,
-            "what the message added to the game's VPS, over all observers",
-            digits=FINE_DIGITS,
-        ),
+        precise("vps", SLOTS, "added by the message to the game's VPS, over all observers"),
     ),
     key="setting team scenario_id",
     needs="beliefs",
 )
 def revealing_messages(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """The typed messages that gave most of a calendar away, some of each team, one of a game.
+    """The most revealing typed messages of each team, at most one of a game.
 
-    Over a game the steps of all messages add up to its VPS.
+    The steps of all messages of a game add up to its VPS.
     """
     names = ("event_index", "target_agent", "source", "belief_before", "belief_after")
     prior = settings.measure.belief_prior
@@ -274,17 +260,12 @@ def revealing_messages(facts: Facts, settings: Settings) -> pd.DataFrame:
 def _most_revealing(beliefs: pd.DataFrame, prior: float) -> pd.DataFrame:
     """Return the message of each game that moved beliefs furthest from the prior.
 
-    Of several the first; none where no message moved any. Beliefs are taken as the tables show
-    them, and so are steps compared.
+    Of several the first; none if no message moved any. Beliefs and steps are rounded as in tables.
     """
     rows = as_shown(beliefs, chosen(BELIEFS.columns, "belief_before belief_after"))
     steps = (rows["belief_after"] - prior).abs() - (rows["belief_before"] - prior).abs()
     message = [GAME, "event_index", "target_agent", "source"]
-    grouped = rows.groupby(message, sort=False)
-    sums = grouped_sums(
-        steps.to_numpy(), np.asarray(grouped.ngroup(), dtype=np.int64), grouped.ngroups
-    )
-    told = rows[message].drop_duplicates(ignore_index=True)
-    told = told.assign(vps=[round(total, FINE_DIGITS) for total in sums.totals.tolist()])
+    told = group_totals(rows[message].assign(vps=steps), message)
+    told["vps"] = [round(total, FINE_DIGITS) for total in told["vps"].tolist()]
     best = told.sort_values([GAME, "vps", "event_index"], ascending=[True, False, True])
     return best[best["vps"] > 0].drop_duplicates(GAME)

@@ -1,6 +1,6 @@
-"""Ratings of players that met in mixed teams, and the players that stand beside them unrated."""
+"""Ratings of players that met in mixed teams, and players without a rating."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from math import nan
@@ -33,11 +33,11 @@ DIGEST_DIGITS = 8
 
 POOL = text(
     "pool",
-    "models (with code of one's own) or scripted (a demonstration); never rated together",
+    "models (and custom agents) or scripted (a demonstration); never rated together",
     "C",
 )
-SCOPE = text("setting", "setting of the scenarios, or all together: all")
-DIGEST = text("settings_digest", "of the settings that define it, first 8 digits")
+SCOPE = text("setting", "setting of the scenarios, or all of them: all")
+DIGEST = text("settings_digest", "of the settings that define the player, first 8 digits")
 POINTS = "points"
 ORDERS = "orders of games"
 
@@ -45,15 +45,11 @@ ORDERS = "orders of games"
 def _rating_columns(name: str, meaning: str) -> tuple[Column, ...]:
     """Return the columns of one of the ratings."""
     return (
-        count(
-            f"{name}_events",
-            "games",
-            "games that moved this rating: two players of the pool have a score",
-        ),
+        count(f"{name}_events", "games", "with a score for at least two players of the pool"),
         number(f"{name}_mu", "skill", f"skill: {meaning}", ORDERS, "P"),
         number(f"{name}_sigma", "skill", "uncertainty", ORDERS, "P"),
         number(f"{name}_ordinal", "skill", "mu - 3 sigma", ORDERS, "P"),
-        number(f"{name}_spread", "skill", "deviation of the ordinal over orders of games"),
+        number(f"{name}_spread", "skill", "standard deviation of the ordinal over orders"),
     )
 
 
@@ -64,12 +60,6 @@ def scopes_of(facts: Facts, settings: Settings) -> tuple[Scope, ...]:
     return tuple(rated_scopes(agents, settings.analysis.ratings))
 
 
-def _together(frames: Iterable[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
-    """Return frames below each other; of none, one without rows."""
-    found = list(frames)
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=list(columns))
-
-
 def _names(scope: Scope) -> np.ndarray:
     return np.array([player.name for player in scope.players], dtype=object)
 
@@ -78,35 +68,36 @@ def _digests(scope: Scope) -> np.ndarray:
     return np.array([p.settings_digest[:DIGEST_DIGITS] for p in scope.players], dtype=object)
 
 
-STANDINGS = (
-    POOL,
-    SCOPE,
-    PLAYER,
-    count("rank", "", "by MMR; same MMR, same rank; empty without one"),
-    count("rank_low", "", "best rank of the interval over scenarios"),
-    count("rank_high", "", "worst rank of the interval over scenarios"),
-    count("tie_group", "", "players whose ranks do not differ significantly"),
-    number("mmr", POINTS, "mean of three ordinals, scaled", ORDERS, "P, C"),
-    number("mmr_spread", POINTS, "its deviation over orders of games"),
-    count("games", "games", "games scored in which it sat"),
-    count("games_excluded", "games", "games recorded and left out"),
-    *(column for rating in RATINGS for column in _rating_columns(rating.name, rating.meaning)),
-    text(
-        "component",
-        "first of the players that some chain of games links it with; ranks across components "
-        "mean nothing",
-        "C",
+@table(
+    "ratings.csv",
+    (
+        POOL,
+        SCOPE,
+        PLAYER,
+        count("rank", "", "by MMR, equal for equal MMR; empty without one"),
+        count("rank_low", "", "best rank of the interval over scenarios"),
+        count("rank_high", "", "worst rank of the interval over scenarios"),
+        count("tie_group", "", "players whose ranks do not differ significantly"),
+        number("mmr", POINTS, "mean of three ordinals, scaled", ORDERS, "P, C"),
+        number("mmr_spread", POINTS, "its standard deviation over orders"),
+        count("games", "games", "games scored in which it took part"),
+        count("games_excluded", "games", "games recorded and excluded"),
+        *(column for rating in RATINGS for column in _rating_columns(rating.name, rating.meaning)),
+        text(
+            "component",
+            "first of the players that a chain of games links with it; ranks across components "
+            "mean nothing",
+            "C",
+        ),
+        listed("never_met", "players with whom it never shared a game", "C"),
+        PLAYER_KIND,
+        DIGEST,
     ),
-    listed("never_met", "players with whom it never sat in a game", "C"),
-    PLAYER_KIND,
-    DIGEST,
+    key="pool setting player kind settings_digest",
 )
-
-
-@table("ratings.csv", STANDINGS, key="pool setting player kind settings_digest")
-def ratings(facts: Facts, settings: Settings) -> pd.DataFrame:
+def ratings(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Players of every pool and setting by rank, their ratings averaged over orders of games."""
-    return _together(map(_standings, scopes_of(facts, settings)), (c.name for c in STANDINGS))
+    return map(_standings, scopes_of(facts, settings))
 
 
 def _standings(scope: Scope) -> pd.DataFrame:
@@ -124,26 +115,23 @@ def _standings(scope: Scope) -> pd.DataFrame:
     )
 
 
-PAIRS = (
-    POOL,
-    SCOPE,
-    PLAYER,
-    text("other", "another player of the pool"),
-    count("games", "games", "games in which both sat"),
-    truth("is_linked", "some chain of games links them", "C"),
-    DIGEST,
-    text("other_settings_digest", "the same of the other"),
-)
-
-
 @table(
     "ratings_pairs.csv",
-    PAIRS,
+    (
+        POOL,
+        SCOPE,
+        PLAYER,
+        text("other", "another player of the pool"),
+        count("games", "games", "games with both"),
+        truth("is_linked", "a chain of games links them", "C"),
+        DIGEST,
+        text("other_settings_digest", "the same for the other"),
+    ),
     key="pool setting player other settings_digest other_settings_digest",
 )
-def ratings_pairs(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Every two players of a pool: in how many games both sat, and whether any chain links them."""
-    return _together(map(_pairs, scopes_of(facts, settings)), (c.name for c in PAIRS))
+def ratings_pairs(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
+    """Every two players of a pool: their common games, and whether a chain of games links them."""
+    return map(_pairs, scopes_of(facts, settings))
 
 
 def _pairs(scope: Scope) -> pd.DataFrame:
@@ -164,40 +152,38 @@ def _pairs(scope: Scope) -> pd.DataFrame:
     )
 
 
-MARGINS = (
-    POOL,
-    SCOPE,
-    text("rating", "which of the ratings", "P"),
-    count("events", "games", "games that moved it"),
-    number("median_range", "score", "best less worst score", "events"),
-    number("greatest_range", "score", "greatest of these"),
-    number(
-        "margin",
-        "score",
-        "given to the library: of the ranges above 0 the median / (e - 1) or the greatest / "
-        "(e^2 - 1), whichever is more; 0: ranks alone",
-        origin="P, calibration C",
+@table(
+    "ratings_margins.csv",
+    (
+        POOL,
+        SCOPE,
+        text("rating", "one of the ratings", "P"),
+        count("events", "games", "games that changed it"),
+        number("median_range", "score", "median of best minus worst score", "events"),
+        number("greatest_range", "score", "greatest of the ranges"),
+        number(
+            "margin",
+            "score",
+            "passed to the library: of the ranges above 0 the median / (e - 1) or the greatest / "
+            "(e^2 - 1), whichever is larger; 0: ranks alone",
+            origin="P, calibration C",
+        ),
     ),
+    key="pool setting rating",
 )
-
-
-@table("ratings_margins.csv", MARGINS, key="pool setting rating")
-def ratings_margins(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Score margins of every rating, which settings have of their own and never together."""
-    found = (
-        scope.margins[scope.margins["setting"] == scope.setting].assign(pool=scope.pool)
-        for scope in scopes_of(facts, settings)
-    )
-    return _together(found, (c.name for c in MARGINS))
+def ratings_margins(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
+    """Score margins of every rating, separate for each setting."""
+    for scope in scopes_of(facts, settings):
+        yield scope.margins[scope.margins["setting"] == scope.setting].assign(pool=scope.pool)
 
 
 UNRATED = (
     SETTING,
     PLAYER,
     PLAYER_KIND,
-    Column("place", "integer", "", "by coordination, then excess cost, then VPS", origin="P"),
-    count("games", "games", "games scored in which it sat"),
-    count("agent_games", "agent-games", "seats it took in these games"),
+    count("place", "", "by coordination, then excess cost, then VPS", "P"),
+    count("games", "games", "games scored in which it took part"),
+    count("agent_games", "agent-games", "its seats in these games"),
     number("coordination", "percent", "mean of S / M", "agent-games with M > 0", "P"),
     number("excess_cost", COST, "mean of E", "agent-games", "F"),
     number("excess_vps", SLOTS, "mean of max(0, V - floor)", "measured", "P, F"),
@@ -208,7 +194,7 @@ UNRATED = (
 
 @table("ratings_unrated.csv", UNRATED, key="setting player kind settings_digest is_probing")
 def ratings_unrated(facts: Facts, _settings: Settings) -> pd.DataFrame:
-    """Unrated players by raw means: protocols, baselines, scripted speakers, probing variants."""
+    """Means of unrated players: protocols, baselines, scripted speakers, probing variants."""
     agents = facts.of_games("agents", GAME_COLUMNS)
     own = agents[~is_in_pool(agents, "models")]
     by = ["setting", *IDENTITY]
@@ -221,7 +207,7 @@ def ratings_unrated(facts: Facts, _settings: Settings) -> pd.DataFrame:
 
 
 def _raw_means(seats: pd.DataFrame) -> dict[str, float]:
-    """Return the means of a player's seats, exact before each is rounded once."""
+    """Return the means over a player's seats, exact before they are rounded once."""
     known = seats[seats["assigned"] > 0]
     shares = map(Fraction, known["scheduled"].tolist(), known["assigned"].tolist())
     return {
@@ -240,9 +226,9 @@ def _mean(values: Iterable[Fraction]) -> float:
 
 
 def _placed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with their place in their setting, best first; what is unknown comes last.
+    """Return rows with their place in their setting, best first; unknown values come last.
 
-    Places compare what tables show: coordination descending, then excess, then VPS ascending.
+    Places compare the numbers as shown: coordination descending, then excess, then VPS ascending.
     """
     signs = {"coordination": -1, "excess_cost": 1, "excess_vps": 1}
     shown = {

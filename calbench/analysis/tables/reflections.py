@@ -1,8 +1,8 @@
-"""What language agents said they learnt: by pair and round, and how often it was the truth.
+"""What language agents report to have learnt, by pair and round, and how often it is true.
 
-These two tables stand beside the four of protocol-semantic evidence (appendix F.5), which hold
-nothing about language: ``reflections.csv`` has a row for each reflection and target, those
-that could not be read too, and ``reflection_calibration.csv`` one for each setting and team.
+The four tables of protocol-semantic evidence (appendix F.5) do not include language.
+``reflections.csv`` has a row for each reflection and target, also the unreadable ones, and
+``reflection_calibration.csv`` one for each setting and team.
 """
 
 from collections.abc import Iterator
@@ -30,10 +30,10 @@ from calbench.stats.sums import Floats
 STEPS = "steps of 1 to 3"
 DIRECTIONS = ("toward", "away")
 MOVES = tuple(f"{direction}_{size}" for direction in DIRECTIONS for size in MAGNITUDES)
-"""Columns that hold numbers of movements, by direction and size."""
+"""Columns with numbers of movements, by direction and size."""
 
 SIZES = {"": MAGNITUDES, **{f"_{size}": (size,) for size in MAGNITUDES}}
-"""Sizes that count together, by what ends the names of their columns."""
+"""Sizes that are counted together, by the suffix of their columns."""
 
 
 @table(
@@ -48,44 +48,40 @@ SIZES = {"": MAGNITUDES, **{f"_{size}": (size,) for size in MAGNITUDES}}
     is_large=True,
 )
 def reflections(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
-    """Every reflection of every scored game, a row a target."""
+    """Every reflection of every scored game, one row per target."""
     for rows in facts.batches("reflections"):
         yield facts.named(rows, ("trace_path", "game_id"))
 
 
 def _precision(name: str, which: str) -> tuple[Column, ...]:
-    share = f"{which} that go toward the truth, as a share of 1"
-    return estimated(name, "", share, which, "C")
-
-
-REFLECTION_CALIBRATION = (
-    SETTING,
-    TEAM,
-    count("reflections", "reflections", "about one target each"),
-    count("unread", "reflections", "of these, not readable"),
-    count("movements", "movements", "integers other than 0, by slot"),
-    *_precision("precision", "movements"),
-    number("mean_toward", STEPS, "mean |movement|", "movements toward the truth"),
-    number("mean_away", STEPS, "mean |movement|", "movements away from the truth"),
-    *(
-        column
-        for size in MAGNITUDES
-        for column in (
-            count(f"movements_{size}", "movements", f"of these, by {size}"),
-            *_precision(f"precision_{size}", f"movements by {size}"),
-        )
-    ),
-)
+    return estimated(name, "", f"share of {which} toward the truth", which, "C")
 
 
 @table(
     "privacy/reflection_calibration.csv",
-    REFLECTION_CALIBRATION,
+    (
+        SETTING,
+        TEAM,
+        count("reflections", "reflections", "about one target each"),
+        count("unread", "reflections", "of these, not readable"),
+        count("movements", "movements", "integers other than 0, by slot"),
+        *_precision("precision", "movements"),
+        number("mean_toward", STEPS, "mean |movement|", "movements toward the truth"),
+        number("mean_away", STEPS, "mean |movement|", "movements away from the truth"),
+        *(
+            column
+            for size in MAGNITUDES
+            for column in (
+                count(f"movements_{size}", "movements", f"of these, by {size}"),
+                *_precision(f"precision_{size}", f"movements by {size}"),
+            )
+        ),
+    ),
     key="setting team",
     needs="reflections",
 )
 def reflection_calibration(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """How often reflections went toward the truth, by setting, team and size of the movement."""
+    """Share of movements toward the truth, by setting, team and size of the movement."""
     games = _moves_by_game(facts)
     teams = games.groupby(["setting", "team"], sort=False)[["reflections", "unread", *MOVES]].sum()
     means = {f"mean_{direction}": _mean_size(teams, direction) for direction in DIRECTIONS}
@@ -96,7 +92,7 @@ def reflection_calibration(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 def _moves_by_game(facts: Facts) -> pd.DataFrame:
-    """Return how many reflections each game has, and how many movements of each kind."""
+    """Return the numbers of reflections and of movements of each kind, by game."""
     found = []
     for batch in facts.batches("reflections", ("is_readable", *MOVES)):
         rows = batch.assign(reflections=1, unread=~batch["is_readable"])
@@ -113,7 +109,7 @@ def _mean_size(moves: pd.DataFrame, direction: str) -> Floats:
 
 
 def _moves_of_sizes(games: pd.DataFrame, direction: str) -> pd.DataFrame:
-    """Return how many movements of a direction have the sizes that count together."""
+    """Return the numbers of movements in a direction, by sizes that are counted together."""
     return pd.DataFrame(
         {
             f"precision{end}": games[[f"{direction}_{size}" for size in sizes]].sum(axis=1)

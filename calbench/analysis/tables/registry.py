@@ -1,4 +1,4 @@
-"""Every published table of a run: declared once, written, described and tested from here."""
+"""The published tables of a run: each is declared once, and written, described and tested here."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from calbench.files import written_atomically
 from calbench.metrics.measure import METRICS_VERSION
 
 Made = pd.DataFrame | Iterable[pd.DataFrame]
-"""A table: a frame, or parts of one that would be too large in one piece."""
+"""A table: a frame, or its parts."""
 
 Make = Callable[[Facts, Settings], Made]
 
@@ -33,13 +33,13 @@ VERSION = ROW_VERSION.name
 
 @dataclass(frozen=True)
 class Declared:
-    """What a table is, however it is made.
+    """Declaration of a table.
 
     Attributes:
-        path: below the folder of tables; its suffix says how it is written.
+        path: below the folder of tables; its suffix is the format.
         columns: in their order, keys marked.
-        about: what it holds, in a sentence.
-        is_large: whether it grows with messages: a release holds its checksum alone.
+        about: its contents, in a sentence.
+        is_large: whether it grows with messages: then a release has only its checksum.
     """
 
     path: str
@@ -49,7 +49,7 @@ class Declared:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The columns that name a row."""
+        """Names of the key columns."""
         return tuple(column.name for column in self.columns if column.is_key)
 
 
@@ -58,15 +58,15 @@ class Table(Declared):
     """A published table of a run.
 
     Attributes:
-        make: from facts and settings to its rows; further columns that it brings are left out.
-        needs: facts without which there is no such table.
+        make: from facts and settings to its rows; other columns than the declared are dropped.
+        needs: facts that it requires.
     """
 
     make: Make
     needs: tuple[str, ...]
 
     def frames(self, facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
-        """Yield its rows, with the declared columns and types."""
+        """Yield its rows with the declared columns and types."""
         made = self.make(facts, settings)
         for part in [made] if isinstance(made, pd.DataFrame) else made:
             if not part.empty:
@@ -83,7 +83,7 @@ class Table(Declared):
 
 
 def sentence(make: Callable[..., object]) -> str:
-    """Return what a function's table holds: the first paragraph of its description."""
+    """Return the contents of a function's table: the first paragraph of its docstring."""
     return " ".join((make.__doc__ or "").split("\n\n")[0].split())
 
 
@@ -105,9 +105,9 @@ def table(
     Args:
         path: below the folder of tables, ``.csv`` or ``.parquet``.
         columns: in their order.
-        key: names of the columns that name a row, separated by spaces.
-        needs: facts that not every run has and without which there is no such table, likewise.
-        is_versioned: whether its rows name the version of the metrics, in a last column.
+        key: names of the key columns, separated by spaces.
+        needs: facts that it requires and not every run has, likewise.
+        is_versioned: whether its last column is the version of the metrics.
         is_large: whether it grows with messages.
     """
     version = (ROW_VERSION,) if is_versioned else ()
@@ -123,7 +123,7 @@ def table(
 
 
 def tables_of(facts: Facts) -> list[Table]:
-    """Return the tables that facts allow."""
+    """Return the tables that can be made of facts."""
     return [each for each in TABLES.values() if all(map(facts.has, each.needs))]
 
 
@@ -146,5 +146,5 @@ def _save_csv(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Colu
 def _save_parquet(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> None:
     with parquet_writer(path, arrow_schema(columns)) as writer:
         for frame in frames:
-            if len(frame):  # a group of no row would be one
+            if len(frame):  # else it would be an empty row group
                 writer.write_table(arrow_table(as_shown(frame, columns), columns), len(frame))

@@ -1,4 +1,4 @@
-"""The leaderboard in full: n, ranks and letters of every measure, and use of models."""
+"""The full leaderboard: n, ranks and letters of every measure, and use of models."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -10,18 +10,16 @@ from calbench.analysis.estimates import group_totals
 from calbench.analysis.measures import MEASURES, Measure
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.comparisons import comparisons
-from calbench.analysis.tables.leaderboard import TEAMS, team_estimates
+from calbench.analysis.tables.leaderboard import TEAMS, leaderboard
 from calbench.analysis.tables.players import players, usage
 from calbench.analysis.tables.registry import TABLES, table
 from calbench.facts.columns import (
-    FINE_DIGITS,
     SETTING,
     TEAM,
     VPS_KIND,
     count,
-    estimated,
     listed,
-    number,
+    precise,
     text,
 )
 from calbench.facts.frames import as_shown
@@ -30,29 +28,23 @@ from calbench.stats.letters import compact_letters, rank_ranges
 from calbench.stats.sums import Floats
 
 ORACLE, REFERENCE = "oracle", "reference"
-"""Team and kind of the row of best schedules, which plays no game."""
+"""Team and kind of the row of optimal schedules, which plays no games."""
 
 DEGENERATE = "degenerate"
 
-FREE_OF_COST = ("excess_cost", "excess_cost_per_meeting", "adjusted_excess_cost", "fairness")
-"""Measures that are 0 by definition for who pays what the oracle pays."""
+FREE_OF_COST = tuple(each.name for each in MEASURES if each.group in {"cost", "fairness"})
+"""Measures that are 0 by definition for the oracle."""
 
 
 MEASURE_COLUMNS = tuple(
     column
     for measure in MEASURES
     for column in (
-        *estimated(
-            measure.name,
-            measure.unit,
-            f"mean of: {measure.definition}",
-            measure.denominator,
-            measure.origin,
-        ),
-        count(f"{measure.name}_n", "agent-games", "over how many the mean runs"),
+        *measure.columns,
+        count(f"{measure.name}_n", "agent-games", "number in the mean"),
         count(f"{measure.name}_rank_low", "", "best rank that the comparisons allow"),
         count(f"{measure.name}_rank_high", "", "worst rank that they allow"),
-        count(f"{measure.name}_ranked", "teams", "how many teams have a rank here"),
+        count(f"{measure.name}_ranked", "teams", "number of ranked teams"),
         listed(
             f"{measure.name}_letters",
             "compact letter display: teams that share a letter do not differ significantly",
@@ -62,16 +54,11 @@ MEASURE_COLUMNS = tuple(
 )
 USAGE_COLUMNS = (
     count("calls", "calls", "model calls of its players, as usage.csv counts them"),
-    count("input_tokens", "tokens", "sent, cached ones included"),
-    count("cached_tokens", "tokens", "of these, kept by the provider from an earlier call"),
+    count("input_tokens", "tokens", "sent, including cached ones"),
+    count("cached_tokens", "tokens", "of these, from the provider's cache"),
     count("output_tokens", "tokens", "received"),
-    number(
-        "price_usd",
-        "US$",
-        "of these tokens; empty where a price is not known",
-        digits=FINE_DIGITS,
-    ),
-    number("price_usd_per_game", "US$ per game", "price_usd / games", "games", digits=FINE_DIGITS),
+    precise("price_usd", "US$", "of these tokens; empty if a price is unknown"),
+    precise("price_usd_per_game", "US$ per game", "price_usd / games", "games"),
 )
 
 
@@ -81,15 +68,16 @@ USAGE_COLUMNS = (
         SETTING,
         text("suite_digest", "SHA-256 over the scenarios; rows of two digests are not comparable"),
         listed(
-            "channels", "open ones, separated by spaces; of rows that may be compared, the same"
+            "channels",
+            "open ones, separated by spaces; only rows with the same ones are comparable",
         ),
         TEAM,
         listed(
             "kinds",
-            "of its players, separated by spaces; reference is the oracle, which plays none",
+            "of its players, separated by spaces; reference is the oracle, which has none",
         ),
         count("games", "games", "games scored"),
-        count("games_excluded", "games", "games with a provider fault or budget stop, left out"),
+        count("games_excluded", "games", "games with a provider fault or budget stop, in no mean"),
         count("scenarios", "scenarios", "distinct scenarios of these games"),
         VPS_KIND,
         *MEASURE_COLUMNS,
@@ -98,12 +86,12 @@ USAGE_COLUMNS = (
     key="setting team",
 )
 def standings(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """The leaderboard with n, ranks, letters, tokens and prices, and the oracle beside the teams.
+    """The leaderboard with n, ranks, letters, tokens and prices, and a row for the oracle.
 
-    Ranks do not claim more than the paired comparisons show: below a team stand those that it
-    significantly beats. Degenerate baselines have none [C].
+    Ranks claim no more than the paired comparisons show: a team ranks above those that are
+    significantly worse. Degenerate baselines have no rank [C].
     """
-    found = team_estimates(facts, settings)
+    found = leaderboard(facts, settings)
     rows = found.merge(_kinds(facts, settings), "left", TEAMS)
     for part in (_ranks(rows, facts, settings), _used(facts, settings)):
         rows = rows.merge(part, "left", TEAMS)
@@ -114,7 +102,7 @@ def standings(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 def _suites(facts: Facts) -> pd.DataFrame:
-    """Return what defines the scenarios of each setting, and the channels of its first game."""
+    """Return a digest of the scenarios of each setting, and the channels of its first game."""
     games = facts.games.groupby("setting")
     digests = games["scenario_digest"].agg(
         lambda found: sha256("".join(sorted(set(found))).encode()).hexdigest()
@@ -125,7 +113,7 @@ def _suites(facts: Facts) -> pd.DataFrame:
 
 
 def _kinds(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Return the kinds of every team's players, in the order of the tables by player."""
+    """Return the kinds of the players of every team, in the order of the tables by player."""
     rows = players(facts, settings)[["setting", "kind", "teams"]]
     sat = rows.assign(team=rows["teams"].str.split(" ")).explode("team")
     kinds = sat.drop_duplicates([*TEAMS, "kind"]).groupby(TEAMS, sort=False)["kind"].agg(" ".join)
@@ -133,7 +121,7 @@ def _kinds(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 def _ranks(rows: pd.DataFrame, facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Return ranks and letters of every measure, by the numbers that comparisons.csv shows."""
+    """Return ranks and letters of every measure, from the numbers as comparisons.csv shows them."""
     compared = as_shown(comparisons(facts, settings), TABLES["comparisons.csv"].columns)
     level = round(1 - settings.analysis.confidence, 10)
     found = rows[TEAMS]
@@ -150,7 +138,7 @@ def _ranks(rows: pd.DataFrame, facts: Facts, settings: Settings) -> pd.DataFrame
 def _standing(
     rows: pd.DataFrame, compared: pd.DataFrame, measure: Measure, level: float
 ) -> pd.DataFrame:
-    """Return ranks and letters of one measure in one setting, of teams that were compared in it."""
+    """Return ranks and letters of one measure in one setting, for the teams compared in it."""
     name, teams = measure.name, rows["team"].tolist()
     pairs = compared[
         (compared["setting"] == rows["setting"].iloc[0]) & (compared["measure"] == name)
@@ -172,7 +160,7 @@ def _standing(
 
 
 def _signs(teams: list[str], pairs: pd.DataFrame, level: float, direction: int) -> Floats:
-    """Return 1 where the row's team is significantly better than the column's, -1 where worse."""
+    """Return 1 where the row's team is significantly better than the column's, -1 if worse."""
     place = {team: number for number, team in enumerate(teams)}
     signs = np.full((len(teams), len(teams)), np.nan)
     for row in pairs.to_dict("records"):
@@ -186,33 +174,26 @@ def _signs(teams: list[str], pairs: pd.DataFrame, level: float, direction: int) 
 
 
 def _used(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Return what every team asked of models, over its players."""
+    """Return calls, tokens and price of every team, over its players."""
     rows = usage(facts, settings)
     names = [column.name for column in USAGE_COLUMNS[:-1]]
     totals = group_totals(rows[[*TEAMS, *names]], TEAMS)
     is_unknown = rows.assign(unknown=rows["price_usd"].isna()).groupby(TEAMS)["unknown"].any()
-    games = team_estimates(facts, settings).set_index(TEAMS)["games"]
+    games = leaderboard(facts, settings).set_index(TEAMS)["games"]
     totals = totals.set_index(TEAMS)
     price = totals["price_usd"].mask(is_unknown)
     per_game = price / games.where(games > 0)
     return totals.assign(price_usd=price, price_usd_per_game=per_game).reset_index()
 
 
-ORACLE_COLUMNS = [
-    *TEAMS,
-    "kinds",
-    "scenarios",
-    *(f"{name}{end}" for name in ("coordination", *FREE_OF_COST) for end in ("", "_n")),
-]
-
-
 def _oracle(facts: Facts) -> pd.DataFrame:
-    """Return what the measures make of the best complete schedules.
+    """Return the measures of the best complete schedules.
 
-    The oracle pays what the oracle pays, so its excess is 0 by definition. It is handed all
-    calendars and says nothing, so messages and privacy loss do not apply to it.
+    The excess of the oracle is 0 by definition. It knows all calendars and sends no messages, so
+    messages and privacy loss do not apply to it.
     """
-    return pd.DataFrame(_oracle_rows(facts), columns=ORACLE_COLUMNS)
+    names = [f"{name}{end}" for name in ("coordination", *FREE_OF_COST) for end in ("", "_n")]
+    return pd.DataFrame(_oracle_rows(facts), columns=[*TEAMS, "kinds", "scenarios", *names])
 
 
 def _oracle_rows(facts: Facts) -> Iterator[dict[str, object]]:
@@ -222,10 +203,8 @@ def _oracle_rows(facts: Facts) -> Iterator[dict[str, object]]:
         own = agents[agents["game"].isin(games.index)]
         num_seats, num_assigned = len(own), int((own["assigned"] > 0).sum())
         if num_assigned:
-            counts = {"coordination": num_assigned, "excess_cost": num_seats, "fairness": num_seats}
-            counts |= dict.fromkeys(
-                ("excess_cost_per_meeting", "adjusted_excess_cost"), num_assigned
-            )
+            counts = dict.fromkeys(("coordination", *FREE_OF_COST), num_assigned)
+            counts |= {"excess_cost": num_seats, "fairness": num_seats}
             yield {
                 "setting": setting,
                 "team": ORACLE,

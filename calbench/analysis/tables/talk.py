@@ -1,11 +1,11 @@
-"""Messages and calls, a row each: the finest tables there are."""
+"""Messages and calls, one row each."""
 
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
 from calbench.analysis.settings import Settings
+from calbench.analysis.tables.players import prices
 from calbench.analysis.tables.registry import table
 from calbench.facts.calls import CALLS
 from calbench.facts.columns import GAME_ID, SCENARIO, SETTING, TEAM, chosen, fine, truth
@@ -16,7 +16,7 @@ GAME_OF_ROW = (SETTING, SCENARIO, TEAM, GAME_ID)
 NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
 
 TOLD = tuple(column for column in MESSAGES.columns if column.name != "text")
-"""What the table of messages says of each; its words stand in the facts."""
+"""Columns of the table of messages; their words are only in the facts."""
 
 
 @table(
@@ -27,7 +27,7 @@ TOLD = tuple(column for column in MESSAGES.columns if column.name != "text")
     is_large=True,
 )
 def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
-    """Every message of every scored game, and what its words gave away."""
+    """Every message of every scored game, and what its words reveal."""
     for rows in facts.batches("messages", [column.name for column in TOLD]):
         yield facts.named(rows, NAMES_OF_GAME)
 
@@ -41,7 +41,7 @@ def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
             "event_index round phase agent_id player kind attempt calls "
             "input_tokens cached_tokens output_tokens is_estimated reading",
         ),
-        fine("price_usd", "US$", "of these tokens, where the price is known", "", "P"),
+        fine("price_usd", "US$", "of these tokens, if the price is known", "", "P"),
         truth("is_excluded", "of an excluded game: paid, but in no mean", "C"),
     ),
     key="setting scenario_id team event_index",
@@ -49,20 +49,7 @@ def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     is_large=True,
 )
 def calls(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
-    """Every answer of a player in words, with what it took, in excluded games too."""
+    """Every answer of a language player with its tokens and price, in excluded games too."""
     for rows in facts.batches("calls"):
-        tokens = rows[["input_tokens", "cached_tokens", "output_tokens"]].astype("float64")
-        answers = zip(
-            rows["player"], rows["model"], *(tokens[name] for name in tokens), strict=True
-        )
-        prices = [_price(settings, *answer) for answer in answers]
         named = facts.named(rows, (*NAMES_OF_GAME, "is_excluded"))
-        yield named.assign(price_usd=np.array(prices, dtype=np.float64))
-
-
-def _price(
-    settings: Settings, player: str, model: object, sent: float, cached: float, received: float
-) -> float:
-    """Return what an answer cost in US$; not a number where its price or tokens are not known."""
-    price = settings.price_of(player, model if isinstance(model, str) else None)
-    return float("nan") if price is None else price.usd(sent, cached, received)
+        yield named.assign(price_usd=prices(settings, rows))

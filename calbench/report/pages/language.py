@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from calbench.analysis.summary import CHANNEL_WORDS, in_words
+from calbench.analysis.summary import in_words
+from calbench.analysis.summary.runs import CHANNEL_WORDS
 from calbench.facts.reflections import MAGNITUDES
 from calbench.metrics.usage import PROBLEMS
 from calbench.report.experiment import Experiment, confidence_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from calbench.analysis.summary.reproduction import TIES
+from calbench.analysis.summary.table2 import TIES
 from calbench.analysis.tables.draws import DRAW
 from calbench.report.columns import HEADLINE
 from calbench.report.experiment import Experiment, confidence_of

@@ -315,7 +315,10 @@
   }
 
   function plural(count, word) { return count + " " + word + (count === 1 ? "" : "s"); }
-  function shownNumber(value) { return value === null ? ABSENT : String(value); }
+  /* At most two decimals; the table of games has them all. */
+  function shownNumber(value) {
+    return value === null ? ABSENT : String(Math.round(value * 100) / 100);
+  }
 
   function link(game, event, content) {
     var node = el("a", { href: addressOf(game, event) }, content);

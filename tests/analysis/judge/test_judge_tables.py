@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from calbench.analysis.judge_output import CASE_FILE, JUDGE_TABLES, write_judge_tables
-from calbench.analysis.output import write_tables
+from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables, write_tables
 from calbench.analysis.scoring import ALL_FACTS
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of

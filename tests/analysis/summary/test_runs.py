@@ -1,4 +1,4 @@
-"""Runs side by side: what may be compared stands in one view, and no letter is shared by two."""
+"""Several runs: comparable rows are in one view, and no letter is shared by two of them."""
 
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,9 @@ from calbench.analysis.summary import (
     RunTables,
     in_words,
     setting_title,
-    together,
     write_summary,
 )
-from calbench.analysis.summary.runs import KIND_WORDS, _moved
+from calbench.analysis.summary.runs import KIND_WORDS, _moved, together
 from calbench.errors import FileError
 from tests.analysis.summary.written import Row, run_of, runs_of, summary_rows, summary_text
 

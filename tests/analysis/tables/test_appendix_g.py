@@ -17,8 +17,7 @@ from calbench.facts.storage import Facts
 from calbench.metrics.agent_rounds import AgentRound
 from calbench.metrics.game import GameScore
 from calbench.stats.bootstrap import bootstrap_means
-from calbench.stats.multiplicity import adjusted_p_values
-from calbench.stats.permutation import sign_flip_p_values
+from calbench.stats.permutation import adjusted_p_values, sign_flip_p_values
 from calbench.stats.proportions import wilson
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import SPEC, TEAMS, mean, played, scores_of, shown

@@ -9,7 +9,7 @@ import pytest
 from calbench.analysis.settings import Settings
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
-from calbench.stats.multiplicity import adjusted_p_values
+from calbench.stats.permutation import adjusted_p_values
 from calbench.stats.power import minimum_detectable_difference, required_units
 from calbench.stats.spec import AnalysisSpec
 from tests.analysis.tables.sample import (

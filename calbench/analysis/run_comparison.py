@@ -1,8 +1,8 @@
-"""Two runs on the same scenarios: paired differences, and which scenarios drive them [C].
+"""Two runs on the same scenarios: paired differences, and contributions of scenarios [C].
 
-A difference is that of two means over agent-games, B's minus A's, over the scenarios that both
-played to the end. Both are resampled together, scenario by scenario, so what makes a scenario
-dear for both does not widen the interval.
+A difference is the mean over agent-games of B minus that of A, over the scenarios that both have
+scored. Both are resampled together, scenario by scenario, so scenarios that are costly for both do
+not widen the interval.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ PAIR = (
 
 DIFFERENCES = (
     *PAIR,
-    number("value_a", UNIT, "A's mean over the common scenarios", "agent-games"),
-    number("value_b", UNIT, "B's mean over the common scenarios", "agent-games"),
+    number("value_a", UNIT, "mean of A over the common scenarios", "agent-games"),
+    number("value_b", UNIT, "mean of B over the common scenarios", "agent-games"),
     number("difference", UNIT, "value_b - value_a"),
     number("difference_low", UNIT, "lower end of the paired interval"),
     number("difference_high", UNIT, "upper end of the paired interval"),
@@ -42,8 +42,8 @@ DIFFERENCES = (
 CONTRIBUTIONS = (
     *PAIR,
     SCENARIO,
-    number("mean_a", UNIT, "A's mean in the scenario", "agent-games"),
-    number("mean_b", UNIT, "B's mean in the scenario", "agent-games"),
+    number("mean_a", UNIT, "mean of A in the scenario", "agent-games"),
+    number("mean_b", UNIT, "mean of B in the scenario", "agent-games"),
     number(
         "contribution",
         UNIT,
@@ -62,12 +62,12 @@ COMPARISON_TABLES: Mapping[str, tuple[Column, ...]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """Two runs side by side; what is not known is not a number.
+    """Two runs compared; unknown values are not a number.
 
     Attributes:
-        differences: a row a setting, pair of teams and measure, with the columns of
-            :data:`DIFFERENCES`; all unknown where one team has no agent-game that counts.
-        contributions: a row a scenario of each known difference, with those of
+        differences: one row per setting, pair of teams and measure, with the columns of
+            :data:`DIFFERENCES`; all unknown if one team has no agent-game that counts.
+        contributions: one row per scenario of each known difference, with those of
             :data:`CONTRIBUTIONS`; they sum to the difference.
     """
 
@@ -92,7 +92,7 @@ def compare_teams(
     Args:
         agents_a: seats of the first run's scored games, with ``setting``, ``team`` and
             ``scenario_id``.
-        agents_b: those of the second run; scenarios of one name are one.
+        agents_b: those of the second run; scenarios are matched by id.
         pairs: teams of the first and of the second run.
         spec: resamples, seed and confidence; resamples are those of the leaderboard.
     """
@@ -116,7 +116,7 @@ def _of_team(agents: pd.DataFrame, setting: str, team: str) -> pd.DataFrame:
 
 
 def _sums(agents: pd.DataFrame, scenarios: Sequence[str]) -> Sums:
-    """Return what some scenarios of a team add to every measure, ``[scenario, measure]``."""
+    """Return the sums of a team's measures over some scenarios, ``[scenario, measure]``."""
     own = agents[agents["scenario_id"].isin(scenarios)]
     (found,) = scenario_sums(own, ["team"], measured_values(own))
     return Sums(found.totals[:, 0], found.counts[:, 0])
@@ -128,7 +128,7 @@ def _together(frames: Sequence[pd.DataFrame], columns: Sequence[Column]) -> pd.D
 
 
 def _differences(a: Sums, b: Sums, spec: AnalysisSpec, setting: str) -> pd.DataFrame:
-    """Return B's means minus A's, a row a measure."""
+    """Return the means of B minus those of A, one row per measure."""
     games_a, games_b = a.counts.sum(axis=0), b.counts.sum(axis=0)
     scenarios = ((a.counts > 0) & (b.counts > 0)).sum(axis=0)
     low, high = paired_ends(b, a, scenarios, spec, setting)
@@ -139,8 +139,8 @@ def _differences(a: Sums, b: Sums, spec: AnalysisSpec, setting: str) -> pd.DataF
             "value_a": value_a,
             "value_b": value_b,
             "difference": value_b - value_a,
-            "difference_low": np.where(scenarios > 1, low, np.nan),
-            "difference_high": np.where(scenarios > 1, high, np.nan),
+            "difference_low": low,
+            "difference_high": high,
             "scenarios": scenarios.astype(np.float64),
             "agent_games_a": games_a,
             "agent_games_b": games_b,
@@ -153,7 +153,7 @@ def _differences(a: Sums, b: Sums, spec: AnalysisSpec, setting: str) -> pd.DataF
 def _contributions(
     scenarios: Sequence[str], a: Sums, b: Sums, differences: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return what each scenario adds to each known difference, measure by measure."""
+    """Return the contribution of each scenario to each known difference, by measure."""
     middle = ((differences["value_a"] + differences["value_b"]) / 2).to_numpy()
     games_a, games_b = a.counts.sum(axis=0), b.counts.sum(axis=0)
     with np.errstate(invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Our draws of the canonical suites beside what others published for the paper's Table 2."""
+"""Our draws of the canonical suites compared with published numbers of the paper's Table 2."""
 
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
@@ -6,26 +6,32 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from calbench.analysis.summary.runs import EXPERIMENT, Runs, RunTables, summary, together
+from calbench.analysis.summary.runs import (
+    EXPERIMENT,
+    Runs,
+    RunTables,
+    summary,
+    together,
+    without_version,
+)
 from calbench.analysis.tables.draws import DRAW, ENDS, HEADLINE
-from calbench.analysis.tables.registry import TABLES, VERSION
 from calbench.errors import FileError
 from calbench.facts.columns import DIGITS, SETTING, TEAM, number, text
 from calbench.facts.frames import read_text, rounded
 
 TIES = "fairness_over_ties"
-"""Fairness against whichever optimal schedule: a range of its own, beside the measures."""
+"""Range of fairness over all optimal schedules, in addition to the measures."""
 
 
 def published_protocol(team: str, published: "pd.Series[str]") -> str | None:
-    """Return the published protocol that a team plays; one of its variants is called after it."""
+    """Return the published protocol of a team; names of variants begin with the protocol's."""
     fits = [name for name in published if team == name or team.startswith(f"{name}-")]
     return max(fits, key=len, default=None)
 
 
 @summary(
     "table2.csv",
-    (EXPERIMENT, *(column for column in TABLES["draws.csv"].columns if column.name != VERSION)),
+    (EXPERIMENT, *without_version("draws.csv")),
     key="experiment setting team measure",
 )
 def table2(runs: Runs) -> pd.DataFrame:
@@ -42,13 +48,13 @@ def table2(runs: Runs) -> pd.DataFrame:
 
 
 def _published(runs: Runs) -> pd.DataFrame:
-    """Return the published rows of Table 2 as they are printed."""
+    """Return the published rows of Table 2 as printed."""
     path = runs.published / "table2.csv"
     return read_text(path) if path.is_file() else pd.DataFrame()
 
 
 class _Ours(NamedTuple):
-    """One way in which we played a published protocol, in one setting."""
+    """Our results of a published protocol by one of our teams in one setting."""
 
     run: RunTables
     team: str
@@ -56,7 +62,7 @@ class _Ours(NamedTuple):
     ranges: pd.DataFrame
 
     def range_of(self, measure: str) -> tuple[Decimal, Decimal] | None:
-        """Return the least and the greatest of our suites; over ties, of all their ties."""
+        """Return the least and the greatest of our draws; for ties, over all optimal schedules."""
         low, high = ENDS if measure == TIES else (measure, measure)
         if not {low, high} <= set(self.ranges.index):
             return None
@@ -64,7 +70,7 @@ class _Ours(NamedTuple):
         return _decimal(least[low]), _decimal(greatest[high])
 
     def intervals_of(self, measure: str) -> Iterator[tuple[Decimal, Decimal]]:
-        """Yield the interval of each draw that has one."""
+        """Yield the intervals of the draws."""
         board = self.run.table("leaderboard.csv")
         drawn = board["setting"].str.extract(DRAW)[0] == self.setting
         rows = board[drawn & (board["team"] == self.team)]
@@ -85,16 +91,16 @@ def _decimal(value: float) -> Decimal:
         text("published_team", "protocol of the published row"),
         EXPERIMENT,
         TEAM,
-        text("measure", "a measure, or fairness_over_ties: against whichever optimal schedule"),
+        text("measure", "a measure, or fairness_over_ties: over all optimal schedules"),
         text("published", "the number as printed", "P, R"),
-        number("least", "of the measure", "of our suites"),
-        number("greatest", "of the measure", "of our suites"),
-        text("place", "among ours, in an interval of a suite, below ours or above ours", "C"),
+        number("least", "of the measure", "of our draws"),
+        number("greatest", "of the measure", "of our draws"),
+        text("place", "among ours, in an interval of a draw, below ours or above ours", "C"),
     ),
     key="source setting published_team experiment team measure",
 )
 def table2_places(runs: Runs) -> pd.DataFrame:
-    """Where each number that others published for Table 2 lies among our suites."""
+    """Position of each published number of Table 2 relative to our draws."""
     ours, published = table2(runs), _published(runs)
     if ours.empty:
         return ours
@@ -115,7 +121,7 @@ def table2_places(runs: Runs) -> pd.DataFrame:
 
 
 def _places(ours: _Ours, published: "pd.Series[str]") -> Iterator[dict[str, object]]:
-    """Yield where the numbers of a published row lie among ours."""
+    """Yield the positions of the numbers of a published row."""
     for measure in (*HEADLINE, TIES):
         printed = published["fairness" if measure == TIES else measure]
         ends = ours.range_of(measure)
@@ -132,11 +138,7 @@ def _places(ours: _Ours, published: "pd.Series[str]") -> Iterator[dict[str, obje
 
 
 def _printed(text: str) -> Decimal:
-    """Return a published number.
-
-    Raises:
-        FileError: it is none.
-    """
+    """Return a published number; a :class:`FileError` if it is none."""
     try:
         value = Decimal(text)
     except InvalidOperation as error:
@@ -147,7 +149,7 @@ def _printed(text: str) -> Decimal:
 
 
 def _place(ours: _Ours, measure: str, value: Decimal, ends: tuple[Decimal, Decimal]) -> str:
-    """Say where a published number lies, itself known to half of its last digit only."""
+    """Return the position of a published number, which is known to half of its last digit."""
     half = Decimal((0, (5,), int(value.as_tuple().exponent) - 1))
 
     def holds(low: Decimal, high: Decimal) -> bool:

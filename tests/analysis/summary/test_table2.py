@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from calbench.analysis.summary import SUMMARY, RunTables
-from calbench.analysis.summary.reproduction import published_protocol
+from calbench.analysis.summary.table2 import published_protocol
 from calbench.errors import FileError
 from tests.analysis.summary.written import Row, run_of, runs_of, summary_rows
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.analysis.comparison import COMPARISON_TABLES, Comparison, compare_teams
 from calbench.analysis.measures import MEASURES
+from calbench.analysis.run_comparison import COMPARISON_TABLES, Comparison, compare_teams
 from calbench.facts.frames import cast, csv_text
 from calbench.stats.bootstrap import resample_weights
 from calbench.stats.intervals import tail_share
