@@ -1,4 +1,4 @@
-"""The page of scripted speakers, and what it shares with the page of a recorded model."""
+"""The pages of agents that use language: scripted speakers, and a very small recorded model."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from calbench.analysis.summary import in_words
 from calbench.analysis.summary.runs import CHANNEL_WORDS
 from calbench.facts.reflections import MAGNITUDES
+from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.usage import PROBLEMS
 from calbench.report.experiment import Experiment, confidence_of
 from calbench.report.figures.plane import plane
@@ -32,6 +33,20 @@ def content(site: Site) -> Content | None:
         },
         figures=[each["figure"] for each in planes],
     )
+
+
+def cohort(site: Site) -> Content | None:
+    """Return what became of a recorded model's meetings, and how its replies were read."""
+    shown = site.on("smollm2")
+    if not shown:
+        return None
+    outcomes = [site.with_kinds(each.rows("outcomes.csv")) for each in settings_of(shown)]
+    counts = {
+        name: sum(int(row[name]) for rows in outcomes for row in rows)
+        for name in ("games", "meetings", *OUTCOMES)
+    }
+    values = {"counts": counts, "outcomes": outcomes, "outcome_names": OUTCOMES}
+    return Content({**spoken(site, shown), **values})
 
 
 def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
