@@ -141,9 +141,12 @@ def sample(part: str, size: int) -> list[MutationSpec]:
 
 def tests_of(part: str, module: Path) -> list[str]:
     """Return the files of tests, those first that are most likely to notice."""
-    found = sorted(
-        path for folder in PARTS[part].tested for path in Path(folder).rglob("test_*.py")
+    folders = next(
+        tests
+        for folder, tests in PARTS[part].tests_by_folder.items()
+        if module.is_relative_to(folder)
     )
+    found = sorted(path for folder in folders for path in Path(folder).rglob("test_*.py"))
     parts = set(module.with_suffix("").parts) - {"calbench"}
 
     def distance(path: Path) -> tuple[int, bool]:
