@@ -1,6 +1,6 @@
-"""Where ``calbench`` begins and ends: with a status, and quietly when it is stopped.
+"""The entry point of ``calbench``: exit statuses, errors in one line, and Ctrl-C.
 
-Nothing is imported before Ctrl-C has its answer: the first tenth of a second is imports.
+Nothing is imported before Ctrl-C is handled: the first tenth of a second is imports.
 """
 
 import os
@@ -38,7 +38,7 @@ def answer(arguments: Sequence[str]) -> int:
 
 
 def status_of(command: Callable[[], int]) -> int:
-    """Run a command; return its status, or the one of its error, which is said in one line."""
+    """Run a command; return its status, or that of its error, which is printed in one line."""
     from calbench.cli.status import Status
     from calbench.console import say, say_error
     from calbench.errors import CalbenchError, StoppedError
@@ -52,7 +52,7 @@ def status_of(command: Callable[[], int]) -> int:
     except CalbenchError as error:
         say_error(error)
         return Status.MISTAKEN
-    except BrokenPipeError:  # whoever reads the output, such as `head`, has enough
+    except BrokenPipeError:  # the reader of the output, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Status.PIPE_CLOSED
     return status

@@ -257,16 +257,15 @@ FIGURE: tuple[Edit, ...] = (
         "calbench/report/figures/talk.py",
         '@section("talk", "first-vps", ',
         '''@section("talk", "fair", "Fairness of those who talk", "leaderboard.csv")
-def fair(setting: Setting, style_by_name: Styles) -> Drawn:
+def fair(setting: Setting, style_by_name: Styles) -> Figure:
     """Return the fairness of every team."""
     rows = [row for row in setting.leaderboard if row["fairness"]]
     found = Series("fairness", {row["team"]: Value.of(row, "fairness") for row in rows})
-    return Drawn(
-        rows,
-        columns_of("team", measures=("fairness",)),
-        dots(list(found.values), [found], "Fairness", style_by_name=style_by_name),
+    return Figure(
         says=words.extremes(found.cells, "fairness"),
-        note="Left is fairer.",
+        drawn=dots(list(found.values), [found], "Fairness", style_by_name=style_by_name),
+        columns=columns_of("team", measures=("fairness",)),
+        rows=rows,
         height=height(len(rows)),
     )
 
@@ -276,7 +275,14 @@ def fair(setting: Setting, style_by_name: Styles) -> Drawn:
     (
         "site/docs/results/talk.md",
         "## Look closer {#closer}\n",
-        '## Fair talk {#fair}\n\n{{ views(sections["fair"]) }}\n\n## Look closer {#closer}\n',
+        """## Fair talk {#fair}
+
+{% call(setting) views(sections["fair"]) %}
+Left is fairer in {{ setting.title }}.
+{% endcall %}
+
+## Look closer {#closer}
+""",
     ),
 )
 

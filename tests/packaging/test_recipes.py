@@ -314,6 +314,7 @@ def test_new_figure_is_drawn_where_its_template_puts_it(followed: Followed) -> N
     page = followed.page("results/talk.html")
     section = page.split('id="fair"', 1)[1].split("<h2", 1)[0]
     assert 'data-figure="figures/fair-hopes"' in section
+    assert "Left is fairer in High hopes." in section
     site = followed.root / "build" / "site"
     assert "calbench.data(" in (site / "pagedata/figures/fair-hopes.js").read_text()
     drawn = {

@@ -30,8 +30,8 @@ from calbench.domain.actions import Action
 from calbench.facts.games import SCORES
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.report.assets import ASSETS
+from calbench.report.escape import write_data
 from calbench.report.experiment import Experiment
-from calbench.report.games.files import write_data
 from calbench.report.pages import leaderboard
 from calbench.report.site import Site
 from calbench.report.tables import Tables
