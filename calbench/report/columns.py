@@ -1,13 +1,14 @@
 """Columns of the tables on pages: what is in the header, and what a cell shows of a row.
 
 A column says what it is; ``templates/tables.jinja`` says how that looks. A page's template lists
-columns, e.g. ``[team(), word("setting"), number("games"), estimate("excess_cost")]``.
+columns, e.g. ``[team(), word("setting"), number("games"), measure("excess_cost")]``.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 from calbench.analysis.measures import MEASURES, Measure
 from calbench.errors import FileError
@@ -19,6 +20,14 @@ DIGITS = 2
 
 HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
 """The measures of the paper's Table 2, in its order."""
+
+VPS_KIND_NAMES: Mapping[str, str] = {
+    "protocol": "typed messages",
+    "reflection": "reflections",
+    "mixed": "both ways",
+    "": "not measured",
+}
+"""How VPS was measured, by what tables say."""
 
 MEASURE_BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
 
@@ -45,6 +54,8 @@ class Column:
         of: column with the number of which this one counts a part.
         n: column with the number of agent-games.
         address: column with the address that a link leads to, from the site's root.
+        names: what cells are called; others are shown as they are.
+        replaced: what in the words of a cell is shown as something else.
     """
 
     kind: Kind
@@ -59,6 +70,8 @@ class Column:
     of: str = ""
     n: str = ""
     address: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    replaced: tuple[str, str] = ("", "")
 
 
 def titled(name: str) -> str:
@@ -66,48 +79,36 @@ def titled(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def head(name: str, title: str | None = None, address: str = "") -> Column:
-    """Return the column that names the row, with the column that has its address, if any."""
-    return Column("head", name, titled(name) if title is None else title, address=address)
+def _column(
+    kind: Kind, name: str, title: str | None = None, digits: int | None = None, **more: Any
+) -> Column:
+    return Column(kind, name, titled(name) if title is None else title, digits=digits, **more)
+
+
+head = partial(_column, "head")
+word = partial(_column, "word")
+note = partial(_column, "note")
+term = partial(_column, "word", replaced=("_", " "))
+listed = partial(_column, "word", replaced=(" ", ", "))
+vps_kind = partial(_column, "word", "vps_kind", names=VPS_KIND_NAMES)
+link = partial(_column, "link", address="address")
+links = partial(_column, "links")
+number = partial(_column, "number")
+"""Return a column of a kind. Takes name, title (``None``: by the name), digits (``None``: as in the
+table) and whatever else :class:`Column` has."""
 
 
 def team(name: str = "team", title: str | None = None) -> Column:
     """Return the column of a team or player with its kind, which is in the row's ``kind``."""
-    return Column("team", name, titled(name) if title is None else title)
+    return _column("team", name, title)
 
 
-def word(name: str, title: str | None = None) -> Column:
-    """Return a column of words."""
-    return Column("word", name, titled(name) if title is None else title)
-
-
-def note(name: str, title: str | None = None) -> Column:
-    """Return a column of sentences."""
-    return Column("note", name, titled(name) if title is None else title)
-
-
-def link(name: str, title: str, address: str = "address") -> Column:
-    """Return a column of words that lead to an address, where the row has one."""
-    return Column("link", name, title, address=address)
-
-
-def links(name: str, title: str) -> Column:
-    """Return a column of lists of words, each with the address that it leads to."""
-    return Column("links", name, title)
-
-
-def number(
-    name: str,
-    title: str | None = None,
-    digits: int | None = None,
-    absent: str = "no agent-game counts",
-    of: str = "",
-    units: tuple[str, ...] = (),
-    link: str = "",
+def interval(
+    name: str, title: str | None = None, digits: int | None = DIGITS, **more: Any
 ) -> Column:
-    """Return a column of numbers."""
-    shown = titled(name) if title is None else title
-    return Column("number", name, shown, units, link, digits, absent=absent, of=of)
+    """Return a column of numbers with the ends of a range below them, where there is one."""
+    found = number(name, title, digits, **more)
+    return replace(found, low=found.low or f"{name}_low", high=found.high or f"{name}_high")
 
 
 def numbers(
@@ -120,14 +121,14 @@ def numbers(
         digits: decimals shown.
         title: of each column, with ``{}`` for its name; empty: as its name gives it.
     """
-    return [number(*each, digits=digits) for each in _titles(names, title)]
+    return [number(*each, digits) for each in _titles(names, title)]
 
 
 def intervals(
     names: Iterable[str] | Mapping[str, str], digits: int | None = DIGITS
 ) -> list[Column]:
     """Return several columns of numbers with their intervals, likewise."""
-    return [interval(*each, digits=digits) for each in _titles(names)]
+    return [interval(*each, digits) for each in _titles(names)]
 
 
 def _titles(names: Iterable[str] | Mapping[str, str], title: str = "") -> Iterable[tuple[str, str]]:
@@ -136,46 +137,18 @@ def _titles(names: Iterable[str] | Mapping[str, str], title: str = "") -> Iterab
     return [(name, title.format(name) if title else titled(name)) for name in names]
 
 
-def interval(
-    name: str,
-    title: str | None = None,
-    digits: int | None = DIGITS,
-    low: str = "",
-    high: str = "",
-    absent: str = "no agent-game counts",
-) -> Column:
-    """Return a column of numbers with the ends of a range below them, where there is one."""
-    return Column(
-        "number",
-        name,
-        titled(name) if title is None else title,
-        digits=digits,
-        low=low or f"{name}_low",
-        high=high or f"{name}_high",
-        absent=absent,
-    )
-
-
-def measure(name: str, n: str = "", digits: int | None = None) -> Column:
+def measure(name: str, n: str = "") -> Column:
     """Return the column of a measure: its header says unit, direction and definition.
 
     Args:
         name: of the measure.
         n: column with the number of agent-games, if cells say it.
-        digits: decimals, if not those of the measure.
     """
     about = MEASURE_BY_NAME[name]
-    return Column(
-        "estimate",
-        name,
-        about.title,
-        (about.unit, direction(about.better)),
-        f"method.html#{anchor(name)}",
-        about.digits if digits is None else digits,
-        f"{name}_low",
-        f"{name}_high",
-        n=n,
-    )
+    units = about.unit, direction(about.better)
+    link_to = f"method.html#{anchor(name)}"
+    found = interval(name, about.title, about.digits, units=units, link=link_to, n=n)
+    return replace(found, kind="estimate")
 
 
 def measures(names: Iterable[str], *, has_n: bool = False) -> list[Column]:
@@ -185,15 +158,7 @@ def measures(names: Iterable[str], *, has_n: bool = False) -> list[Column]:
 
 def plain_measure(name: str, digits: int | None = None) -> Column:
     """Return the column of a measure as others printed it, without an interval."""
-    about = MEASURE_BY_NAME[name]
-    return Column(
-        "number",
-        name,
-        about.title,
-        (about.unit, direction(about.better)),
-        f"method.html#{anchor(name)}",
-        digits,
-    )
+    return replace(measure(name), kind="number", digits=digits, low="", high="")
 
 
 def plain_measures(names: Iterable[str]) -> list[Column]:
@@ -209,11 +174,6 @@ def direction(better: str) -> str:
 def anchor(name: str) -> str:
     """Return where the method page defines a measure."""
     return name.replace("_", "-")
-
-
-def digits_of(name: str) -> int:
-    """Return how many decimals are shown of a measure, or of another estimate."""
-    return MEASURE_BY_NAME[name].digits if name in MEASURE_BY_NAME else DIGITS
 
 
 def decimal(cell: str) -> Decimal:

@@ -99,11 +99,9 @@ class Experiment:
         rows = self.tables.rows("leaderboard.csv")
         return tuple(dict.fromkeys(checked_id(row["team"], "team") for row in rows))
 
-    @cached_property
-    def unreachable_by_game(self) -> Mapping[tuple[str, str], Row]:
-        """Where each game's optimum went out of reach, by team and scenario, if it is known."""
-        rows = self.tables.optional("optimum_unreachable.csv")
-        return {(row["team"], row["scenario_id"]): row for row in rows}
+    def by_game(self, table: str) -> Mapping[tuple[str, str], Row]:
+        """Return the rows of a table of games by team and scenario; none if it is absent."""
+        return {(row["team"], row["scenario_id"]): row for row in self.tables.optional(table)}
 
     @cached_property
     def shown(self) -> tuple[Scenario, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from calbench.report.experiment import Experiment
+from calbench.report.tables import Row
 
 
 class GameLinks:
@@ -34,3 +35,9 @@ class GameLinks:
             return ""
         parts = [experiment, team, scenario_id, *([event] if event else [])]
         return "traces.html#" + "/".join(quote(part, safe="") for part in parts)
+
+    def to_event(self, row: Row) -> Row:
+        """Return the row of an event with its ``address``, and with its place as ``event``."""
+        place = (row["experiment"], row["team"], row["scenario_id"], row["event_index"])
+        event = f"{row['scenario_id']}, event {row['event_index']}"
+        return {**row, "address": self.address(*place), "event": event}

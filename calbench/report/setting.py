@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from calbench.analysis.measures import MEASURES
 from calbench.analysis.summary import setting_title
 from calbench.report.experiment import Experiment
 from calbench.report.tables import Row
@@ -47,10 +48,19 @@ class Setting:
         return self.rows("leaderboard.csv")
 
     @cached_property
-    def agent_games(self) -> dict[tuple[str, str], str]:
-        """Number of agent-games that count, by team and measure."""
+    def counted(self) -> list[Row]:
+        """Its rows of the leaderboard, with the number of agent-games as ``<measure>_n``."""
         rows = self.rows("agent_game_counts.csv")
-        return {(row["team"], row["measure"]): row["agent_games"] for row in rows}
+        counts = {(row["team"], f"{row['measure']}_n"): row["agent_games"] for row in rows}
+        names = [f"{each.name}_n" for each in MEASURES]
+        return [
+            {**row, **{name: counts.get((row["team"], name), "") for name in names}}
+            for row in self.leaderboard
+        ]
+
+    def counts(self, name: str) -> list[str]:
+        """Return the different numbers in a column of the leaderboard, least ones first."""
+        return sorted({row[name] for row in self.leaderboard}, key=int)
 
     @cached_property
     def players(self) -> list[str]:

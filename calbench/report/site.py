@@ -62,6 +62,10 @@ class Site:
         """What each team consists of, in words (leaderboard.csv of all experiments)."""
         return {row["team"]: row["kind"] for row in self.summary.optional("leaderboard.csv")}
 
+    def with_kinds(self, rows: Iterable[Row]) -> list[Row]:
+        """Return rows of teams with the kind of each."""
+        return [{**row, "kind": self.kind_by_team.get(row["team"], "")} for row in rows]
+
     @cached_property
     def styles(self) -> Mapping[str, Style]:
         """How each team and player looks in every figure."""

@@ -20,7 +20,19 @@ MACROS = ("tables.jinja", "figures.jinja", "parts.jinja", "picture.jinja")
 COLUMNS = {
     name: getattr(columns, name)
     for name in (
-        *("head", "team", "word", "note", "link", "links", "number", "numbers"),
+        *(
+            "head",
+            "team",
+            "word",
+            "term",
+            "listed",
+            "vps_kind",
+            "note",
+            "link",
+            "links",
+            "number",
+            "numbers",
+        ),
         *("interval", "intervals", "measure", "measures"),
         *("plain_measure", "plain_measures", "HEADLINE"),
     )

@@ -6,7 +6,7 @@ that begins to use one gets it back with the next build.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -50,29 +50,29 @@ def trim(site: Path) -> None:
     classes: set[str] = set()
     values: set[tuple[str, str]] = set()
     for path in sorted(site.rglob("*.html")):
-        text = path.read_text(encoding="utf-8")
-        names = _Names(text)
+        names = _Names(_rewrite(path, without_blanks))
         classes |= names.classes
         values |= names.values
-        path.write_text(without_blanks(text), encoding="utf-8")
     for path in sorted(site.glob(BUNDLE)):
-        text = path.read_text(encoding="utf-8")
+        text = _rewrite(path, lambda script: script.replace(f"({EAGER})", "(!1)"))
         classes.update(name for name in re.findall(r"[\w-]+", text) if not SOUGHT.match(name))
-        path.write_text(text.replace(f"({EAGER})", "(!1)"), encoding="utf-8")
     for path in _ours(site, "js"):
-        text = path.read_text(encoding="utf-8")
-        classes.update(re.findall(r"[\w-]+", text))
-        path.write_text(bare(text), encoding="utf-8")
-    for path in _ours(site, "css"):
-        path.write_text(bare(path.read_text(encoding="utf-8")), encoding="utf-8")
+        classes.update(re.findall(r"[\w-]+", _rewrite(path, bare)))
+    others = [_rewrite(path, bare) for path in _ours(site, "css")]
     sheets = sorted(site.glob(STYLES))
     kept = [trimmed(path.read_text(encoding="utf-8"), classes, values) for path in sheets]
-    others = [path.read_text(encoding="utf-8") for path in _ours(site, "css")]
     used = frozenset(
         name for text in (*kept, *others) for name in re.findall(r"var\((--[\w-]+)", text)
     )
     for path, text in zip(sheets, kept, strict=True):
         path.write_text(without_variables(text, used), encoding="utf-8")
+
+
+def _rewrite(path: Path, change: Callable[[str], str]) -> str:
+    """Change a file; return what was in it."""
+    text = path.read_text(encoding="utf-8")
+    path.write_text(change(text), encoding="utf-8")
+    return text
 
 
 def _ours(site: Path, suffix: str) -> list[Path]:

@@ -10,8 +10,9 @@ import yaml
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.summary import SUMMARY
 from calbench.errors import FileError, OutputError
+from calbench.report.escape import write_data
 from calbench.report.figures.figure import write_figures
-from calbench.report.games.files import write_data, write_games
+from calbench.report.games.files import write_games
 from calbench.report.pages import navigation, pages_of, see_also
 from calbench.report.pages.page import Content, Page
 from calbench.report.site import LEAKING, Site

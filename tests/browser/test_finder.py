@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from calbench.report.games.game import game_data
 from calbench.report.games.ledger import ledger_data
 from calbench.report.games.search import words_of
 from calbench.traces.storage import read_trace
 from tests.browser.tabs import Visit, opened
+from tests.report.by_event import game_data
 
 pytestmark = pytest.mark.heavy
 

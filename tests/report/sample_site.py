@@ -8,8 +8,8 @@ from filelock import FileLock
 from calbench.report.build import build_site
 from calbench.report.escape import data_script
 from calbench.report.experiment import Experiment
-from calbench.report.games.game import game_data
 from calbench.report.games.ledger import ledger_data
+from tests.report.by_event import game_data
 from tests.report.hostile import halve
 from tests.report.language_samples import make_cohort, make_language
 from tests.report.samples import (

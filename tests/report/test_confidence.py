@@ -80,6 +80,7 @@ def test_less_confidence_is_a_narrower_interval(
     [
         *("leaderboard", "index", "results/regret", "results/uniform", "results/audits"),
         *("results/paper", "results/reproduction", "results/scale"),
+        *("results/talk", "results/cost", "results/words"),
     ],
 )
 def test_pages_show_the_narrower_interval_and_say_so(docs: dict[str, Path], name: str) -> None:

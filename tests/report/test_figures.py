@@ -11,17 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calbench.report.experiment import Experiment
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, bars, dots
-from calbench.report.figures.curves import curves
 from calbench.report.figures.difficulty import difficulties
 from calbench.report.figures.figure import Figure, columns_of, write_figures
 from calbench.report.figures.frontier import Line
 from calbench.report.figures.labels import CHARACTER, LINE, Box, offsets
 from calbench.report.figures.lines import lines
 from calbench.report.figures.plane import plane
+from calbench.report.figures.sizes import over_agents
 from calbench.report.figures.style import COLOURS, Style, Value, plain, styles
 from calbench.report.figures.template import TEMPLATE, drawing, wrapped
+from calbench.report.setting import Setting
 from calbench.report.tables import Row
 from calbench.report.templating import Templates
 from tests.report.sample_site import SampleSite
@@ -45,8 +47,8 @@ def row(team: str, vps: str = "12.4000", cost: str = "0.0815", vps_kind: str = "
 
 def plane_x(rows: list[Row], found: list[Line] | None = None) -> Figure:
     looks = styles([*(each["team"] for each in rows), "theta"])
-    tables = ["x/leaderboard.csv"]
-    return plane("plane-x", "x", rows, looks, tables, found or [], confidence="95%")
+    setting = Setting(Experiment("x", Path(), Path(), Path()), "x")
+    return plane(setting, "x", rows, looks, ["x/leaderboard.csv"], found or [])
 
 
 def data(figure: go.Figure) -> list[Any]:
@@ -209,8 +211,9 @@ def test_a_figure_writes_what_it_draws_and_its_place_escapes(tmp_path: Path) -> 
     rows = ({"team": "<img src=x>", "value": "0.1250", "more": "kept out"},)
     drawn = drawing([go.Scatter(x=[1], y=[0.125], name="</script>")], "across")
     figure = Figure(
-        "k", "T <b>", "says <i>", drawn, ("team", "value"), rows, ("u/games.csv",), "note"
-    )
+        key="k", title="T <b>", says="says <i>", drawn=drawn, columns=("team", "value"), rows=rows,
+        sources=["u/games.csv"],
+    )  # fmt: skip
 
     write_figures([figure], tmp_path)
     html = placed(figure, tmp_path)
@@ -231,9 +234,9 @@ def test_a_figure_writes_what_it_draws_and_its_place_escapes(tmp_path: Path) -> 
 
 def test_the_template_is_written_once_and_figures_are_drawn_in_it(tmp_path: Path) -> None:
     looks = {"a": STYLE}
+    rows = [{"team": "a", "agents": "2", "value": "1", "low": "0", "high": "2"}]
     made = [
-        curves(f"k{place}", "Cost", "cost", {"a": [(2, "1", "0", "2")]}, looks, ["u/x.csv"])
-        for place in range(2)
+        over_agents(f"k{place}", "Cost", "cost", rows, looks, ["u/x.csv"]) for place in range(2)
     ]
 
     write_figures(made, tmp_path)
@@ -262,7 +265,7 @@ def test_numbers_of_a_figure_are_above_their_intervals(tmp_path: Path) -> None:
         {"team": "b", "share": "1.0000", "share_low": "", "share_high": ""},
     )
     columns = columns_of("team", measures=("share",))
-    figure = Figure("k", "T", "says", drawing([], "x"), columns, rows, ("u/games.csv",))
+    figure = Figure("says", drawing([], "x"), columns, rows)
 
     html = placed(figure, tmp_path)
 

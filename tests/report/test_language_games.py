@@ -7,12 +7,13 @@ from pathlib import Path
 
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import Experiment
-from calbench.report.games.game import game_data, prompt_data
+from calbench.report.games.game import prompt_data
 from calbench.report.games.search import bucket_of, words_of
 from calbench.report.role import Role
 from calbench.scenarios.labels import TIERS
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import read_trace
+from tests.report.by_event import game_data
 from tests.report.language_samples import HOSTILE_WORDS
 from tests.report.language_site import data, page, rows_of
 from tests.report.test_search import messages_of

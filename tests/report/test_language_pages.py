@@ -9,8 +9,8 @@ import pytest
 
 from calbench.errors import CalbenchError
 from calbench.metrics.usage import PROBLEMS
+from calbench.report.columns import VPS_KIND_NAMES
 from calbench.report.experiment import Experiment
-from calbench.report.figures.plane import VPS_KIND_NAMES
 from calbench.report.pages.gallery import SECTIONS
 from calbench.report.role import Role
 from calbench.report.site import Site

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from calbench.analysis.measures import MEASURES
+from calbench.analysis.tables.standings import USAGE_COLUMNS
 from calbench.report.experiment import Experiment
 from calbench.report.pages import comparisons, leaderboard
 from calbench.report.site import Site
@@ -18,6 +19,9 @@ from tests.report.sample_site import SampleSite
 from tests.report.samples import NOTHING, PUBLISHED, SOURCES, make_results, page_of, site_of
 from tests.report.test_site_source import Numbers
 from tests.report.unpacking import file_value
+
+USAGE = [column.name for column in USAGE_COLUMNS[:-1]]
+"""What teams asked of models."""
 
 
 @pytest.fixture(scope="module")
@@ -119,9 +123,7 @@ def test_every_number_is_a_cell_of_a_table(
             }
             for usage in tables.rows("usage.csv"):
                 if usage["team"] == row["team"]:
-                    assert {n: row[n] for n in leaderboard.USAGE} == {
-                        n: usage[n] for n in leaderboard.USAGE
-                    }
+                    assert {n: row[n] for n in USAGE} == {n: usage[n] for n in USAGE}
             assert bool(row["calls"]) == (row["team"] == "my-model")
 
 
@@ -291,4 +293,4 @@ def test_every_measure_can_be_shown(views: tuple[leaderboard.View, ...]) -> None
     shown = {field.column for field in leaderboard.fields(rows_of(views))}
 
     assert {measure.name for measure in MEASURES} <= shown
-    assert {*leaderboard.USAGE, leaderboard.PRICE_PER_GAME, "games_excluded"} <= shown
+    assert {*USAGE, leaderboard.PRICE_PER_GAME, "games_excluded"} <= shown

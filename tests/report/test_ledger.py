@@ -20,7 +20,6 @@ from calbench.metrics.players import players_of
 from calbench.metrics.privacy.estimators import game_loss
 from calbench.metrics.speech.messages import labels_of_game, said, told_by
 from calbench.report.escape import data_script
-from calbench.report.games.game import game_data
 from calbench.report.games.ledger import DIGITS, ledger_data, vector_of
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
@@ -28,6 +27,7 @@ from tests.factories import make_scenario
 from tests.facts.measured import facts_of
 from tests.golden.games import FOLDER, TEAMS
 from tests.metrics.games import dm, play_scripts, talk
+from tests.report.by_event import game_data
 from tests.report.language_samples import make_language
 from tests.report.samples import play, suite_of
 

@@ -26,10 +26,10 @@ def shown(results: Experiment) -> str:
 def test_a_team_whose_loss_is_unknown_has_a_dash_and_a_note(tmp_path: Path) -> None:
     results = make_results(tmp_path, "words", ["imap", "hostile"])
     text = shown(results)
-    counted = Setting(results, "words").agent_games
-    assert counted["imap", "excess_vps"] == "15"
-    assert counted["hostile", "excess_vps"] == "0"
-    assert counted["hostile", "excess_cost"] == "15"
+    counted = {row["team"]: row for row in Setting(results, "words").counted}
+    assert counted["imap"]["excess_vps_n"] == "15"
+    assert counted["hostile"]["excess_vps_n"] == "0"
+    assert counted["hostile"]["excess_cost_n"] == "15"
     assert "hostile: not at all: nobody was asked to reflect" in text
     assert "imap: " not in text
     assert text.count('title="no agent-game counts"') >= 2

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import Drawn, columns_of, section
+from calbench.report.figures.figure import Figure, columns_of, section
 from calbench.report.figures.style import Styles, Value
 from calbench.report.setting import Setting
 from calbench.report.tables import Row
@@ -29,47 +29,41 @@ TIERS: Mapping[str, str] = {
 BY_MESSAGE = "messages"
 """The unit of patterns whose rate is a share of messages; others are counted by game."""
 
+PATTERN_TABLES = ("audit_patterns.csv", "audit_pattern_rates.csv")
+
 ENDS = ("rate_low", "rate_high")
 """Of ``audit_pattern_rates.csv``: only shares of messages have them."""
 
-WILSON = "Bars are Wilson {confidence} intervals, which take messages as independent."
+COLUMNS = ("team", "pattern", "level", "unit", "games", "messages", "count")
+"""Of a figure of patterns, before the rate."""
 
 
 @section("words", "own-slot", "What messages tell of the speaker's own slots", "audit_own_slot.csv")
-def own_slot(setting: Setting, style_by_name: Styles) -> Drawn:
+def own_slot(setting: Setting, style_by_name: Styles) -> Figure:
     """Return what teams tell of their own slots, as shares of messages (paper, G.5)."""
-    note = "Measured by word rules, which miss some; the method page says how many."
     rows = setting.rows("audit_own_slot.csv", player="")
-    return _shares(setting, style_by_name, rows, "label", LABELS, "count", note)
+    return _shares(rows, style_by_name, "label", LABELS, "count")
 
 
 @section("words", "leaks", "Messages that give a private label away", "audit_leaks.csv")
-def leaks(setting: Setting, style_by_name: Styles) -> Drawn:
+def leaks(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how many messages give a private label away, by its tier (paper, H)."""
-    note = "A message that gives away labels of several tiers counts in each."
     rows = setting.rows("audit_leaks.csv", player="")
-    return _shares(setting, style_by_name, rows, "tier", TIERS, "leaking_messages", note)
+    return _shares(rows, style_by_name, "tier", TIERS, "leaking_messages")
 
 
 def _shares(
-    setting: Setting,
-    style_by_name: Styles,
-    rows: Sequence[Row],
-    column: str,
-    shown: Mapping[str, str],
-    count: str,
-    note: str,
-) -> Drawn:
+    rows: Sequence[Row], style_by_name: Styles, column: str, shown: Mapping[str, str], count: str
+) -> Figure:
     """Return shares of messages by what a column says."""
     rows = [row for row in rows if row[column] in shown and row["rate"]]
     series = _series(rows, column, shown)
     labels, axis = list(shown.values()), "Share of messages"
-    return Drawn(
-        rows,
-        columns_of("team", column, "messages", count, measures=("rate",)),
-        dots(labels, series, axis, style_by_name=style_by_name, is_share=True),
+    return Figure(
         says=_said(series, labels, axis.lower()),
-        note=f"{WILSON.format(confidence=setting.confidence)} {note}",
+        drawn=dots(labels, series, axis, style_by_name=style_by_name, is_share=True),
+        columns=columns_of("team", column, "messages", count, measures=("rate",)),
+        rows=rows,
         height=height(len(shown), 2, 14 + 14 * len(series)),
     )
 
@@ -90,31 +84,19 @@ def _said(series: Sequence[Series], names: Sequence[str], word: str) -> str:
     )
 
 
-@section(
-    "words",
-    "patterns",
-    "Behaviour patterns in messages",
-    "audit_patterns.csv",
-    "audit_pattern_rates.csv",
-)
-def patterns(setting: Setting, style_by_name: Styles) -> Drawn:
+@section("words", "patterns", "Behaviour patterns in messages", *PATTERN_TABLES)
+def patterns(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how often messages show each behaviour pattern (paper, Table 15)."""
-    note = "Patterns that are counted message by message; one message may show several. "
-    note += WILSON.format(confidence=setting.confidence)
-    return _found(setting, style_by_name, "Share of messages", note, is_by_message=True)
+    return _found(setting, style_by_name, "Share of messages", is_by_message=True)
 
 
-@section("words", "events", "Behaviour patterns in events", "audit_patterns.csv")
-def events(setting: Setting, style_by_name: Styles) -> Drawn:
+@section("words", "events", "Behaviour patterns in events", PATTERN_TABLES[0])
+def events(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how often games show the patterns that are not in messages (paper, Table 15)."""
-    note = "Patterns that are counted by move, round or meeting, as the table says, over the "
-    note += "number of games."
-    return _found(setting, style_by_name, "Times found in a game", note, is_by_message=False)
+    return _found(setting, style_by_name, "Times found in a game", is_by_message=False)
 
 
-def _found(
-    setting: Setting, style_by_name: Styles, axis: str, note: str, *, is_by_message: bool
-) -> Drawn:
+def _found(setting: Setting, style_by_name: Styles, axis: str, *, is_by_message: bool) -> Figure:
     rows = _pattern_rows(setting, is_by_message=is_by_message)
     found = {row["pattern"] for row in rows}
     shown = {p.name: p.name.replace("_", " ") for p in PATTERNS if p.name in found}
@@ -123,7 +105,7 @@ def _found(
     series = _series(rows, "pattern", shown)
     said = [_said(series, [shown[name] for name in shown if name in counted], axis.lower())]
     said += [f"Never found: {', '.join(never)}."] if never else []
-    return Drawn(
+    return Figure(
         says=" ".join(filter(None, said)),
         drawn=dots(
             list(shown.values()),
@@ -133,11 +115,8 @@ def _found(
             is_share=is_by_message,
             is_close=True,
         ),
-        columns=columns_of(
-            "team", "pattern", "level", "unit", "games", "messages", "count", measures=("rate",)
-        ),
+        columns=columns_of(*COLUMNS, measures=("rate",)),
         rows=rows,
-        note=note,
         height=height(len(shown), 2, 18 + 8 * len(series)),
     )
 

@@ -1,7 +1,8 @@
 """Charts with a row for each name: dots with intervals, and stacked bars."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import plotly.graph_objects as go
@@ -18,6 +19,7 @@ from calbench.report.figures.style import (
     plain,
 )
 from calbench.report.figures.template import drawing, wrapped
+from calbench.report.tables import Row
 
 NAME_WIDTH = 16
 """Characters of a line of a row's name, which leave a phone room for the plot [C]."""
@@ -43,6 +45,17 @@ class Series:
 
     name: str
     values: Mapping[str, Value]
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        rows: Iterable[Row],
+        measure: str,
+        name_of: Callable[[Row], str] = itemgetter("team"),
+    ) -> "Series":
+        """Return a measure of rows with its interval, by team if not by another name."""
+        return cls(name, {name_of(row): Value.of(row, measure) for row in rows})
 
     @property
     def cells(self) -> dict[str, str]:

@@ -6,8 +6,8 @@ import plotly.graph_objects as go
 
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import Drawn, Figure, columns_of, section
-from calbench.report.figures.style import COLOURS, SYMBOLS, Styles, Value, plain
+from calbench.report.figures.figure import Figure, columns_of, section
+from calbench.report.figures.style import COLOURS, SYMBOLS, Styles, plain
 from calbench.report.figures.template import drawing
 from calbench.report.setting import Setting
 
@@ -47,9 +47,7 @@ def difficulties(
         ),
         columns=COLUMNS,
         rows=rows,
-        sources=tuple(sources),
-        note="One point per scenario; boxes show the quartiles."
-        + (" The scale is logarithmic." if smallest > 0 else ""),
+        sources=sources,
     )
 
 
@@ -79,37 +77,32 @@ def _says(fractions: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
 
 
 @section("difficulty", "thirds-excess", "Excess cost by difficulty", "games_by_third.csv")
-def excess_by_third(setting: Setting, _: Styles) -> Drawn:
+def excess_by_third(setting: Setting, _: Styles) -> Figure:
     """Return the excess cost of games by team and third of difficulty."""
-    note = "Against the oracle on the meetings that were placed; all agents together."
-    return _by_third(setting, "excess_cost", "Excess of a game in accounting cost", note)
+    return _by_third(setting, "excess_cost", "Excess of a game in accounting cost")
 
 
 @section("difficulty", "thirds-placed", "Meetings placed by difficulty", "games_by_third.csv")
-def placed_by_third(setting: Setting, _: Styles) -> Drawn:
+def placed_by_third(setting: Setting, _: Styles) -> Figure:
     """Return the share of meetings that were placed, likewise."""
     return _by_third(setting, "scheduled", "Share of meetings that were placed", is_share=True)
 
 
-def _by_third(
-    setting: Setting, column: str, axis: str, note: str = "", *, is_share: bool = False
-) -> Drawn:
+def _by_third(setting: Setting, column: str, axis: str, *, is_share: bool = False) -> Figure:
     every = setting.rows("games_by_third.csv")
     teams = {row["team"] for row in every}
     names = [row["team"] for row in setting.leaderboard if row["team"] in teams]
     rows = [{**row, "third": row["tertile"]} for row in every if row[column]]
     series = [
-        Series(third, {r["team"]: Value.of(r, column) for r in rows if r["third"] == third})
+        Series.of(third, [row for row in rows if row["third"] == third], column)
         for third in dict.fromkeys(row["third"] for row in rows)
     ]
-    return Drawn(
+    return Figure(
         says=" ".join(
             f"{each.name}: {words.extremes(each.cells, axis.lower())}" for each in series
         ),
         drawn=dots(names, series, axis, is_share=is_share),
         columns=columns_of("team", "third", "games", measures=(column,)),
         rows=rows,
-        note=f"Means with {setting.confidence} intervals over the scenarios of each third. "
-        f"{note}".strip(),
         height=height(len(names), 2, 36),
     )

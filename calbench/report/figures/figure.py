@@ -1,14 +1,14 @@
 """One figure of the site: what is drawn, what it says in words, and the numbers behind it."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import plotly.graph_objects as go
 
 from calbench.report.columns import Column, interval, number, word
-from calbench.report.escape import data_script
+from calbench.report.escape import write_data
 from calbench.report.figures.style import Styles
 from calbench.report.figures.template import TEMPLATE
 from calbench.report.setting import Setting
@@ -27,27 +27,28 @@ FOLDER = "figures"
 class Figure:
     """A figure with its alternatives.
 
+    How to read it is in the page's template. A function that draws a section leaves key, title
+    and sources to :func:`section`.
+
     Attributes:
-        key: its part of file names; letters, digits, dots, dashes and underscores.
-        title: what it shows, without its numbers.
         says: what it shows in words made from its numbers.
         drawn: the figure itself, in the project's template.
         columns: of the table of the numbers that are drawn.
-        rows: of that table, cells as in the sources.
-        sources: tables that the numbers come from, below ``tables``.
-        note: how to read it.
+        rows: of that table, cells as in the sources; further cells are left out.
         height: in pixels.
+        key: its part of file names; letters, digits, dots, dashes and underscores.
+        title: what it shows, without its numbers.
+        sources: tables that the numbers come from, below ``tables``.
     """
 
-    key: str
-    title: str
     says: str
     drawn: go.Figure
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
-    sources: tuple[str, ...]
-    note: str = ""
+    columns: Sequence[str]
+    rows: Sequence[Row]
     height: int = 420
+    key: str = ""
+    title: str = ""
+    sources: Sequence[str] = ()
 
     @property
     def table(self) -> str:
@@ -76,19 +77,11 @@ class Figure:
         table.write_bytes(csv_bytes(self.columns, self.rows))
         drawn = self.drawn.to_plotly_json()
         del drawn["layout"]["template"]  # pages have it once
-        _write_data(docs, self.key, drawn)
+        write_data(docs / "pagedata", f"{FOLDER}/{self.key}", drawn)
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """What is drawn of a setting; the attributes are those of :class:`Figure`."""
-
-    rows: Sequence[Row]
-    columns: Sequence[str]
-    drawn: go.Figure
-    says: str
-    note: str
-    height: int
+Draw = Callable[[Setting, Styles], Figure]
+"""Draws a setting, with how each team and player looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,49 +91,37 @@ class Section:
     Attributes:
         page: in ``site/docs/results``, without its ending.
         name: of the section; the page's template uses ``sections[name]``.
-        figure: makes the figure; without rows there is nothing to draw.
+        title: of its figures.
+        tables: of the experiment, which the drawing reads.
+        draw: makes the figure; without rows there is nothing to draw.
     """
 
     page: str
     name: str
-    figure: Callable[[Setting, Styles], Figure]
+    title: str
+    tables: Sequence[str]
+    draw: Draw
+
+    def figure(self, setting: Setting, style_by_name: Styles) -> Figure:
+        """Return the figure of a setting."""
+        return replace(
+            self.draw(setting, style_by_name),
+            key=f"{self.name}-{setting.slug}",
+            title=f"{self.title}, {setting.title}",
+            sources=[setting.source(table) for table in self.tables],
+        )
 
 
 REGISTERED: list[Section] = []
 """Every section of the modules that are imported."""
 
 
-def section(
-    page: str, name: str, title: str, *tables: str
-) -> Callable[[Callable[[Setting, Styles], Drawn]], Callable[[Setting, Styles], Figure]]:
-    """Make a function that draws a setting into a section of a page.
+def section(page: str, name: str, title: str, *tables: str) -> Callable[[Draw], Draw]:
+    """Make a function that draws a setting into a :class:`Section` with these attributes."""
 
-    Args:
-        page: in ``site/docs/results``, without its ending.
-        name: of the section.
-        title: of its figures.
-        tables: of the experiment, which the function reads.
-    """
-
-    def register(
-        draw: Callable[[Setting, Styles], Drawn],
-    ) -> Callable[[Setting, Styles], Figure]:
-        def figure(setting: Setting, style_by_name: Styles) -> Figure:
-            made = draw(setting, style_by_name)
-            return Figure(
-                key=f"{name}-{setting.slug}",
-                title=f"{title}, {setting.title}",
-                says=made.says,
-                drawn=made.drawn,
-                columns=tuple(made.columns),
-                rows=selected(made.rows, made.columns),
-                sources=tuple(setting.source(table) for table in tables),
-                note=made.note,
-                height=made.height,
-            )
-
-        REGISTERED.append(Section(page, name, figure))
-        return figure
+    def register(draw: Draw) -> Draw:
+        REGISTERED.append(Section(page, name, title, tables, draw))
+        return REGISTERED[-1].figure
 
     return register
 
@@ -150,21 +131,10 @@ def write_figures(figures: Sequence[Figure], docs: Path) -> None:
     for figure in figures:
         figure.write(docs)
     if figures:
-        _write_data(docs, "template", TEMPLATE.to_plotly_json())
-
-
-def _write_data(docs: Path, key: str, data: Mapping[str, object]) -> None:
-    path = docs / "pagedata" / FOLDER / f"{key}.js"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data_script(f"{FOLDER}/{key}", data))
+        write_data(docs / "pagedata", f"{FOLDER}/template", TEMPLATE.to_plotly_json())
 
 
 def columns_of(*names: str, measures: Sequence[str] = ()) -> tuple[str, ...]:
     """Return columns, each measure followed by the ends of its interval."""
     ends = [f"{measure}{end}" for measure in measures for end in ("", *ENDS)]
     return (*names, *ends)
-
-
-def selected(rows: Sequence[Row], columns: Sequence[str]) -> tuple[Row, ...]:
-    """Return rows of a table with some of their columns."""
-    return tuple({name: row[name] for name in columns} for row in rows)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from calbench.report.columns import VPS_KIND_NAMES
 from calbench.report.figures import words
 from calbench.report.figures.figure import Figure, columns_of
 from calbench.report.figures.frontier import Line, lines_of
@@ -17,23 +18,9 @@ VPS = "excess_vps"
 
 TYPED = "protocol"
 
-VPS_KIND_NAMES: Mapping[str, str] = {
-    "protocol": "typed messages",
-    "reflection": "reflections",
-    "mixed": "both ways",
-    "": "not measured",
-}
-"""How VPS was measured, by what tables say."""
-
 COLUMNS = columns_of("line", "point", "team", "vps_kind", measures=(VPS, COST))
 
 UPWARD = Axis("↑ Adjusted excess per meeting, accounting cost", "adjusted excess cost")
-
-NOTE = (
-    "Lower left is better. Bars are {confidence} intervals over scenarios. "
-    "The horizontal scale is that of log(1 + VPS): equal steps are equal factors, "
-    "which keeps small leaks visible beside whole calendars."
-)
 
 
 def plane_of(site: Site, setting: Setting) -> Figure:
@@ -41,21 +28,16 @@ def plane_of(site: Site, setting: Setting) -> Figure:
     lines = lines_of(site, setting)
     sources = [setting.source("leaderboard.csv")]
     sources += [f"{each.name}/leaderboard.csv" for each in site.on("plane")] if lines else []
-    return plane(
-        f"plane-{setting.slug}", setting.title, setting.leaderboard, site.styles, sources, lines,
-        confidence=setting.confidence,
-    )  # fmt: skip
+    return plane(setting, setting.title, setting.leaderboard, site.styles, sources, lines)
 
 
 def plane(
-    key: str,
+    setting: Setting,
     title: str,
     rows: Sequence[Row],
     style_by_team: Styles,
     sources: Sequence[str],
     lines: Sequence[Line] = (),
-    *,
-    confidence: str,
 ) -> Figure:
     """Return the cost-privacy plane of one setting.
 
@@ -63,13 +45,12 @@ def plane(
     the legend says how; points whose VPS rests on reflections are then open.
 
     Args:
-        key: of the figure.
-        title: of the setting.
+        setting: on whose page the figure is.
+        title: of what is shown.
         rows: the setting's rows of the leaderboard; a team without both measures is left out.
         style_by_team: how each team looks, and each line.
         sources: tables that the rows are from.
         lines: teams that differ in one setting, joined in its order.
-        confidence: of the intervals.
     """
     rows = [row for row in rows if _is_drawn(row)]
     lines = [
@@ -81,14 +62,13 @@ def plane(
     paths = [_path(line, style_by_team[line.key], kinds) for line in lines]
     marks = _marks(kinds) if len(kinds) > 1 else None
     return Figure(
-        key=key,
+        key=f"plane-{setting.slug}",
         title=f"Cost against privacy, {title}",
         says=_says(rows, [row["team"] + _suffix(row, kinds) for row in rows], lines),
         drawn=scatter(points, _across(kinds), UPWARD, paths, marks),
         columns=COLUMNS,
         rows=tuple(_rows(rows, lines)),
-        sources=tuple(sources),
-        note=NOTE.format(confidence=confidence),
+        sources=sources,
         height=HEIGHT + (70 if lines else 0),
     )
 

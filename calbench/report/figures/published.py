@@ -1,126 +1,116 @@
 """Figures of the numbers that the paper prints: separate from ours, since of other games."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import Figure, selected
+from calbench.report.figures.figure import Figure, Section
+from calbench.report.figures.regret import FAIRNESS, SEATS
 from calbench.report.figures.scatter import HEIGHT, Point, scatter
-from calbench.report.figures.style import Styles, Value, styles
+from calbench.report.figures.style import Value, styles
 from calbench.report.figures.talk import COST, EXCESS, MESSAGES, VPS
 from calbench.report.tables import Row, Tables
 
-PRINTED = "as the paper prints it"
-
-NOTE = (
-    "Copied from the paper, whose games, models and scenarios are not ours; it prints no intervals."
-)
-
 MODELS = "table1.csv"
 
-Figures = Callable[[Tables], list[Figure]]
-"""What makes the figures of a section."""
+DOTS: Mapping[str, tuple[str, str, str]] = {
+    "completion": (SEATS, "table11.csv", "mean_excess"),
+    "first-vps": (VPS, "table12.csv", "vps_difference"),
+    "first-cost": (COST, "table12.csv", "cost_difference"),
+}
+"""Axis, table and column of figures that show one number for each model, by section."""
 
 
-def published_figures(tables: Tables, section: str) -> list[Figure]:
+def published_figures(tables: Tables, section: Section) -> list[Figure]:
     """Return the figures of others' numbers in a section; none where these are absent."""
-    return PUBLISHED[section](tables) if section in PUBLISHED and tables.has(MODELS) else []
+    if not tables.has(MODELS):
+        return []
+    if section.name == "messages-excess":
+        return list(_planes(tables, section))
+    if section.name == "fairness":
+        return [_fairness(tables, section)]
+    return [_dots(tables, section)] if section.name in DOTS else []
 
 
-def _messages_excess(tables: Tables) -> list[Figure]:
-    models = tables.rows(MODELS)
-    look = styles(list(dict.fromkeys(row["player"] for row in models)))
-    return [
-        _plane(setting, tables.rows(MODELS, setting=setting), look)
-        for setting in dict.fromkeys(row["setting"] for row in models)
-    ]
-
-
-def _plane(setting: str, rows: Sequence[Row], look: Styles) -> Figure:
-    said = {row["player"]: row["messages"] for row in rows}
-    cost = {row["player"]: row["excess_cost"] for row in rows}
-    points = [
-        Point(name, Value(said[name]), Value(cost[name]), look[name], is_open=True) for name in said
-    ]
-    columns = ("source", "setting", "player", "messages", "excess_cost", "note")
+def _figure(
+    key: str, title: str, table: str, columns: Sequence[str], rows: Sequence[Row], **shown: Any
+) -> Figure:
     return Figure(
-        key=f"published-messages-excess-{setting}",
-        title=f"Messages against excess cost, {setting}, {PRINTED}",
-        says=f"{words.extremes(said, 'messages')} {words.extremes(cost, 'excess cost')}",
-        drawn=scatter(points, MESSAGES, EXCESS),
-        columns=columns,
-        rows=selected(rows, columns),
-        sources=(f"published/{MODELS}",),
-        note=NOTE,
-        height=HEIGHT,
+        key=f"published-{key}",
+        title=f"{title}, as the paper prints it",
+        sources=[f"published/{table}"],
+        columns=("source", *columns, "note"),
+        rows=rows,
+        **shown,
     )
 
 
-def _fairness(tables: Tables) -> list[Figure]:
+def _planes(tables: Tables, section: Section) -> Iterator[Figure]:
+    """Yield messages against excess cost in each setting."""
     models = tables.rows(MODELS)
-    names = list(dict.fromkeys(row["player"] for row in models))
-    series = [
-        Series(
-            setting,
-            {row["player"]: Value(row["fairness"]) for row in models if row["setting"] == setting},
+    look = styles(_players(models))
+    for setting in dict.fromkeys(row["setting"] for row in models):
+        rows = tables.rows(MODELS, setting=setting)
+        said, cost = ({r["player"]: r[name] for r in rows} for name in ("messages", "excess_cost"))
+        points = [
+            Point(name, Value(said[name]), Value(cost[name]), look[name], is_open=True)
+            for name in said
+        ]
+        yield _figure(
+            f"{section.name}-{setting}",
+            f"{section.title}, {setting}",
+            MODELS,
+            ("setting", "player", "messages", "excess_cost"),
+            rows,
+            says=f"{words.extremes(said, 'messages')} {words.extremes(cost, 'excess cost')}",
+            drawn=scatter(points, MESSAGES, EXCESS),
+            height=HEIGHT,
         )
+
+
+def _fairness(tables: Tables, section: Section) -> Figure:
+    """Return fairness cost in both settings."""
+    models = tables.rows(MODELS)
+    names = _players(models)
+    series = [
+        Series(setting, _values(tables.rows(MODELS, setting=setting), "fairness"))
         for setting in dict.fromkeys(row["setting"] for row in models)
     ]
-    columns = ("source", "setting", "player", "fairness", "note")
     says = [f"{each.name}: {words.extremes(each.cells, 'fairness cost')}" for each in series]
-    return [
-        Figure(
-            key="published-fairness",
-            title=f"Fairness cost, {PRINTED}",
-            says=" ".join(says),
-            drawn=dots(names, series, "Fairness in accounting cost (less is fairer)"),
-            columns=columns,
-            rows=selected(models, columns),
-            sources=(f"published/{MODELS}",),
-            note=NOTE,
-            height=height(len(names), 2),
-        )
-    ]
+    return _figure(
+        section.name,
+        section.title,
+        MODELS,
+        ("setting", "player", "fairness"),
+        models,
+        says=" ".join(says),
+        drawn=dots(names, series, FAIRNESS),
+        height=height(len(names), 2),
+    )
 
 
-def _dots(section: str, title: str, axis: str, table: str, column: str) -> Figures:
-    """Return what makes a figure of the numbers of one column by player."""
-    columns = ("source", "player", column, "note")
-
-    def made(tables: Tables) -> list[Figure]:
-        rows = [row for row in tables.rows(table) if row[column]]
-        series = Series("both settings", {row["player"]: Value(row[column]) for row in rows})
-        names = list(series.values)
-        return [
-            Figure(
-                key=f"published-{section}",
-                title=f"{title}, {PRINTED}",
-                says=words.extremes(series.cells, axis.lower()),
-                drawn=dots(names, [series], axis, style_by_name=styles(names)),
-                columns=columns,
-                rows=selected(rows, columns),
-                sources=(f"published/{table}",),
-                note=f"{NOTE} Both settings together.",
-                height=height(len(names)),
-            )
-        ]
-
-    return made
+def _dots(tables: Tables, section: Section) -> Figure:
+    """Return one number for each model, both settings together."""
+    axis, table, column = DOTS[section.name]
+    rows = [row for row in tables.rows(table) if row[column]]
+    series = Series("both settings", _values(rows, column))
+    names = list(series.values)
+    return _figure(
+        section.name,
+        section.title,
+        table,
+        ("player", column),
+        rows,
+        says=words.extremes(series.cells, axis.lower()),
+        drawn=dots(names, [series], axis, style_by_name=styles(names)),
+        height=height(len(names)),
+    )
 
 
-PUBLISHED: Mapping[str, Figures] = {
-    "messages-excess": _messages_excess,
-    "fairness": _fairness,
-    "completion": _dots(
-        "completion",
-        "Excess of seats with all their meetings",
-        "Excess per scheduled meeting in accounting cost, seats with all their meetings",
-        "table11.csv",
-        "mean_excess",
-    ),
-    "first-vps": _dots("first-vps", "Speaking first, VPS", VPS, "table12.csv", "vps_difference"),
-    "first-cost": _dots(
-        "first-cost", "Speaking first, excess cost", COST, "table12.csv", "cost_difference"
-    ),
-}
-"""By section."""
+def _players(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(row["player"] for row in rows))
+
+
+def _values(rows: Sequence[Row], column: str) -> dict[str, Value]:
+    return {row["player"]: Value(row[column]) for row in rows}

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from calbench.report.columns import decimal
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import Drawn, columns_of, section
+from calbench.report.figures.figure import Figure, columns_of, section
 from calbench.report.figures.lines import lines
 from calbench.report.figures.scatter import HEIGHT, Axis, Point, scatter
 from calbench.report.figures.style import Styles, Value
@@ -26,9 +26,12 @@ VPS = "VPS, slot-equivalents, of first speakers less that of later ones"
 COST = "Excess in accounting cost of first speakers less that of later ones"
 """Axes of what ``first_speaker.csv`` compares."""
 
+FIRST = ("player", "teams", "quantity", "first_mean", "subsequent_mean", "pairs")
+"""Columns of that table which a figure has before the difference."""
+
 
 @section("talk", "messages-excess", "Messages against excess cost", "players.csv")
-def messages_excess(setting: Setting, style_by_name: Styles) -> Drawn:
+def messages_excess(setting: Setting, style_by_name: Styles) -> Figure:
     """Return messages against excess cost, a point for each player (paper, Figure 3)."""
     rows = [r for r in setting.rows("players.csv") if r["messages"] and r["excess_cost"]]
     said = {player_of(row): row["messages"] for row in rows}
@@ -37,14 +40,12 @@ def messages_excess(setting: Setting, style_by_name: Styles) -> Drawn:
         Point(name, Value.of(row, "messages"), Value.of(row, "excess_cost"), style_by_name[name])
         for name, row in zip(map(player_of, rows), rows, strict=True)
     ]
-    return Drawn(
+    return Figure(
         says=f"{words.extremes(said, 'messages per scheduled meeting')} "
         f"{words.extremes(cost, 'excess cost')} {_together(said, cost)}",
         drawn=scatter(points, MESSAGES, EXCESS),
         columns=columns_of("player", "teams", measures=("messages", "excess_cost")),
         rows=rows,
-        note=f"One point per player, with {setting.confidence} intervals over scenarios in both "
-        "directions. Players who placed no meeting have no messages per meeting and are left out.",
         height=HEIGHT,
     )
 
@@ -62,7 +63,7 @@ def _together(said: Mapping[str, str], cost: Mapping[str, str]) -> str:
 
 
 @section("talk", "messages-meeting", "Messages by meeting and speaker", "messages_by_meeting.csv")
-def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Drawn:
+def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Figure:
     """Return messages by place of the meeting and role of the speaker (paper, G.3)."""
     rows = [row for row in setting.rows("messages_by_meeting.csv") if row["messages"]]
     if not any(row["role"] == "outsider" and decimal(row["messages"]) for row in rows):
@@ -75,7 +76,7 @@ def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Drawn:
     for row in rows:
         found = panels[ROLES[row["role"]]].setdefault(player_of(row), {})
         found[int(row["meeting_index"]) + 1] = Value.of(row, "messages")
-    return Drawn(
+    return Figure(
         says=_meeting_words(rows),
         drawn=lines(
             panels,
@@ -87,9 +88,6 @@ def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Drawn:
             "player", "teams", "meeting_index", "role", "agent_rounds", measures=("messages",)
         ),
         rows=rows,
-        note="First speakers are above, the others below; "
-        f"bars are {setting.confidence} intervals over scenarios. "
-        "Points of several teams are a little apart. The table counts meetings from 0.",
         height=500 + 150 * (len(panels) > 2) + 22 * (len(style_by_name) > 6),
     )
 
@@ -106,49 +104,38 @@ def _meeting_words(rows: Sequence[Row]) -> str:
 
 
 @section("talk", "first-vps", "Speaking first, VPS", "first_speaker.csv")
-def first_vps(setting: Setting, _: Styles) -> Drawn:
+def first_vps(setting: Setting, _: Styles) -> Figure:
     """Return how much more first speakers give away, paired (paper, Table 12)."""
     return _first(setting, "vps", VPS)
 
 
 @section("talk", "first-cost", "Speaking first, excess cost", "first_speaker.csv")
-def first_cost(setting: Setting, _: Styles) -> Drawn:
+def first_cost(setting: Setting, _: Styles) -> Figure:
     """Return how much more first speakers pay, paired (paper, Table 12)."""
     return _first(setting, "excess_cost", COST)
 
 
-def _first(setting: Setting, quantity: str, axis: str) -> Drawn:
+def _first(setting: Setting, quantity: str, axis: str) -> Figure:
     level = setting.experiment.level
     rows = [
         row for row in setting.rows("first_speaker.csv", quantity=quantity) if row["difference"]
     ]
-    found = {player_of(row): Value.of(row, "difference") for row in rows}
+    found = Series.of("", rows, "difference", player_of)
     clear = [player_of(r) for r in rows if decimal(r["p_adjusted"] or "1") < decimal(level)]
+    says = f"Adjusted p below {level}: {words.joined(clear)}."
+    if not clear:
+        says = f"No adjusted p is below {level}."
     series = [
-        Series(title, {name: v for name, v in found.items() if (name in clear) is wanted})
+        Series(title, {name: v for name, v in found.values.items() if (name in clear) is wanted})
         for title, wanted in (
             (f"adjusted p below {level}", True),
             (f"adjusted p from {level} up", False),
         )
     ]
-    cells = {name: each.cell for name, each in found.items()}
-    return Drawn(
-        says=f"{words.extremes(cells, 'difference of first speakers to later ones')} "
-        + (
-            f"Adjusted p below {level}: {words.joined(clear)}."
-            if clear
-            else f"No adjusted p is below {level}."
-        ),
-        drawn=dots(list(found), series, axis),
-        columns=(
-            *columns_of("player", "teams", "quantity", "first_mean", "subsequent_mean", "pairs"),
-            *columns_of(measures=("difference",)),
-            "p",
-            "p_adjusted",
-        ),
+    return Figure(
+        says=f"{words.extremes(found.cells, 'difference of first speakers to later ones')} {says}",
+        drawn=dots(list(found.values), series, axis),
+        columns=(*columns_of(*FIRST, measures=("difference",)), "p", "p_adjusted"),
         rows=rows,
-        note=f"Mean of paired differences with {setting.confidence} intervals over scenarios; "
-        "right of zero the first speaker loses more. "
-        "p by permutation, corrected by Benjamini and Hochberg.",
-        height=height(len(found), 2),
+        height=height(len(found.values), 2),
     )

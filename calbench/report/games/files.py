@@ -5,21 +5,19 @@ each is a handful of numbers, and the words of its messages. The files do not de
 processes there are.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from calbench.analysis.scoring import mapped
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
-from calbench.report.escape import plain_script
+from calbench.report.escape import write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
 from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
-from calbench.report.games.index import GameIndex
+from calbench.report.games.index import ExperimentIndex, index_data
 from calbench.report.games.ledger import OPTIMUM_COLUMNS, ledger_data
 from calbench.report.games.search import WordIndex, words_of
 from calbench.report.tables import Row
@@ -95,17 +93,19 @@ def write_games(
     Raises:
         FileError: a trace does not fit its suite, or no row of ``games.csv`` tells of it.
     """
-    index, words = GameIndex(), WordIndex()
+    entries, words = [], WordIndex()
     for results in experiments:
-        with index.experiment(results) as entry:
-            for game in _games(results, folder, executor):
-                entry.add(game.team, game.scenario_id, words.add(game.messages))
-                entry.kind_by_team.setdefault(game.team, game.kind)
+        entry, is_empty = ExperimentIndex(results), True
+        for game in _games(results, folder, executor):
+            entry.add(game.team, game.kind, game.scenario_id, words.add(game.messages))
+            is_empty = False
+        if not is_empty:
+            entries.append(entry.data())
     buckets = []
     for bucket, content in words.files():
         write_data(folder, f"search/{bucket}", content)
         buckets.append(bucket)
-    write_data(folder, "index", {**index.data(), "buckets": buckets})
+    write_data(folder, "index", index_data(entries, buckets))
 
 
 def _games(results: Experiment, folder: Path, executor: Executor | None) -> Iterator[WrittenGame]:
@@ -116,21 +116,9 @@ def _games(results: Experiment, folder: Path, executor: Executor | None) -> Iter
         yield from written
 
 
-def write_data(folder: Path, key: str, value: Any, function: str = "calbench.data") -> None:
-    """Write a page-data file; its folder is made if missing."""
-    name = f"{folder}/{key}.js"
-    script = plain_script(key, value, function)
-    try:
-        file = open(name, "wb", buffering=0)  # noqa: PTH123, SIM115 - thousands are written
-    except FileNotFoundError:
-        os.makedirs(name.rpartition("/")[0], exist_ok=True)  # noqa: PTH103
-        file = open(name, "wb", buffering=0)  # noqa: PTH123, SIM115
-    with file:
-        file.write(script)
-
-
 def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> Iterator[GameTask]:
     size = max(1, GAMES_PER_TASK // max(1, len(results.teams)))
+    unreachable = results.by_game("optimum_unreachable.csv")
     while chunk := list(islice(scenarios, size)):
         yield GameTask(
             folder=folder,
@@ -143,7 +131,7 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
                 (team, each.scenario_id): {name: row[name] for name in OPTIMUM_COLUMNS}
                 for each in chunk
                 for team in results.teams
-                if (row := results.unreachable_by_game.get((team, each.scenario_id))) is not None
+                if (row := unreachable.get((team, each.scenario_id))) is not None
             },
             measure=results.made_with.measure,
         )

@@ -9,7 +9,6 @@ their own that is read when somebody asks for one.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from calbench.analysis.summary import KIND_WORDS, in_words
@@ -19,7 +18,6 @@ from calbench.traces.events import (
     AgentRegistered,
     DecideStart,
     Event,
-    MessageSent,
     Reflection,
     TurnStart,
 )
@@ -77,8 +75,11 @@ def scenario_data(scenario: Scenario, teams: Sequence[str] = ()) -> dict[str, An
     return {**data, "teams": list(teams)} if teams else data
 
 
-def game_head(trace: Trace, experiment: str) -> dict[str, Any]:
-    """Return a game without its events; its scenario stands in a file of its own."""
+def packed_game(trace: Trace, experiment: str) -> dict[str, Any]:
+    """Return a game as its file has it, with its events as columns.
+
+    Its scenario is in a file of its own.
+    """
     return {
         "experiment": experiment,
         "team": trace.config.team.team_id,
@@ -90,19 +91,8 @@ def game_head(trace: Trace, experiment: str) -> dict[str, Any]:
         "channels": list(trace.config.channels),
         "limits": trace.config.limits.model_dump(mode="json", exclude_none=True),
         **({"has_prompts": True} if _has_prompts(trace) else {}),
+        "events": packed_events(trace.events, trace.scenario.num_slots, LEFT_OUT),
     }
-
-
-def game_data(trace: Trace, experiment: str) -> dict[str, Any]:
-    """Return a game as the browser needs it, event by event."""
-    events = [event_data(event, trace.scenario.num_slots) for event in trace.events]
-    return {**game_head(trace, experiment), "events": events}
-
-
-def packed_game(trace: Trace, experiment: str) -> dict[str, Any]:
-    """Return the same game as its file holds it, with its events as columns."""
-    events = packed_events(trace.events, trace.scenario.num_slots, LEFT_OUT)
-    return {**game_head(trace, experiment), "events": events}
 
 
 def prompt_data(trace: Trace) -> dict[str, Any] | None:
@@ -142,38 +132,3 @@ def _prompt(event: Event) -> str | None:
     if isinstance(event, AgentRegistered):
         return event.system_prompt
     return event.prompt if isinstance(event, ASKED) else None
-
-
-def event_data(event: Event, num_slots: int) -> dict[str, Any]:
-    """Return an event without what the browser can derive; what is empty is left out.
-
-    In a reflection 0 stands for a target of whom no belief moved.
-    """
-    left_out = LEFT_OUT.get(event.type, frozenset())
-    data: dict[str, Any] = {"type": event.type}
-    for field in fields(event):
-        if field.name not in left_out and field.name != "type":
-            value = getattr(event, field.name)
-            if value is not None and value is not False:
-                data[field.name] = _plain(value)
-    if isinstance(event, Reflection):
-        data["delta_by_target"] = {
-            target: list(delta) if any(delta) else 0
-            for target, delta in event.delta_by_target.items()
-        }
-    if isinstance(event, MessageSent):
-        content = data["content"]
-        if content.get("slots") == list(range(num_slots)):
-            del content["slots"]
-    return data
-
-
-def _plain(value: Any) -> Any:
-    """Return a value of an event as JSON has it."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return str(value) if isinstance(value, str) else value

@@ -1,14 +1,10 @@
 """The index of the trace browser: what the finder shows and sorts by, in columns.
 
 Numbers of a game are those of its row in ``games.csv``; labels told and patterns are those of
-``audit_games.csv``. Games stand scenario by scenario, and for each
-scenario team by team.
+``audit_games.csv``. Games are in the order of scenarios, and for each scenario in that of teams.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from calbench.errors import FileError
@@ -34,41 +30,29 @@ that were told, ``tier`` is the place of the highest one, from 1, ``patterns`` h
 pattern that occurs, in the paper's order."""
 
 
-@dataclass
 class ExperimentIndex:
-    """Takes the games of one experiment.
+    """Takes the games of one experiment."""
 
-    Attributes:
-        kind_by_team: kinds in words, of the teams that have games; filled from outside.
-    """
+    def __init__(self, experiment: Experiment) -> None:
+        self._experiment = experiment
+        self._rows = experiment.by_game("games.csv")
+        self._audits = experiment.by_game("audit_games.csv")
+        self._kind_by_team: dict[str, str] = {}
+        self._games: dict[tuple[str, str], list[Any]] = {}
 
-    results: Experiment
-    kind_by_team: dict[str, str] = field(default_factory=dict)
-    _games: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
-
-    @cached_property
-    def _rows(self) -> Mapping[tuple[str, str], Row]:
-        rows = self.results.tables.rows("games.csv")
-        return {(row["team"], row["scenario_id"]): row for row in rows}
-
-    @cached_property
-    def _audits(self) -> Mapping[tuple[str, str], Row]:
-        rows = self.results.tables.optional("audit_games.csv")
-        return {(row["team"], row["scenario_id"]): row for row in rows}
-
-    def add(self, team: str, scenario_id: str, texts: int) -> None:
-        """Take one game.
+    def add(self, team: str, kind: str, scenario_id: str, texts: int) -> None:
+        """Take one game of a team, with its kind and the number of its messages in words.
 
         Raises:
             FileError: no row of ``games.csv`` tells of it.
         """
         row = self._rows.get((team, scenario_id))
         if row is None:
-            table = self.results.folder / "games.csv"
+            table = self._experiment.folder / "games.csv"
             raise FileError(f"{table}: has no game of {team} on {scenario_id}; analyze again")
-        numbers = [_number(row[name]) for name in NUMBERS.values()]
+        self._kind_by_team.setdefault(team, kind)
         self._games[team, scenario_id] = [
-            *numbers,
+            *(_number(row[name]) for name in NUMBERS.values()),
             row["is_excluded"] == "true" or None,
             texts,
             *_found(self._audits.get((team, scenario_id))),
@@ -76,43 +60,28 @@ class ExperimentIndex:
 
     def data(self) -> dict[str, Any]:
         """Return the entry of the index."""
-        teams = [team for team in self.results.teams if team in self.kind_by_team]
-        scenarios = self.results.shown
-        note = self.results.shown_note
+        experiment, scenarios = self._experiment, self._experiment.shown
+        teams = [team for team in experiment.teams if team in self._kind_by_team]
         places = [(team, each.scenario_id) for each in scenarios for team in teams]
         games = [self._games[place] for place in places if place in self._games]
-        missing = [n for n, place in enumerate(places) if place not in self._games]
         return {
-            "name": self.results.name,
-            **({"note": note} if note else {}),
-            "teams": [[team, self.kind_by_team[team]] for team in teams],
+            "name": experiment.name,
+            **({"note": experiment.shown_note} if experiment.shown_note else {}),
+            "teams": [[team, self._kind_by_team[team]] for team in teams],
             "scenarios": scenario_columns(scenarios),
-            "missing": missing,
+            "missing": [n for n, place in enumerate(places) if place not in self._games],
             "games": dict(zip(GAME_COLUMNS, map(column, zip(*games, strict=True)), strict=True)),
         }
 
 
-class GameIndex:
-    """Takes the experiments of the site one after another."""
-
-    def __init__(self) -> None:
-        self._entries: list[dict[str, Any]] = []
-
-    @contextmanager
-    def experiment(self, results: Experiment) -> Iterator[ExperimentIndex]:
-        """Take the games of an experiment; one without games is left out."""
-        entry = ExperimentIndex(results)
-        yield entry
-        if entry.kind_by_team:
-            self._entries.append(entry.data())
-
-    def data(self) -> dict[str, Any]:
-        """Return the index."""
-        return {
-            "tiers": list(TIERS),
-            "patterns": [pattern.name for pattern in PATTERNS],
-            "experiments": self._entries,
-        }
+def index_data(entries: Sequence[Mapping[str, Any]], buckets: Sequence[int]) -> dict[str, Any]:
+    """Return the index of experiments, with the numbers of the files of words."""
+    return {
+        "tiers": list(TIERS),
+        "patterns": [pattern.name for pattern in PATTERNS],
+        "experiments": entries,
+        "buckets": buckets,
+    }
 
 
 def scenario_columns(scenarios: Sequence[Scenario]) -> dict[str, Any]:

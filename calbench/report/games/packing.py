@@ -1,8 +1,8 @@
-"""Events of a game as columns: what repeats itself, names of fields first of all, stands once.
+"""Events of a game as columns: what repeats itself, names of fields first of all, is told once.
 
-``site/assets/traces/pagedata.js`` turns columns back into the events that
-:func:`calbench.report.games.event_data` describes. Events of one type, and of one kind of content
-for messages, make one group; a column holds one field of a group in the order of its events:
+``site/assets/traces/pagedata.js`` turns columns back into events. Events of one type, and of one
+kind of content for messages, make one group; a column has one field of a group in the order of its
+events:
 
 * ``[...]``: the values; ``null`` and ``false`` are absent;
 * ``{"all": value}``: the same for every event;

@@ -1,12 +1,12 @@
 """One round of a real game as a picture: calendars, what was said, and where they met.
 
-The picture is a function of the trace; ``templates/picture.jinja`` draws it in classes, so the
-page's colours paint it in light and dark.
+The picture is a function of the trace; ``templates/picture.jinja`` places and draws it in classes,
+so the page's colours paint it in light and dark.
 """
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from calbench.domain.actions import Reschedule
@@ -24,23 +24,21 @@ from calbench.traces.events import (
 )
 from calbench.traces.models import Trace
 
-WIDTH = 480
-LABEL = 64
-ROW = 26
-TOP = 34
-LINE = 16
 MOST_AGENTS = 8
 MOST_SLOTS = 24
 MOST_MESSAGES = 4
 LINE_CHARACTERS = 62
 MOST_LINES = 2
-"""Sizes of the picture in units, and how much fits into it [C]."""
+"""How much fits into the picture [C]."""
 
 LONGEST_SPOKEN = 300
 """Characters of a message in the description [C]."""
 
+Said = tuple[int, tuple[int, ...], str]
+"""Sender, recipients and text of a message."""
 
-@dataclass(frozen=True)
+
+@dataclass
 class Round:
     """What the picture shows of a game.
 
@@ -48,19 +46,36 @@ class Round:
         event: index of the round's first event, where the link leads.
         calendars: of every agent, as the round begins.
         slot: where the meeting was put; ``None`` if it failed.
-        moves: by agent, slots of items moved to make room.
+        moves: agent, and slots from and to, of items moved to make room.
         paid: by agent, cost of its batch.
-        said: sender, recipients and text.
+        said: the messages.
     """
 
     event: int
     meeting_id: int
     participants: tuple[int, ...]
     calendars: Mapping[int, Sequence[ItemId | None]]
-    slot: int | None
-    moves: Sequence[tuple[int, int, int]]
-    paid: Mapping[int, int]
-    said: Sequence[tuple[int, tuple[int, ...], str]]
+    slot: int | None = None
+    moves: list[tuple[int, int, int]] = field(default_factory=list)
+    paid: dict[int, int] = field(default_factory=dict)
+    said: list[Said] = field(default_factory=list)
+
+    def hear(self, event: MessageSent) -> None:
+        """Note a message; the same text to another recipient is not repeated."""
+        text = words(event.content)
+        if self.said and (self.said[-1][0], self.said[-1][2]) == (event.from_agent, text):
+            self.said[-1] = (event.from_agent, (*self.said[-1][1], *event.to_agents), text)
+        else:
+            self.said.append((event.from_agent, event.to_agents, text))
+
+    def apply(self, event: BatchApplied) -> None:
+        """Note what a batch moved and cost."""
+        self.paid[event.agent_id] = self.paid.get(event.agent_id, 0) + event.cost
+        self.moves += [
+            (event.agent_id, action.from_slot, action.to_slot)
+            for action in event.actions
+            if isinstance(action, Reschedule)
+        ]
 
 
 def first_round(site: Site) -> dict[str, Any] | None:
@@ -81,32 +96,37 @@ def fits(trace: Trace) -> bool:
 
 
 def drawn(trace: Trace, experiment: str) -> dict[str, Any]:
-    """Return what the picture of a game needs: texts, and where everything is."""
+    """Return what the picture of a game needs: texts, and what is in every slot."""
     shown = best_round(trace)
-    team, scenario = trace.config.team.team_id, trace.scenario.scenario_id
-    said = [shown.said[place] for place in _chosen(shown.said)]
-    below = TOP + trace.scenario.num_agents * ROW + 22
-    talk, height = _talk(said, below)
+    team, scenario = trace.config.team.team_id, trace.scenario
+    said = _chosen(shown.said)
     paid = ", ".join(f"agent {agent} pays {cost}" for agent, cost in sorted(shown.paid.items()))
     where = "no slot" if shown.slot is None else f"slot {shown.slot}"
+    errands = {
+        entry.errand_id: entry
+        for calendar in scenario.calendars
+        for entry in calendar
+        if isinstance(entry, ErrandEntry)
+    }
     return {
-        "address": f"traces.html#{experiment}/{team}/{scenario}/{shown.event}",
+        "address": f"traces.html#{experiment}/{team}/{scenario.scenario_id}/{shown.event}",
         "team": team,
-        "scenario": scenario,
-        "width": WIDTH,
-        "label": LABEL,
-        "row": ROW,
-        "line": LINE,
+        "scenario": scenario.scenario_id,
+        "num_slots": scenario.num_slots,
         "title": f"Agents {_names(shown.participants)} agree on a meeting by talking",
         "spoken": [
             f"Agent {sender} to {_names(to)}: {shorten(text, LONGEST_SPOKEN)}"
             for sender, to, text in said
         ],
         "end": f"Meeting {shown.meeting_id} is in {where}" + (f": {paid}." if paid else "."),
-        **_grid(trace, shown),
-        "talk_top": below,
-        "talk": talk,
-        "height": height,
+        "calendars": [
+            [_look(item, errands) for item in shown.calendars.get(agent, ())]
+            for agent in range(scenario.num_agents)
+        ],
+        "participants": shown.participants,
+        "slot": shown.slot,
+        "moves": shown.moves,
+        "talk": [(f"{sender} → {_names(to)}", _lines(text)) for sender, to, text in said],
     }
 
 
@@ -118,50 +138,20 @@ def best_round(trace: Trace) -> Round:
 
 def _rounds(trace: Trace) -> list[Round]:
     calendars: dict[int, Sequence[ItemId | None]] = {}
-    found: list[dict[str, Any]] = []
+    found: list[Round] = []
     for index, event in enumerate(trace.events):
         if isinstance(event, AgentRegistered):
             calendars[event.agent_id] = event.calendar
         elif isinstance(event, RoundStart):
-            found.append(
-                {
-                    "event": index,
-                    "meeting_id": event.meeting_id,
-                    "participants": event.participants,
-                    "calendars": dict(calendars),
-                    "slot": None,
-                    "moves": [],
-                    "paid": {},
-                    "said": [],
-                }
-            )
+            found.append(Round(index, event.meeting_id, event.participants, dict(calendars)))
         elif isinstance(event, MessageSent) and found:
-            _hear(found[-1]["said"], event)
+            found[-1].hear(event)
         elif isinstance(event, BatchApplied) and found:
             calendars[event.agent_id] = event.calendar
-            _apply(found[-1], event)
+            found[-1].apply(event)
         elif isinstance(event, Resolution) and found and event.coordinated:
-            found[-1]["slot"] = next(iter(event.slot_by_agent.values()), None)
-    return [Round(**each) for each in found]
-
-
-def _apply(found: dict[str, Any], event: BatchApplied) -> None:
-    paid = found["paid"]
-    paid[event.agent_id] = paid.get(event.agent_id, 0) + event.cost
-    found["moves"] += [
-        (event.agent_id, action.from_slot, action.to_slot)
-        for action in event.actions
-        if isinstance(action, Reschedule)
-    ]
-
-
-def _hear(said: list[tuple[int, tuple[int, ...], str]], event: MessageSent) -> None:
-    """Note a message; the same words to another recipient are not repeated."""
-    text = words(event.content)
-    if said and said[-1][0] == event.from_agent and said[-1][2] == text:
-        said[-1] = (event.from_agent, (*said[-1][1], *event.to_agents), text)
-    else:
-        said.append((event.from_agent, event.to_agents, text))
+            found[-1].slot = next(iter(event.slot_by_agent.values()), None)
+    return found
 
 
 def words(content: Any) -> str:
@@ -178,8 +168,8 @@ def words(content: Any) -> str:
     return printable(": ".join(parts))
 
 
-def _chosen(said: Sequence[tuple[int, tuple[int, ...], str]]) -> list[int]:
-    """Return which messages to show: the first of every speaker, then what came last."""
+def _chosen(said: Sequence[Said]) -> list[Said]:
+    """Return which messages to show: the first of every speaker, then the first one's second."""
     firsts = [
         place
         for place, (sender, _, _) in enumerate(said)
@@ -188,53 +178,18 @@ def _chosen(said: Sequence[tuple[int, tuple[int, ...], str]]) -> list[int]:
     again = [
         place for place in range(len(said)) if place not in firsts and said[place][0] == said[0][0]
     ]
-    return sorted((firsts + again[:1])[:MOST_MESSAGES])
+    return [said[place] for place in sorted((firsts + again[:1])[:MOST_MESSAGES])]
 
 
 def _names(agents: Sequence[int]) -> str:
     return ", ".join(str(agent) for agent in agents) or "all"
 
 
-def _grid(trace: Trace, shown: Round) -> dict[str, Any]:
-    """Return where the calendars are: a row for each agent, with the agreed slot and the moves."""
-    scenario = trace.scenario
-    errands = {
-        entry.errand_id: entry
-        for calendar in scenario.calendars
-        for entry in calendar
-        if isinstance(entry, ErrandEntry)
-    }
-    width = (WIDTH - LABEL) / scenario.num_slots
-    rows = [
-        {
-            "agent": agent,
-            "y": TOP + agent * ROW,
-            "is_in": agent in shown.participants,
-            "cells": [
-                (
-                    LABEL + slot * width,
-                    *_look(item, errands.get(item) if item is not None else None),
-                )
-                for slot, item in enumerate(shown.calendars.get(agent, ()))
-            ],
-        }
-        for agent in range(scenario.num_agents)
-    ]
-    agreed = shown.participants if shown.slot is not None else ()
-    return {
-        "slot_width": width,
-        "slots": [LABEL + (slot + 0.5) * width for slot in range(scenario.num_slots)],
-        "slots_y": TOP - 8,
-        "rows": rows,
-        "frames": [(LABEL + (shown.slot or 0) * width, TOP + agent * ROW) for agent in agreed],
-        "moves": [_move(*move, width) for move in shown.moves],
-    }
-
-
-def _look(item: ItemId | None, errand: ErrandEntry | None) -> tuple[str, str]:
+def _look(item: ItemId | None, errands: Mapping[Any, ErrandEntry]) -> tuple[str, str]:
     """Return how an item looks, and the mark that says the same without colour."""
     if item is None:
         return "free", ""
+    errand = errands.get(item)
     if errand is None:
         return "meeting", "M"
     if errand.blocked:
@@ -242,24 +197,7 @@ def _look(item: ItemId | None, errand: ErrandEntry | None) -> tuple[str, str]:
     return f"cost{min(max(errand.cost, 1), 3)}", str(errand.cost)
 
 
-def _move(agent: int, start: int, end: int, width: float) -> dict[str, float]:
-    """Return the ends of the arc of a move, and to which side its tip points."""
-    first, last = (LABEL + (slot + 0.5) * width for slot in (start, end))
-    tip = 4 if last > first else -4
-    return {"y": TOP + agent * ROW + 3, "first": first, "last": last, "tip": tip}
-
-
-def _talk(
-    said: Sequence[tuple[int, tuple[int, ...], str]], top: int
-) -> tuple[list[dict[str, Any]], int]:
-    """Return where the chosen messages are, and where they end."""
-    found = []
-    y = top + 6
-    for sender, to, text in said:
-        lines = textwrap.wrap(
-            text, LINE_CHARACTERS, max_lines=MOST_LINES, placeholder=" …", break_long_words=True
-        )
-        height = LINE * max(len(lines), 1) + 10
-        found.append({"y": y, "height": height, "who": f"{sender} → {_names(to)}", "lines": lines})
-        y += height
-    return found, y
+def _lines(text: str) -> list[str]:
+    return textwrap.wrap(
+        text, LINE_CHARACTERS, max_lines=MOST_LINES, placeholder=" …", break_long_words=True
+    )

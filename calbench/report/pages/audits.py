@@ -43,10 +43,7 @@ def spoken(site: Site) -> list[Experiment]:
 
 def sample(site: Site) -> dict[str, Any]:
     """Return the table of the labelled sample with the confidence of its intervals."""
-    rows = [
-        {**row, "label": row["label"].replace("_", " ")}
-        for row in site.unattached.optional(SAMPLE.path)
-    ]
+    rows = site.unattached.optional(SAMPLE.path)
     return {"sample": rows, "sample_confidence": percent(CONFIDENCE)}
 
 
@@ -60,12 +57,7 @@ def _shown(experiment: Experiment) -> dict[str, Any]:
         "costs": list(_costs(experiment)),
         "leaks": list(_leaks(experiment)),
         "patterns": {setting: patterns(experiment, setting) for setting in experiment.settings},
-        "own_slot": [
-            {**row, "label": label.replace("_", " ")}
-            for label in LABELS
-            for row in slots
-            if row["label"] == label
-        ],
+        "own_slot": [row for label in LABELS for row in slots if row["label"] == label],
         "honesty": [{**row, "who": _who(row)} for row in _distinct(honesty)],
     }
 
@@ -118,9 +110,7 @@ def patterns(experiment: Experiment, setting: str) -> dict[str, Any]:
         "teams": list(dict.fromkeys(row["team"] for row in rows)),
         "rows": [
             {
-                "pattern": each.name.replace("_", " "),
-                "level": each.level,
-                "unit": each.unit,
+                "about": each,
                 "counts": {row["team"]: row for row in rows if row["pattern"] == each.name},
             }
             for each in PATTERNS
@@ -135,13 +125,7 @@ def _messages(site: Site, experiment: Experiment) -> Iterator[Row]:
         for team in experiment.teams:
             own = [row for row in rows if (row["team"], row["setting"]) == (team, setting)]
             for row in most_revealing(own, NAMED):
-                place = (experiment.name, team, row["scenario_id"], row["event_index"])
-                yield {
-                    **row,
-                    "experiment": experiment.title,
-                    "sentence": f"{row['scenario_id']}, event {row['event_index']}",
-                    "address": site.links.address(*place),
-                }
+                yield {**site.links.to_event(row), "experiment": experiment.title}
 
 
 def most_revealing(rows: Sequence[Row], count: int) -> list[Row]:

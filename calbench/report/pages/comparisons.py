@@ -1,11 +1,10 @@
 """The page that explains ties: every pair of teams, and how sure their difference is."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from calbench.analysis.measures import MEASURES
 from calbench.report.columns import MEASURE_BY_NAME, MINUS, anchor, decimal
-from calbench.report.experiment import Experiment, percent
+from calbench.report.experiment import percent
 from calbench.report.pages.leaderboard import FIRST_MEASURE
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
@@ -22,27 +21,15 @@ COLUMNS = (
 
 def content(site: Site) -> Content:
     """Return the first setting's pairs in the first measure, and the data of all."""
-    first = next(_compared(site), None)
-    return Content(
-        {
-            "measure": MEASURE_BY_NAME[FIRST_MEASURE].title,
-            "first": first,
-            "pairs": [_pair(row, first[0].level) for row in first[2]] if first else [],
-        },
-        data={"comparisons": page_data(site)},
+    named = {"measure": FIRST_MEASURE}
+    first = next((view for view in site.views if view.rows(TABLE, **named)), None)
+    pairs = (
+        [_pair(row, first.experiment.level) for row in first.rows(TABLE, **named)] if first else []
     )
-
-
-def _compared(site: Site) -> Iterator[tuple[Experiment, str, list[Row]]]:
-    """Yield each experiment and setting with its rows in the first measure, if it has any."""
-    for each in site.ranked:
-        for setting in _settings(each):
-            if rows := each.tables.rows(TABLE, setting=setting, measure=FIRST_MEASURE):
-                yield each, setting, rows
-
-
-def _settings(experiment: Experiment) -> list[str]:
-    return list(dict.fromkeys(row["setting"] for row in experiment.tables.rows(TABLE)))
+    title = MEASURE_BY_NAME[FIRST_MEASURE].title
+    return Content(
+        {"measure": title, "first": first, "pairs": pairs}, data={"comparisons": page_data(site)}
+    )
 
 
 def page_data(site: Site) -> dict[str, Any]:
@@ -62,18 +49,15 @@ def page_data(site: Site) -> dict[str, Any]:
         ],
         "groups": [
             {
-                "experiment": each.name,
-                "setting": setting,
-                "confidence": each.confidence,
-                "level": each.level,
-                "power": percent(each.made_with.analysis.power),
-                "rows": [
-                    [row[name] for name in COLUMNS]
-                    for row in each.tables.rows(TABLE, setting=setting)
-                ],
+                "experiment": view.experiment.name,
+                "setting": view.name,
+                "confidence": view.confidence,
+                "level": view.experiment.level,
+                "power": percent(view.experiment.made_with.analysis.power),
+                "rows": [[row[name] for name in COLUMNS] for row in view.rows(TABLE)],
             }
-            for each in site.ranked
-            for setting in _settings(each)
+            for view in site.views
+            if view.rows(TABLE)
         ],
     }
 

@@ -1,38 +1,26 @@
 """Pages of figures: sections with a figure for each setting, of which a reader chooses one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
+from calbench.analysis.tables.difficulty import UNCUT
+from calbench.facts.games import FRACTION_DIGITS
+from calbench.report.columns import decimal
 from calbench.report.figures import audits, difficulty, regret, talk
-from calbench.report.figures.figure import REGISTERED, Figure
+from calbench.report.figures.figure import REGISTERED
+from calbench.report.figures.frontier import lines_of
+from calbench.report.figures.plane import plane_of
 from calbench.report.figures.published import published_figures
 from calbench.report.pages.page import Content
 from calbench.report.setting import Setting
 from calbench.report.site import Site
+from calbench.scenarios.difficulty import TERTILES
 
 MODULES = (talk, regret, difficulty, audits)
 """What registers sections."""
 
 SECTIONS = tuple(REGISTERED)
 """Every section of a page of figures."""
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """The figure of one setting in one section; it may have nothing to draw."""
-
-    setting: Setting
-    figure: Figure
-    is_first: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Views:
-    """What a section shows: its figures by setting, and those of others' numbers."""
-
-    name: str
-    views: tuple[View, ...]
-    published: tuple[Figure, ...]
 
 
 def of(page: str) -> Callable[[Site], Content | None]:
@@ -50,30 +38,79 @@ def content(site: Site, page: str) -> Content:
 
     A setting is offered where one of the page's sections has something to draw of it.
     """
+    sections = {section.name: section for section in SECTIONS if section.page == page}
     drawn = {
-        section.name: [(setting, section.figure(setting, site.styles)) for setting in site.views]
-        for section in SECTIONS
-        if section.page == page
+        name: [(setting, section.figure(setting, site.styles)) for setting in site.views]
+        for name, section in sections.items()
     }
     shown = [
         setting
         for place, setting in enumerate(site.views)
         if any(figures[place][1].rows for figures in drawn.values())
     ]
-    sections = {
-        name: Views(
-            name,
-            tuple(View(s, figure, s is shown[0]) for s, figure in figures if s in shown),
-            tuple(published_figures(site.published, name)),
-        )
-        for name, figures in drawn.items()
+    shown_in: dict[str, dict[str, Any]] = {
+        name: {
+            "name": name,
+            "views": [(setting, figure) for setting, figure in drawn[name] if setting in shown],
+            "published": published_figures(site.published, section),
+        }
+        for name, section in sections.items()
     }
+    every = [
+        figure
+        for each in shown_in.values()
+        for figure in (*(figure for _, figure in each["views"]), *each["published"])
+    ]
+    return Content({"sections": shown_in}, figures=[figure for figure in every if figure.rows])
+
+
+def plane_page(site: Site) -> Content:
+    """Return the plane of each setting, and its numbers."""
+    planes = [_plane(site, each) for each in site.settings]
     return Content(
-        {"sections": sections},
-        figures=[
-            figure
-            for section in sections.values()
-            for figure in (*(view.figure for view in section.views), *section.published)
-            if figure.rows
-        ],
+        {
+            "planes": planes,
+            "has_lines": any(each["swept"] for each in planes),
+            "swept_by": site.on("plane"),
+        },
+        figures=[each["figure"] for each in planes],
     )
+
+
+def _plane(site: Site, setting: Setting) -> dict[str, Any]:
+    return {
+        "setting": setting,
+        "figure": plane_of(site, setting),
+        "rows": site.with_kinds(setting.leaderboard),
+        "swept": [
+            {**row, "swept": line.name, "value": label}
+            for line in lines_of(site, setting)
+            for label, row in line.points
+        ],
+    }
+
+
+def difficulty_page(site: Site) -> Content:
+    """Return the feasible fraction of every scenario, their ranges, and what difficulty does."""
+    fractions = {each.title: fractions_of(each) for each in site.settings}
+    names = dict.fromkeys(each.experiment.name for each in site.settings)
+    figure = difficulty.difficulties(fractions, [f"{name}/games.csv" for name in names])
+    ranges = site.summary.optional("difficulty.csv")
+    drawn = content(site, "difficulty")
+    return Content(
+        {"fractions": figure, "ranges": ranges, **drawn.values}, figures=[figure, *drawn.figures]
+    )
+
+
+def fractions_of(setting: Setting) -> dict[str, list[str]]:
+    """Return the feasible fractions of a suite by third (games.csv).
+
+    Scenarios without a fraction are left out; those without a third are listed as "all".
+    """
+    scenarios = {row["scenario_id"]: row for row in setting.rows("games.csv")}
+    found: dict[str, list[str]] = {third: [] for third in (*TERTILES, UNCUT)}
+    for row in scenarios.values():
+        if row["feasible_fraction"]:
+            shown = f"{decimal(row['feasible_fraction']):.{FRACTION_DIGITS}f}"
+            found[row["tertile"] or UNCUT].append(shown)
+    return {third: cells for third, cells in found.items() if cells}

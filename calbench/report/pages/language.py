@@ -1,4 +1,4 @@
-"""The page of scripted speakers, and what it shares with the page of a recorded model."""
+"""The pages of agents that use language: scripted speakers, and a very small recorded model."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -6,12 +6,11 @@ from typing import Any
 from calbench.analysis.summary import in_words
 from calbench.analysis.summary.runs import CHANNEL_WORDS
 from calbench.facts.reflections import MAGNITUDES
+from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.usage import PROBLEMS
 from calbench.report.experiment import Experiment, confidence_of
-from calbench.report.figures.figure import Figure
-from calbench.report.figures.plane import VPS_KIND_NAMES, plane
+from calbench.report.figures.plane import plane
 from calbench.report.pages.page import Content
-from calbench.report.pages.setting import with_counts, with_kinds
 from calbench.report.setting import Setting
 from calbench.report.site import Site, settings_of
 from calbench.report.tables import Row
@@ -36,6 +35,20 @@ def content(site: Site) -> Content | None:
     )
 
 
+def cohort(site: Site) -> Content | None:
+    """Return what became of a recorded model's meetings, and how its replies were read."""
+    shown = site.on("smollm2")
+    if not shown:
+        return None
+    outcomes = [site.with_kinds(each.rows("outcomes.csv")) for each in settings_of(shown)]
+    counts = {
+        name: sum(int(row[name]) for rows in outcomes for row in rows)
+        for name in ("games", "meetings", *OUTCOMES)
+    }
+    values = {"counts": counts, "outcomes": outcomes, "outcome_names": OUTCOMES}
+    return Content({**spoken(site, shown), **values})
+
+
 def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
     """Return what the pages of agents that use language have in common.
 
@@ -45,7 +58,7 @@ def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
         {
             "experiment": each,
             "title": channel_of(each).capitalize(),
-            "settings": [(own, _measured(site, own)) for own in settings_of([each])],
+            "settings": [(own, site.with_kinds(own.counted)) for own in settings_of([each])],
             "players": _players(each),
         }
         for each in shown
@@ -78,21 +91,10 @@ def _rows(shown: Sequence[Experiment], name: str) -> Iterator[dict[str, str]]:
             yield {**row, "channel": channel}
 
 
-def _measured(site: Site, setting: Setting) -> list[dict[str, str]]:
-    return [_with_words(with_counts(setting, row)) for row in with_kinds(site, setting)]
-
-
-def _with_words(row: Row) -> dict[str, str]:
-    """Return a row with how its VPS was measured."""
-    return {**row, "vps_words": VPS_KIND_NAMES.get(row["vps_kind"], row["vps_kind"])}
-
-
-def _players(experiment: Experiment) -> list[dict[str, str]]:
+def _players(experiment: Experiment) -> list[Row]:
     """Return the measures of every player over all its seats, if one sat in several teams."""
     rows = experiment.tables.rows("players.csv")
-    if not any(" " in row["teams"] for row in rows):
-        return []
-    return [{**_with_words(row), "teams": row["teams"].replace(" ", ", ")} for row in rows]
+    return rows if any(" " in row["teams"] for row in rows) else []
 
 
 def _tables(experiment: Experiment) -> list[str]:
@@ -103,9 +105,9 @@ def _tables(experiment: Experiment) -> list[str]:
 
 def _played(setting: Setting) -> dict[str, Any]:
     rows = setting.leaderboard
-    counts = {name: sorted({row[name] for row in rows}, key=int) for name in ("scenarios", "games")}
     return {
-        **counts,
+        "scenarios": setting.counts("scenarios"),
+        "games": setting.counts("games"),
         "channel": channel_of(setting.experiment).capitalize(),
         "setting": setting.name,
         "teams": ", ".join(row["team"] for row in rows),
@@ -119,25 +121,25 @@ def _plane(site: Site, setting: Setting) -> dict[str, Any]:
         Setting(each, setting.name)
         for each in {own.experiment.name: own.experiment for own in site.settings}.values()
     ]
-    found = [(setting, _measured(site, setting))]
+    found = [(setting, site.with_kinds(setting.counted))]
     for each in beside:
         if _digests(each) == digests:
-            rows = [row for row in _measured(site, each) if row["kind"] == "protocol"]
+            rows = [row for row in site.with_kinds(each.counted) if row["kind"] == "protocol"]
             found.append((each, rows))
     rows = [row for _, own in found for row in own]
-    return {"name": setting.name, "figure": _drawn(site, setting, found), "rows": rows}
-
-
-def _drawn(site: Site, setting: Setting, found: Sequence[tuple[Setting, Sequence[Row]]]) -> Figure:
-    drawn = [each for each, rows in found if rows]
-    return plane(
-        f"plane-{setting.slug}",
-        f"speakers and protocols, {setting.name}",
-        [row for _, rows in found for row in rows],
-        site.styles,
-        [each.source("leaderboard.csv") for each in drawn],
-        confidence=confidence_of(each.experiment for each in drawn),
-    )
+    drawn = [each for each, own in found if own]
+    return {
+        "name": setting.name,
+        "figure": plane(
+            setting,
+            f"speakers and protocols, {setting.name}",
+            rows,
+            site.styles,
+            [each.source("leaderboard.csv") for each in drawn],
+        ),
+        "confidence": confidence_of(each.experiment for each in drawn),
+        "rows": rows,
+    }
 
 
 def _digests(setting: Setting) -> list[str]:

@@ -14,7 +14,7 @@ from calbench.analysis.measures import MEASURES, Measure
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.standings import USAGE_COLUMNS
-from calbench.report.columns import Column, anchor, decimal, direction
+from calbench.report.columns import Column, anchor, decimal, direction, number
 from calbench.report.experiment import confidence_of, level_of
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
@@ -22,8 +22,8 @@ from calbench.report.tables import Row
 
 COLUMNS = tuple(column.name for column in SUMMARY["leaderboard.csv"].columns)
 
-*USAGE, PRICE_PER_GAME = (column.name for column in USAGE_COLUMNS)
-"""What teams asked of models, and what a game cost."""
+PRICE_PER_GAME = USAGE_COLUMNS[-1].name
+"""What a game cost."""
 
 FIRST_MEASURE = "adjusted_excess_cost"
 """What the table is sorted by at first [C]: of all measures of cost it alone counts failures."""
@@ -39,22 +39,18 @@ VPS_FIELDS: Mapping[str, str] = {
 """Ways in which privacy loss was measured. Numbers of two of them are not comparable, so each
 has a column of its own."""
 
-COUNTS: Mapping[str, tuple[str, str]] = {
+COUNTED: Mapping[str, tuple[str, str]] = {
     "scenarios": ("leaderboard.csv", "Scenarios"),
     "games": ("leaderboard.csv", "Games"),
     "games_excluded": ("outcomes.csv", "Games excluded"),
+    PRICE_PER_GAME: ("usage.csv", "US$ per game"),
+    "calls": ("usage.csv", "Calls"),
+    "input_tokens": ("usage.csv", "Tokens in"),
+    "cached_tokens": ("usage.csv", "of these cached"),
+    "output_tokens": ("usage.csv", "Tokens out"),
+    "price_usd": ("usage.csv", "US$"),
 }
-"""Table and title of columns that count."""
-
-USAGE_TITLES: Mapping[str, str] = {
-    PRICE_PER_GAME: "US$ per game",
-    "calls": "Calls",
-    "input_tokens": "Tokens in",
-    "cached_tokens": "of these cached",
-    "output_tokens": "Tokens out",
-    "price_usd": "US$",
-}
-"""Titles of columns of ``usage.csv``."""
+"""Table and title of columns that are no measures."""
 
 PUBLISHED = ("table1.csv", "table2.csv")
 """Tables of others that the page shows."""
@@ -90,10 +86,11 @@ class Field:
         column: of ``leaderboard.csv``.
         table: of the experiment, from which its cells come.
         link: where it is explained, from the leaderboard's page.
+        shown: whether it is there before anybody chooses.
+        digits: decimals shown; ``None``: as in the table.
         better: which direction is better, or empty.
         vps: show only cells measured in this way; empty shows all.
         interval: whether its estimates have one.
-        shown: whether it is there before anybody chooses.
     """
 
     id: str
@@ -105,11 +102,11 @@ class Field:
     origin: str
     table: str
     link: str
-    better: str
-    digits: int | None
-    vps: str
-    interval: bool
     shown: bool
+    digits: int | None = None
+    better: str = ""
+    vps: str = ""
+    interval: bool = False
 
 
 def content(site: Site) -> Content:
@@ -152,9 +149,12 @@ def fields(rows: Sequence[Row]) -> tuple[Field, ...]:
     for measure in MEASURES:
         is_split = measure.name.startswith("excess_vps")
         found += [_measure(measure, kind) for kind in (kinds if is_split else [""])]
-    found += [_counted(name, title, table) for name, (table, title) in COUNTS.items()]
-    if any(row["calls"] for row in rows):
-        found += [_counted(name, title, "usage.csv") for name, title in USAGE_TITLES.items()]
+    is_asked = any(row["calls"] for row in rows)
+    found += [
+        _counted(name, title, table)
+        for name, (table, title) in COUNTED.items()
+        if is_asked or table != "usage.csv"
+    ]
     return tuple(found)
 
 
@@ -170,11 +170,11 @@ def _measure(measure: Measure, kind: str = "") -> Field:
         origin=measure.origin,
         table="leaderboard.csv",
         link=f"method.html#{explained}",
-        better=measure.better,
+        shown=measure.name in SHOWN,
         digits=measure.digits,
+        better=measure.better,
         vps=kind,
         interval=True,
-        shown=measure.name in SHOWN,
     )
 
 
@@ -190,11 +190,8 @@ def _counted(name: str, title: str, table: str) -> Field:
         origin=column.origin,
         table=table,
         link=f"data.html#{table.removesuffix('.csv')}",
-        better="",
-        digits=2 if name.startswith("price") else None,
-        vps="",
-        interval=False,
         shown=name in SHOWN,
+        digits=2 if name.startswith("price") else None,
     )
 
 
@@ -233,7 +230,8 @@ def _place(row: Row) -> tuple[bool, Decimal]:
 def _column(field: Field) -> Column:
     low, high = (f"{field.column}_{end}" if field.interval else "" for end in ("low", "high"))
     units = (field.unit, direction(field.better))
-    return Column("number", field.id, field.title, units, field.link, field.digits, low, high)
+    about = {"units": units, "link": field.link, "low": low, "high": high}
+    return number(field.id, field.title, field.digits, **about)
 
 
 def _cells(row: Row, shown: Sequence[Field]) -> dict[str, str]:

@@ -5,7 +5,6 @@ from typing import Any
 
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.report.experiment import Experiment, confidence_of
-from calbench.report.figures.plane import VPS_KIND_NAMES
 from calbench.report.pages import audits
 from calbench.report.pages.page import Content
 from calbench.report.role import SETTINGS
@@ -27,8 +26,6 @@ SCHEDULED = "scheduled_by_player.csv"
 
 TOTALS = "judge/metric_comparison.csv"
 AGREEMENT = "judge/judge_agreement.csv"
-
-QUANTITIES = {"vps": "VPS of the round", "excess_cost": "excess cost"}
 
 JUDGES = {"scripted": "a scripted judge, no language model"}
 """A reader must not take a script for a model."""
@@ -52,10 +49,7 @@ def content(site: Site) -> Content | None:
             "confidence": confidence_of(site.ranked),
             "players": _players(site),
             "regret": list(_ours(site, "completion_regret.csv")),
-            "first_speaker": [
-                {**row, "quantity": QUANTITIES.get(row["quantity"], row["quantity"])}
-                for row in _ours(site, "first_speaker.csv")
-            ],
+            "first_speaker": list(_ours(site, "first_speaker.csv")),
             "audited": _audited(site),
             "patterns": list(_patterns(site)),
             "judged": [_judged(each) for each in site.ranked if each.tables.optional(TOTALS)],
@@ -69,29 +63,23 @@ def content(site: Site) -> Content | None:
 
 
 def _ours(site: Site, table: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a table by player, with the teams that the player sat in."""
+    """Yield the rows of a table of every experiment, with the experiment's title."""
     for each in site.ranked:
         for row in each.tables.optional(table):
-            yield {**row, "sat_in": row["teams"].replace(" ", ", "), "experiment": each.title}
+            yield {**row, "experiment": each.title}
 
 
 def _players(site: Site) -> dict[str, list[Row]]:
     """Return the columns of Table 1 by setting, with the mean number of scheduled meetings."""
+    name_of = {each.title: each.name for each in site.ranked}
     scheduled = {
         (row["experiment"], row["setting"], row["player"], row["teams"]): row["scheduled"]
         for row in site.summary.optional(SCHEDULED)
     }
     found: dict[str, list[Row]] = {}
-    for each in site.ranked:
-        for row in each.tables.optional("players.csv"):
-            place = (each.name, row["setting"], row["player"], row["teams"])
-            shown = {
-                "sat_in": row["teams"].replace(" ", ", "),
-                "experiment": each.title,
-                "scheduled": scheduled[place],
-                "vps_by": VPS_KIND_NAMES.get(row["vps_kind"], row["vps_kind"]),
-            }
-            found.setdefault(row["setting"], []).append({**row, **shown})
+    for row in _ours(site, "players.csv"):
+        place = (name_of[row["experiment"]], row["setting"], row["player"], row["teams"])
+        found.setdefault(row["setting"], []).append({**row, "scheduled": scheduled[place]})
     return found
 
 
@@ -136,10 +124,7 @@ def _judged(experiment: Experiment) -> dict[str, Any]:
     return {
         "title": f"{experiment.title}, judged by {_who(rows)}",
         "confidence": experiment.confidence,
-        "rows": [
-            {**row, "measured_by": VPS_KIND_NAMES.get(row["vps_kind"], row["vps_kind"])}
-            for row in rows
-        ],
+        "rows": rows,
     }
 
 

@@ -64,14 +64,8 @@ def _pool(experiment: Experiment, pool: str, rows: Sequence[Row]) -> dict[str, A
         "is_rated": any(row["mmr"] for row in rows),
         "games": [row for row in rows if row["setting"] != "all"],
         "standings": [_standings(name, own) for name, own in _by(rows, "setting").items()],
-        "met": [
-            {**row, "linked": "yes" if row["is_linked"] == "true" else "⚠ no"}
-            for row in tables.rows("ratings_pairs.csv", pool=pool)
-        ],
-        "margins": [
-            {**row, "rating": TITLES.get(row["rating"], row["rating"])}
-            for row in tables.rows("ratings_margins.csv", pool=pool)
-        ],
+        "met": tables.rows("ratings_pairs.csv", pool=pool),
+        "margins": tables.rows("ratings_margins.csv", pool=pool),
     }
 
 

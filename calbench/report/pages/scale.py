@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from calbench.report import columns
 from calbench.report.experiment import Experiment
-from calbench.report.figures.curves import curves
 from calbench.report.figures.figure import Figure
+from calbench.report.figures.sizes import COLUMNS, over_agents
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 from calbench.report.tables import Row
@@ -62,31 +62,32 @@ def _curve(
     leaderboard: Mapping[tuple[str, str], Row],
 ) -> Figure:
     """Return the curves of a measure, with the intervals of the leaderboard."""
-    lines = {
-        team: [
-            (int(size), row[measure], row[f"{measure}_low"], row[f"{measure}_high"])
-            for setting, size in agents.items()
-            if (row := leaderboard.get((team, setting))) is not None and row[measure]
-        ]
+    rows = [
+        _point(row, size, measure, f"{measure}_low", f"{measure}_high")
         for team in scale.teams
-    }
+        for setting, size in agents.items()
+        if (row := leaderboard.get((team, setting))) is not None and row[measure]
+    ]
     about = columns.MEASURE_BY_NAME[measure]
     sources = [f"{scale.name}/leaderboard.csv"]
-    return curves(f"scale-{measure}", about.title, about.unit, lines, site.styles, sources)
+    return over_agents(f"scale-{measure}", about.title, about.unit, rows, site.styles, sources)
 
 
-def _bytes(site: Site, scale: Experiment, rows: Sequence[Row]) -> Figure:
+def _bytes(site: Site, scale: Experiment, sizes: Sequence[Row]) -> Figure:
     """Return the curves of bytes per meeting, with the least and the greatest game."""
-    lines = {
-        team: [
-            (int(row["agents"]), row["bytes_per_meeting"], row["least"], row["greatest"])
-            for row in rows
-            if row["team"] == team
-        ]
+    rows = [
+        _point(row, row["agents"], "bytes_per_meeting", "least", "greatest")
         for team in scale.teams
-    }
+        for row in sizes
+        if row["team"] == team
+    ]
     title = "Bytes per meeting"
-    return curves("scale-bytes", title, "", lines, site.styles, [BYTES], is_log=True)
+    return over_agents("scale-bytes", title, "", rows, site.styles, [BYTES], is_log=True)
+
+
+def _point(row: Row, agents: str, *names: str) -> Row:
+    cells = (row["team"], agents, *(row[name] for name in names))
+    return dict(zip(COLUMNS, cells, strict=True))
 
 
 def _size(scale: Experiment, setting: str, agents: str) -> dict[str, object]:

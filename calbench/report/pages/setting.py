@@ -4,7 +4,6 @@ from typing import Any
 
 from calbench.analysis.measures import MEASURES
 from calbench.metrics.outcomes import OUTCOMES
-from calbench.report.columns import anchor
 from calbench.report.figures.plane import plane_of
 from calbench.report.pages.page import Content
 from calbench.report.setting import Setting
@@ -38,45 +37,22 @@ def content(site: Site, setting: Setting) -> Content:
     return Content(
         {
             "setting": setting,
-            "counts": {name: _numbers(setting, name) for name in ("scenarios", "games")},
-            "leaderboard": [with_counts(setting, row) for row in with_kinds(site, setting)],
+            "leaderboard": site.with_kinds(setting.counted),
             "cost_measures": [each.name for each in MEASURES if each.name in COST_MEASURES],
             "other_measures": [each.name for each in MEASURES if each.name not in COST_MEASURES],
             "vps_notes": _vps_notes(setting),
-            "definitions": [_definition(each) for each in MEASURES],
+            "definitions": MEASURES,
             "outcomes": _outcomes(site, setting),
             "outcome_names": OUTCOMES,
             "excluded": _excluded(site, setting),
-            "sensitivity": [_kind(site, row) for row in setting.rows("sensitivity.csv")],
-            "shares": [_share(site, row) for row in setting.rows("vps_shares.csv")],
-            "revealing": [_revealing(site, row) for row in revealing],
+            "sensitivity": site.with_kinds(setting.rows("sensitivity.csv")),
+            "shares": site.with_kinds(setting.rows("vps_shares.csv")),
+            "revealing": site.with_kinds(map(site.links.to_event, revealing)),
             "plane": plane,
             "tables": setting.experiment.tables.names,
         },
         figures=[plane],
     )
-
-
-def _kind(site: Site, row: Row) -> dict[str, str]:
-    """Return a row with the kind of its team."""
-    return {**row, "kind": site.kind_by_team.get(row["team"], "")}
-
-
-def with_kinds(site: Site, setting: Setting) -> list[dict[str, str]]:
-    """Return a setting's leaderboard with the kinds of its teams."""
-    return [_kind(site, row) for row in setting.leaderboard]
-
-
-def with_counts(setting: Setting, row: Row) -> dict[str, str]:
-    """Return a row of the leaderboard with the number of agent-games of every measure."""
-    counts = {
-        f"{each.name}_n": setting.agent_games.get((row["team"], each.name), "") for each in MEASURES
-    }
-    return {**row, **counts}
-
-
-def _numbers(setting: Setting, name: str) -> list[str]:
-    return sorted({row[name] for row in setting.leaderboard}, key=int)
 
 
 def _vps_notes(setting: Setting) -> dict[str, list[str]]:
@@ -88,22 +64,10 @@ def _vps_notes(setting: Setting) -> dict[str, list[str]]:
     return {note: teams[kind] for kind, note in VPS_NOTES.items() if kind in teams}
 
 
-def _definition(measure: Any) -> dict[str, str]:
-    return {
-        "title": measure.title,
-        "address": f"method.html#{anchor(measure.name)}",
-        "definition": measure.definition,
-        "denominator": measure.denominator,
-        "origin": f"[{measure.origin}]",
-    }
-
-
-def _outcomes(site: Site, setting: Setting) -> list[dict[str, str]]:
+def _outcomes(site: Site, setting: Setting) -> list[Row]:
     """Return how meetings ended; teams of which many games are excluded carry a warning."""
-    return [
-        {**_kind(site, row), "warning": WARNING if row["is_flagged"] == "true" else ""}
-        for row in setting.rows("outcomes.csv")
-    ]
+    rows = site.with_kinds(setting.rows("outcomes.csv"))
+    return [{**row, "warning": WARNING if row["is_flagged"] == "true" else ""} for row in rows]
 
 
 def _excluded(site: Site, setting: Setting) -> list[dict[str, Any]]:
@@ -113,12 +77,8 @@ def _excluded(site: Site, setting: Setting) -> list[dict[str, Any]]:
         address = site.links.address(setting.experiment.name, row["team"], row["scenario_id"])
         games.setdefault(row["team"], []).append((row["scenario_id"], address))
     return [
-        {
-            **_kind(site, row),
-            "mark": WARNING.strip() if row["is_flagged"] == "true" else "",
-            "games": _named(games.get(row["team"], [])),
-        }
-        for row in setting.rows("outcomes.csv")
+        {**row, "mark": row["warning"].strip(), "warning": "", "games": _named(games[row["team"]])}
+        for row in _outcomes(site, setting)
         if row["games_excluded"] != "0"
     ]
 
@@ -126,18 +86,3 @@ def _excluded(site: Site, setting: Setting) -> list[dict[str, Any]]:
 def _named(games: list[tuple[str, str]]) -> list[tuple[str, str]]:
     rest = [("more, in games.csv", "")] if len(games) > NAMED else []
     return games[:NAMED] + rest
-
-
-def _share(site: Site, row: Row) -> dict[str, str]:
-    words = {name: row[name].replace("_", " ") for name in ("source", "channel")}
-    return {**_kind(site, row), **words}
-
-
-def _revealing(site: Site, row: Row) -> dict[str, str]:
-    place = (row["experiment"], row["team"], row["scenario_id"], row["event_index"])
-    return {
-        **_kind(site, row),
-        "source": row["source"].replace("_", " "),
-        "game": f"{row['scenario_id']}, event {row['event_index']}",
-        "address": site.links.address(*place),
-    }

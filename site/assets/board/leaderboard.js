@@ -257,8 +257,8 @@
                                      "aria-label": "Rank " + text + ": why" }, text);
     button.addEventListener("click", function () { aboutRank(row); });
     var node = element("td", {}, button, small("of " + at(row, name + "_ranked")));
-    var ties = at(row, name + "_letters");
-    if (ties) { node.appendChild(small("ties " + ties)); }
+    var letters = at(row, name + "_letters");
+    if (letters) { node.appendChild(small("letters " + letters)); }
     return node;
   }
 
@@ -354,7 +354,7 @@
       ["A range", "A team's rank runs from 1 + the number of significantly better teams to the number " +
         "of ranked teams less the significantly worse ones. Significantly means: p below " + view().level +
         " after correction, in a paired permutation test over the same scenarios."],
-      ["Ties", "Teams that share a letter are not significantly different (compact letter display)."],
+      ["Compact letter display", "Teams that share a letter are not significantly different."],
       ["Among", "teams of one experiment. Degenerate baselines and the oracle have no rank."]
     ], [["method.html#ties", "Method"], ["results/comparisons.html", "All comparisons"]]
       .concat(tableLinks("comparisons.csv")));
@@ -376,7 +376,7 @@
       ["Rank", low === high ? low + " of " + ranked : low + " to " + high + " of " + ranked],
       ["Significantly better", low - 1 + " of the others"],
       ["Significantly worse", ranked - high + " of the others"],
-      ["Tied with", tied.join(", ") || "nobody"],
+      ["Not significantly different from", tied.join(", ") || "nobody"],
       ["By", "paired differences over the same scenarios, p below " + view().level + " after correction"]
     ], [["results/comparisons.html#" + words, "Its comparisons"], ["method.html#ties", "Method"]]);
   }
@@ -392,7 +392,7 @@
     var name = ranker().column;
     var fields = shownFields();
     var head = ["setting", "channel", "experiment", "team", "kind", "rank_measure", "rank_low",
-                "rank_high", "ranked", "ties"];
+                "rank_high", "ranked", "letters"];
     fields.forEach(function (field) {
       head.push(field.id);
       if (field.interval) { head.push(field.id + "_low", field.id + "_high", field.id + "_n"); }

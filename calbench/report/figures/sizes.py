@@ -1,6 +1,6 @@
 """Measures over the number of agents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
@@ -9,21 +9,17 @@ from calbench.report.figures.figure import Figure
 from calbench.report.figures.lines import line
 from calbench.report.figures.style import Style, Styles, Value, plain
 from calbench.report.figures.template import drawing
-
-Measured = tuple[int, str, str, str]
-"""A number of agents with a value and the ends of its range."""
-
-Lines = Mapping[str, Sequence[Measured]]
-"""By team."""
+from calbench.report.tables import Row
 
 COLUMNS = ("team", "agents", "value", "low", "high")
+"""Of a row: a team's value with the ends of its range, by the number of agents."""
 
 
-def curves(
+def over_agents(
     key: str,
     title: str,
     unit: str,
-    lines: Lines,
+    rows: Sequence[Row],
     style_by_team: Styles,
     sources: Sequence[str],
     *,
@@ -35,21 +31,26 @@ def curves(
         key: of the figure.
         title: of the measure.
         unit: of the measure.
-        lines: what is drawn.
+        rows: what is drawn, with :data:`COLUMNS`; each team's from the fewest agents up.
         style_by_team: how each team looks.
         sources: tables that the numbers are from.
         is_log: whether the measure's axis is logarithmic.
     """
     measured = unit.removeprefix(f"{title.lower()} ")
-    sizes = sorted({agents for points in lines.values() for agents, *_ in points})
+    sizes = sorted({int(row["agents"]) for row in rows})
+    teams = list(dict.fromkeys(row["team"] for row in rows))
+    said = [f"{title} of {len(teams)} teams, a curve each."]
+    for size, word in zip(sizes[:1] + sizes[-1:], ("fewest", "most"), strict=False):
+        cells = {row["team"]: row["value"] for row in rows if int(row["agents"]) == size}
+        said.append(f"With the {word} agents, {size}: {words.extremes(cells, title.lower())}")
     return Figure(
         key=key,
         title=f"{title} over the number of agents",
-        says=_says(title, lines),
+        says=" ".join(said),
         drawn=drawing(
             [
-                _curve(team, points, style_by_team[team], place)
-                for place, (team, points) in enumerate(lines.items())
+                _curve([row for row in rows if row["team"] == team], style_by_team[team], place)
+                for place, team in enumerate(teams)
             ],
             "Agents",
             f"{title} ({measured})" if unit else title,
@@ -57,35 +58,20 @@ def curves(
             yaxis={"type": "log", "dtick": 1} if is_log else {"rangemode": "tozero"},
         ),
         columns=COLUMNS,
-        rows=tuple(
-            dict(zip(COLUMNS, (team, str(agents), *cells), strict=True))
-            for team, points in lines.items()
-            for agents, *cells in points
-        ),
-        sources=tuple(sources),
-        note="Lines only guide the eye between the sizes.",
+        rows=rows,
+        sources=sources,
     )
 
 
-def _curve(team: str, points: Sequence[Measured], style: Style, place: int) -> go.Scatter:
+def _curve(rows: Sequence[Row], style: Style, place: int) -> go.Scatter:
+    team = rows[0]["team"]
     return line(
         team,
-        [Value(*cells) for _, *cells in points],
+        [Value(row["value"], row["low"], row["high"]) for row in rows],
         style,
         place,
         thick=2,
-        x=[agents for agents, *_ in points],
+        x=[int(row["agents"]) for row in rows],
         marker={"color": style.colour, "symbol": style.symbol, "size": 9},
         hovertemplate=f"{plain(team)}, %{{x}} agents: %{{y}}<extra></extra>",
     )
-
-
-def _says(title: str, lines: Lines) -> str:
-    said = [f"{title} of {len(lines)} teams, a curve each."]
-    for pick, word in ((min, "fewest"), (max, "most")):
-        sizes = {agents for points in lines.values() for agents, *_ in points}
-        if sizes:
-            size = pick(sizes)
-            cells = {t: p[1] for t, points in lines.items() for p in points if p[0] == size}
-            said.append(f"With the {word} agents, {size}: {words.extremes(cells, title.lower())}")
-    return " ".join(said)
