@@ -48,7 +48,7 @@ def _shown(site: Site, experiment: Experiment) -> dict[str, Any]:
 
 
 def _phases(team: Row, rounds: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return by round how many games of a team lost the optimum in it, phase by phase."""
+    """Return by round and phase in how many games of a team the optimum became unreachable."""
     found: dict[str, list[Row]] = {}
     for row in rounds:
         if (row["setting"], row["team"]) == (team["setting"], team["team"]):
