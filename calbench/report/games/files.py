@@ -38,10 +38,8 @@ class GameTask:
 
     Attributes:
         folder: where page data goes.
-        experiment: its name.
         suite: its file, for messages.
         traces: folder with ``<team>/<scenario_id>.json``.
-        teams: whose games.
         scenarios: each as JSON, which processes hand over faster than the object.
         unreachable: where the optimum of games became unreachable, by team and scenario.
         measure: settings of the metrics.
@@ -61,11 +59,8 @@ class GameTask:
 class WrittenGame:
     """What is left to say of a game when its files are written.
 
-    Attributes:
-        scenario_id: of its scenario.
-        team: its id.
-        kind: of the team, in words.
-        messages: the different words of each message that is text, in the order sent.
+    The kind of its team is in words; ``messages`` has the different words of each message that is
+    text, in the order sent.
     """
 
     scenario_id: str

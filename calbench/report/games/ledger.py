@@ -201,12 +201,8 @@ def _leaks(
         yield [*_utf16(message.text, told.leak.start, told.leak.end), number]
 
 
-def _utf16(text: str, start: int, end: int) -> Sequence[int]:
-    """Return a span as scripts count it, in 16-bit units."""
+def _utf16(text: str, *places: int) -> Sequence[int]:
+    """Return places in a text as scripts count them, in 16-bit units."""
     if text.isascii():
-        return start, end
-    return _units(text[:start]), _units(text[:end])
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+        return places
+    return [len(text[:place].encode("utf-16-le", "surrogatepass")) // 2 for place in places]

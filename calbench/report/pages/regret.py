@@ -65,13 +65,11 @@ def _worst(site: Site, games: Sequence[Row]) -> list[Row]:
             by_team.setdefault((game["setting"], game["team"]), []).append(game)
     for of_team in by_team.values():
         of_team.sort(key=lambda game: (-decimal(game["excess"]), game["scenario_id"]))
-    return [_linked(site, game) for of_team in by_team.values() for game in of_team[:WORST]]
-
-
-def _linked(site: Site, game: Row) -> Row:
-    place = game["experiment"], game["team"], game["scenario_id"]
-    return {
-        **game,
-        "address": site.links.address(*place),
-        "event_address": site.links.address(*place, game["event_index"]),
-    }
+    return [
+        {
+            **site.links.to_event(game),
+            "game": site.links.address(game["experiment"], game["team"], game["scenario_id"]),
+        }
+        for of_team in by_team.values()
+        for game in of_team[:WORST]
+    ]
