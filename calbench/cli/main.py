@@ -29,9 +29,10 @@ def answer(arguments: Sequence[str]) -> int:
     from calbench.console import ending_on_interrupt
 
     def invoked() -> int:
+        from calbench.cli.commands import program
         from calbench.cli.program import invoke
 
-        return invoke(arguments)
+        return invoke(program, arguments)
 
     with ending_on_interrupt(lambda: STOPPED):
         return status_of(invoked)

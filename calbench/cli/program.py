@@ -50,15 +50,13 @@ STATUSES = (
 """Meanings of the exit statuses in ``--help``."""
 
 
-def invoke(arguments: Sequence[str]) -> int:
-    """Run the command that some arguments name; return its status.
+def invoke(program: click.Command, arguments: Sequence[str]) -> int:
+    """Run the command of a program that some arguments name; return its status.
 
     Raises:
         ConfigError: one line about an argument that does not fit.
         CalbenchError: what the command refuses.
     """
-    from calbench.cli.commands import program
-
     if instruction := os.environ.get(COMPLETE):
         return shell_complete(program, {}, "calbench", COMPLETE, instruction)
     try:

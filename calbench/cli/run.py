@@ -42,7 +42,7 @@ def _run(spec: RunSpec) -> int:
 
 def _report(spec: RunSpec, summary: RunSummary) -> None:
     """Print the summary tables and where the results are."""
-    show(*summary_tables(summary.tables / "leaderboard.csv"))
+    show(*summary_tables(summary.tables / "leaderboard.csv", spec.analysis.confidence))
     out = printable(str(Path(spec.out)))
     totals = summary.totals
     print(
@@ -68,13 +68,14 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
         print(f"Next     {program_name()} +experiment=varied, or dvc repro for the whole site")
 
 
-def summary_tables(leaderboard: Path) -> list[Table]:
+def summary_tables(leaderboard: Path, confidence: float) -> list[Table]:
     """Return the leaderboard as the terminal shows it: a table for each setting."""
     tables: dict[str, Table] = {}
     for row in read_rows(leaderboard):
         setting = row["setting"]
         if setting not in tables:
-            title = f"{setting}: mean and 95% interval over {row['scenarios']} scenarios"
+            interval = f"{100 * confidence:g}% interval"
+            title = f"{setting}: mean and {interval} over {row['scenarios']} scenarios"
             tables[setting] = new_table(title, ("Team", *SHOWN.values()))
         tables[setting].add_row(row["team"], *(_cell(row, name) for name in SHOWN))
     return list(tables.values())

@@ -176,19 +176,13 @@ class ScenarioTraces:
             FileError: it does not fit, or is of another scenario or team.
         """
         trace = self._reader.read(path)
-        if not self._is_same(trace.scenario):
-            raise FileError(f"{path}: its scenario is not the one of {self._suite}; play again")
+        if trace.scenario is not self._same:  # what a game depends on; the rest is derived
+            if trace.scenario.play_digest != self._scenario.play_digest:
+                raise FileError(f"{path}: its scenario is not the one of {self._suite}; play again")
+            self._same = trace.scenario
         if trace.config.team.team_id != team:
             raise FileError(f"{path}: it was played by {trace.config.team.team_id}")
         return trace
-
-    def _is_same(self, scenario: Scenario) -> bool:
-        """Compare what a game depends on; oracle and difficulty are derived."""
-        if scenario is not self._same:
-            if scenario.play_digest != self._scenario.play_digest:
-                return False
-            self._same = scenario
-        return True
 
 
 def checked_id(text: str, kind: str) -> str:

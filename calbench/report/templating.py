@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from calbench.errors import FileError
 from calbench.report import columns
-from calbench.report.assets import ASSETS
 from calbench.report.escape import html_text, markdown_text
 
 MACROS = ("tables.jinja", "figures.jinja", "parts.jinja", "picture.jinja")
@@ -38,6 +37,37 @@ COLUMNS = {
     )
 }
 """How a page's template says what a table shows."""
+
+ASSETS: Mapping[str, tuple[str, ...]] = {
+    "home": ("home/home.css",),
+    "leaderboard": ("board/leaderboard.css", "board/leaderboard.js"),
+    "comparisons": ("board/leaderboard.css", "board/comparisons.js"),
+    "ratings": ("board/leaderboard.css",),
+    "figures": ("figures/figures.css", "vendor/plotly.min.js", "figures/figures.js"),
+    "paper": ("results/paper.css",),
+    "traces": (
+        "traces/traces.css",
+        "traces/finder.css",
+        "traces/viewer.css",
+        "traces/pagedata.js",
+        "traces/finder.js",
+        "traces/text.js",
+        "traces/frames.js",
+        "traces/private-view.js",
+        "traces/grid.js",
+        "traces/costs.js",
+        "traces/talk.js",
+        "traces/beliefs.js",
+        "traces/ledger.js",
+        "traces/prompts.js",
+        "traces/game-view.js",
+        "traces/compare.js",
+        "traces/play.js",
+        "traces/viewer.js",
+    ),
+}
+"""Scripts and style sheets below the site's ``assets`` by what they serve, in the order in which
+they are read; every page has those of MkDocs."""
 
 
 def environment(folder: Path) -> Environment:

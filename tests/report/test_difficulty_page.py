@@ -48,4 +48,4 @@ def test_every_setting_is_drawn_under_its_title(tmp_path: Path) -> None:
     assert [(row["setting"], row["third"]) for row in figure.rows] == [
         ("mine: uniform", "easy"), ("mine: uniform", "hard"), ("mine: varied", "all"),
     ]  # fmt: skip
-    assert figure.sources == ("mine/games.csv",)
+    assert figure.sources == ["mine/games.csv"]

@@ -150,6 +150,7 @@ def _named(series: Series, names: Sequence[str]) -> dict[str, Any]:
 def _ranges(names: Sequence[str], ranges: Series) -> go.Bar:
     places, shown, values = ranges.among(names)
     ends = [value.ends for value in values]
+    said = {"hovertemplate": "%{text}: %{customdata[0]} to %{customdata[1]}<extra></extra>"}
     return go.Bar(
         x=[round(high - low, 10) for low, high in ends],
         base=[low for low, _ in ends],
@@ -159,10 +160,7 @@ def _ranges(names: Sequence[str], ranges: Series) -> go.Bar:
         marker={"color": "rgba(140,140,140,0.35)", "line": {"color": QUIET, "width": 1}},
         customdata=ends,
         textposition="none",
-        **{
-            **_named(ranges, shown),
-            "hovertemplate": "%{text}: %{customdata[0]} to %{customdata[1]}<extra></extra>",
-        },
+        **{**_named(ranges, shown), **said},
     )
 
 

@@ -1,7 +1,7 @@
 """DSM between its presets, as lines on the cost-privacy plane."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from calbench.report.columns import decimal
@@ -45,49 +45,31 @@ class Line:
 
 
 def lines_of(site: Site, setting: Setting) -> list[Line]:
-    """Return what is drawn beside the teams of a setting."""
+    """Return the swept settings, which are drawn beside the teams of a setting.
+
+    Without the team from which a sweep starts, its line begins at the next point.
+    """
     swept = [
         row
         for each in site.on("plane")
         for row in each.tables.rows("leaderboard.csv", setting=setting.name)
     ]
-    return lines(swept, setting.leaderboard)
-
-
-def lines(frontier: Sequence[Row], leaderboard: Sequence[Row]) -> list[Line]:
-    """Return the swept settings of one setting of scenarios.
-
-    Args:
-        frontier: its rows of the experiment's leaderboard.
-        leaderboard: its rows of the leaderboard that lists DSM-Welfare, where every sweep
-            starts; without that team lines start at their next point.
-    """
     points: dict[str, list[tuple[str, Row]]] = {"theta": [], "lmax": [], "w": []}
-    by_team = {row["team"]: row for row in (*leaderboard, *frontier)}
     held = ""
-    for row in frontier:
+    for row in swept:
         match = TEAM.fullmatch(row["team"])
-        if match is None:
-            continue
-        if match["w"]:
+        if match is not None and match["w"]:
             held = match["theta"]
             points["w"].append((match["w"], row))
-        else:
+        elif match is not None:
             points[match["name"]].append((match["value"], row))
-    for name in ("theta", "lmax"):
-        if points[name] and WELFARE in by_team:
-            points[name].append((WELFARE_SETTINGS[name], by_team[WELFARE]))
-    if points["w"] and f"dsm-theta-{held}" in by_team:
-        points["w"].append((WELFARE_SETTINGS["w"], by_team[f"dsm-theta-{held}"]))
-    return [
-        Line(
-            key,
-            NAMES[key].format(theta=held),
-            tuple(
-                (f"{SIGNS[key]} = {value}", row)
-                for value, row in sorted(found, key=lambda each: decimal(each[0]))
-            ),
-        )
-        for key, found in points.items()
-        if found
-    ]
+    starts = {"theta": WELFARE, "lmax": WELFARE, "w": f"dsm-theta-{held}"}
+    by_team = {row["team"]: row for row in (*setting.leaderboard, *swept)}
+    lines = []
+    for key, found in points.items():
+        if found and starts[key] in by_team:
+            found.append((WELFARE_SETTINGS[key], by_team[starts[key]]))
+        found.sort(key=lambda each: decimal(each[0]))
+        named = tuple((f"{SIGNS[key]} = {value}", row) for value, row in found)
+        lines.append(Line(key, NAMES[key].format(theta=held), named))
+    return [line for line in lines if line.points]

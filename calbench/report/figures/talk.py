@@ -66,12 +66,11 @@ def _together(said: Mapping[str, str], cost: Mapping[str, str]) -> str:
 def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Figure:
     """Return messages by place of the meeting and role of the speaker (paper, G.3)."""
     rows = [row for row in setting.rows("messages_by_meeting.csv") if row["messages"]]
-    if not any(row["role"] == "outsider" and decimal(row["messages"]) for row in rows):
-        rows = [row for row in rows if row["role"] != "outsider"]
+    outside = [row for row in rows if row["role"] == "outsider"]
+    if not any(decimal(row["messages"]) for row in outside):
+        rows, outside = [row for row in rows if row not in outside], []
     panels: dict[str, dict[str, dict[int, Value]]] = {
-        title: {}
-        for role, title in ROLES.items()
-        if role != "outsider" or any(row["role"] == role for row in rows)
+        title: {} for role, title in ROLES.items() if role != "outsider" or outside
     }
     for row in rows:
         found = panels[ROLES[row["role"]]].setdefault(player_of(row), {})

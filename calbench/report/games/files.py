@@ -38,12 +38,10 @@ class GameTask:
 
     Attributes:
         folder: where page data goes.
-        experiment: its name.
         suite: its file, for messages.
         traces: folder with ``<team>/<scenario_id>.json``.
-        teams: whose games.
         scenarios: each as JSON, which processes hand over faster than the object.
-        lost: where the optimum of games became unreachable, by team and scenario.
+        unreachable: where the optimum of games became unreachable, by team and scenario.
         measure: settings of the metrics.
     """
 
@@ -53,7 +51,7 @@ class GameTask:
     traces: Path
     teams: tuple[str, ...]
     scenarios: tuple[str, ...]
-    lost: Mapping[tuple[str, str], Row]
+    unreachable: Mapping[tuple[str, str], Row]
     measure: MeasureSpec
 
 
@@ -61,11 +59,8 @@ class GameTask:
 class WrittenGame:
     """What is left to say of a game when its files are written.
 
-    Attributes:
-        scenario_id: of its scenario.
-        team: its id.
-        kind: of the team, in words.
-        messages: the different words of each message that is text, in the order sent.
+    The kind of its team is in words; ``messages`` has the different words of each message that is
+    text, in the order sent.
     """
 
     scenario_id: str
@@ -127,7 +122,7 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
             traces=results.traces,
             teams=results.teams,
             scenarios=tuple(each.model_dump_json() for each in chunk),
-            lost={
+            unreachable={
                 (team, each.scenario_id): {name: row[name] for name in OPTIMUM_COLUMNS}
                 for each in chunk
                 for team in results.teams
@@ -147,24 +142,22 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
     for scenario in map(Scenario.model_validate_json, task.scenarios):
         scenario_id = scenario.scenario_id
         traces = ScenarioTraces(task.suite, scenario)
-        is_told = False
         path_by_team = {team: task.traces / team / f"{scenario_id}.json" for team in task.teams}
         present = [team for team, path in path_by_team.items() if path.is_file()]
-        for team in present:
+        for place, team in enumerate(present):
             trace = traces.read(path_by_team[team], team)
-            if not is_told:
+            if place == 0:
                 key = f"scenarios/{task.experiment}/{scenario_id}"
                 write_data(task.folder, key, scenario_data(trace.scenario, present))
-                is_told = True
-            lost = task.lost.get((team, scenario_id))
-            yield write_game(task.folder, trace, task.experiment, lost, task.measure)
+            unreachable = task.unreachable.get((team, scenario_id))
+            yield write_game(task.folder, trace, task.experiment, unreachable, task.measure)
 
 
 def write_game(
     folder: Path,
     trace: Trace,
     experiment: str,
-    lost: Row | None = None,
+    unreachable: Row | None = None,
     measure: MeasureSpec = DEFAULT_MEASURE,
 ) -> WrittenGame:
     """Write a game with its ledger, and its prompts if it has any.
@@ -173,22 +166,19 @@ def write_game(
         folder: where page data goes.
         trace: the game.
         experiment: its name.
-        lost: its row of ``optimum_unreachable.csv``, if there is one.
+        unreachable: its row of ``optimum_unreachable.csv``, if there is one.
         measure: settings of the metrics.
     """
     team, scenario_id = trace.config.team, trace.scenario.scenario_id
     name = f"{experiment}/{team.team_id}/{scenario_id}"
-    game = {**packed_game(trace, experiment), "ledger": ledger_data(trace, lost, measure)}
+    game = {**packed_game(trace, experiment), "ledger": ledger_data(trace, unreachable, measure)}
     write_data(folder, f"games/{name}", game, PACKED)
     if "has_prompts" in game:
         write_data(folder, f"prompts/{name}", prompt_data(trace), PACKED)
+    messages = said(trace) if team.uses_language else ()
     return WrittenGame(
         scenario_id=scenario_id,
         team=team.team_id,
         kind=team_kind(team.seats),
-        messages=_words(trace) if team.uses_language else (),
+        messages=tuple(words_of(message.text) for message in messages),
     )
-
-
-def _words(trace: Trace) -> tuple[frozenset[str], ...]:
-    return tuple(words_of(message.text) for message in said(trace))

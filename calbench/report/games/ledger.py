@@ -47,7 +47,7 @@ Span = list[Any]
 
 def ledger_data(
     trace: Trace,
-    lost: Row | None = None,
+    unreachable: Row | None = None,
     measure: MeasureSpec = DEFAULT_MEASURE,
     label_banks: Path = LABEL_BANKS,
 ) -> dict[str, Any]:
@@ -64,12 +64,12 @@ def ledger_data(
     same text and spans: start, end, and either the letters of own-slot claims or the number of
     one of ``labels``, which are text, tier and item. ``tags`` maps them to the patterns they show.
 
-    ``lost`` says at which event the optimum went out of reach (``None``: never), and the least
-    that the game could cost before and after; it is left out if nobody looked.
+    ``unreachable`` says at which event the optimum became unreachable (``None``: never), and the
+    least that the game could cost before and after; it is left out if nobody looked.
 
     Args:
         trace: the game.
-        lost: its row of ``optimum_unreachable.csv``, if there is one.
+        unreachable: its row of ``optimum_unreachable.csv``, if there is one.
         measure: the prior.
         label_banks: where the label banks stand that traces name.
 
@@ -86,11 +86,11 @@ def ledger_data(
         data["values"] = list(numbers)
     if len(typed) < len(players):
         data.update(_heard(trace, labels_of_game(trace, label_banks)))
-    reach = _lost(lost)
+    reach = _reach(unreachable)
     return data if reach is None else {**data, "unreachable": reach}
 
 
-def _lost(row: Row | None) -> dict[str, int | None] | None:
+def _reach(row: Row | None) -> dict[str, int | None] | None:
     if row is None or row["is_searched"] != "true":
         return None
     if not row["event_index"]:
@@ -201,12 +201,8 @@ def _leaks(
         yield [*_utf16(message.text, told.leak.start, told.leak.end), number]
 
 
-def _utf16(text: str, start: int, end: int) -> Sequence[int]:
-    """Return a span as scripts count it, in 16-bit units."""
+def _utf16(text: str, *places: int) -> Sequence[int]:
+    """Return places in a text as scripts count them, in 16-bit units."""
     if text.isascii():
-        return start, end
-    return _units(text[:start]), _units(text[:end])
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+        return places
+    return [len(text[:place].encode("utf-16-le", "surrogatepass")) // 2 for place in places]

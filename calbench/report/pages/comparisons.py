@@ -39,13 +39,10 @@ def page_data(site: Site) -> dict[str, Any]:
         "first": FIRST_MEASURE,
         "measures": [
             {
-                "name": measure.name,
-                "title": measure.title,
-                "unit": measure.unit,
-                "better": measure.better,
-                "link": f"../method.html#{anchor(measure.name)}",
+                **{part: getattr(each, part) for part in ("name", "title", "unit", "better")},
+                "link": f"../method.html#{anchor(each.name)}",
             }
-            for measure in MEASURES
+            for each in MEASURES
         ],
         "groups": [
             {

@@ -75,17 +75,7 @@ def timings(site: Site) -> Content:
 
 def method(site: Site) -> Content:
     """Return what the method page takes from the code and from measurements."""
-    patterns = [
-        {
-            "name": pattern.name.replace("_", " "),
-            "level": pattern.level,
-            "unit": pattern.unit,
-            "detector": pattern.detector,
-            "origin": f"[{pattern.origin}]",
-        }
-        for pattern in PATTERNS
-    ]
-    values = {"patterns": patterns, "confidence": confidence_of(site.ranked)}
+    values = {"patterns": PATTERNS, "confidence": confidence_of(site.ranked)}
     return Content({**timings(site).values, **values})
 
 

@@ -38,30 +38,26 @@ def content(site: Site, page: str) -> Content:
 
     A setting is offered where one of the page's sections has something to draw of it.
     """
-    sections = {section.name: section for section in SECTIONS if section.page == page}
+    own = [section for section in SECTIONS if section.page == page]
     drawn = {
-        name: [(setting, section.figure(setting, site.styles)) for setting in site.views]
-        for name, section in sections.items()
+        setting: {each.name: each.figure(setting, site.styles) for each in own}
+        for setting in site.views
     }
-    shown = [
-        setting
-        for place, setting in enumerate(site.views)
-        if any(figures[place][1].rows for figures in drawn.values())
-    ]
-    shown_in: dict[str, dict[str, Any]] = {
-        name: {
-            "name": name,
-            "views": [(setting, figure) for setting, figure in drawn[name] if setting in shown],
-            "published": published_figures(site.published, section),
+    shown = [each for each, figures in drawn.items() if any(f.rows for f in figures.values())]
+    sections: dict[str, dict[str, Any]] = {
+        each.name: {
+            "name": each.name,
+            "views": [(setting, drawn[setting][each.name]) for setting in shown],
+            "published": published_figures(site.published, each),
         }
-        for name, section in sections.items()
+        for each in own
     }
     every = [
         figure
-        for each in shown_in.values()
+        for each in sections.values()
         for figure in (*(figure for _, figure in each["views"]), *each["published"])
     ]
-    return Content({"sections": shown_in}, figures=[figure for figure in every if figure.rows])
+    return Content({"sections": sections}, figures=[figure for figure in every if figure.rows])
 
 
 def plane_page(site: Site) -> Content:

@@ -11,6 +11,7 @@ from calbench.metrics.usage import PROBLEMS
 from calbench.report.experiment import Experiment, confidence_of
 from calbench.report.figures.plane import plane
 from calbench.report.pages.page import Content
+from calbench.report.role import SETTINGS
 from calbench.report.setting import Setting
 from calbench.report.site import Site, settings_of
 from calbench.report.tables import Row
@@ -117,12 +118,8 @@ def _played(setting: Setting) -> dict[str, Any]:
 def _plane(site: Site, setting: Setting) -> dict[str, Any]:
     """Return the cost-privacy plane of speakers, and of protocols on the same scenarios."""
     digests = _digests(setting)
-    beside = [
-        Setting(each, setting.name)
-        for each in {own.experiment.name: own.experiment for own in site.settings}.values()
-    ]
     found = [(setting, site.with_kinds(setting.counted))]
-    for each in beside:
+    for each in (Setting(own, setting.name) for own in site.on(SETTINGS)):
         if _digests(each) == digests:
             rows = [row for row in site.with_kinds(each.counted) if row["kind"] == "protocol"]
             found.append((each, rows))

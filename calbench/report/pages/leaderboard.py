@@ -244,6 +244,6 @@ def _cells(row: Row, shown: Sequence[Field]) -> dict[str, str]:
 def _published(site: Site, name: str) -> dict[str, Any]:
     """Return a table of others, with its source if all rows have the same."""
     rows = site.published.rows(name)
-    notes = list(dict.fromkeys(row["note"] for row in rows))
+    is_same = len({row["note"] for row in rows}) == 1
     sourced = [{**row, "says": f"{row['source']}: {row['note']}"} for row in rows]
-    return {"name": name, "rows": sourced, "note": notes[0] if len(notes) == 1 else ""}
+    return {"name": name, "rows": sourced, "note": rows[0]["note"] if is_same else ""}

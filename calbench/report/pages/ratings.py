@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from calbench.analysis.ratings.pools import RATINGS
 from calbench.report.experiment import Experiment, percent
 from calbench.report.games.game import kind_words
 from calbench.report.pages.page import Content
@@ -17,7 +16,7 @@ POOLS: Mapping[str, str] = {
 }
 """Pools of players as the page calls them; nobody is rated against another pool."""
 
-TITLES: Mapping[str, str] = {
+RATING_TITLES: Mapping[str, str] = {
     "coordination": "Coordination",
     "shown_excess_cost": "Shown excess cost",
     "excess_cost": "Excess cost",
@@ -35,7 +34,7 @@ def content(site: Site) -> Content:
                 for each in site.ranked
                 for pool, rows in _by(each.tables.rows("ratings.csv"), "pool").items()
             ],
-            "ratings": {each.name: TITLES[each.name] for each in RATINGS},
+            "ratings": RATING_TITLES,
             "unrated": [
                 (each.name, setting, [_with_kind(row) for row in rows])
                 for each in site.ranked
@@ -63,33 +62,19 @@ def _pool(experiment: Experiment, pool: str, rows: Sequence[Row]) -> dict[str, A
         "confidence": percent(experiment.made_with.analysis.ratings.confidence),
         "is_rated": any(row["mmr"] for row in rows),
         "games": [row for row in rows if row["setting"] != "all"],
-        "standings": [_standings(name, own) for name, own in _by(rows, "setting").items()],
+        "standings": {name: _named(own) for name, own in _by(rows, "setting").items()},
         "met": tables.rows("ratings_pairs.csv", pool=pool),
         "margins": tables.rows("ratings_margins.csv", pool=pool),
     }
 
 
-def _standings(setting: str, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the players of one setting, and what makes their order mean less than it seems to.
-
-    Players of one name are distinguished by their settings.
-    """
-    named = Counter(row["player"] for row in rows)
-    return {
-        "setting": setting,
-        "never_met": [
-            (row["player"], row["never_met"].split()) for row in rows if row["never_met"]
-        ],
-        "is_parted": len({row["component"] for row in rows if row["mmr"]}) > 1,
-        "alone": [row["player"] for row in rows if not row["mmr"]],
-        "rows": [
-            {
-                **_with_kind(row),
-                "digest": row["settings_digest"] if named[row["player"]] > 1 else "",
-            }
-            for row in rows
-        ],
-    }
+def _named(rows: Sequence[Row]) -> list[Row]:
+    """Return players with what distinguishes those of one name: their settings."""
+    count = Counter(row["player"] for row in rows)
+    return [
+        {**_with_kind(row), "digest": row["settings_digest"] if count[row["player"]] > 1 else ""}
+        for row in rows
+    ]
 
 
 def _with_kind(row: Row) -> dict[str, str]:

@@ -48,7 +48,7 @@ def _shown(site: Site, experiment: Experiment) -> dict[str, Any]:
 
 
 def _phases(team: Row, rounds: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return by round how many games of a team lost the optimum in it, phase by phase."""
+    """Return by round and phase in how many games of a team the optimum became unreachable."""
     found: dict[str, list[Row]] = {}
     for row in rounds:
         if (row["setting"], row["team"]) == (team["setting"], team["team"]):
@@ -65,13 +65,11 @@ def _worst(site: Site, games: Sequence[Row]) -> list[Row]:
             by_team.setdefault((game["setting"], game["team"]), []).append(game)
     for of_team in by_team.values():
         of_team.sort(key=lambda game: (-decimal(game["excess"]), game["scenario_id"]))
-    return [_linked(site, game) for of_team in by_team.values() for game in of_team[:WORST]]
-
-
-def _linked(site: Site, game: Row) -> Row:
-    place = game["experiment"], game["team"], game["scenario_id"]
-    return {
-        **game,
-        "address": site.links.address(*place),
-        "event_address": site.links.address(*place, game["event_index"]),
-    }
+    return [
+        {
+            **site.links.to_event(game),
+            "game": site.links.address(game["experiment"], game["team"], game["scenario_id"]),
+        }
+        for of_team in by_team.values()
+        for game in of_team[:WORST]
+    ]

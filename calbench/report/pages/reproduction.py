@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from calbench.analysis.summary.table2 import TIES
@@ -53,83 +52,66 @@ class Played:
         return sorted(found, key=lambda row: int(row["seed"]))
 
 
-@dataclass(frozen=True)
-class Reproduction:
-    """The paper's protocols on several draws of each suite, and what others measured."""
-
-    site: Site
-
-    @cached_property
-    def variants(self) -> list[Played]:
-        """How we played the protocols, in the order of the experiments."""
-        return [
-            Played(each, variant, self.site)
-            for each in self.site.on("reproduction")
-            for variant in each.role.variants
-        ]
-
-    def compared(self, setting: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a setting's table, protocol by protocol: paper, release, ours."""
-        theirs = self.site.published.optional(TABLE, setting=setting)
-        for protocol in dict.fromkeys(each.variant.protocol for each in self.variants):
-            ours = [each for each in self.variants if each.variant.protocol == protocol]
-            team = ours[0].variant.published_team
-            for source in ("paper", "release"):
-                for row in theirs:
-                    if (row["source"], row["team"]) == (source, team):
-                        names = {"protocol": protocol, "source": _source(row)}
-                        yield {**row, **names, "measured": None}
-            for each in ours:
-                measured = each.summed_up(setting)
-                if not measured.keys().isdisjoint(HEADLINE):
-                    yield {**each.names, "measured": measured, "note": ""}
-
-    def ties(self, setting: str) -> Iterator[Row]:
-        """Yield how far fairness moves over optimal schedules, means of the suites."""
-        for each in self.variants:
-            measured = each.summed_up(setting)
-            if "fairness" in measured:
-                means = {
-                    name: measured[name]["mean"] if name in measured else ""
-                    for name in FAIRNESS_RANGE
-                }
-                yield {"setting": setting, **each.names, **means}
-
-    def places(self) -> Iterator[Row]:
-        """Yield where the numbers of others lie among ours, by source and variant."""
-        places: dict[tuple[str, ...], dict[str, str]] = {}
-        for row in self.site.summary.rows(PLACES):
-            line = tuple(row[name] for name in ("setting", "source", "experiment", "team"))
-            places.setdefault(line, {})[row["measure"]] = row["place"]
-        unknown = dict.fromkeys((*HEADLINE, TIES), UNKNOWN)
-        for (setting, source, experiment, team), found in places.items():
-            for each in self.variants:
-                if (each.experiment.name, each.variant.team) == (experiment, team):
-                    names = {"protocol": each.variant.protocol, "ours": each.variant.label}
-                    yield {"setting": setting, **names, "theirs": source, **unknown, **found}
-
-
 def content(site: Site) -> Content | None:
-    """Return the comparison of every setting that was drawn; no page without experiments."""
+    """Return the paper's protocols on several draws of each suite, and what others measured."""
     experiments = site.on("reproduction")
     if not experiments:
         return None
-    found = Reproduction(site)
+    played = [Played(each, variant, site) for each in experiments for variant in each.role.variants]
     settings = list(dict.fromkeys(row["setting"] for row in site.summary.rows(TABLE)))
     return Content(
         {
             "confidence": confidence_of(experiments),
-            "compared": {setting: list(found.compared(setting)) for setting in settings},
+            "compared": {each: list(_compared(site, played, each)) for each in settings},
             "suites": {
-                setting: [row for each in found.variants for row in each.suites(setting)]
-                for setting in settings
+                each: [row for own in played for row in own.suites(each)] for each in settings
             },
-            "places": list(found.places()),
+            "places": list(_places(site, played)),
             "over_ties": TIES,
-            "ties": [row for setting in settings for row in found.ties(setting)],
+            "ties": [row for each in settings for row in _ties(played, each)],
             "files": _files(experiments),
         }
     )
+
+
+def _compared(site: Site, played: Sequence[Played], setting: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a setting's table, protocol by protocol: paper, release, ours."""
+    theirs = site.published.optional(TABLE, setting=setting)
+    for protocol in dict.fromkeys(each.variant.protocol for each in played):
+        ours = [each for each in played if each.variant.protocol == protocol]
+        team = ours[0].variant.published_team
+        for source in ("paper", "release"):
+            for row in theirs:
+                if (row["source"], row["team"]) == (source, team):
+                    names = {"protocol": protocol, "source": _source(row)}
+                    yield {**row, **names, "measured": None}
+        for each in ours:
+            measured = each.summed_up(setting)
+            if not measured.keys().isdisjoint(HEADLINE):
+                yield {**each.names, "measured": measured, "note": ""}
+
+
+def _ties(played: Sequence[Played], setting: str) -> Iterator[Row]:
+    """Yield how far fairness moves over optimal schedules, means of the suites."""
+    for each in played:
+        measured = each.summed_up(setting)
+        if "fairness" in measured:
+            means = {n: measured[n]["mean"] if n in measured else "" for n in FAIRNESS_RANGE}
+            yield {"setting": setting, **each.names, **means}
+
+
+def _places(site: Site, played: Sequence[Played]) -> Iterator[Row]:
+    """Yield where the numbers of others lie among ours, by source and variant."""
+    places: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in site.summary.rows(PLACES):
+        line = tuple(row[name] for name in ("setting", "source", "experiment", "team"))
+        places.setdefault(line, {})[row["measure"]] = row["place"]
+    unknown = dict.fromkeys((*HEADLINE, TIES), UNKNOWN)
+    for (setting, source, experiment, team), found in places.items():
+        for each in played:
+            if (each.experiment.name, each.variant.team) == (experiment, team):
+                names = {"protocol": each.variant.protocol, "ours": each.variant.label}
+                yield {"setting": setting, **names, "theirs": source, **unknown, **found}
 
 
 def _source(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""The page of one setting: every measure, how meetings ended, and where privacy was lost."""
+"""The page of one setting: every measure, how meetings ended, and what was disclosed."""
 
 from typing import Any
 
