@@ -29,12 +29,12 @@ from calbench.analysis.tables.registry import write_frames
 from calbench.domain.actions import Action
 from calbench.facts.games import SCORES
 from calbench.metrics.measure import DEFAULT_MEASURE
-from calbench.report.assets import ASSETS
 from calbench.report.escape import write_data
 from calbench.report.experiment import Experiment
 from calbench.report.pages import leaderboard
 from calbench.report.site import Site
 from calbench.report.tables import Tables
+from calbench.report.templating import ASSETS
 from calbench.scenarios.difficulty import completed
 from calbench.scenarios.models import ErrandEntry, Scenario
 from calbench.scenarios.storage import write_suite
