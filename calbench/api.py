@@ -88,37 +88,40 @@ def play(
 
     Those asked together answer before they see each other's answers. An answer may be a
     ``Reply`` instead, which holds beside the turn how it came about: prompt, tokens, beliefs.
-    ``game.throw(UnavailableError("provider_fault", "why"))`` ends a game that cannot go on;
-    its trace is recorded and never scored.
+    ``game.throw(UnavailableError("provider_fault", "why"))`` ends the game, recorded but unscored.
 
     Args:
         scenario: from :func:`load_suite`.
         team: the id of the team on the record.
         players: who plays on the record: one name for all, or one for each agent.
         channels: the open channels.
-        limits: turns, retries and caps; the paper's where they say nothing.
+        limits: turns, retries and caps; the paper's by default.
         uses_language: whether the agents are shown private labels, as language models are.
         reflection: whether agents that use language are asked after every round what they
             came to believe (``Phase.REFLECTION``, answered with ``Reply.beliefs``).
-        system_prompts: what each agent was told before the game, by agent id; only recorded.
+        system_prompts: the instructions of each agent, by agent id; only recorded.
 
     Raises:
-        ConfigError: at once, if something of this does not fit.
+        ConfigError: at once, if an argument is invalid.
         AgentError: out of the generator, if an answer is missing or is no turn.
     """
-    names = (players,) if isinstance(players, str) else tuple(players)
     if not isinstance(players, str):
-        _check_one_for_each("players", names, scenario)
+        players = tuple(players)
+        _check_one_for_each("players", players, scenario)
     if system_prompts:
         _check_one_for_each("system_prompts", system_prompts, scenario)
+    config = _game_config(_outside_team(team, players, uses_language), channels, limits, reflection)
+    return play_outside(scenario, config, system_prompts=system_prompts)
+
+
+def _outside_team(team: str, players: str | Sequence[str], uses_language: bool) -> Team:
+    names = (players,) if isinstance(players, str) else players
     kind: Kind = "custom" if uses_language else "protocol"
     try:
         seats = tuple([Seat(player=name, kind=kind) for name in names])
-        described = Team(team_id=team, seats=seats)
+        return Team(team_id=team, seats=seats)
     except ValidationError as error:
         raise ConfigError(f"team and players: {first_problem(error)}") from error
-    config = _game_config(described, channels, limits, reflection)
-    return play_outside(scenario, config, system_prompts=system_prompts)
 
 
 def _check_one_for_each(name: str, given: Sequence[object], scenario: Scenario) -> None:
@@ -157,7 +160,7 @@ def play_game(
         scenario: from :func:`load_suite`.
         team: who plays.
         channels: the open channels.
-        limits: turns, retries and caps; the paper's where they say nothing.
+        limits: turns, retries and caps; the paper's by default.
         uses_language: whether your objects are shown private labels, as language models are.
         reflection: whether players that use language are asked after every round what they
             came to believe.
@@ -165,8 +168,8 @@ def play_game(
     Raises:
         ConfigError: if the team is unknown, seats a model, or has not one player for each
             agent; if channels or limits do not fit.
-        AgentError: if code of yours raises, which is then the cause, or returns what is no
-            turn or no text.
+        AgentError: if your code raises, which is then the cause, or returns neither a turn nor
+            a text.
     """
     players: Sequence[Player] = () if isinstance(team, str) else team
     if isinstance(team, str):

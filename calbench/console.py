@@ -23,7 +23,7 @@ class Ticker(Protocol):
     """Counts one finished unit of work."""
 
     def __call__(self, note: str = "") -> None:
-        """Advance by one; ``note`` stands beside the count."""
+        """Advance by one; ``note`` is shown beside the count."""
         ...
 
 
@@ -34,7 +34,7 @@ def progress(task: str, total: int, done: int = 0) -> Iterator[Ticker]:
     Args:
         task: what is being done, in a word or two.
         total: units of work in all.
-        done: units that stand already.
+        done: units that are done already.
     """
     if sys.stderr.isatty():
         yield from _bar(task, total, done)
@@ -45,21 +45,10 @@ def progress(task: str, total: int, done: int = 0) -> Iterator[Ticker]:
 def _bar(task: str, total: int, done: int) -> Iterator[Ticker]:
     # Only a terminal waits for this library.
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
-    )
+    text, note = "{task.description}", "{task.fields[note]}"
+    columns = (text, BarColumn(), MofNCompleteColumn(), note, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         handle = bar.add_task(task, total=total, completed=done, note="")
 
@@ -83,11 +72,7 @@ def _lines(task: str, total: int, done: int) -> Iterator[Ticker]:
 
 
 def say(line: str) -> None:
-    """Print one line on standard error, where it does not mix with results.
-
-    It may quote what a file or a command line holds: nothing in it reaches the terminal as
-    a control character.
-    """
+    """Print one line on standard error; control characters in it are escaped."""
     print(printable(line), file=sys.stderr, flush=True)
 
 
@@ -115,10 +100,10 @@ def ending_on_interrupt(line: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def noting_interrupt(line: Callable[[], str]) -> Iterator[Callable[[], bool]]:
-    """Let Ctrl-C be asked for: yields whether there was one. A second one ends the process.
+    """Yield a function that says whether Ctrl-C was pressed; a second one ends the process.
 
     Args:
-        line: what to say at the second one.
+        line: what to say then.
     """
     is_noted = False
 
@@ -135,7 +120,7 @@ def noting_interrupt(line: Callable[[], str]) -> Iterator[Callable[[], bool]]:
 @contextmanager
 def _on_interrupt(answer: Callable[[], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
-        yield  # signals are the main thread's
+        yield  # only the main thread handles signals
         return
     before = signal.signal(signal.SIGINT, lambda _number, _frame: answer())
     try:
@@ -145,7 +130,7 @@ def _on_interrupt(answer: Callable[[], None]) -> Iterator[None]:
 
 
 def _end(line: str) -> NoReturn:
-    """End the process, in the middle of whatever it does: nothing is written in halves."""
+    """End the process at once: files are written whole or not at all."""
     clear = "\x1b[?25h\r\x1b[K" if sys.stderr.isatty() else ""
     os.write(sys.stderr.fileno(), f"{clear}{printable(line)}\n".encode())
     os._exit(INTERRUPTED)

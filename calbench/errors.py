@@ -1,8 +1,7 @@
-"""What can go wrong through a user's hand: one line that says what, where and what to do.
+"""Errors that a user can correct: one line that says what, where and what to do.
 
-Three failures have three shapes (see the contributing page): an illegal move is a
-value in the game, a broken file or configuration is one of these exceptions, and a
-provider's outage is recorded on the trace.
+An illegal move is a value in the game, a broken file or configuration one of these exceptions,
+and a provider's outage is recorded on the trace.
 """
 
 from typing import Literal
@@ -33,18 +32,18 @@ class ReplayError(CalbenchError):
 
 
 class ReplayMissError(CalbenchError):
-    """A recorded reply that is not there: names the model, game and turn, and the difference."""
+    """A missing recorded reply: names the model, game and turn, and the difference."""
 
 
 class StoppedError(CalbenchError):
-    """The user stopped the run: nobody is asked any more."""
+    """The user stopped the run: no further call is made."""
 
 
 class AgentError(CalbenchError):
-    """Code of the user's own that raised, or answered with something that is no answer.
+    """An error of the user's code: it raised, or its answer is invalid.
 
-    Where it raised, the cause is that exception, with a traceback that begins in the user's
-    code: commands show it above the line.
+    If it raised, the cause is that exception, with a traceback that begins in the user's code:
+    commands print it above the line.
 
     Args:
         place: where in the run.
@@ -69,10 +68,10 @@ class AgentError(CalbenchError):
 
 
 class UnavailableError(Exception):
-    """A model that cannot be asked: the game ends there, is recorded and left unscored.
+    """A model that cannot be asked: the game ends, is recorded and not scored.
 
     ``reason`` says whether the provider failed or the run's budget is spent; ``detail`` is
-    shown and recorded, so it holds no key and no address.
+    shown and recorded, so it contains neither key nor address.
     """
 
     def __init__(self, reason: "Halt", detail: str) -> None:

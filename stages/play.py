@@ -4,10 +4,9 @@ import shutil
 
 from calbench.config.spec import RunSpec
 from calbench.console import progress
-from calbench.engine.batch import Played, plan_jobs, play_jobs
+from calbench.engine.batch import plan_jobs, play_jobs
 from calbench.engine.pool import workers
-from calbench.llm.client import Totals
-from calbench.runs.source import opener, reply_source
+from calbench.runs.source import game_note, opener, reply_source
 from calbench.scenarios.storage import read_suite
 from stages import paths
 
@@ -25,22 +24,12 @@ def main(spec: RunSpec) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     jobs = plan_jobs(read_suite(paths.suite(spec.name)), spec.game_configs, folder)
     replies = reply_source(spec, RERECORD)
-    spent_usd = 0.0
-
-    def watch(tally: Totals) -> None:
-        nonlocal spent_usd
-        spent_usd = tally.spent_usd
-
     with progress("games", len(jobs)) as tick, workers(spec.jobs) as executor:
-
-        def finished(game: Played) -> None:
-            tick(f"{game.job.config.team.team_id}, US$ {spent_usd:.2f}")
-
         play_jobs(
             jobs,
             executor,
-            finished,
-            source=None if replies is None else opener(spec, replies, watch),
+            lambda game: tick(game_note(game, replies)),
+            source=opener(spec, replies),
             at_once=spec.games_at_once,
         )
 

@@ -32,20 +32,16 @@ def play(spec: RunSpec, folder: Path) -> dict[str, bytes]:
         OutputError: if one of them was cut short.
     """
     jobs = plan_jobs(build_suites(spec.suites), spec.game_configs, folder)
-    tally = Totals()
+    replies = reply_source(spec, "make record-local")
+    totals = Totals() if replies is None else replies.totals
     with progress("games", len(jobs)) as tick:
 
-        def watch(latest: Totals) -> None:
-            nonlocal tally
-            tally = latest
-
         def finished(game: Played) -> None:
-            tick(f"{tally.calls} calls, {tally.replayed} replayed")
+            tick(f"{totals.calls} calls, {totals.replayed} replayed")
             if game.is_halted:
                 raise OutputError(f"{game.job.scenario.scenario_id}: the model's server failed")
 
-        replies = reply_source(spec, "make record-local")
-        source = None if replies is None else opener(spec, replies, watch)
+        source = opener(spec, replies)
         play_jobs(jobs, None, finished, source=source, at_once=spec.games_at_once)
     return {job.path.relative_to(folder).as_posix(): job.path.read_bytes() for job in jobs}
 

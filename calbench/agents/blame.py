@@ -1,6 +1,6 @@
-"""Errors in a user's own code, reported as theirs and with their traceback.
+"""Errors in the user's code, reported as such and with their traceback.
 
-Only the call of that code is inside :func:`blaming`: a mistake of this package is never
+Only the call of that code is inside :func:`blaming`, so errors of this package are never
 reported as the user's.
 """
 
@@ -25,7 +25,7 @@ _IMPORTING = (importlib.__file__, "<frozen importlib")
 def blaming(place: str, called: str) -> Iterator[None]:
     """Call the user's code inside; what it raises becomes an :class:`AgentError`.
 
-    Three things pass: a game that cannot go on (:class:`UnavailableError`), a run that the
+    Three exceptions pass: a game that cannot continue (:class:`UnavailableError`), a run that the
     user stopped, and the cancellation of the game from outside.
 
     Args:
@@ -50,7 +50,7 @@ def blaming(place: str, called: str) -> Iterator[None]:
 
 
 def _is_cancelled() -> bool:
-    """Whether somebody else ends this game; if not, the called code let a cancellation out."""
+    """Whether this game is cancelled from outside; if not, the called code raised it."""
     try:
         task = asyncio.current_task()
     except RuntimeError:  # no event loop

@@ -38,6 +38,6 @@ class Completer(Protocol):
         """Return the completion of a request.
 
         Raises:
-            UnavailableError: if there is none to be had; the game ends there, unscored.
+            UnavailableError: if there is none; the game ends there, unscored.
         """
         ...

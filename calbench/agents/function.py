@@ -34,12 +34,12 @@ class FunctionCompleter:
         """Call the function with the conversation, and wait if it asks to.
 
         Raises:
-            AgentError: if it raises, or returns something that is no text.
+            AgentError: if it raises, or does not return a text.
             UnavailableError: if it says so; the game ends there, unscored.
         """
         place = f"agent {site.agent_id}, round {site.round_index}, {site.phase}"
         name = name_of(self.function)
-        # Made anew each time: what it does to its messages stays with it.
+        # New objects each time: the function may change them.
         messages = [message._asdict() for message in request.messages]
         with blaming(place, name):
             text: object = self.function(messages)

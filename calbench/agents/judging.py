@@ -25,7 +25,7 @@ JUDGE_PROMPT = "v1"
 
 @dataclass(frozen=True, slots=True)
 class JudgeCase:
-    """All that a judge may know: one recipient's messages of one round.
+    """What a judge may know: one recipient's messages of one round.
 
     Attributes:
         recipient: who received them.
@@ -57,7 +57,7 @@ class Judge(Protocol):
         """Return the answer to one case.
 
         Raises:
-            UnavailableError: if there is none to be had.
+            UnavailableError: if there is none.
         """
         ...
 

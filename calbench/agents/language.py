@@ -58,7 +58,7 @@ class LanguageAgent:
         """Ask for the turn, or in a reflection for beliefs.
 
         Raises:
-            UnavailableError: if there is no completion to be had.
+            UnavailableError: if there is no completion.
         """
         if not self.thread:
             raise RuntimeError("a language agent is introduced before it is asked")

@@ -18,7 +18,7 @@ from calbench.files import first_problem, printable
 
 
 class OwnActing(Protocol):
-    """An object of a user's own: it may wait or not, and may tell how its turn came about."""
+    """A user's object: it may wait, and may report how its turn came about."""
 
     def act(self, observation: Observation) -> Turn | Reply | Awaitable[Turn | Reply]:
         """Return the turn, alone or in a reply, at once or later."""
@@ -35,7 +35,7 @@ class OwnAgent:
         """Introduce the object, if it can be.
 
         Raises:
-            AgentError: if it raises, or answers with something that is no text.
+            AgentError: if it raises, or its answer is not a text.
         """
         place = f"agent {briefing.agent_id}, before the first round"
         with blaming(place, f"{self._name}.introduce"):
@@ -70,7 +70,7 @@ def checked_reply(answer: object, place: str, given: str, give: str) -> Reply:
     """Return an answer of the user's own code as a reply that can be played and recorded.
 
     Args:
-        answer: whatever came back.
+        answer: what the code returned or sent.
         place: where in the game.
         given: who gave it, in words, such as ``Mine.act returned``.
         give: what to do instead, ``return`` or ``send``.
@@ -106,9 +106,9 @@ class _Recorded(BaseModel):
 def _problem(turn: object) -> str | None:
     """Return what keeps a turn from being played and recorded, if anything.
 
-    Values are not checked where they are made, and a wrong one would fail far from the code
-    that made it, or in code that reads the trace. What is merely not allowed, such as a slot
-    that does not exist, is no problem here: the rules answer it.
+    Values are not checked where they are made, and a wrong one would fail far from there, or in
+    code that reads the trace. What is merely not allowed, such as a slot that does not exist, is
+    left to the rules.
     """
     if not isinstance(turn, Turn):
         return f"it is of type {type(turn).__name__}"

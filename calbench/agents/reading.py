@@ -1,4 +1,4 @@
-"""From a completion to the one JSON object in it, strictly, whatever a model may write.
+"""From a completion to the one JSON object in it, strictly.
 
 Model output is hostile: every completion yields an object or a typed reason why not, never an
 exception. What had to be removed around the object is named in one word.
@@ -9,6 +9,7 @@ import re
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from calbench.domain.replies import Problem, Unreadable
+from calbench.files import shorten
 from calbench.llm.completion import Completion, well_formed
 
 T = TypeVar("T")
@@ -149,8 +150,7 @@ def kind_of(value: object) -> str:
 
 def name_of(key: str) -> str:
     """Return a key a model wrote, short and on one line, for messages."""
-    shown = ascii(key)
-    return shown if len(shown) <= 40 else f"{shown[:37]}..."
+    return shorten(ascii(key), 40)
 
 
 def check_keys(where: str, value: dict[str, Any], wanted: tuple[str, ...]) -> None:

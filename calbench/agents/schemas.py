@@ -30,8 +30,8 @@ def envelope_schema(view: Briefing | Observation, *, is_counted: bool = False) -
     """Return the schema of a reply.
 
     An observation allows what its phase does, with the ids that exist: messages over the
-    open channels, moves of the agent's own movable items, this meeting alone. A briefing
-    allows whatever any phase of the game does, with ids of any number.
+    open channels, moves of the agent's movable items, this meeting only. A briefing
+    allows what any phase of the game does, with any integer as id.
     """
     if isinstance(view, Briefing):
         slots = range(view.num_slots)

@@ -1,1 +1,1 @@
-"""The command ``calbench``: one door, a module for each subcommand."""
+"""The command ``calbench``: one entry point, a module for each subcommand."""

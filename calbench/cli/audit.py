@@ -1,4 +1,4 @@
-"""``calbench audit``: the message audits on anyone's messages."""
+"""``calbench audit``: the message audits on any messages."""
 
 import sys
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from calbench.metrics.speech.audit_lines import audited_line
 
 
 def main(messages: Path, out: Path | None) -> int:
-    """Audit a file of messages; nothing is written unless every line was read."""
+    """Audit a file of messages; nothing is written unless every line is valid."""
     found = b"".join(audited(messages))
     if out is None:
         sys.stdout.write(found.decode())
@@ -23,7 +23,7 @@ def main(messages: Path, out: Path | None) -> int:
 
 
 def audited(path: Path) -> Iterator[bytes]:
-    """Yield the audited lines of a file; empty lines are passed over.
+    """Yield the audited lines of a file; empty lines are skipped.
 
     Raises:
         FileError: naming the file, the line and what is wrong with it.

@@ -1,4 +1,4 @@
-"""Every command with its arguments and its help; what it does is in the module of its name."""
+"""Every command with its arguments and help; the module of its name does the work."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -21,7 +21,7 @@ SETTINGS = (
     Key("analysis=NAME", "settings of the estimates, from conf/analysis", is_setting=True),
     Key("analysis.KEY=VALUE", "or one by one: analysis.bootstrap_resamples=2000", is_setting=True),
 )
-"""Settings of the commands that measure anew."""
+"""Settings of the commands that measure games again."""
 
 
 def _show_versions(ctx: click.Context, _param: click.Parameter, is_asked: bool) -> None:
@@ -48,9 +48,9 @@ versions = click.option(
 )
 
 
-ABOUT = """Play a suite with teams, and measure what came of it.
+ABOUT = """Play a suite with teams, and measure the games.
 
-Without arguments: a taste of a few seconds. Results go to build/runs/EXPERIMENT.
+Without arguments: a short run of a few seconds. Results go to build/runs/EXPERIMENT.
 
 \b
   calbench +experiment=varied
@@ -77,7 +77,7 @@ def _completed(
 
 
 def hydra_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Declare the options that Hydra answers, so that they are checked and completed."""
+    """Declare Hydra's options, for checks and completion."""
     infos = click.Choice(["all", "config", "defaults", "defaults-tree", "plugins", "searchpath"])
     for option in reversed(
         (
@@ -103,7 +103,7 @@ def hydra_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def _overrides(given: tuple[str, ...]) -> list[str]:
-    """Refuse a word that is no override: Hydra would speak of its grammar."""
+    """Refuse a word that is not an override: Hydra's message would be about its grammar."""
     from calbench.config.groups import known_names, nearest
     from calbench.files import printable
 
@@ -140,9 +140,9 @@ def run(ctx: click.Context, /, overrides: tuple[str, ...], **_options: Any) -> i
 @hydra_options
 @click.pass_context
 def estimate(ctx: click.Context, /, overrides: tuple[str, ...], **_options: Any) -> int:
-    """Say beforehand what models will be asked, and the price.
+    """Estimate the calls, tokens and price of a run beforehand.
 
-    Takes the arguments of the run. Where games of it are on disk, what they took is taken; for the
+    Takes the arguments of the run. Where games of it are on disk, their numbers are used; for the
     rest scripted speakers play a few in the models' seats. No model is asked.
     """
     given = _overrides(overrides)
@@ -156,9 +156,9 @@ def estimate(ctx: click.Context, /, overrides: tuple[str, ...], **_options: Any)
     "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
 )
 def verify(paths: tuple[Path, ...]) -> int:
-    """Replay traces and compute every number in them anew.
+    """Replay traces and recompute every number in them.
 
-    PATH is a trace file, a folder of them, or a whole run. Exit status 1: one does not hold.
+    PATH is a trace file, a folder of them, or a whole run. Exit status 1: a trace is wrong.
     """
     from calbench.cli.verify import main
 
@@ -171,10 +171,9 @@ def verify(paths: tuple[Path, ...]) -> int:
 def prove(paths: tuple[Path, ...], as_json: bool) -> int:
     """Compare what was computed with what is published.
 
-    Compares what `dvc repro` computed in data/ with what is published in data/release: every
-    suite, every game and every table, and names each difference. PATH: compare these alone, files
-    or folders below data, e.g. data/tables/uniform. Exit status 1: something differs, or was not
-    computed.
+    Compares the results of `dvc repro` in data/ with the release in data/release: every suite,
+    game and table, and names each difference. PATH: compare only these files or folders below
+    data, e.g. data/tables/uniform. Exit status 1: something differs, or was not computed.
     """
     from calbench.cli.prove import main
 
@@ -187,9 +186,9 @@ def prove(paths: tuple[Path, ...], as_json: bool) -> int:
 def audit(messages: Path, out: Path | None) -> int:
     """Apply the message audits to anyone's messages.
 
-    Lines {"text", "labels": [{"label_id", "private_label", "terms", "tier"}]} go in, the same
-    lines with "patterns", "own_slot" and "leaks" come out, on standard output or in OUT. "terms"
-    may be empty; "known" may list labels that everybody addressed knows.
+    Reads lines {"text", "labels": [{"label_id", "private_label", "terms", "tier"}]} and writes
+    them with "patterns", "own_slot" and "leaks", to standard output or to OUT. "terms" may be
+    empty; "known" may list labels that all recipients know.
     """
     from calbench.cli.audit import main
 
@@ -200,7 +199,7 @@ def audit(messages: Path, out: Path | None) -> int:
 def replies() -> None:
     """Copy and count recorded replies: export, merge, stats.
 
-    A store is an SQLite file; wherever one is read, a folder of JSON Lines will do.
+    A store is an SQLite file; commands that read one also take a folder of JSON Lines.
     """
 
 
@@ -232,9 +231,9 @@ def export(store: Path, folder: Path) -> int:
 @_paths("into")
 @_paths("sources", many=True)
 def merge(into: Path, sources: tuple[Path, ...]) -> int:
-    """Add replies of others.
+    """Add replies from other stores.
 
-    INTO is a store (*.sqlite) or a folder of JSON Lines; what is there stays.
+    INTO is a store (*.sqlite) or a folder of JSON Lines; its replies are never replaced.
     """
     from calbench.cli.replies import merge_all
 
@@ -265,8 +264,8 @@ _keyed(
     "TRACES... out=DIR [key=value ...]",
     """Write all tables of games from their traces alone.
 
-    TRACES are trace files, folders of them, or folders of whole runs. The tables of a run come
-    out as the run wrote them, if the settings are those of the run.
+    TRACES are trace files, folders of them, or folders of whole runs. With the settings of a run,
+    its tables come out as the run wrote them.
     """,
     Key("out=DIR", "an empty folder, a new one, or one that holds nothing but tables"),
     Key("teams=[imap,silent]", "order in which tables list teams; others follow by name"),
@@ -280,10 +279,10 @@ _keyed(
 _keyed(
     "compare",
     "RUN_A RUN_B [key=value ...]",
-    """Say what changed between two runs, and in which scenarios.
+    """Show what changed between two runs, and in which scenarios.
 
-    Runs are folders of runs, or of traces. Teams of one name are compared, on the scenarios that
-    both played to the end.
+    Runs are folders of runs, or of traces. Teams of the same name are compared on the scenarios
+    that both played to the end.
     """,
     Key("a=TEAM", "compare this team of the first run ..."),
     Key("b=TEAM", "... with this one of the second; both may be one run"),
@@ -297,7 +296,7 @@ _keyed(
 _keyed(
     "judge",
     "RUN... out=DIR [key=value ...]",
-    """Say what an outside reader learns from messages.
+    """Measure what an outside reader learns from messages.
 
     The audit of appendix I of the paper. RUN are folders of whole runs, folders of traces, or
     trace files. Without a model the scripted judge answers: fixed rules, no language model, no key.

@@ -1,15 +1,14 @@
 """``calbench compare``: what changed between two runs, and where.
 
-Runs are compared on the scenarios that both played to the end, and only where both mean the
-same scenario by a name. Everything is measured anew from the traces.
+Runs are compared on the scenarios that both played to the end, if a name means the same scenario
+in both. Everything is measured again from the traces.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from rich.table import Table
@@ -30,27 +29,30 @@ from calbench.errors import ConfigError
 from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS, GAMES
 from calbench.runs.folder import check_folder
-from calbench.runs.recorded import RecordedGame, recorded_games
+from calbench.runs.recorded import recorded_games
 
 NAMES = tuple(MEASURE_BY_NAME)
 
 PAIR = ["setting", "team_a", "team_b"]
-"""What names two teams that are compared."""
+"""Columns that name two compared teams."""
 
 KEY = [*PAIR, "measure"]
-"""What names a difference."""
+"""Columns that name a difference."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Side:
-    """One run: its games, and every seat of those that were scored."""
+SCENARIO = ["setting", "scenario_id"]
+"""Columns that name a scenario."""
 
-    games: tuple[RecordedGame, ...]
+
+class _Side(NamedTuple):
+    """One run: its games, and the seats of its scored games."""
+
+    games: pd.DataFrame
     agents: pd.DataFrame
 
 
 def main(words: Words) -> int:
-    """Print the comparison, and write it where the command line says so."""
+    """Print the comparison, and write it if the command line says where."""
     if len(words.paths) != 2:
         raise ConfigError(f"two runs are compared, {len(words.paths)} are named; see --help")
     run_a, run_b = words.paths
@@ -93,10 +95,8 @@ def compare_runs(
     a = _measured(run_a, spec)
     b = a if run_a == run_b else _measured(run_b, spec)
     pairs = _team_pairs(a, b, team_a, team_b)
-    unlike = _unlike(a, b)
-    if unlike:
-        say(f"{len(unlike)} scenarios mean something else in the two runs and are left out")
-    compared = compare_teams(_without(a, unlike), _without(b, unlike), pairs, spec.analysis)
+    agents_a, agents_b = _alike(a, b)
+    compared = compare_teams(agents_a, agents_b, pairs, spec.analysis)
     if compared.differences.empty:
         raise ConfigError(f"{run_a} and {run_b}: no scenario was played to the end in both")
     return compared
@@ -109,30 +109,27 @@ def _measured(run: Path, spec: RunSpec) -> _Side:
             facts = measure_games(
                 games, Path(scratch), spec.measure, tick, executor, (GAMES, AGENTS)
             )
-        return _Side(tuple(games), facts.of_games("agents"))
+        return _Side(facts.games, facts.of_games("agents"))
 
 
-def _without(side: _Side, unlike: frozenset[tuple[str, str]]) -> pd.DataFrame:
-    """Return the seats of a run but for those in some scenarios."""
-    keys = zip(side.agents["setting"], side.agents["scenario_id"], strict=True)
-    return side.agents[[key not in unlike for key in keys]]
-
-
-def _unlike(a: _Side, b: _Side) -> frozenset[tuple[str, str]]:
-    """Name the scenarios that share a name and are not the same."""
-    digests_a, digests_b = (
-        {(g.head.setting, g.scenario_id): g.head.scenario_digest for g in side.games}
+def _alike(a: _Side, b: _Side) -> Iterator[pd.DataFrame]:
+    """Yield the seats of both runs, without scenarios that share a name and are not the same."""
+    digests = [
+        side.games.drop_duplicates(SCENARIO).set_index(SCENARIO)["scenario_digest"]
         for side in (a, b)
-    )
-    return frozenset(
-        key for key in digests_a.keys() & digests_b.keys() if digests_a[key] != digests_b[key]
-    )
+    ]
+    both = pd.concat(digests, axis="columns", join="inner", keys=["a", "b"])
+    unlike = both.index[both["a"] != both["b"]]
+    if len(unlike):
+        say(f"{len(unlike)} scenarios mean something else in the two runs and are left out")
+    for agents in (a.agents, b.agents):
+        yield agents[~agents.set_index(SCENARIO).index.isin(unlike)]
 
 
 def _team_pairs(
     a: _Side, b: _Side, team_a: str | None, team_b: str | None
 ) -> list[tuple[str, str]]:
-    teams_a, teams_b = (sorted({game.team_id for game in side.games}) for side in (a, b))
+    teams_a, teams_b = (sorted(side.games["team"].unique()) for side in (a, b))
     if team_a is None and team_b is None:
         pairs = [(team, team) for team in teams_a if team in teams_b]
         if not pairs:

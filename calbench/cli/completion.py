@@ -10,17 +10,17 @@ from calbench.config.groups import GROUPS, described
 KEY_BY_GROUP = {group: f"{'+' * (group == 'experiment')}{group}" for group in GROUPS} | {
     "team": "teams"
 }
-"""The key of a command line that chooses from a group of ``conf/``."""
+"""The override that chooses from a group of ``conf/``."""
 
 GROUP_BY_KEY = {key: group for group, key in KEY_BY_GROUP.items()}
 
 
 def completed_override(incomplete: str, earlier: Sequence[str]) -> list[CompletionItem]:
-    """Return what an override of a run can go on as.
+    """Return the completions of an override of a run.
 
     Args:
-        incomplete: the word as far as it is written.
-        earlier: the words before it. bash takes ``suite=va`` apart at the sign, into three.
+        incomplete: the beginning of the word.
+        earlier: the words before it. bash splits ``suite=va`` at the sign into three.
     """
     key, sign, value = incomplete.partition("=")
     written = f"{key}{sign}"
@@ -37,7 +37,7 @@ def completed_override(incomplete: str, earlier: Sequence[str]) -> list[Completi
         ]
     if key not in GROUP_BY_KEY:
         return [CompletionItem(incomplete, type="file")]
-    listed = max(value.rfind("["), value.rfind(",")) + 1  # what is complete of a list
+    listed = max(value.rfind("["), value.rfind(",")) + 1  # the complete part of a list
     return [
         CompletionItem(f"{written}{value[:listed]}{name}", help=about)
         for name, about in described(GROUP_BY_KEY[key]).items()
@@ -48,7 +48,7 @@ def completed_override(incomplete: str, earlier: Sequence[str]) -> list[Completi
 def completed_word(
     keys: Sequence[Key], incomplete: str, earlier: Sequence[str]
 ) -> list[CompletionItem]:
-    """Return what a word of a subcommand can go on as: a path, one of its options, a model."""
+    """Return the completions of a word of a subcommand: paths, its options, models."""
     if incomplete.startswith("model=") or tuple(earlier[-2:]) == ("model", "="):
         return completed_override(incomplete, earlier)
     return [*_starts(keys, incomplete), CompletionItem(incomplete, type="file")]

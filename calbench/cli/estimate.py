@@ -1,8 +1,8 @@
 """``calbench estimate``: calls, tokens and price of a run, beforehand.
 
-Nobody is asked. Where games of the run stand already, what they took is taken; for the rest a
-few are played by scripted speakers in the models' seats, whose words are shorter than a
-thinking model's: the last column says what the caps on tokens allow at most.
+No model is asked. Where games of the run are on disk, their numbers are used; for the rest a few
+games are played with scripted speakers in the models' seats, who say less than a thinking model:
+the last column is what the caps on tokens allow at most.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from calbench.engine.drivers import run_async
 from calbench.engine.seating import seat_agents
 from calbench.errors import ConfigError
 from calbench.llm.completion import ChatMessage, Completion, Request
-from calbench.llm.prices import Price, Prices, estimated_usage, read_prices, usage_bound
+from calbench.llm.prices import NANO, Price, Prices, estimated_usage, read_prices, usage_bound
 from calbench.runs.play import load_suites
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.models import Trace
@@ -36,18 +36,16 @@ GAMES_SAMPLED = 3
 """Games played or read for each team and setting, spread over the suite [C]."""
 
 STAND_IN = "candid"
-"""Who talks in a model's place: of the scripted speakers the one with most to say [C]."""
-
-NANO = 1e9
+"""The scripted speaker in a model's place: the one that says most [C]."""
 
 
 @dataclass(slots=True)
 class Take:
-    """What calls take: a number of them, tokens, and prices in nano-dollars.
+    """What calls take: their number, tokens, and prices in nano-dollars.
 
-    ``repeated_tokens`` are input tokens that the call before in the same thread had as well, so
-    that a provider's cache may hold them; ``nano_cached`` is the price if it holds them all,
-    ``nano_bound`` what the calls cannot exceed.
+    ``repeated_tokens`` are input tokens that the previous call of the thread had too, which a
+    provider's cache may hold; ``nano_cached`` is the price if it holds them all, ``nano_bound``
+    what the calls cannot exceed.
     """
 
     calls: float = 0
@@ -59,13 +57,13 @@ class Take:
     nano_bound: float = 0
 
     def add(self, other: "Take", times: float = 1) -> None:
-        """Add another's numbers, this many times."""
+        """Add the numbers of another, this many times."""
         for part in fields(self):
             setattr(self, part.name, getattr(self, part.name) + times * getattr(other, part.name))
 
 
 @dataclass(slots=True)
-class Meter:
+class CountingSpeaker:
     """A source of text that asks scripted speakers and counts what models would be sent.
 
     Attributes:
@@ -79,7 +77,7 @@ class Meter:
     _threads: dict[AgentId, tuple[ChatMessage, ...]] = field(default_factory=dict)
 
     async def complete(self, request: Request, site: CallSite) -> Completion:
-        """Answer as the stand-in would, and count."""
+        """Answer as the scripted speaker would, and count."""
         agent = site.agent_id
         if agent not in self._speakers:
             self._speakers[agent] = scripted_speaker(STAND_IN, agent)
@@ -159,9 +157,9 @@ def _spread(jobs: Sequence[Job]) -> list[Job]:
 
 def _played(job: Job, prices: Prices) -> dict[str, Take]:
     """Play a game with scripted speakers in the models' seats; nothing of it is kept."""
-    meter = Meter(prices)
-    asyncio.run(run_async(job.scenario, job.config, seat_agents(job.scenario, job.config, meter)))
-    return meter.take_by_player
+    speaker = CountingSpeaker(prices)
+    asyncio.run(run_async(job.scenario, job.config, seat_agents(job.scenario, job.config, speaker)))
+    return speaker.take_by_player
 
 
 def _recorded(trace: Trace, prices: Prices) -> dict[str, Take]:
@@ -176,11 +174,6 @@ def _recorded(trace: Trace, prices: Prices) -> dict[str, Take]:
     return taken
 
 
-def price_cell(nano: float, *, is_priced: bool) -> str:
-    """Return a price as the table shows it."""
-    return f"{nano / NANO:,.2f}" if is_priced else "?"
-
-
 def estimate_table(spec: RunSpec, take_by_player: dict[str, Take]) -> Table:
     """Return the estimate as the terminal shows it."""
     known = read_prices(PRICES).models
@@ -188,15 +181,13 @@ def estimate_table(spec: RunSpec, take_by_player: dict[str, Take]) -> Table:
     table = new_table("Still to be asked", heads)
     for player, take in sorted(take_by_player.items()):
         is_priced = spec.models[player].spec.model in known
+        tokens = (take.input_tokens, take.repeated_tokens, take.output_tokens)
+        prices = (take.nano, take.nano_cached, take.nano_bound)
         table.add_row(
             player,
             f"{take.calls:,.0f}",
-            f"{take.input_tokens / 1000:,.0f}k",
-            f"{take.repeated_tokens / 1000:,.0f}k",
-            f"{take.output_tokens / 1000:,.0f}k",
-            price_cell(take.nano, is_priced=is_priced),
-            price_cell(take.nano_cached, is_priced=is_priced),
-            price_cell(take.nano_bound, is_priced=is_priced),
+            *(f"{each / 1000:,.0f}k" for each in tokens),
+            *(f"{each / NANO:,.2f}" if is_priced else "?" for each in prices),
         )
     return table
 
@@ -207,9 +198,9 @@ def main(arguments: Sequence[str], overrides: Sequence[str]) -> int:
 
 
 def _print_estimate(spec: RunSpec) -> int:
-    take_by_player, missing, standing = estimate(spec)
+    take_by_player, missing, finished = estimate(spec)
     show(estimate_table(spec, take_by_player))
-    print(f"{missing} games with models to play, {standing} are in {spec.out}/traces already.")
+    print(f"{missing} games with models to play, {finished} are in {spec.out}/traces already.")
     print("Repeated: input of the call before, which a cache may hold (Cached: its price then).")
     print("Prices: conf/prices.yaml (? where it has none), each with its source: check them.")
     print("Set a cap with budget.max_usd=N; what the run has recorded is never paid for again.")

@@ -1,4 +1,4 @@
-"""The runs that one command line means, as Hydra composes them: one, or with ``-m`` several."""
+"""The runs of a command line, composed by Hydra: one, or with ``-m`` several."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from calbench.config.groups import CONF
 from calbench.config.spec import RunSpec
 from calbench.errors import CalbenchError
 
-os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra's errors come to us, and are one line
+os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises its errors; we print them in one line
 
 
 class _RefusedError(BaseException):
@@ -23,15 +23,15 @@ class _RefusedError(BaseException):
 def for_each_job(
     arguments: Sequence[str], overrides: Sequence[str], task: Callable[[RunSpec], int]
 ) -> int:
-    """Call a task with each run that a command line means; return the highest status.
+    """Call a task with each run of a command line; return the highest status.
 
     Args:
-        arguments: as they were written, with options of Hydra.
+        arguments: as written, with options of Hydra.
         overrides: those among them that change the configuration.
         task: what to do with a run; returns a status.
 
     Raises:
-        CalbenchError: one line about what does not fit; later jobs are not begun.
+        CalbenchError: one line about what is wrong; later runs are not started.
     """
     check_choices(overrides)
     statuses = [0]

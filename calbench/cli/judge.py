@@ -1,37 +1,34 @@
 """``calbench judge``: what an outside reader learns from the messages.
 
-The audit of appendix I: one call for each recipient and round, over what was delivered to it.
-Without a model the scripted judge answers, which is no language model.
+The audit of appendix I: one call for each recipient and round, about the messages delivered to it.
+Without a model the scripted judge answers: fixed rules, no language model.
 """
 
 import asyncio
-import csv
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.table import Table
 
-from calbench.agents.completer import CallSite
-from calbench.agents.judging import Judge, JudgeCase, ModelJudge
+from calbench.agents.judging import Judge, ModelJudge
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.settings import Settings
 from calbench.cli.status import Status
-from calbench.cli.tables import new_table, show
+from calbench.cli.tables import new_table, read_rows, show
 from calbench.cli.words import Words
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.console import noting_interrupt, progress
-from calbench.engine.batch import first_leaf
+from calbench.engine.batch import Stoppable, first_leaf
 from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
 from calbench.facts.frames import rounded
 from calbench.facts.judged import VERDICT_FACTS, judged_batch
 from calbench.facts.storage import SPOOL, FactsWriter
 from calbench.llm.client import Source, Totals, open_completer
-from calbench.llm.completion import Completion
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
 from calbench.llm.transport import Transport
@@ -49,7 +46,7 @@ MODEL_KEYS = ("model=", "model.", "replies.mode=", "replies.path=", "budget.max_
 STORE = "replies.sqlite"
 
 FACTS = ".facts"
-"""Folder of the facts below that of the tables; what a killed audit leaves there is replaced."""
+"""Folder of the facts, below that of the tables; leftovers of a killed audit are replaced."""
 
 KEPT = frozenset(
     {
@@ -58,7 +55,7 @@ KEPT = frozenset(
         *(f"{STORE}{end}" for end in ("", "-wal", "-shm", "-journal", ".lock")),
     }
 )
-"""Files that may stand in the folder already."""
+"""Files that may be in the folder already."""
 
 
 def main(words: Words, transport: Transport = ask_litellm) -> int:
@@ -66,17 +63,17 @@ def main(words: Words, transport: Transport = ask_litellm) -> int:
 
     Args:
         words: of the command line.
-        transport: how models are asked; another one stands in for LiteLLM.
+        transport: how models are asked.
     """
     out = words.folder("out", "the folder for the tables")
     paths = words.some_paths("no runs are named: give folders of runs, or of traces")
     spec = _spec(words)
-    tally = judge_runs(paths, out, spec, transport)
+    totals = judge_runs(paths, out, spec, transport)
     show(summary_table(out))
     if spec.models:
         print(
-            f"{tally.calls} replies paid for, {tally.replayed} replayed; "
-            f"US$ {tally.spent_usd:.2f} spent"
+            f"{totals.calls} replies paid for, {totals.replayed} replayed; "
+            f"US$ {totals.spent_usd:.2f} spent"
         )
     else:
         print("Judged by the scripted judge: fixed rules, no language model.")
@@ -125,10 +122,11 @@ def judge_runs(
     name = next(iter(spec.models), SCRIPTED_JUDGE)
     with (
         locked(out),
-        _removed(out / FACTS) as folder,
-        FactsWriter(folder, VERDICT_FACTS, teams) as facts,
+        ExitStack() as cleaning,
+        FactsWriter(out / FACTS, VERDICT_FACTS, teams) as facts,
         noting_interrupt(lambda: f"Stopped; replies that came are in {out}") as is_stopping,
     ):
+        cleaning.callback(shutil.rmtree, out / FACTS, ignore_errors=True)
 
         def take(trace: Trace, verdicts: Sequence[Verdict]) -> None:
             facts.add(judged_batch(trace, verdicts, name, spec.measure))
@@ -138,26 +136,17 @@ def judge_runs(
             source = reply_source(spec.model_copy(update={"out": str(out)}), transport=transport)
         audit = _Audit(games, take, name, spec.models, spec.games_at_once, is_stopping)
         with progress("judged", len(games)) as tick:
-            tally = asyncio.run(audit.run(source, tick))
+            asyncio.run(audit.run(source, tick))
         audit.check()
         write_judge_tables(facts.write(), out, Settings(spec.measure, spec.analysis))
-    return tally
-
-
-@contextmanager
-def _removed(folder: Path) -> Iterator[Path]:
-    """Provide a folder that is removed in the end."""
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    return Totals() if source is None else source.totals
 
 
 @dataclass(slots=True)
 class _Audit:
-    """Games on their way through a judge, several at the same time.
+    """A judge's audit of games, several at the same time.
 
-    The first case that cannot be asked ends it, as Ctrl-C does: calls under way come home, no
+    The first case that cannot be asked ends it, as Ctrl-C does: calls under way are finished, no
     other is made.
     """
 
@@ -170,28 +159,20 @@ class _Audit:
     done: int = 0
     failure: UnavailableError | None = None
 
-    async def run(self, source: Source | None, tick: Callable[[str], None]) -> Totals:
-        """Judge what can be judged; return what models were asked."""
-        latest = Totals()
-
-        def watch(tally: Totals) -> None:
-            nonlocal latest
-            latest = replace(tally)
-
+    async def run(self, source: Source | None, tick: Callable[[str], None]) -> None:
+        """Judge what can be judged."""
         queue = deque(self.games)
+        opened = nullcontext() if source is None else open_completer(self.models, source)
         try:
-            async with AsyncExitStack() as stack:
+            async with opened as client, asyncio.TaskGroup() as group:
                 judge: Judge = ScriptedJudge()
-                if source is not None:
-                    opened = open_completer(self.models, replace(source, watch=watch))
+                if client is not None:
                     spec = self.models[self.name].spec
-                    judge = ModelJudge(await stack.enter_async_context(opened), spec)
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(min(self.at_once, len(queue))):
-                        group.create_task(self._take(queue, judge, tick))
+                    judge = ModelJudge(Stoppable(client, self._is_ending), spec)
+                for _ in range(min(self.at_once, len(queue))):
+                    group.create_task(self._take(queue, judge, tick))
         except* CalbenchError as failures:
             raise first_leaf(failures) from None
-        return latest
 
     async def _take(
         self, queue: deque[RecordedGame], judge: Judge, tick: Callable[[str], None]
@@ -199,7 +180,7 @@ class _Audit:
         while queue and not self._is_ending():
             trace = read_trace(queue.popleft().path)
             try:
-                verdicts = await verdicts_of(trace, _Stoppable(judge, self._is_ending), self.name)
+                verdicts = await verdicts_of(trace, judge, self.name)
             except StoppedError:
                 return
             except UnavailableError as failure:
@@ -213,26 +194,13 @@ class _Audit:
         return self.failure is not None or self.is_stopping()
 
     def check(self) -> None:
-        """Refuse to write tables of half a run."""
+        """Refuse to write tables of an incomplete audit."""
         where = f"{self.done} of {len(self.games)} games are judged"
         kept = "the replies that came are kept; the same command resumes"
         if self.failure is not None:
             raise CalbenchError(f"{self.failure.detail}: {where}; {kept}")
         if self.is_stopping():
             raise StoppedError(f"Stopped: {where}; {kept}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Stoppable:
-    """Asks nobody once the audit is to end."""
-
-    inner: Judge
-    is_ending: Callable[[], bool]
-
-    async def judge(self, case: JudgeCase, site: CallSite) -> Completion:
-        if self.is_ending():
-            raise StoppedError("stopped")
-        return await self.inner.judge(case, site)
 
 
 SHOWN = {
@@ -251,7 +219,7 @@ def summary_table(out: Path) -> Table:
     """Return what the tables in a folder say, as the terminal shows it."""
     agreed = {
         (row["setting"], row["team"], row["statistic"]): row["value"]
-        for row in _rows(out / "judge_agreement.csv")
+        for row in read_rows(out / "judge_agreement.csv")
         if row["unit"] == "cell"
     }
     table = new_table(
@@ -259,7 +227,7 @@ def summary_table(out: Path) -> Table:
         ("Setting", "Team", *SHOWN, *AGREEING),
         left=2,
     )
-    for row in _rows(out / "metric_comparison.csv"):
+    for row in read_rows(out / "metric_comparison.csv"):
         setting, team = row["setting"], row["team"]
         found = [row[column] for column in SHOWN.values()]
         found += [agreed.get((setting, team, name), "") for name in AGREEING.values()]
@@ -270,8 +238,3 @@ def summary_table(out: Path) -> Table:
 def _short(number: str) -> str:
     """Return a number of a table with two decimals at most."""
     return rounded(float(number), 2) if "." in number else number
-
-
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    with path.open(newline="") as file:
-        yield from csv.DictReader(file)

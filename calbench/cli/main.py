@@ -1,6 +1,6 @@
-"""Where ``calbench`` begins and ends: with a status, and quietly when it is stopped.
+"""The entry point of ``calbench``: exit statuses, errors in one line, and Ctrl-C.
 
-Nothing is imported before Ctrl-C has its answer: the first tenth of a second is imports.
+Nothing is imported before Ctrl-C is handled: the first tenth of a second is imports.
 """
 
 import os
@@ -27,16 +27,17 @@ def answer(arguments: Sequence[str]) -> int:
     from calbench.console import ending_on_interrupt
 
     def invoked() -> int:
+        from calbench.cli.commands import program
         from calbench.cli.program import invoke
 
-        return invoke(arguments)
+        return invoke(program, arguments)
 
     with ending_on_interrupt(lambda: STOPPED):
         return status_of(invoked)
 
 
 def status_of(command: Callable[[], int]) -> int:
-    """Run a command; return its status, or the one of its error, which is said in one line."""
+    """Run a command; return its status, or that of its error, which is printed in one line."""
     from calbench.cli.status import Status
     from calbench.console import say, say_error
     from calbench.errors import CalbenchError, StoppedError
@@ -50,7 +51,7 @@ def status_of(command: Callable[[], int]) -> int:
     except CalbenchError as error:
         say_error(error)
         return Status.MISTAKEN
-    except BrokenPipeError:  # whoever reads the output, such as `head`, has enough
+    except BrokenPipeError:  # the reader of the output, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Status.PIPE_CLOSED
     return status

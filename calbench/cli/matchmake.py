@@ -33,11 +33,11 @@ from calbench.traces.storage import read_trace, trace_paths
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The games so far, and what composing a team needs to know of them.
+    """The games so far, and their players.
 
     Attributes:
-        agents: a row a seat, with the columns of its game.
-        seat_by_player: how everybody that played was seated, last.
+        agents: one row per seat, with the columns of its game.
+        seat_by_player: the last seat of each player.
     """
 
     agents: pd.DataFrame
@@ -61,7 +61,7 @@ def main(words: Words) -> int:
 
 
 def _read(paths: Sequence[Path]) -> Record:
-    """Measure the games; those of one scenario share its oracle's answers."""
+    """Measure the games; those of one scenario share the solutions of its oracle."""
     agents: dict[tuple[str, ...], pd.DataFrame] = {}
     seat_by_player: dict[Player, Seat] = {}
     caches: dict[str, OracleCache] = {}
@@ -88,7 +88,7 @@ def _agents(game: MeasuredGame) -> pd.DataFrame:
 
 
 def _proposed(record: Record, options: Mapping[str, str]) -> str:
-    """Return the text of the team file, and say on the way what ratings cannot tell."""
+    """Return the text of the team file; print the warnings of the ratings."""
     seats_by_pool = {pool: pool_seats(record.agents, pool) for pool in POOLS}
     played = next((pool for pool, seats in seats_by_pool.items() if len(seats)), next(iter(POOLS)))
     pool = _choice("pool", options.get("pool") or played, list(POOLS))
@@ -118,7 +118,7 @@ def _proposed(record: Record, options: Mapping[str, str]) -> str:
 
 
 def _entrant(pool: str, name: str, seat_by_player: dict[Player, Seat]) -> Player:
-    """Return a player that need not have played, and note how it is seated."""
+    """Return a player that need not have played yet, and note its seat."""
     key = "scripted" if pool == "scripted" else "model"
     if key == "scripted":
         _choice("entrants", name, sorted(STYLES))
@@ -141,7 +141,7 @@ def _choice(key: str, value: str, known: Sequence[str]) -> str:
 def team_file(
     scope: Scope, proposals: Sequence[Proposal], seat_by_player: Mapping[Player, Seat]
 ) -> str:
-    """Return proposals in the form of ``conf/team``: one team, or a list of several.
+    """Return proposals as a file of ``conf/team``: one team, or a list.
 
     Raises:
         ConfigError: a player cannot be named in a configuration.
@@ -165,10 +165,10 @@ def team_file(
 
 
 def seat_entry(seat: Seat) -> dict[str, Any]:
-    """Return how a team file names who sits in a seat.
+    """Return the entry of a seat in a team file.
 
     Raises:
-        ConfigError: what is in ``conf/`` does not make this player.
+        ConfigError: no file of ``conf/`` makes this player.
     """
     candidates: list[dict[str, Any]] = []
     variant = {}
@@ -191,7 +191,7 @@ def seat_entry(seat: Seat) -> dict[str, Any]:
 
 
 def _makes(entry: Mapping[str, Any], seat: Seat) -> bool:
-    """Whether a seat of a team file comes out as this one."""
+    """Whether an entry of a team file is composed to this seat."""
     try:
         (team,) = compose_teams({"team_id": "one", "seats": [dict(entry)]}).teams
     except ConfigError:

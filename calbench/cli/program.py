@@ -1,6 +1,6 @@
-"""How Click reads the command line: a run unless a subcommand is named, and mistakes in one line.
+"""How Click reads the command line: a run unless a subcommand is named, mistakes in one line.
 
-Nothing heavy is imported before a command runs: help and completion are answered at once.
+Nothing heavy is imported before a command runs: help and completion are immediate.
 """
 
 import os
@@ -24,7 +24,7 @@ RUN = "run"
 """The subcommand that needs no name."""
 
 RAW = "calbench.arguments"
-"""Where a context keeps the arguments of a run as they were written, which Hydra reads."""
+"""Key of a context's ``meta`` for the arguments of a run as written, which Hydra reads."""
 
 LISTED = {"experiment": "Experiments", "suite": "Suites", "team": "Teams"}
 """Groups of ``conf/`` whose files ``--help`` describes."""
@@ -47,18 +47,16 @@ STATUSES = (
     ("3", "a run in which games were excluded: a provider or the budget cut them short"),
     ("130", "stopped with Ctrl-C; the same command resumes"),
 )
-"""What exit statuses mean, as ``--help`` says it."""
+"""Meanings of the exit statuses in ``--help``."""
 
 
-def invoke(arguments: Sequence[str]) -> int:
-    """Run the command that some arguments name; return its status.
+def invoke(program: click.Command, arguments: Sequence[str]) -> int:
+    """Run the command of a program that some arguments name; return its status.
 
     Raises:
         ConfigError: one line about an argument that does not fit.
         CalbenchError: what the command refuses.
     """
-    from calbench.cli.commands import program
-
     if instruction := os.environ.get(COMPLETE):
         return shell_complete(program, {}, "calbench", COMPLETE, instruction)
     try:
@@ -92,7 +90,7 @@ class Subcommands(click.Group):
     """A group that names the nearest subcommand if one is unknown."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse to do nothing."""
+        """Refuse a call without a subcommand."""
         if not args and not ctx.resilient_parsing:
             raise ConfigError(f"no subcommand is named; known are {', '.join(self.commands)}")
         return super().parse_args(ctx, args)
@@ -108,10 +106,10 @@ class Subcommands(click.Group):
 
 
 class Program(Subcommands):
-    """The whole program: what names no subcommand is a run."""
+    """The whole program: without the name of a subcommand it is a run."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the run's name in front where none is given."""
+        """Insert the name of the run if no subcommand is named."""
         is_completing_first = ctx.resilient_parsing and not args
         named = {
             *self.commands,
@@ -152,10 +150,10 @@ class Program(Subcommands):
 
 
 class Overriding(click.Command):
-    """A command whose arguments Hydra reads: overrides, and options of Hydra's own."""
+    """A command whose arguments Hydra reads: overrides and Hydra's options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the arguments as they were written."""
+        """Keep the arguments as written."""
         ctx.meta[RAW] = list(args)
         return super().parse_args(ctx, args)
 
@@ -167,7 +165,7 @@ class Overriding(click.Command):
 
 
 class Keyed(click.Command):
-    """A command that takes paths and ``key=value``, which it shows, reads and completes."""
+    """A command that takes paths and ``key=value``: it describes, reads and completes them."""
 
     def __init__(self, name: str, metavar: str, keys: Sequence[Key], **more: Any) -> None:
         words = click.Argument(

@@ -1,4 +1,4 @@
-"""``calbench prove``: is what was computed what is published?"""
+"""``calbench prove``: whether the computed results are the published ones."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ SHOWN = 20
 
 
 def main(paths: Sequence[Path], *, as_json: bool) -> int:
-    """Compare what is below some paths, or everything; say what differs."""
+    """Compare everything, or what is below some paths; print the differences."""
     proof = prove(Folders(DATA, RELEASE), paths)
     if as_json:
         print(orjson.dumps(proof.as_data(), option=orjson.OPT_INDENT_2).decode())

@@ -8,7 +8,7 @@ from calbench.llm.replies.shards import merge_into, open_replies
 
 
 def merge_all(into: Path, sources: Sequence[Path]) -> int:
-    """Add the replies of some stores to another; what is there stays."""
+    """Add the replies of some stores to another, whose replies are never replaced."""
     for source in sources:
         with open_replies(source) as store:
             merged = merge_into(into, store)

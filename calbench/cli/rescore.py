@@ -1,7 +1,7 @@
 """``calbench rescore``: all tables from traces alone.
 
-Takes files, folders of them, and whole runs in any mixture. Traces are read strictly but not
-replayed: that is what ``calbench verify`` does.
+Takes files, folders of them and whole runs, mixed. Traces are read strictly but not replayed, as
+``calbench verify`` does.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ from calbench.runs.folder import check_folder
 from calbench.runs.recorded import TEAM_ORDER, recorded_games, team_rank
 
 KEPT = frozenset({*TABLES, "datapackage.json", "metrics.json", "metrics/*/*.json", f"{SCRATCH}/*"})
-"""Files that may be in the folder already, as patterns: they are written anew."""
+"""Files that may be in the folder already, as patterns: they are replaced."""
 
 
 def main(words: Words) -> int:
-    """Write the tables that the command line asks for."""
+    """Write the tables."""
     out = words.folder("out", "the folder for the tables")
     paths = words.some_paths("no traces are named: give trace files, or folders of them")
     teams = names(words.options["teams"]) if "teams" in words.options else TEAM_ORDER

@@ -1,6 +1,5 @@
-"""``calbench [key=value ...]``: one run, and what the terminal shows of it."""
+"""``calbench [key=value ...]``: one run and its summary in the terminal."""
 
-import csv
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +8,7 @@ from rich.table import Table
 
 from calbench.cli.jobs import for_each_job
 from calbench.cli.status import Status, program_name
-from calbench.cli.tables import new_table, show
+from calbench.cli.tables import new_table, read_rows, show
 from calbench.config.spec import RunSpec
 from calbench.files import printable, shorten
 from calbench.runs.play import RunSummary, execute
@@ -24,7 +23,7 @@ SHOWN = {
 """Measures of the terminal's table, by column of ``leaderboard.csv``."""
 
 REASONS_SHOWN = 3
-"""Most reasons why games were cut short that the summary names [C]: every trace has its own."""
+"""Most reasons for excluded games that the summary names [C]; each trace has its own."""
 
 REASON_LENGTH = 160
 """Most characters of one of them [C]."""
@@ -42,17 +41,18 @@ def _run(spec: RunSpec) -> int:
 
 
 def _report(spec: RunSpec, summary: RunSummary) -> None:
-    """Print the summary tables and say where everything is."""
-    show(*summary_tables(summary.tables / "leaderboard.csv"))
+    """Print the summary tables and where the results are."""
+    show(*summary_tables(summary.tables / "leaderboard.csv", spec.analysis.confidence))
     out = printable(str(Path(spec.out)))
-    tally = summary.tally
+    totals = summary.totals
     print(
         f"{summary.played} games played, {summary.kept} kept from before; "
-        f"US$ {tally.spent_usd:.2f} spent"
+        f"US$ {totals.spent_usd:.2f} spent"
     )
-    if tally.calls or tally.replayed or tally.failed:
+    if totals.calls or totals.replayed or totals.failed:
         print(
-            f"{tally.calls} replies paid for, {tally.replayed} replayed, {tally.failed} not given"
+            f"{totals.calls} replies paid for, {totals.replayed} replayed, "
+            f"{totals.failed} not given"
         )
     if summary.halted:
         print(
@@ -68,15 +68,14 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
         print(f"Next     {program_name()} +experiment=varied, or dvc repro for the whole site")
 
 
-def summary_tables(leaderboard: Path) -> list[Table]:
+def summary_tables(leaderboard: Path, confidence: float) -> list[Table]:
     """Return the leaderboard as the terminal shows it: a table for each setting."""
-    with leaderboard.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
     tables: dict[str, Table] = {}
-    for row in rows:
+    for row in read_rows(leaderboard):
         setting = row["setting"]
         if setting not in tables:
-            title = f"{setting}: mean and 95% interval over {row['scenarios']} scenarios"
+            interval = f"{100 * confidence:g}% interval"
+            title = f"{setting}: mean and {interval} over {row['scenarios']} scenarios"
             tables[setting] = new_table(title, ("Team", *SHOWN.values()))
         tables[setting].add_row(row["team"], *(_cell(row, name) for name in SHOWN))
     return list(tables.values())

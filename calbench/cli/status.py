@@ -1,4 +1,4 @@
-"""What a command ends with, and how it was called."""
+"""Exit statuses, and how the command was called."""
 
 import sys
 from enum import IntEnum
@@ -19,6 +19,6 @@ class Status(IntEnum):
 
 
 def program_name() -> str:
-    """Return how this command is called where it runs, for what it tells the user to type."""
+    """Return how this command was called, for commands that it suggests."""
     is_module = Path(sys.argv[0]).parts[-2:] == ("calbench", "__main__.py")
     return "python -m calbench" if is_module else "calbench"

@@ -1,6 +1,8 @@
-"""Tables as the terminal shows them, all in one manner."""
+"""Tables in the terminal, in one style."""
 
+import csv
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from rich.box import SIMPLE_HEAD
@@ -22,13 +24,19 @@ def new_table(
     Args:
         title: the line above it.
         heads: of its columns.
-        left: how many columns hold names and are aligned left; the others hold numbers.
-        wraps: whether cells may go on below where the terminal is narrow; else they are cut.
+        left: how many columns hold names and are left-aligned; the others hold numbers.
+        wraps: whether cells are wrapped if the terminal is narrow; else they are cut.
     """
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for place, head in enumerate(heads):
         table.add_column(head, justify="left" if place < left else "right", no_wrap=not wraps)
     return table
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file as they are written."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def show(*tables: Table) -> None:

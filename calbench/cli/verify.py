@@ -1,10 +1,9 @@
 """``calbench verify``: replay traces and recompute every number they hold.
 
-A trace carries its scenario, so it verifies alone. Nothing that a trace names is imported:
-players this package knows by id play again, of all others the recorded turns are replayed.
+A trace holds its scenario, so it can be verified alone. Nothing that a trace names is imported:
+players that this package knows by id play again, the recorded turns of all others are replayed.
 """
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from calbench.agents.scripted import STYLES
 from calbench.cli.status import Status
 from calbench.console import progress, say
 from calbench.domain.rules import RULES_VERSION
-from calbench.engine.drivers import compare_events, replay, run, run_async
+from calbench.engine.batch import played
+from calbench.engine.drivers import compare_events, replay
 from calbench.engine.game import game_id
-from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import CalbenchError, ConfigError, FileError, ReplayError
 from calbench.protocols.registry import POLICIES
 from calbench.scenarios.certificates import false_statements
@@ -24,7 +23,7 @@ from calbench.traces.storage import read_trace, trace_paths
 
 
 def main(names: Sequence[Path]) -> int:
-    """Verify every trace named; say which do not hold."""
+    """Verify every trace that is named; say which fail."""
     for name in names:
         if not name.exists():
             raise FileError(f"{name}: cannot be read (No such file or directory)")
@@ -101,24 +100,18 @@ def _compare(place: str, recorded: object, computed: object) -> None:
 
 
 def _play_again(trace: Trace) -> None:
-    """Where every player is known by id, the same game must come out of playing it.
+    """If every player is known by id, playing the game again must give the same game.
 
-    Models, code of one's own and players from elsewhere are not asked again: of a team that
-    seats one, the recorded turns are replayed.
+    Models, own agents and players from elsewhere are not asked again: if a team seats one, the
+    recorded turns are replayed.
     """
-    config, scenario = trace.config, trace.scenario
-    if not all(_is_known(seat) for seat in config.team.seats):
+    if not all(_is_known(seat) for seat in trace.config.team.seats):
         return
     try:
-        if config.team.uses_language:
-            agents = seat_agents(scenario, config)
-            played = asyncio.run(run_async(scenario, config, agents))
-        else:
-            policies = seat_policies(config.team, scenario.num_agents, config.limits)
-            played = run(scenario, config, policies)
+        again = played(trace.scenario, trace.config)
     except ConfigError as error:
         raise ReplayError(str(error)) from error
-    compare_events(trace.events, played.events)
+    compare_events(trace.events, again.events)
 
 
 def _is_known(seat: Seat) -> bool:

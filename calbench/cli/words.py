@@ -1,6 +1,6 @@
-"""What stands behind a subcommand: paths, options of its own, settings of the configuration.
+"""The arguments of a subcommand: paths, its options, settings of the configuration.
 
-Both options and settings are written ``key=value``, as a run's overrides are.
+Options and settings are written ``key=value``, like the overrides of a run.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ class Key:
     """An option of a subcommand as ``--help`` shows it, such as ``jobs=N``.
 
     Attributes:
-        shown: key and value; ``KEY`` for its last part stands for any.
+        shown: key and value; a last part ``KEY`` means any key.
         about: what it does.
-        is_setting: whether the configuration answers for it, as it does in a run.
+        is_setting: whether it overrides the configuration, as in a run.
     """
 
     shown: str
@@ -28,12 +28,12 @@ class Key:
 
     @property
     def start(self) -> str:
-        """What an argument with this key begins with."""
+        """The beginning of an argument with this key."""
         return self.shown.partition("=")[0].removesuffix("KEY") + ("" if self.is_open else "=")
 
     @property
     def is_open(self) -> bool:
-        """Whether it stands for all keys below one."""
+        """Whether it means all keys below one."""
         return self.shown.partition("=")[0].endswith(".KEY")
 
 
@@ -42,9 +42,9 @@ class Words:
     """The arguments of a subcommand.
 
     Attributes:
-        paths: what is no option.
-        options: the subcommand's own, by key.
-        settings: overrides of the configuration, as they were written.
+        paths: arguments that are not options.
+        options: of the subcommand, by key.
+        settings: overrides of the configuration, as written.
     """
 
     paths: list[Path] = field(default_factory=list)
@@ -52,13 +52,13 @@ class Words:
     settings: list[str] = field(default_factory=list)
 
     def folder(self, key: str, what: str) -> Path:
-        """Return the path of an option that has to be there."""
+        """Return the path of a required option."""
         if not self.options.get(key):
             raise ConfigError(f"{key}=DIR is missing: {what}")
         return Path(self.options[key])
 
     def some_paths(self, problem: str) -> list[Path]:
-        """Return the paths, of which there has to be one."""
+        """Return the paths; at least one is required."""
         if not self.paths:
             raise ConfigError(problem)
         return self.paths
@@ -88,5 +88,5 @@ def read_words(arguments: Sequence[str], keys: Sequence[Key]) -> Words:
 
 
 def names(value: str) -> tuple[str, ...]:
-    """Return the names of a list as a command line writes it, ``[a,b]`` or ``a,b``."""
+    """Return the names in a list of the command line, ``[a,b]`` or ``a,b``."""
     return tuple(name.strip() for name in value.strip("[]").split(",") if name.strip())

@@ -37,7 +37,7 @@ def compose(overrides: Sequence[str]) -> RunSpec:
 
 
 def check_choices(overrides: Sequence[str]) -> None:
-    """Refuse a file of a group that does not exist: Hydra meets some with a traceback.
+    """Refuse an unknown file of a group: Hydra answers some with a traceback.
 
     Raises:
         ConfigError: naming the nearest known ones.
@@ -63,7 +63,7 @@ def _no_choice(group: str, choice: str) -> ConfigError:
 
 
 def refusal(error: HydraException) -> ConfigError:
-    """Return what Hydra refuses as one line, without its advice, which fits no key of ours."""
+    """Return Hydra's error as one line, without its advice, which does not fit our keys."""
     message = str(error)
     if found := _UNKNOWN_KEY.search(message):
         return ConfigError(unknown_key(found[1]))

@@ -1,6 +1,6 @@
 """The files of ``conf/``: what can be chosen from it, by name.
 
-Light on purpose: ``--help`` and the shell's completion read it without any library.
+Imports no library, for ``--help`` and the shell's completion.
 """
 
 import re
@@ -43,7 +43,7 @@ def _first_sentence(path: Path) -> str:
 
 
 def nearest(name: str, known: Sequence[str]) -> list[str]:
-    """Return the known names that an unknown one may have been meant for, the best first."""
+    """Return the known names nearest to an unknown one, the best first."""
     from difflib import get_close_matches
 
     return get_close_matches(name, known)

@@ -28,7 +28,7 @@ What has ``act`` is an agent, even if it can be called as well."""
 
 
 def team_of_players(players: Sequence[Player], uses_language: bool, num_agents: int) -> Team:
-    """Return the team that these players make, as their traces describe it.
+    """Return the team of these players, as traces describe it.
 
     Args:
         players: one for each agent, by agent id.
@@ -107,23 +107,21 @@ def _own(player: OwnActing | CompletionFunction, uses_language: bool) -> Team:
         raise ConfigError(f"{printable(name)} is a class: give an object of it, {name}()")
     if _acts(player):
         kind: Kind = "custom" if uses_language else "protocol"
-        return _team_of_one(Seat(player=_player_name(type(player).__name__), kind=kind))
+        seat = Seat(player=_player_name(type(player).__name__), kind=kind)
+        return Team(team_id=seat.player, seats=(seat,))
     if not callable(player):
         raise ConfigError(
             f"{printable(name)} is no player: give a name, an object with act(observation), "
             "or a function from messages to text"
         )
-    # What tells its games from those of an object that has the same name.
+    # Distinguishes its games from those of an object with the same name.
     settings = {"is_completion_function": True}
-    return _team_of_one(Seat(player=_player_name(name), kind="custom", settings=settings))
-
-
-def _team_of_one(seat: Seat) -> Team:
+    seat = Seat(player=_player_name(name), kind="custom", settings=settings)
     return Team(team_id=seat.player, seats=(seat,))
 
 
 def _acts(player: object) -> TypeGuard[OwnActing]:
-    # Asked of the object itself: a stand-in for another one may have no such attribute to look at.
+    # Asked of the object, not of its class: a proxy may define attributes dynamically.
     return callable(getattr(player, "act", None))
 
 
@@ -133,7 +131,7 @@ def _player_name(name: str) -> str:
 
 
 def _check_mediator(seats: Sequence[Seat], mediated: Sequence[int]) -> None:
-    """Say in the caller's terms what a team refuses: sealed vectors beside words."""
+    """Refuse a mediator beside language, in the caller's terms."""
     speakers = [agent for agent, seat in enumerate(seats) if seat.uses_language]
     if mediated and speakers:
         one, other = mediated[0], speakers[0]

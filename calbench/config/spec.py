@@ -41,7 +41,7 @@ class RepliesSpec(BaseModel):
 
     Attributes:
         mode: ``record`` replays what is there and asks for the rest; ``replay`` asks nobody;
-            ``live`` asks always and keeps nothing.
+            ``live`` always asks and keeps nothing.
         path: a store (``*.sqlite``) or, to replay, a folder of exported shards; absent:
             ``replies.sqlite`` in the folder of the run.
     """
@@ -53,7 +53,7 @@ class RepliesSpec(BaseModel):
 
 
 class BudgetSpec(BaseModel):
-    """What a whole run may spend, those it resumes included; absent is no cap."""
+    """The cap of a whole run, earlier parts included; absent: none."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -66,7 +66,7 @@ class RunSpec(BaseModel):
     Attributes:
         name: of the experiment.
         suite: what is played.
-        more_suites: what is played beside it; the keys are for overrides only.
+        more_suites: further suites; the keys are for overrides only.
         suite_seeds: draw each suite once for each of these seeds, as settings
             ``<setting>-seed<N>``; absent: once, with its own seed.
         facts: how much is measured: ``scores`` are numbers of games, agents and meetings alone;
@@ -78,9 +78,9 @@ class RunSpec(BaseModel):
         models: the models of all teams, by player.
         replies: where replies are recorded, and whether models may be asked.
         budget: what the run may spend.
-        games_at_once: games with models in them that are played at the same time; how many
-            calls that makes is further limited by each model's ``concurrency``.
-        jobs: number of processes for all others.
+        games_at_once: games with models that are played at the same time; each model's
+            ``concurrency`` further limits its calls.
+        jobs: number of processes for all other games.
         out: folder of the command's results.
         site: what the published site shows of it; absent: nothing.
     """
@@ -113,7 +113,7 @@ class RunSpec(BaseModel):
     def _suite_fits_its_agents(self) -> Self:
         """Refuse a density or a blocked count by agent of another length before any is drawn."""
         suite = self.suite
-        # What is drawn is drawn for each agent: one choice stands for all.
+        # All choices have one length, that of the agents: checking one is enough.
         density = suite.density_choices[0] if suite.density_choices else suite.density
         blocked = suite.blocked_choices[0] if suite.blocked_choices else suite.blocked
         if suite.path is None and density is not None and blocked is not None:
@@ -162,7 +162,7 @@ def parse_spec(data: Mapping[str, Any], source: str) -> RunSpec:
 
 
 def unknown_key(key: str) -> str:
-    """Say of a key, with dots, that there is none, and which beside it or elsewhere are nearest."""
+    """Return the message about an unknown key, with the nearest known ones."""
     parent, _, last = key.rpartition(".")
     names_by_parent: dict[str, list[str]] = {}
     for known in _keys(RunSpec, ""):

@@ -1,4 +1,4 @@
-"""From ``conf/team`` to teams: a seat names a protocol, a model, a script or your own code."""
+"""From ``conf/team`` to teams: a seat names a protocol, a model, a script or the user's code."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,10 +15,10 @@ from calbench.llm.model import ModelConfig
 from calbench.traces.models import Team
 
 SOURCES = ("player", "protocol", "model", "scripted", "agent")
-"""What a seat can name as the one who sits there; exactly one of them."""
+"""Keys by which a seat names its player; exactly one of them."""
 
 MODEL = "_model"
-"""Where a seat carries its model's configuration while it is composed."""
+"""Key of a model's configuration in a seat while it is composed."""
 
 
 class Composed(NamedTuple):
@@ -44,15 +44,11 @@ def compose_teams(entries: Any, run_model: Mapping[str, Any] | None = None) -> C
     if not isinstance(listed, Sequence) or not listed:
         raise ConfigError("teams: name at least one team, e.g. 'teams=[imap]'")
     models: dict[str, dict[str, Any]] = {}
-    written = [entry for given in listed for entry in _written(given)]
-    teams = [_team(entry, run_model, models) for entry in written]
-    seen: set[str] = set()
-    for team in teams:
-        name = str(team.get("team_id"))
-        if name in seen:
-            raise ConfigError(f"teams: {printable(name)} is named twice")
-        seen.add(name)
-    return Composed(teams, models)
+    teams: dict[str, dict[str, Any]] = {}
+    for team in [_team(entry, run_model, models) for given in listed for entry in _written(given)]:
+        if teams.setdefault(str(team.get("team_id")), team) is not team:
+            raise ConfigError(f"teams: {printable(str(team.get('team_id')))} is named twice")
+    return Composed(list(teams.values()), models)
 
 
 def compose_team(team_id: str) -> Team:
@@ -77,7 +73,7 @@ def tuples(value: Any) -> Any:
 
 
 def _written(entry: Any) -> Sequence[Any]:
-    """Return what a file of teams holds in the place of its path."""
+    """Replace the path of a team file by its teams."""
     if not isinstance(entry, str) or not entry.endswith(".yaml"):
         return [entry]
     try:
@@ -110,7 +106,7 @@ def _team(
 def _seat(
     seat: Any, place: str, run_model: Mapping[str, Any] | None, models: dict[str, dict[str, Any]]
 ) -> Any:
-    """Put what a seat names in its place; what the seat itself says prevails."""
+    """Resolve what a seat names; keys of the seat itself prevail."""
     if not isinstance(seat, Mapping):
         return seat
     named = [key for key in SOURCES if key in seat]

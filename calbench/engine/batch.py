@@ -165,14 +165,17 @@ def play_job(job: Job) -> str:
     Returns:
         Why it was halted; empty if it was not.
     """
-    config = job.config
-    if config.team.uses_language:
-        trace = asyncio.run(run_async(job.scenario, config, seat_agents(job.scenario, config)))
-    else:
-        policies = seat_policies(config.team, job.scenario.num_agents, config.limits)
-        trace = run(job.scenario, config, policies)
+    trace = played(job.scenario, job.config)
     write_trace(job.path, trace)
     return _why_halted(trace)
+
+
+def played(scenario: Scenario, config: GameConfig) -> Trace:
+    """Play one game of players that answer immediately."""
+    if config.team.uses_language:
+        return asyncio.run(run_async(scenario, config, seat_agents(scenario, config)))
+    policies = seat_policies(config.team, scenario.num_agents, config.limits)
+    return run(scenario, config, policies)
 
 
 def _why_halted(trace: Trace) -> str:
@@ -208,7 +211,7 @@ async def _play_waiting(
     opened = nullcontext() if source is None else source()
     try:
         async with opened as completer, asyncio.TaskGroup() as group:
-            stoppable = None if completer is None else _Stoppable(completer, is_stopping)
+            stoppable = None if completer is None else Stoppable(completer, is_stopping)
             for _ in range(min(at_once, len(jobs))):
                 group.create_task(take_games(stoppable))
     except* CalbenchError as failures:
@@ -217,13 +220,14 @@ async def _play_waiting(
 
 
 @dataclass(frozen=True, slots=True)
-class _Stoppable:
+class Stoppable:
     """Asks no model once the run is stopping; calls already made finish and are recorded."""
 
     completer: Completer
     is_stopping: Callable[[], bool]
 
     async def complete(self, request: Request, site: CallSite) -> Completion:
+        """Ask the model, unless the run is stopping."""
         if self.is_stopping():
             raise StoppedError("stopped")
         return await self.completer.complete(request, site)

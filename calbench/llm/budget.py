@@ -16,7 +16,7 @@ class Ledger(Protocol):
         ...
 
     def settle(self, entry: int, nano_usd: int) -> None:
-        """Record what it came to."""
+        """Record what the attempt cost."""
         ...
 
     def spent(self) -> int:
@@ -65,7 +65,7 @@ class Budget:
         """Set money aside; waits while attempts in progress may return some.
 
         Raises:
-            UnavailableError: if it does not fit whatever they return.
+            UnavailableError: if it cannot fit, even if they return all they reserved.
         """
         while not self._fits(nano_usd):
             if self._cap is None or self._reserved == 0 or self._spent + nano_usd > self._cap:

@@ -1,8 +1,6 @@
 """The model client of a run: recorded replies first, then the models themselves."""
 
 import asyncio
-import random
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -37,16 +35,12 @@ GRACE_S = 30.0
 
 @dataclass(slots=True)
 class Totals:
-    """What a run has asked so far, for progress lines."""
+    """What was asked so far."""
 
     calls: int = 0
     replayed: int = 0
     failed: int = 0
     spent_usd: float = 0.0
-
-
-Watch = Callable[[Totals], None]
-"""Called after every completion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +54,9 @@ class Source:
         prices: by model; absent: nothing has a price.
         transport: how one attempt is made.
         rerecord: the command that records what ``replay`` misses, for its error.
-        watch: called after every completion.
-        seed: of the back-off's jitter; play does not depend on it.
+        totals: what was asked so far; counted up with every completion.
         grace_s: seconds that calls in progress may take when the run ends.
-        surroundings: time and randomness; absent: the real ones.
+        surroundings: time and randomness; play does not depend on them.
         now: the time of a record.
     """
 
@@ -73,10 +66,9 @@ class Source:
     prices: Prices | None = None
     transport: Transport = ask_litellm
     rerecord: str = "the same command with mode record"
-    watch: Watch = lambda _tally: None
-    seed: int = 0
+    totals: Totals = field(default_factory=Totals)
     grace_s: float = GRACE_S
-    surroundings: Surroundings | None = None
+    surroundings: Surroundings = field(default_factory=Surroundings)
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
@@ -142,11 +134,8 @@ def _providers(
     models: Mapping[str, ModelConfig], source: Source, budget: Budget
 ) -> dict[str, Provider]:
     prices = price_table(source.prices, models, is_capped=budget.is_capped)
-    around = source.surroundings or Surroundings(
-        clock=time.monotonic, sleep=asyncio.sleep, chance=random.Random(source.seed)
-    )
     return {
-        player: Provider(config, source.transport, budget, prices.get(player), around)
+        player: Provider(config, source.transport, budget, prices.get(player), source.surroundings)
         for player, config in sorted(models.items())
     }
 
@@ -160,7 +149,6 @@ class ModelClient:
     writer: ReplyWriter | None
     budget: Budget
     providers: Mapping[str, Provider]
-    totals: Totals = field(default_factory=Totals)
     calls: dict[str, asyncio.Task[Completion]] = field(default_factory=dict)
 
     async def complete(self, request: Request, site: Site) -> Completion:
@@ -180,8 +168,8 @@ class ModelClient:
             if record is not None:
                 if self.writer is not None:
                     await self.writer.sync_others()
-                self.totals.replayed += 1
-                self._report()
+                self.source.totals.replayed += 1
+                self._note_spent()
                 return record.completion()
             if self.writer is None:
                 raise ReplayMissError(self._miss(self.store, asked, site))
@@ -194,7 +182,7 @@ class ModelClient:
     def _finished(self, key: str, task: asyncio.Task[Completion]) -> None:
         self.calls.pop(key, None)
         if not task.cancelled():
-            task.exception()  # retrieved, or asyncio would complain that nobody did
+            task.exception()  # asyncio warns of exceptions that are never retrieved
 
     async def _recorded(self, asked: NamedRequest, site: Site, writer: ReplyWriter) -> Completion:
         outcome = await self._ask(asked.request, site)
@@ -210,17 +198,16 @@ class ModelClient:
         try:
             outcome = await provider.ask(request, site)
         except BaseException:
-            self.totals.failed += 1
+            self.source.totals.failed += 1
             raise
         else:
-            self.totals.calls += 1
+            self.source.totals.calls += 1
             return outcome
         finally:
-            self._report()
+            self._note_spent()
 
-    def _report(self) -> None:
-        self.totals.spent_usd = self.budget.spent_usd
-        self.source.watch(self.totals)
+    def _note_spent(self) -> None:
+        self.source.totals.spent_usd = self.budget.spent_usd
 
     def _miss(self, store: ReplyStore, asked: NamedRequest, site: Site) -> str:
         difference = nearest_difference(store, asked)

@@ -88,7 +88,7 @@ class TokenLogprob(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What came back.
+    """The answer to a request.
 
     Attributes:
         text: the reply; absent if the model gave none.

@@ -10,52 +10,16 @@ from pydantic_core import PydanticCustomError
 from calbench.errors import ConfigError
 from calbench.llm.completion import ModelSpec, ResponseFormat, Sampling
 
-PROVIDERS = frozenset(
-    {
-        "anthropic",
-        "azure",
-        "azure_ai",
-        "bedrock",
-        "cerebras",
-        "cohere",
-        "dashscope",
-        "databricks",
-        "deepinfra",
-        "deepseek",
-        "fireworks_ai",
-        "gemini",
-        "github",
-        "groq",
-        "hosted_vllm",
-        "huggingface",
-        "llamafile",
-        "lm_studio",
-        "mistral",
-        "moonshot",
-        "nebius",
-        "novita",
-        "nvidia_nim",
-        "ollama",
-        "ollama_chat",
-        "openai",
-        "openai_like",
-        "openrouter",
-        "perplexity",
-        "replicate",
-        "sambanova",
-        "scaleway",
-        "together_ai",
-        "vertex_ai",
-        "vllm",
-        "watsonx",
-        "xai",
-        "xinference",
-        "zai",
-    }
-)
+_NAMES = """
+anthropic azure azure_ai bedrock cerebras cohere dashscope databricks deepinfra deepseek
+fireworks_ai gemini github groq hosted_vllm huggingface llamafile lm_studio mistral moonshot
+nebius novita nvidia_nim ollama ollama_chat openai openai_like openrouter perplexity replicate
+sambanova scaleway together_ai vertex_ai vllm watsonx xai xinference zai
+"""
+
+PROVIDERS = frozenset(_NAMES.split())
 """Prefixes by which a model's name says its provider. A name without one that comes with an
 address is taken for OpenAI-compatible, as all the common servers are [C]."""
-
 
 Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 

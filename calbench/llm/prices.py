@@ -108,7 +108,7 @@ def estimated_usage(request: Request, reply: str | None) -> Usage:
 def usage_bound(request: Request) -> Usage:
     """Return tokens that one attempt cannot exceed.
 
-    A token stands for at least one byte, and output is cut at ``max_tokens``.
+    A token is at least one byte, and output is cut at ``max_tokens``.
     """
     overhead = TOKENS_PER_REQUEST + TOKENS_PER_MESSAGE * len(request.messages)
     return Usage(
@@ -133,10 +133,10 @@ def _bytes(text: str) -> int:
 def price_table(
     prices: Prices | None, models: Mapping[str, ModelConfig], *, is_capped: bool
 ) -> dict[str, Price]:
-    """Return the price of each model, by player, as far as it is known.
+    """Return the known prices of models, by player.
 
     Args:
-        prices: the table; absent: nothing is known.
+        prices: the table; absent: no price is known.
         models: by player.
         is_capped: whether every model must have a price.
 

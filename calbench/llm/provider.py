@@ -5,6 +5,7 @@ How a single attempt is made is a parameter, the :data:`Transport`.
 
 import asyncio
 import random
+import time
 from dataclasses import dataclass, field, replace
 
 from calbench.domain.usage import Usage
@@ -44,11 +45,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Time and randomness, as parameters."""
+    """Time, and the randomness of the back-off, as parameters."""
 
-    clock: Clock
-    sleep: Sleep
-    chance: random.Random
+    clock: Clock = time.monotonic
+    sleep: Sleep = asyncio.sleep
+    chance: random.Random = field(default_factory=lambda: random.Random(0))
 
 
 @dataclass(slots=True)
@@ -70,7 +71,7 @@ class Provider:
         """Return a reply.
 
         Raises:
-            UnavailableError: if no attempt brought one, or the budget is spent.
+            UnavailableError: if no attempt succeeded, or the budget is spent.
         """
         attempts: list[Attempt] = []
         waited = 0.0
@@ -120,7 +121,7 @@ class Provider:
         async with self._limiter.call(expected):
             most = self._price_of(bound)
             reservation = await self.budget.reserve(most, request.spec.model)
-            # Whatever happens, even if the run is cancelled: what may have been paid is counted.
+            # What may have been paid is counted, even if the run is cancelled.
             cost, is_estimated = most, True
             status: int | None
             start = self.surroundings.clock()
@@ -151,7 +152,7 @@ class Provider:
         return 0 if self.price is None else self.price.nano_usd(usage)
 
     async def _completion(self, request: Request) -> tuple[Completion, Usage]:
-        """Make an attempt within the time allowed, and clean what came back."""
+        """Make an attempt within the allowed time, and clean its completion."""
         try:
             async with asyncio.timeout(self.model.timeout_s):
                 completion = clean(await self.transport(request, self.model))

@@ -23,7 +23,7 @@ RETRYABLE = frozenset({408, 409, 425, 429})
 
 @dataclass(eq=False)
 class AttemptError(Exception):
-    """An attempt that brought no reply.
+    """An attempt without a reply.
 
     It contains none of the provider's text: error bodies repeat keys and addresses.
 

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -64,13 +64,9 @@ class Difference:
         """Return it on one line."""
         place = " ".join(f"{name}={_shown(value)}" for name, value in self.row.items())
         parts = [self.file.removeprefix("tables/")]
-        if self.what == "cell":
-            parts += [place, self.column]
-        elif self.what == "version":
-            parts += [self.column]
-        else:
-            words = f"{self.what}: {place or self.column}" if place or self.column else self.what
-            parts += [words]
+        if self.what not in {"cell", "version"}:
+            parts.append(self.what)
+        parts += [part for part in (place, self.column) if part]
         if self.published is not None and self.now is not None:
             parts.append(f"published {_shown(self.published)}, now {_shown(self.now)}")
         if self.note:
@@ -143,15 +139,11 @@ def table_differences(
         return
     if not key:
         key = [NUMBER]
-        old, new = (frame.assign(**{NUMBER: _numbers(frame)}) for frame in (old, new))
+        old, new = (frame.assign(**{NUMBER: (frame.index + 1).astype(str)}) for frame in (old, new))
     rows = list(_rows(file, old, new, list(key)))
     yield from rows
     if not found and not rows:
         yield Difference(file, "other bytes", note="the same cells, written otherwise")
-
-
-def _numbers(frame: pd.DataFrame) -> list[str]:
-    return [str(number + 1) for number in range(len(frame))]
 
 
 def _columns(
@@ -219,7 +211,10 @@ def _cells(
 
 def suite_differences(file: str, published: bytes, now: bytes) -> Iterator[Difference]:
     """Yield the scenarios of a suite that differ, by id, or by line without one."""
-    old, new = _scenarios(published), _scenarios(now)
+    old, new = (
+        {_scenario_id(number, line): line for number, line in enumerate(data.splitlines(), 1)}
+        for data in (published, now)
+    )
     found: list[Difference] = []
     for name in old.keys() | new.keys():
         what: What = "row missing" if name not in new else "row new"
@@ -234,10 +229,6 @@ def suite_differences(file: str, published: bytes, now: bytes) -> Iterator[Diffe
     yield from sorted(found, key=lambda each: each.row.get("scenario_id", ""))
 
 
-def _scenarios(data: bytes) -> dict[str, bytes]:
-    return {_scenario_id(number, line): line for number, line in enumerate(data.splitlines(), 1)}
-
-
 def _scenario_id(number: int, line: bytes) -> str:
     try:
         return str(json.loads(line)["scenario_id"])
@@ -247,7 +238,7 @@ def _scenario_id(number: int, line: bytes) -> str:
 
 def file_differences(
     folder: str, published: Mapping[str, str], now: Mapping[str, str]
-) -> tuple[list[Difference], Iterable[str]]:
+) -> tuple[list[Difference], set[str]]:
     """Compare files by their digests.
 
     Args:
@@ -262,5 +253,5 @@ def file_differences(
     others = [
         Difference(f"{folder}/{name}", "not published") for name in now if name not in published
     ]
-    differing = [n for n, d in published.items() if n in now and not now[n].startswith(d)]
+    differing = {n for n, d in published.items() if n in now and not now[n].startswith(d)}
     return [*missing, *others], differing

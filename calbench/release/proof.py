@@ -3,19 +3,16 @@
 Checksums of ``dvc.lock`` are not used: every file is read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from os.path import normpath
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from calbench.errors import ConfigError, FileError
 from calbench.files import read_bytes
-from calbench.release.copies import (
-    read_suite_copy,
-    read_table_copy,
-    row_key,
-)
+from calbench.release.copies import read_suite_copy, read_table_copy, row_key
 from calbench.release.differences import (
     Difference,
     file_differences,
@@ -100,9 +97,16 @@ def prove(folders: Folders, paths: Sequence[Path] = ()) -> Proof:
     published = read_manifest(folders.release)
     is_wanted = _filter(folders.data, paths)
     proof = Proof()
-    _prove_suites(proof, folders, published, is_wanted)
-    _prove_traces(proof, folders, published, is_wanted)
-    _prove_tables(proof, folders, published, is_wanted)
+    compared = partial(_compared, proof, folders, is_wanted)
+    proof.suites = _same(*compared(SUITES, published.suites, published.suites))
+    games = read_games(folders.release)
+    listed, now = compared(TRACES, games)
+    proof.games = _same(listed, now)
+    proof.differences += _listing_differences(games, now, published)
+    listed, now = compared(TABLES, published.tables | published.files, published.tables)
+    tables = {name: found for name, found in listed.items() if not name.endswith(".json")}
+    proof.tables = _same(tables, now)
+    proof.files = _same(listed, now) - proof.tables
     if not (proof.tables or proof.games or proof.suites or proof.files or proof.differences):
         if paths and not proof.unchecked:
             raise ConfigError(f"{paths[0]}: nothing of this name was computed or published")
@@ -126,43 +130,41 @@ def _normal(path: Path) -> Path:
     return Path(normpath(path.absolute()))
 
 
-def _computed(folders: Folders, folder: str, is_wanted: IsWanted) -> Digests:
-    return digests(folders.data / folder, lambda name: is_wanted(f"{folder}/{name}"))
+def _compared(
+    proof: Proof,
+    folders: Folders,
+    is_wanted: IsWanted,
+    folder: str,
+    listed: Digests,
+    copied: Container[str] = (),
+) -> tuple[Digests, Digests]:
+    """Compare a folder; return the digests of what was published and computed in it.
 
-
-def _of(folder: str, published: Mapping[str, str], is_wanted: IsWanted) -> Digests:
-    return {name: found for name, found in published.items() if is_wanted(f"{folder}/{name}")}
-
-
-def _prove_suites(proof: Proof, folders: Folders, manifest: Manifest, is_wanted: IsWanted) -> None:
+    Args:
+        proof: where differences are noted.
+        folders: where published and computed files are.
+        is_wanted: says of a path whether it is compared.
+        folder: below ``data``.
+        listed: digest, or its first digits, by file, as published.
+        copied: files of which the release has copies.
+    """
     published, now = _on_both_sides(
         proof,
-        SUITES,
-        _of(SUITES, manifest.suites, is_wanted),
-        _computed(folders, SUITES, is_wanted),
+        folder,
+        {name: found for name, found in listed.items() if is_wanted(f"{folder}/{name}")},
+        digests(folders.data / folder, lambda name: is_wanted(f"{folder}/{name}")),
     )
-    proof.differences += _explained(
-        SUITES,
-        published,
-        now,
-        lambda name: read_suite_copy(folders.release, name),
-        lambda name, copy: suite_differences(
-            f"{SUITES}/{name}", copy, read_bytes(folders.data / SUITES / name)
-        ),
-    )
-    proof.suites = _same(published, now)
-
-
-def _prove_traces(proof: Proof, folders: Folders, manifest: Manifest, is_wanted: IsWanted) -> None:
-    games = read_games(folders.release)
-    published, now = _on_both_sides(
-        proof, TRACES, _of(TRACES, games, is_wanted), _computed(folders, TRACES, is_wanted)
-    )
-    alone, differing = file_differences(TRACES, published, now)
+    alone, differing = file_differences(folder, published, now)
     proof.differences += alone
-    proof.differences += [Difference(f"{TRACES}/{name}", "other bytes") for name in differing]
-    proof.games = _same(published, now)
-    proof.differences += _listing_differences(games, now, manifest)
+    for name, expected in published.items():
+        if name in copied:
+            proof.differences += _explained(
+                folders, folder, name, expected, is_other=name in differing
+            )
+        elif name in differing:
+            note = NOT_COPIED if copied else ""
+            proof.differences.append(Difference(f"{folder}/{name}", "other bytes", note=note))
+    return published, now
 
 
 def _listing_differences(games: Digests, now: Digests, manifest: Manifest) -> Iterator[Difference]:
@@ -174,34 +176,6 @@ def _listing_differences(games: Digests, now: Digests, manifest: Manifest) -> It
         if is_same and manifest.traces.get(experiment) != all_games(ours):
             note = "the list of its games does not agree with manifest.json"
             yield Difference(f"{TRACES}/{experiment}", "release", note=note)
-
-
-def _prove_tables(proof: Proof, folders: Folders, manifest: Manifest, is_wanted: IsWanted) -> None:
-    published, now = _on_both_sides(
-        proof,
-        TABLES,
-        _of(TABLES, manifest.tables | manifest.files, is_wanted),
-        _computed(folders, TABLES, is_wanted),
-    )
-    copied = {name: found for name, found in published.items() if name in manifest.tables}
-    others = {name: found for name, found in published.items() if name not in copied}
-    alone, differing = file_differences(TABLES, others, {n: now[n] for n in others if n in now})
-    proof.differences += _explained(
-        TABLES,
-        copied,
-        {name: found for name, found in now.items() if name not in others},
-        lambda name: read_table_copy(folders.release, name),
-        lambda name, copy: table_differences(
-            f"{TABLES}/{name}", copy, read_bytes(folders.data / TABLES / name), row_key(name)
-        ),
-    )
-    proof.differences += alone
-    proof.differences += [
-        Difference(f"{TABLES}/{name}", "other bytes", note=NOT_COPIED) for name in differing
-    ]
-    tables = {name: d for name, d in published.items() if not name.endswith(".json")}
-    proof.tables = _same(tables, now)
-    proof.files = _same(published, now) - proof.tables
 
 
 def _on_both_sides(
@@ -222,26 +196,23 @@ def _on_both_sides(
 
 
 def _explained(
-    folder: str,
-    published: Mapping[str, str],
-    now: Mapping[str, str],
-    copy: Callable[[str], bytes],
-    explain: Callable[[str, bytes], Iterable[Difference]],
+    folders: Folders, folder: str, name: str, expected: str, *, is_other: bool
 ) -> Iterator[Difference]:
-    """Yield the differences of copied files, and of the copies themselves."""
-    alone, differing = file_differences(folder, published, now)
-    yield from alone
-    for name, expected in published.items():
-        try:
-            kept = copy(name)
-        except FileError as error:
-            yield Difference(f"{folder}/{name}", "release", note=str(error))
-            continue
-        if name in differing:
-            yield from explain(name, kept)
-        elif digest(kept) != expected:
-            note = "its copy in the release does not agree with manifest.json"
-            yield Difference(f"{folder}/{name}", "release", note=note)
+    """Yield the differences of a file of which the release has a copy, or of the copy."""
+    file = f"{folder}/{name}"
+    try:
+        read_copy = read_suite_copy if folder == SUITES else read_table_copy
+        copy = read_copy(folders.release, name)
+    except FileError as error:
+        yield Difference(file, "release", note=str(error))
+        return
+    if is_other and folder == SUITES:
+        yield from suite_differences(file, copy, read_bytes(folders.data / file))
+    elif is_other:
+        yield from table_differences(file, copy, read_bytes(folders.data / file), row_key(name))
+    elif digest(copy) != expected:
+        note = "its copy in the release does not agree with manifest.json"
+        yield Difference(file, "release", note=note)
 
 
 def _same(published: Mapping[str, str], now: Mapping[str, str]) -> int:

@@ -4,7 +4,7 @@ For reading, not for tables: a row holds the whole event as JSON. Traces are rea
 nothing is measured.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ def event_frame(paths: Iterable[Path]) -> pd.DataFrame:
     Raises:
         FileError: naming the file and what does not fit.
     """
-    return _frame(paths, _event_rows, EVENTS)
+    return _frame(paths, _event, EVENTS)
 
 
 def message_frame(paths: Iterable[Path]) -> pd.DataFrame:
@@ -70,56 +70,52 @@ def message_frame(paths: Iterable[Path]) -> pd.DataFrame:
     Raises:
         FileError: naming the file and what does not fit.
     """
-    return _frame(paths, _message_rows, SAID)
+    return _frame(paths, _message, SAID)
 
 
-def _frame(paths: Iterable[Path], rows: Any, columns: tuple[Column, ...]) -> pd.DataFrame:
+Row = dict[str, Any]
+
+
+def _frame(
+    paths: Iterable[Path], row_of: Callable[[Row], Row | None], columns: tuple[Column, ...]
+) -> pd.DataFrame:
     reader = TraceReader()
-    found = [row for path in paths for row in rows(reader.read(path))]
+    found = [row for path in paths for row in _rows(reader.read(path), row_of)]
     return cast(pd.DataFrame(found), columns) if found else empty(columns)
 
 
-def _game(trace: Trace) -> dict[str, Any]:
-    return {
+def _rows(trace: Trace, row_of: Callable[[Row], Row | None]) -> Iterator[Row]:
+    game = {
         "setting": trace.scenario.setting,
         "scenario_id": trace.scenario.scenario_id,
         "team": trace.config.team.team_id,
         "game_id": trace.game_id,
     }
-
-
-def _events(trace: Trace) -> Iterator[dict[str, Any]]:
     for index, event in enumerate(trace.model_dump(mode="json", include={"events"})["events"]):
-        yield {**event, "event_index": index}
+        if (row := row_of(event)) is not None:
+            yield {**game, "event_index": index, **row}
 
 
-def _event_rows(trace: Trace) -> Iterator[dict[str, Any]]:
-    game = _game(trace)
-    for event in _events(trace):
-        yield {
-            **game,
-            "event_index": event.pop("event_index"),
-            "type": event["type"],
-            "round": event.get("round"),
-            "agent_id": event.get("agent_id", event.get("from_agent")),
-            "data": orjson.dumps(event).decode(),
-        }
+def _event(event: Row) -> Row:
+    return {
+        "type": event["type"],
+        "round": event.get("round"),
+        "agent_id": event.get("agent_id", event.get("from_agent")),
+        "data": orjson.dumps(event).decode(),
+    }
 
 
-def _message_rows(trace: Trace) -> Iterator[dict[str, Any]]:
-    game = _game(trace)
-    for event in _events(trace):
-        if event["type"] in CHANNELS:
-            content = event["content"]
-            words = content.get("text") if content["kind"] == "text" else None
-            yield {
-                **game,
-                "event_index": event["event_index"],
-                "round": event["round"],
-                "turn": event["turn"],
-                "sender": event.get("from_agent"),
-                "recipients": " ".join(map(str, event["to_agents"])) or None,
-                "channel": CHANNELS[event["type"]],
-                "source": content["kind"],
-                "text": orjson.dumps(content).decode() if words is None else words,
-            }
+def _message(event: Row) -> Row | None:
+    if event["type"] not in CHANNELS:
+        return None
+    content = event["content"]
+    words = content.get("text") if content["kind"] == "text" else None
+    return {
+        "round": event["round"],
+        "turn": event["turn"],
+        "sender": event.get("from_agent"),
+        "recipients": " ".join(map(str, event["to_agents"])) or None,
+        "channel": CHANNELS[event["type"]],
+        "source": content["kind"],
+        "text": orjson.dumps(content).decode() if words is None else words,
+    }

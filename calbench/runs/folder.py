@@ -1,4 +1,4 @@
-"""The folder of a run: held by one process, and never written over."""
+"""The folder of a run: locked by one process, and never overwritten."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -14,10 +14,10 @@ LOCK = ".lock"
 
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
-    """Hold a run's folder, so that two runs never write into one.
+    """Lock a run's folder against other runs.
 
-    The lock is the operating system's: it ends with the process, however that ends. A run that
-    fails before it wrote anything leaves no folder behind.
+    The operating system releases the lock when the process ends, in any way. A run that fails
+    before it has written anything leaves no folder behind.
     """
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
     try:
@@ -52,11 +52,11 @@ def _remove_empty(folders: list[Path]) -> None:
 
 
 def check_folder(out: Path, kept: Collection[str]) -> None:
-    """Refuse a folder in which something else is than what will be written anew.
+    """Refuse a folder that holds other files than those that will be replaced.
 
     Args:
         out: the folder.
-        kept: names of what may be there, as patterns.
+        kept: patterns of the files that may be there.
 
     Raises:
         OutputError: naming it.

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from calbench.analysis.output import write_all_tables
@@ -22,7 +22,7 @@ from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.runs.folder import locked
-from calbench.runs.source import opener, reply_source
+from calbench.runs.source import game_note, opener, reply_source
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import read_suite
@@ -33,14 +33,14 @@ from calbench.scenarios.suites import build_suites
 class RunSummary:
     """What a run did, and where its results are.
 
-    ``halts`` counts games that a provider or the budget cut short, by what ended them; ``tally``
+    ``halts`` counts games that a provider or the budget cut short, by what ended them; ``totals``
     what models were asked, and what all runs into this folder cost.
     """
 
     played: int
     kept: int
     halts: Mapping[str, int]
-    tally: Totals
+    totals: Totals
     tables: Path
 
     @property
@@ -67,12 +67,12 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
 
     Args:
         spec: what is played, by whom, and how it is measured.
-        transport: how models are asked; another one stands in for LiteLLM.
+        transport: how models are asked.
 
     Raises:
         CalbenchError: one line about what does not fit; nothing is half-written.
-        AgentError: where the user's own code raised, and what is kept.
-        StoppedError: if the user stopped it; carries what is there.
+        AgentError: where the user's code raised, and what is kept.
+        StoppedError: if the user stopped it; says what is kept.
     """
     out = Path(spec.out)
     with locked(out):
@@ -88,67 +88,58 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         if kept:
             say(f"{kept} of {len(jobs)} games are already in {out / 'traces'}")
         with _saying_what_is_kept(jobs, out):
-            halts, tally = _play(jobs, missing, spec, replies)
+            halts = _play(jobs, missing, spec, replies)
         tables = out / "tables"
         with (
-            ending_on_interrupt(lambda: _standing(jobs, out)),
+            ending_on_interrupt(lambda: _progress(jobs, out)),
             progress("tables", len(jobs)) as tick,
         ):
             settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
             facts = facts_of(spec.facts, spec.judge)
             write_all_tables(jobs, tables, settings, tick, facts=facts)
-    return RunSummary(
-        played=len(missing),
-        kept=kept,
-        halts=halts,
-        tally=tally,
-        tables=out / "tables",
-    )
+    totals = Totals() if replies is None else replies.totals
+    return RunSummary(len(missing), kept, halts, totals, tables)
 
 
 def _play(
     jobs: Sequence[Job], missing: Sequence[Job], spec: RunSpec, replies: Source | None
-) -> tuple[Mapping[str, int], Totals]:
+) -> Mapping[str, int]:
     """Play the missing games; Ctrl-C is answered between them, and between calls.
 
     Returns:
-        How many games were cut short by what, and what the models were asked.
+        How many games were cut short, by what ended them.
     """
-    out, tally = Path(spec.out), Totals()
+    out = Path(spec.out)
     halts: Counter[str] = Counter()
-    with noting_interrupt(lambda: _standing(jobs, out)) as is_interrupted:
+    with noting_interrupt(lambda: _progress(jobs, out)) as is_interrupted:
         try:
             with (
                 workers(spec.jobs) as executor,
                 progress("games", len(jobs), len(jobs) - len(missing)) as tick,
             ):
 
-                def watch(latest: Totals) -> None:
-                    nonlocal tally
-                    tally = replace(latest)
-
                 def finished(game: Played) -> None:
                     if game.is_halted:
                         halts[game.halt] += 1
-                    tick(f"{game.job.config.team.team_id}, US$ {tally.spent_usd:.2f}")
+                    tick(game_note(game, replies))
                     _raise_if(is_interrupted() and not game.job.waits)
 
                 play_jobs(
                     missing,
                     executor,
                     finished,
-                    source=None if replies is None else opener(spec, replies, watch),
+                    source=opener(spec, replies),
                     at_once=spec.games_at_once,
                     is_stopping=is_interrupted,
                 )
             _raise_if(is_interrupted())
         except StoppedError:
-            raise StoppedError(_standing(jobs, out)) from None
+            raise StoppedError(_progress(jobs, out)) from None
         except BrokenExecutor as error:
             raise CalbenchError(
-                f"a process died while it played (out of memory?). {_standing(jobs, out)}"
+                f"a process died while it played (out of memory?). {_progress(jobs, out)}"
             ) from error
-    return halts, tally
+    return halts
 
 
 def _raise_if(is_interrupted: bool) -> None:
@@ -156,7 +147,7 @@ def _raise_if(is_interrupted: bool) -> None:
         raise StoppedError
 
 
-def _standing(jobs: Sequence[Job], out: Path) -> str:
+def _progress(jobs: Sequence[Job], out: Path) -> str:
     count = sum(job.path.exists() for job in jobs)
     return (
         f"Stopped: {count} of {len(jobs)} games are in {out / 'traces'}; the same command resumes"
@@ -169,4 +160,4 @@ def _saying_what_is_kept(jobs: Sequence[Job], out: Path) -> Iterator[None]:
     try:
         yield
     except AgentError as error:
-        raise error.followed_by(_standing(jobs, out)) from error.__cause__
+        raise error.followed_by(_progress(jobs, out)) from error.__cause__

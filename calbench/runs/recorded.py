@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from calbench.analysis.scoring import chunks, mapped
@@ -26,21 +26,21 @@ TEAM_ORDER = (
     "oversharer",
     "mixed-scripted",
 )
-"""Known teams come as in our experiments unless told otherwise, then others by name [C]."""
+"""Default order of teams in tables: as in our experiments, then others by name [C]."""
 
 
 def team_rank(teams: Sequence[str] = TEAM_ORDER) -> Callable[[str], tuple[int, str]]:
-    """Return the key that sorts team ids as tables list them: those named first, others by name."""
+    """Return a sort key for team ids: the given ones first, others by name."""
     rank = {team: place for place, team in enumerate(teams)}
     return lambda team: (rank.get(team, len(rank)), team)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedGame:
-    """A trace on disk, of which only the head was read. Ten thousand of them stay in memory.
+    """A trace on disk, of which only the head was read: ten thousand of them are in memory.
 
     Attributes:
-        file: path of the trace, as text, which takes a third of the room.
+        file: path of the trace, as text, which takes a third of the memory.
         head: what it is about.
     """
 
@@ -74,40 +74,29 @@ def recorded_games(paths: Iterable[Path], executor: Executor | None = None) -> l
         FileError: a file is no trace, or two contradict each other.
     """
     files = [file for path in paths for file in trace_paths(path)]
-    census = _Census()
+    games: dict[tuple[str, str, str], RecordedGame] = {}
+    first_by_scenario: dict[tuple[str, str], RecordedGame] = {}
     with progress("read", len(files)) as tick:
-        for games in mapped(_read_heads, chunks(files), executor):
-            for game in games:
-                census.add(game)
+        for chunk in mapped(_read_heads, chunks(files), executor):
+            for read in chunk:
+                head = read.head.shared()
+                game = RecordedGame(read.file, head)
+                key = (head.setting, head.team_id, head.scenario_id)
+                if (earlier := games.setdefault(key, game)) is not game:
+                    raise FileError(
+                        f"{game.file}: {head.team_id} on {head.scenario_id} of {head.setting} is "
+                        f"in {earlier.file} already; name one of the two, or score them apart"
+                    )
+                first = first_by_scenario.setdefault((head.setting, head.scenario_id), game)
+                if first.head.scenario_digest != head.scenario_digest:
+                    raise FileError(
+                        f"{game.file}: {head.scenario_id} of {head.setting} is another scenario "
+                        f"than in {first.file}; score them apart"
+                    )
                 tick()
-    return list(census.games.values())
+    return list(games.values())
 
 
 def _read_heads(files: Sequence[Path]) -> list[RecordedGame]:
     with no_collection():
         return [RecordedGame(str(file), read_head(file)) for file in files]
-
-
-@dataclass(slots=True)
-class _Census:
-    """Every game by what its rows are sorted by, and every scenario by its name."""
-
-    games: dict[tuple[str, str, str], RecordedGame] = field(default_factory=dict)
-    scenarios: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
-
-    def add(self, read: RecordedGame) -> None:
-        head = read.head.shared()
-        game = RecordedGame(read.file, head)
-        earlier = self.games.setdefault((head.setting, head.team_id, head.scenario_id), game)
-        if earlier is not game:
-            raise FileError(
-                f"{game.file}: {head.team_id} on {head.scenario_id} of {head.setting} is in "
-                f"{earlier.file} already; name one of the two, or score them apart"
-            )
-        mine = head.scenario_digest
-        known, file = self.scenarios.setdefault((head.setting, head.scenario_id), (mine, game.file))
-        if known != mine:
-            raise FileError(
-                f"{game.file}: {head.scenario_id} of {head.setting} is another scenario than in "
-                f"{file}; score them apart"
-            )

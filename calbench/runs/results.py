@@ -16,6 +16,7 @@ from calbench.traces.storage import trace_paths
 if TYPE_CHECKING:
     import pandas as pd
 
+    from calbench.analysis.tables.registry import Declared
     from calbench.facts.columns import Column
 
 DATA = PUBLISHED_SUITES.parents[1]
@@ -113,7 +114,7 @@ def read_run(path: str | os.PathLike[str]) -> Results:
         raise FileError(f"{path}: there is no such folder; name the folder of a run")
     tables = path / TABLES_FOLDER if (path / TABLES_FOLDER).is_dir() else path
     found = {
-        _name(each.path): partial(_read, tables / each.path, each.path)
+        _name(each.path): partial(_read, tables / each.path, each)
         for each in TABLES.values()
         if (tables / each.path).is_file()
     }
@@ -160,38 +161,31 @@ def _published(release: Path, paths: Sequence[str]) -> "pd.DataFrame":
     import pandas as pd
 
     from calbench.analysis.summary import EXPERIMENT
-    from calbench.facts.frames import cast, read_csv, read_parquet
+    from calbench.facts.frames import cast
     from calbench.release.copies import declared, table_copy
 
-    frames = []
-    for path in paths:
-        table, copy = declared(path), table_copy(release, path)
-        if table is None:
-            raise FileError(f"{copy}: no table of this version is called {path}")
-        if copy.suffix == ".csv":
-            frame = read_csv(copy, table.columns)
-        else:
-            frame = cast(read_parquet(copy), table.columns)
-        frames.append((path.partition("/")[0], frame, table))
-    first, frame, table = frames[0]
-    if first == SUMMARY_FOLDER or "/" not in paths[0]:
-        return _described(frame, table.columns, table.about, table.key)
-    rows = [each.assign(experiment=name) for name, each, _ in frames]
+    first = paths[0]
+    table = declared(first)
+    if table is None:
+        raise FileError(f"{table_copy(release, first)}: no table of this version is called {first}")
+    if first.startswith(f"{SUMMARY_FOLDER}/") or "/" not in first:
+        return _read(table_copy(release, first), table)
+    frames = [
+        _read(table_copy(release, path), table).assign(experiment=path.partition("/")[0])
+        for path in paths
+    ]
     columns = (EXPERIMENT, *table.columns)
-    together = pd.concat(rows, ignore_index=True)[[column.name for column in columns]]
-    key = (EXPERIMENT.name, *table.key)
-    return _described(cast(together, columns), columns, table.about, key)
+    together = cast(pd.concat(frames, ignore_index=True), columns)
+    return _described(together, columns, table.about, (EXPERIMENT.name, *table.key))
 
 
 def _name(path: str) -> str:
     return path.rpartition(".")[0]
 
 
-def _read(path: Path, name: str) -> "pd.DataFrame":
-    from calbench.analysis.tables import TABLES
+def _read(path: Path, table: "Declared") -> "pd.DataFrame":
     from calbench.facts.frames import cast, read_csv, read_parquet
 
-    table = TABLES[name]
     if path.suffix == ".parquet":
         frame = cast(read_parquet(path), table.columns)
     else:

@@ -1,22 +1,23 @@
-"""Where a run's model replies come from and go to, read off its configuration."""
+"""The source of a run's model replies, by its configuration."""
 
-from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from calbench.agents.completer import Completer
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
+from calbench.engine.batch import Played
 from calbench.engine.batch import Source as Opener
 from calbench.errors import ConfigError
-from calbench.llm.client import Source, Watch, open_completer
+from calbench.llm.client import Source, open_completer
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 
 
 def reply_source(
-    spec: RunSpec, rerecord: str | None = None, transport: Transport = ask_litellm
+    spec: RunSpec,
+    rerecord: str = "the same command with replies.mode=record",
+    transport: Transport = ask_litellm,
 ) -> Source | None:
     """Return how a run gets the replies of its models; ``None`` if no model sits in its teams.
 
@@ -26,8 +27,8 @@ def reply_source(
         transport: how models are asked.
 
     Raises:
-        ConfigError: if mode and path do not fit each other.
-        FileError: if the price table does not fit.
+        ConfigError: if mode and path contradict each other.
+        FileError: if the price table is invalid.
     """
     if not any(seat.kind == "model" for team in spec.teams for seat in team.seats):
         return None
@@ -41,14 +42,16 @@ def reply_source(
         max_usd=spec.budget.max_usd,
         prices=read_prices(PRICES),
         transport=transport,
-        rerecord=rerecord or "the same command with replies.mode=record",
+        rerecord=rerecord,
     )
 
 
-def opener(spec: RunSpec, source: Source, watch: Watch) -> Opener:
-    """Return what opens the source of a run's models, for as long as games are played."""
+def opener(spec: RunSpec, replies: Source | None) -> Opener | None:
+    """Return what opens the models of a run for as long as games are played."""
+    return None if replies is None else partial(open_completer, spec.models, replies)
 
-    def opened() -> AbstractAsyncContextManager[Completer]:
-        return open_completer(spec.models, replace(source, watch=watch))
 
-    return opened
+def game_note(game: Played, replies: Source | None) -> str:
+    """Return what progress says beside a finished game."""
+    spent_usd = 0.0 if replies is None else replies.totals.spent_usd
+    return f"{game.job.config.team.team_id}, US$ {spent_usd:.2f}"

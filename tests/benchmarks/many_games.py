@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from calbench.agents.completer import CallSite, Completer
@@ -23,7 +23,7 @@ from calbench.domain.observations import Phase
 from calbench.engine.batch import Job, plan_jobs
 from calbench.engine.drivers import run_async
 from calbench.engine.seating import seat_agents
-from calbench.llm.client import Source, Totals, open_completer
+from calbench.llm.client import Source, open_completer
 from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import Endpoint
@@ -107,10 +107,6 @@ def games(count: int, url: str) -> tuple[RunSpec, list[Job]]:
 async def play(spec: RunSpec, jobs: list[Job], source: Source) -> Reached:
     """Play all games at once; nothing is written but replies."""
     chains = []
-    calls = Totals()
-
-    def watch(tally: Totals) -> None:
-        calls.calls = tally.calls
 
     async def game(job: Job, completer: Completer) -> None:
         chain = Chain(completer, set())
@@ -118,10 +114,10 @@ async def play(spec: RunSpec, jobs: list[Job], source: Source) -> Reached:
         await run_async(job.scenario, job.config, seat_agents(job.scenario, job.config, chain))
 
     start, cpu = time.perf_counter(), time.process_time()
-    async with open_completer(spec.models, replace(source, watch=watch)) as completer:
+    async with open_completer(spec.models, source) as completer:
         await asyncio.gather(*(game(job, completer) for job in jobs))
     wall_s, cpu_s = time.perf_counter() - start, time.process_time() - cpu
-    return Reached(calls.calls, max(len(chain.steps) for chain in chains), wall_s, cpu_s)
+    return Reached(source.totals.calls, max(len(chain.steps) for chain in chains), wall_s, cpu_s)
 
 
 def source_of(mode: str, store: Path, transport: Transport) -> Source:

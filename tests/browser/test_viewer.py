@@ -193,7 +193,7 @@ def test_leaks_and_claims_are_marked_where_they_stand(visit: Visit, folder: Path
     )
     text, tier, item = ledger["labels"][label]
     expect(message.locator(".cb-tag--leak").last).to_have_text(
-        f"tells the label “{text}” of item {item}, tier {tier}"
+        f"discloses the label “{text}” of item {item}, tier {tier}"
     )
     expect(message.locator(".cb-tag", has_text="own slots: availability")).to_have_count(1)
     assert message.locator(".cb-claim").count() > 2

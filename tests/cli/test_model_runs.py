@@ -72,8 +72,8 @@ def test_recorded_run_replays_to_the_same_bytes_and_asks_nobody(
     replies = (f"replies.path={recorded / 'replies.sqlite'}", "replies.mode=replay")
     summary = execute(run_spec(tmp_path / "again", *replies), unreachable)
     assert results(tmp_path / "again") == results(recorded)
-    assert (summary.tally.calls, summary.halted) == (0, 0)
-    assert summary.tally.replayed >= len(keys_in(recorded / "replies.sqlite"))
+    assert (summary.totals.calls, summary.halted) == (0, 0)
+    assert summary.totals.replayed >= len(keys_in(recorded / "replies.sqlite"))
     for path in sorted((recorded / "traces").rglob("*.json")):
         verify_file(path)
 
@@ -125,7 +125,7 @@ def test_game_excluded_by_a_provider_fault_is_recorded_left_out_and_played_on(
     second = execute(run_spec(out), answering)
 
     assert second.halted == 0
-    assert second.tally.calls == len(keys_in(out / "replies.sqlite")) - len(written)
+    assert second.totals.calls == len(keys_in(out / "replies.sqlite")) - len(written)
     assert results(out) == results(recorded)
 
 
@@ -134,7 +134,7 @@ def test_capped_run_stops_below_its_cap_and_goes_on_with_a_greater_one(tmp_path:
     out = tmp_path / "run"
     first = execute(run_spec(out, *PRICED, "budget.max_usd=0.015"), answering)
     assert first.halted >= 1
-    assert 0 < first.tally.spent_usd <= 0.015
+    assert 0 < first.totals.spent_usd <= 0.015
     reasons = {
         event.reason
         for path in (out / "traces").rglob("*.json")
@@ -146,10 +146,10 @@ def test_capped_run_stops_below_its_cap_and_goes_on_with_a_greater_one(tmp_path:
     second = execute(run_spec(out, *PRICED, "budget.max_usd=50"), answering)
 
     assert second.halted == 0
-    assert first.tally.spent_usd < second.tally.spent_usd <= 50
+    assert first.totals.spent_usd < second.totals.spent_usd <= 50
     whole = execute(run_spec(tmp_path / "whole", *PRICED), answering)
     assert results(out) == results(tmp_path / "whole")
-    assert second.tally.spent_usd == pytest.approx(whole.tally.spent_usd)
+    assert second.totals.spent_usd == pytest.approx(whole.totals.spent_usd)
 
 
 def test_model_without_a_price_is_refused_under_a_cap(tmp_path: Path) -> None:

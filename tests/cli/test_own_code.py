@@ -129,9 +129,9 @@ def test_failing_agent_beside_models_loses_neither_games_nor_replies(
     monkeypatch.setattr(Failing, "is_mended", True)
     summary = execute(beside_model(out, "DECISION"), answering)
     assert (summary.played, summary.kept) == (2, 2)
-    assert summary.tally.replayed > 0  # what the failed games were answered
+    assert summary.totals.replayed > 0  # what the failed games were answered
     whole = execute(beside_model(tmp_path / "whole", "DECISION"), answering)
-    assert whole.tally.calls > summary.tally.calls
+    assert whole.totals.calls > summary.totals.calls
     for path in sorted((out / "traces").rglob("*.json")):
         assert path.read_bytes() == (tmp_path / "whole" / path.relative_to(out)).read_bytes()
 

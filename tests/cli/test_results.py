@@ -4,6 +4,8 @@ import csv
 import re
 from pathlib import Path
 
+import pytest
+
 from calbench.cli.run import summary_tables
 from calbench.traces.storage import read_trace
 from tests.cli.conftest import Command
@@ -92,7 +94,8 @@ def test_summary_leaves_out_what_is_not_defined_when_there_is_one_scenario(
     assert ended.status == 0, ended.err
     assert "nan" not in ended.out
     assert ".." not in ended.out.partition("games played")[0]
-    (table,) = summary_tables(tmp_path / "out/tables/leaderboard.csv")
+    (table,) = summary_tables(tmp_path / "out/tables/leaderboard.csv", 0.5)
+    assert table.title == "taste: mean and 50% interval over 1 scenarios"
     assert table.row_count == 2
 
 
@@ -119,3 +122,15 @@ def test_same_run_has_the_same_bytes_in_another_folder(
 ) -> None:
     assert command(*SMALL, f"out={tmp_path / 'elsewhere'}").status == 0
     assert files(tmp_path / "elsewhere") == files(finished)
+
+
+def test_several_runs_leave_nothing_else_in_the_current_folder(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = command("-m", *SMALL, "teams=silent,tell-all", "out=runs")
+    assert ended.status == 0
+    assert set(files(tmp_path / "runs")) >= {
+        f"traces/{team}/taste-000.json" for team in TEAMS[1::2]
+    }
+    assert {path.name for path in tmp_path.iterdir()} == {"runs", "build"}

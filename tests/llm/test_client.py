@@ -270,19 +270,19 @@ def test_replay_of_nothing_is_refused(tmp_path: Path) -> None:
         within(source(tmp_path / "r.sqlite", Script(), mode="replay"), asking())
 
 
-def test_progress_is_told(tmp_path: Path) -> None:
-    told: list[Totals] = []
-    opened = source(
-        tmp_path / "r.sqlite",
-        Script(),
-        prices=PRICES,
-        watch=lambda tally: told.append(replace(tally)),
-    )
+def test_totals_count_up_with_every_completion(tmp_path: Path) -> None:
+    found: list[Totals] = []
+    opened = source(tmp_path / "r.sqlite", Script(), prices=PRICES)
 
-    within(opened, asking(request("a"), request("a")))
+    async def work(completer: Completer) -> None:
+        for asked in (request("a"), request("a")):
+            await completer.complete(asked, SITE)
+            found.append(replace(opened.totals))
 
-    assert [(tally.calls, tally.replayed, tally.failed) for tally in told] == [(1, 0, 0), (1, 1, 0)]
-    assert told[-1].spent_usd == pytest.approx(12e-6)
+    within(opened, work)
+
+    assert [(each.calls, each.replayed, each.failed) for each in found] == [(1, 0, 0), (1, 1, 0)]
+    assert found[-1].spent_usd == pytest.approx(12e-6)
 
 
 def test_half_a_character_out_of_a_models_reply_can_be_asked_and_recorded(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import ast
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from hashlib import sha256
@@ -36,22 +36,25 @@ COPIED = (
 
 
 class Part(NamedTuple):
-    """A part of the package, and the tests that must notice its mutants."""
+    """A part of the package, and the tests that must notice its mutants.
 
-    mutated: tuple[str, ...]
-    tested: tuple[str, ...]
-    marks: str = ""
+    Attributes:
+        tests_by_folder: folders of tests, by the folder of the package that they test.
+        marks: which of their tests run, as pytest selects them.
+    """
 
+    tests_by_folder: Mapping[str, Sequence[str]]
+    marks: str = "not heavy and not slow and not local_llm"
+
+
+_TABLES = ("tests/facts", "tests/stats", "tests/analysis")
 
 PARTS = {
     "tables": Part(
-        ("calbench/facts", "calbench/stats", "calbench/analysis/tables"),
-        ("tests/facts", "tests/stats", "tests/analysis"),
+        dict.fromkeys(("calbench/facts", "calbench/stats", "calbench/analysis/tables"), _TABLES)
     ),
     "pages": Part(
-        ("calbench/report", "calbench/cli"),
-        ("tests/report", "tests/cli"),
-        "not slow",
+        {"calbench/report": ("tests/report",), "calbench/cli": ("tests/cli",)}, "not slow"
     ),
 }
 """By name. The name is the seed of its sample: places of the code are ranked by it [C]."""
@@ -76,7 +79,7 @@ def place_of(mutation: MutationSpec) -> Place:
 
 
 def modules(part: str) -> list[Path]:
-    found = (path for folder in PARTS[part].mutated for path in Path(folder).rglob("*.py"))
+    found = (path for folder in PARTS[part].tests_by_folder for path in Path(folder).rglob("*.py"))
     return sorted(path for path in found if path.name != "__init__.py")
 
 
@@ -138,9 +141,12 @@ def sample(part: str, size: int) -> list[MutationSpec]:
 
 def tests_of(part: str, module: Path) -> list[str]:
     """Return the files of tests, those first that are most likely to notice."""
-    found = sorted(
-        path for folder in PARTS[part].tested for path in Path(folder).rglob("test_*.py")
+    folders = next(
+        tests
+        for folder, tests in PARTS[part].tests_by_folder.items()
+        if module.is_relative_to(folder)
     )
+    found = sorted(path for folder in folders for path in Path(folder).rglob("test_*.py"))
     parts = set(module.with_suffix("").parts) - {"calbench"}
 
     def distance(path: Path) -> tuple[int, bool]:
@@ -165,9 +171,9 @@ def prepare() -> None:
 
 
 def command(part: str, module: Path) -> str:
-    marks = f" -m '{PARTS[part].marks}'" if PARTS[part].marks else ""
     tests = " ".join(tests_of(part, module))
-    return f"{sys.executable} -m pytest -x -q -n 0 -p no:cacheprovider{marks} {tests}"
+    marks = PARTS[part].marks
+    return f"{sys.executable} -m pytest -x -q -n 0 -p no:cacheprovider -m '{marks}' {tests}"
 
 
 def tried(part: str, mutation: MutationSpec) -> WorkResult:

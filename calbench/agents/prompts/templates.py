@@ -76,7 +76,7 @@ def read_markdown(path: Path) -> str:
 
 
 def digest_of(text_by_name: Mapping[str, str]) -> str:
-    """Return the SHA-256 of names and texts, in hexadecimal, whatever their order."""
+    """Return the SHA-256 of names and texts in hexadecimal; their order does not matter."""
     whole = hashlib.sha256()
     for name, text in sorted(text_by_name.items()):
         for part in (name, text):

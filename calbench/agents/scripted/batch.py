@@ -33,7 +33,7 @@ def decision(view: View, voice: Voice) -> list[Written]:
 
 def _choices(view: View) -> list[Slot]:
     """Return the slots to schedule in: what was agreed, else the likeliest, else any."""
-    first = [slot for slot in (view.standing, best_guess(view)) if slot is not None]
+    first = [slot for slot in (view.agreed, best_guess(view)) if slot is not None]
     rest = sorted(range(len(view.levels)), key=lambda slot: (view.levels[slot], slot))
     slots = dict.fromkeys([*first, *[Slot(slot) for slot in rest]])
     return [slot for slot in slots if view.levels[slot] is not IMPOSSIBLE]

@@ -21,7 +21,7 @@ from calbench.domain.ids import AgentId, MeetingId, Slot
 
 @dataclass(slots=True)
 class Ledger:
-    """What everybody said of slots in this round, in order of hearing.
+    """What all participants said about slots in this round, in order of hearing.
 
     Attributes:
         me: whose ledger it is.
@@ -29,7 +29,7 @@ class Ledger:
         levels: by agent and slot, as claimed.
         proposed: by agent, slots it asked others about without saying how hard they are.
         votes: by agent, the slot it settled on or agreed to last.
-        first: the first agent that said anything, oneself included.
+        first: the first agent that said anything, this agent included.
         questions: by asker, the slots it asked this agent about that wait for an answer.
         open_questions: who asks which slots would do, naming none.
         asked: by agent, the slots this agent asked it about last.
@@ -162,7 +162,7 @@ class Ledger:
         return tuple([slot for slot in slots if slot < self.num_slots])
 
     def level(self, agent: AgentId, slot: Slot) -> Level | None:
-        """Return how hard a slot is for another agent, as far as it has said."""
+        """Return how hard another agent said a slot is, if it said so."""
         claimed = self.levels.get(agent, {}).get(slot)
         if claimed is None and (
             slot in self.proposed.get(agent, ()) or self.votes.get(agent) == slot
@@ -170,7 +170,7 @@ class Ledger:
             return EASY
         return claimed
 
-    def standing(self, participants: Iterable[AgentId]) -> Slot | None:
+    def agreed(self, participants: Iterable[AgentId]) -> Slot | None:
         """Return the agreed slot: most votes, then the lowest agent's.
 
         A slot that some participant said is impossible is not agreed.

@@ -32,7 +32,7 @@ class Outbox:
         return "participant_groupchat" in channels and agent in self._participants
 
     def tell(self, agents: Iterable[AgentId], *sentences: str) -> None:
-        """Say something to agents, as far as they can be reached."""
+        """Say something to those of the agents that can be reached."""
         for agent in agents:
             if self.reaches(agent):
                 mine = self._sentences.setdefault(agent, [])
@@ -44,8 +44,8 @@ class Outbox:
     def messages(self, most_slots: int | None) -> list[Written]:
         """Return the messages.
 
-        Everything for participants goes into their group's channel where that is open, or
-        into everybody's; an outsider is written to alone where that can be.
+        Sentences for participants go to their group's channel if it is open, else to the channel
+        of all agents; an outsider gets a direct message if possible.
 
         Args:
             most_slots: slots that one message may name; sentences beyond are left unsaid.

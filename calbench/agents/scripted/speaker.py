@@ -34,7 +34,7 @@ class ScriptedSpeaker:
     _reader: Reader = field(default_factory=Reader)
 
     async def complete(self, request: Request, site: CallSite) -> Completion:
-        """Answer at once, whatever the place in the run."""
+        """Answer at once; the place in the run does not matter."""
         del site
         return Completion(text=self.reply(request.messages), finish_reason="stop")
 

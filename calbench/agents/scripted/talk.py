@@ -23,13 +23,13 @@ def talk(view: View, style: Style, voice: Voice) -> Outbox:
     answer_moves(view, voice, outbox)
     if not view.others:
         return outbox
-    standing = view.standing
-    if standing is None:
+    agreed = view.agreed
+    if agreed is None:
         _answer(view, style, voice, outbox)
         if _leads(view, outbox):
             _lead(view, style, voice, outbox)
-    elif view.ledger.votes.get(view.me) != standing:
-        _agree(view, style, voice, outbox, standing)
+    elif view.ledger.votes.get(view.me) != agreed:
+        _agree(view, style, voice, outbox, agreed)
     else:
         _answer(view, style, voice, outbox)
     return outbox

@@ -4,20 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from calbench.agents.scripted.difficulty import (
-    EASY,
-    IMPOSSIBLE,
-    WEIGHTS,
-    Level,
-    own_levels,
-)
+from calbench.agents.scripted.difficulty import EASY, IMPOSSIBLE, WEIGHTS, Level, own_levels
 from calbench.agents.scripted.ledger import Ledger
-from calbench.agents.scripted.reading import (
-    Reading,
-    own_words,
-    read_message,
-    round_of,
-)
+from calbench.agents.scripted.reading import Reading, own_words, read_message, round_of
 from calbench.agents.scripted.understanding import Move, understood
 from calbench.domain.calendars import Booking, Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
@@ -93,9 +82,9 @@ class View:
         return own_levels(self.calendar)[move.to] is not IMPOSSIBLE and told is not IMPOSSIBLE
 
     @cached_property
-    def standing(self) -> Slot | None:
+    def agreed(self) -> Slot | None:
         """The agreed slot."""
-        return self.ledger.standing((self.me, *self.others))
+        return self.ledger.agreed((self.me, *self.others))
 
     def booking(self, move: Move) -> Meeting | None:
         """Return the earlier meeting that a move is about, if the speaker's copy is there."""
@@ -107,7 +96,7 @@ class View:
         return None
 
     def burden(self, slot: Slot) -> int:
-        """Return the least that a slot can cost all of them, as far as they have said."""
+        """Return the least that a slot can cost all of them, by what they said."""
         known = [self.ledger.level(agent, slot) for agent in self.others]
         return WEIGHTS[self.levels[slot]] + sum(WEIGHTS[k] for k in known if k is not None)
 

@@ -179,15 +179,12 @@ def prices(settings: Settings, rows: pd.DataFrame, end: str = "") -> Floats:
 
     Args:
         settings: with prices.
-        rows: with ``player``, ``model`` and tokens.
+        rows: with ``model`` and tokens.
         end: of the names of the columns with tokens.
     """
     names = ("input_tokens", "cached_tokens", "output_tokens")
     tokens = rows[[f"{name}{end}" for name in names]].astype("float64").to_numpy().tolist()
-    known = [
-        settings.price_of(player, model if isinstance(model, str) else None)
-        for player, model in zip(rows["player"], rows["model"], strict=True)
-    ]
+    known = map(settings.prices.get, rows["model"])
     found = [
         np.nan if price is None else price.usd(*each)
         for price, each in zip(known, tokens, strict=True)

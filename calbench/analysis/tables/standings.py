@@ -32,6 +32,9 @@ ORACLE, REFERENCE = "oracle", "reference"
 
 DEGENERATE = "degenerate"
 
+RANK_ENDS = ("_rank_low", "_rank_high", "_ranked", "_letters")
+"""Columns of a measure by which teams are ranked, behind its name."""
+
 FREE_OF_COST = tuple(each.name for each in MEASURES if each.group in {"cost", "fairness"})
 """Measures that are 0 by definition for the oracle."""
 
@@ -125,17 +128,16 @@ def _ranks(rows: pd.DataFrame, facts: Facts, settings: Settings) -> pd.DataFrame
     compared = as_shown(comparisons(facts, settings), TABLES["comparisons.csv"].columns)
     level = round(1 - settings.analysis.confidence, 10)
     found = rows[TEAMS]
+    ranked = rows[rows["kinds"] != DEGENERATE].groupby("setting")
     for measure in MEASURES:
-        parts = [
-            _standing(own, compared, measure, level)
-            for _, own in rows[rows["kinds"] != DEGENERATE].groupby("setting")
-        ]
-        if parts:
-            found = found.merge(pd.concat(parts), "left", TEAMS)
+        names = [f"{measure.name}{end}" for end in RANK_ENDS]
+        parts = [_ranked(own, compared, measure, level) for _, own in ranked]
+        empty = pd.DataFrame(columns=[*TEAMS, *names])  # of a run of baselines alone
+        found = found.merge(pd.concat(parts) if parts else empty, "left", TEAMS)
     return found
 
 
-def _standing(
+def _ranked(
     rows: pd.DataFrame, compared: pd.DataFrame, measure: Measure, level: float
 ) -> pd.DataFrame:
     """Return ranks and letters of one measure in one setting, for the teams compared in it."""
@@ -147,15 +149,9 @@ def _standing(
     chosen = np.flatnonzero(~np.isnan(signs).all(axis=1))
     signs = signs[np.ix_(chosen, chosen)]
     low, high, ranked = rank_ranges(signs)
-    letters = compact_letters(signs == 0, low)
-    found = pd.DataFrame(
-        {
-            f"{name}_rank_low": low,
-            f"{name}_rank_high": high,
-            f"{name}_ranked": ranked,
-            f"{name}_letters": list(map(" ".join, letters)),
-        }
-    )
+    letters = map(" ".join, compact_letters(signs == 0, low))
+    values = (low, high, ranked, list(letters))
+    found = pd.DataFrame({f"{name}{end}": v for end, v in zip(RANK_ENDS, values, strict=True)})
     return rows[TEAMS].iloc[chosen].reset_index(drop=True).join(found)
 
 

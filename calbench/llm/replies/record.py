@@ -1,4 +1,4 @@
-"""A reply as it is recorded: the request it answers, what came back, how it was got."""
+"""A recorded reply: its request, the completion, and the attempts."""
 
 from datetime import datetime
 from typing import Annotated
@@ -41,8 +41,8 @@ class Record(BaseModel):
         thread: digest of the thread of messages, see :class:`Link`.
         reply_schema: digest of the JSON Schema that was sent; absent if none was.
         asked_logprobs: whether token log-probabilities were asked for.
-        attempts: in order; the last one brought the reply.
-        recorded_at: when the reply came; UTC.
+        attempts: in order; the last one was answered with the reply.
+        recorded_at: when the reply arrived; UTC.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -84,7 +84,7 @@ class Record(BaseModel):
 def recorded(
     asked: NamedRequest, reply: Completion, attempts: tuple[Attempt, ...], then: datetime
 ) -> Record:
-    """Return the record of a reply that came at a time."""
+    """Return the record of a reply and of when it arrived."""
     spec = asked.request.spec
     return Record(
         key=asked.key,

@@ -41,7 +41,7 @@ class NamedRequest:
         return self.links[-1].digest
 
     def parts(self) -> Iterator[tuple[str, str, str]]:
-        """Yield digest, role and content of whatever the request is made of."""
+        """Yield digest, role and content of all parts of the request."""
         for link, message in zip(self.links, self.request.messages, strict=True):
             yield link.message, message.role, message.content
         schema = self.schema_part()

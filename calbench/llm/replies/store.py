@@ -193,7 +193,7 @@ class ReplyStore(ReplyDatabase):
         return number
 
     def settle(self, number: int, nano_usd: int) -> None:
-        """Note what a reservation came to; inside of :meth:`writing`."""
+        """Note the cost of a reserved attempt; inside of :meth:`writing`."""
         self._connection.execute("INSERT INTO settlements VALUES (?, ?)", (number, nano_usd))
 
     def spent(self) -> int:

@@ -1,4 +1,4 @@
-"""Writing while requests go on: only the caller of a request waits for the disk.
+"""Writing while requests continue: only the caller of a request waits for the disk.
 
 The disk takes milliseconds to confirm a reply, in which many models could be asked. So a reply
 is written at once, and one thread waits for the disk: once for all that was written while it
@@ -52,7 +52,7 @@ class ReplyWriter:
             return store.reserve(model, nano_usd)
 
     def settle(self, number: int, nano_usd: int) -> None:
-        """Note what a reservation came to: with the reply that follows, or by itself."""
+        """Note the cost of a reserved attempt: with the reply that follows, or alone."""
         if not self._settled:
             asyncio.get_running_loop().call_soon(self._settle_soon)
         self._settled.append((number, nano_usd))
@@ -95,7 +95,7 @@ class ReplyWriter:
         return record if is_new else (self._store.get(record.key) or record)
 
     async def sync_others(self) -> None:
-        """Wait until whatever can be read is on the disk: others may just have written it.
+        """Wait until everything readable is on the disk: another process may just have written it.
 
         Raises:
             OutputError: if the disk fails.

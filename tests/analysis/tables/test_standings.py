@@ -11,7 +11,7 @@ import pytest
 
 from calbench.analysis.measures import MEASURE_BY_NAME
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.standings import _standing
+from calbench.analysis.tables.standings import _ranked
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.metrics.game import GameScore
@@ -113,7 +113,7 @@ def ranked(
 ) -> list[list[object]]:
     """Return team, best and worst rank, how many have one, and letters."""
     rows = pd.DataFrame({"setting": "s", "team": list(teams)})
-    found = _standing(rows, pd.DataFrame(pairs), MEASURE_BY_NAME[measure], level)
+    found = _ranked(rows, pd.DataFrame(pairs), MEASURE_BY_NAME[measure], level)
     listed: list[list[object]] = found.drop(columns="setting").to_numpy().tolist()
     return listed
 
@@ -199,6 +199,13 @@ def test_a_lone_team_has_no_rank(tmp_path: Path) -> None:
     table = standings(facts_of_scores(tmp_path, games_of("a", [1, 2])))
     assert list(table) == ["a", "oracle"]
     assert stands(table["a"]) == ("", "", "", "")
+
+
+def test_degenerate_baselines_alone_have_no_rank(tmp_path: Path) -> None:
+    table = standings(facts_of_scores(tmp_path, games_of("quiet", [1, 2], seat=QUIET)))
+    assert list(table) == ["quiet", "oracle"]
+    assert stands(table["quiet"]) == ("", "", "", "")
+    assert table["quiet"]["excess_cost"] == "1.5000"
 
 
 def test_teams_of_settings_do_not_mix(tmp_path: Path) -> None:

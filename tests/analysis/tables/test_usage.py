@@ -1,12 +1,12 @@
 """Calls, tokens and money of language players, summed by hand."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
-from calbench.analysis.settings import Prices, Settings
+from calbench.analysis.settings import Settings
 from calbench.domain.usage import Usage
 from calbench.facts.games import SCORES
+from calbench.llm.prices import Price
 from calbench.metrics.game import score_game
 from calbench.metrics.usage import Tokens
 from calbench.stats.spec import AnalysisSpec
@@ -21,14 +21,16 @@ from tests.metrics.language_games import paid, reflecting, reflection, seat, sea
 GPT = seat("gpt", "model", model="openai/gpt")
 IMAP = seat("imap", "protocol")
 USAGE = Usage(input_tokens=1000, cached_tokens=400, output_tokens=50)
-PRICES: Prices = {"openai/gpt": price(2.0, 0.5, 8.0), "unknown": None}
+PRICES = {"openai/gpt": price(2.0, 0.5, 8.0)}
 
 
-def settings(prices: Prices = PRICES) -> Settings:
+def settings(prices: Mapping[str, Price] = PRICES) -> Settings:
     return Settings(analysis=AnalysisSpec(bootstrap_resamples=10), prices=prices)
 
 
-def usage(folder: Path, *traces: Trace, prices: Prices = PRICES) -> list[dict[str, str]]:
+def usage(
+    folder: Path, *traces: Trace, prices: Mapping[str, Price] = PRICES
+) -> list[dict[str, str]]:
     return table_rows(facts_of(folder, traces, facts=SCORES), "usage.csv", settings(prices))
 
 
@@ -67,26 +69,22 @@ def test_excluded_games_are_left_out_but_their_price_is_told(tmp_path: Path) -> 
     assert only["price_usd_excluded"] == row["price_usd_excluded"]
 
 
-@pytest.mark.parametrize("prices", [{}, {"openai/gpt": None}, {"gpt": None}])
-def test_an_unknown_price_is_absent_not_zero(tmp_path: Path, prices: Prices) -> None:
-    (row,) = usage(tmp_path, played("s-000", GPT, IMAP), prices=prices)
+def test_an_unknown_price_is_absent_not_zero(tmp_path: Path) -> None:
+    (row,) = usage(tmp_path, played("s-000", GPT, IMAP), prices={"gpt": price(1.0, 1.0, 1.0)})
     assert row["price_usd"] == row["price_usd_per_game"] == row["price_usd_excluded"] == ""
     assert row["input_tokens"] == "2010"
 
 
-def test_players_may_be_priced_by_their_name(tmp_path: Path) -> None:
-    free = {"local": price(0.0, 0.0, 0.0)}
-    (row,) = usage(tmp_path, played("s-000", seat("local"), IMAP), prices=free)
+def test_a_price_of_zero_is_known(tmp_path: Path) -> None:
+    free = {"openai/gpt": price(0.0, 0.0, 0.0)}
+    (row,) = usage(tmp_path, played("s-000", GPT, IMAP), prices=free)
     assert row["price_usd"] == "0.000000"
 
 
-def test_a_price_of_the_player_prevails_over_that_of_its_model() -> None:
-    own, model = price(1.0, 1.0, 1.0), price(2.0, 2.0, 2.0)
-    both = settings({"gpt": own, "openai/gpt": model})
-    assert both.price_of("gpt", "openai/gpt") is own
-    assert both.price_of("else", "openai/gpt") is model
-    assert both.price_of("else", None) is None
-    assert settings({"gpt": None, "openai/gpt": model}).price_of("gpt", "openai/gpt") is model
+def test_a_player_without_a_model_has_no_price(tmp_path: Path) -> None:
+    free = {"local": price(0.0, 0.0, 0.0)}
+    (row,) = usage(tmp_path, played("s-000", seat("local"), IMAP), prices=free)
+    assert row["price_usd"] == ""
 
 
 def test_typed_players_have_no_usage(tmp_path: Path) -> None:
