@@ -1,14 +1,14 @@
 """What the site shows: experiments, tables over several of them, and the numbers of others."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import quote
 
 from calbench.analysis.summary import Runs, RunTables
 from calbench.report.experiment import Experiment
 from calbench.report.figures.style import SWEPT, Style, styles
-from calbench.report.links import GameLinks
 from calbench.report.role import SETTINGS
 from calbench.report.setting import Setting
 from calbench.report.tables import Row, Tables
@@ -79,7 +79,7 @@ class Site:
         return styles(list(dict.fromkeys(names)))
 
     @cached_property
-    def links(self) -> GameLinks:
+    def links(self) -> "GameLinks":
         """The games that the trace browser has."""
         return GameLinks(self.played)
 
@@ -116,3 +116,39 @@ def settings_of(experiments: Iterable[Experiment]) -> tuple[Setting, ...]:
 
 def _run_tables(experiments: Iterable[Experiment]) -> list[RunTables]:
     return [RunTables(each.name, each.folder) for each in experiments]
+
+
+class GameLinks:
+    """Knows which games the trace browser has; nothing links to the others."""
+
+    def __init__(self, played: Sequence[Experiment]) -> None:
+        """Take the experiments of which the trace browser has games."""
+        self._played = {each.name: each for each in played}
+        self._shown = {each.name: {s.scenario_id for s in each.shown} for each in played}
+
+    def has(self, experiment: str, team: str, scenario_id: str) -> bool:
+        """Return whether the trace browser has this game."""
+        return (
+            scenario_id in self._shown.get(experiment, ())
+            and (self._played[experiment].traces / team / f"{scenario_id}.json").is_file()
+        )
+
+    def address(self, experiment: str, team: str, scenario_id: str, event: str = "") -> str:
+        """Return the address of a game from the site's root; empty if the browser has it not.
+
+        Args:
+            experiment: its name.
+            team: who played.
+            scenario_id: what was played.
+            event: index of the event at which the browser opens it; the first if empty.
+        """
+        if not self.has(experiment, team, scenario_id):
+            return ""
+        parts = [experiment, team, scenario_id, *([event] if event else [])]
+        return "traces.html#" + "/".join(quote(part, safe="") for part in parts)
+
+    def to_event(self, row: Row) -> Row:
+        """Return the row of an event with its ``address``, and with its place as ``event``."""
+        place = (row["experiment"], row["team"], row["scenario_id"], row["event_index"])
+        event = f"{row['scenario_id']}, event {row['event_index']}"
+        return {**row, "address": self.address(*place), "event": event}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from calbench.report.links import GameLinks
 from calbench.report.pages import regret
+from calbench.report.site import GameLinks
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
 from tests.report.by_hand import HOSTILE, results, section, site_with, table

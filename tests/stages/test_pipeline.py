@@ -88,7 +88,7 @@ UNLISTED = {
             "of pages; the site says only which experiments go together",
         ),
         **dict.fromkeys(
-            ("calbench/report/columns.py", "calbench/report/escape.py", "calbench/report/links.py"),
+            ("calbench/report/columns.py", "calbench/report/escape.py"),
             "of pages likewise",
         ),
         "calbench/report/setting.py": "of pages likewise",

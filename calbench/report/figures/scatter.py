@@ -24,15 +24,7 @@ TICKS = (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One point.
-
-    Attributes:
-        name: beside the point.
-        x: across.
-        y: upward.
-        style: its colour and shape.
-        is_open: whether only its outline is drawn.
-    """
+    """One point with its name beside it; of an open one only the outline is drawn."""
 
     name: str
     x: Value

@@ -1,7 +1,6 @@
 """Pages of text: the home page, and those with files of the repository or measurements by hand."""
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from markupsafe import Markup
@@ -13,7 +12,6 @@ from calbench.report.experiment import confidence_of
 from calbench.report.games.picture import first_round
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
-from calbench.report.tables import Row
 
 SECTION = re.compile(r"^## (Add [^\n]*)\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 """A section of CONTRIBUTING that says how to add something."""
@@ -67,9 +65,9 @@ def recipes(text: str, path: Path) -> list[str]:
 
 def timings(site: Site) -> Content:
     """Return times and sizes that were measured by hand, by group (timings.csv)."""
-    rows = site.published.optional(TIMINGS)
+    groups = ("reproduce", "calls", "site")
     return Content(
-        {"timings": {group: _of(rows, group) for group in ("reproduce", "calls", "site")}}
+        {"timings": {group: site.published.optional(TIMINGS, group=group) for group in groups}}
     )
 
 
@@ -77,10 +75,6 @@ def method(site: Site) -> Content:
     """Return what the method page takes from the code and from measurements."""
     values = {"patterns": PATTERNS, "confidence": confidence_of(site.ranked)}
     return Content({**timings(site).values, **values})
-
-
-def _of(rows: Sequence[Row], group: str) -> list[Row]:
-    return [row for row in rows if row["group"] == group]
 
 
 def _anchor(title: str) -> str:

@@ -58,15 +58,9 @@ PUBLISHED = ("table1.csv", "table2.csv")
 
 @dataclass(frozen=True)
 class View:
-    """Rows that may be compared.
+    """Rows of the leaderboard that may be compared, the oracle's last.
 
-    Attributes:
-        setting: of the scenarios.
-        channel: in words.
-        experiments: whose teams these are.
-        rows: of the leaderboard, the oracle's last.
-        confidence: of the intervals, as pages say it.
-        level: below it corrected p-values are significant, likewise.
+    Corrected p-values below ``level`` are significant.
     """
 
     setting: str

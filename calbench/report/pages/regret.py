@@ -39,21 +39,10 @@ def _shown(site: Site, experiment: Experiment) -> dict[str, Any]:
         "title": experiment.title,
         "confidence": experiment.confidence,
         "rounds": sorted({row["round"] for row in rounds}, key=int),
-        "teams": [
-            {**row, "phases": _phases(row, rounds)}
-            for row in site.summary.rows(TEAMS, experiment=experiment.name)
-        ],
+        "phases": rounds,
+        "teams": site.summary.rows(TEAMS, experiment=experiment.name),
         "worst": _worst(site, site.summary.optional(GAMES, experiment=experiment.name)),
     }
-
-
-def _phases(team: Row, rounds: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return by round and phase in how many games of a team the optimum became unreachable."""
-    found: dict[str, list[Row]] = {}
-    for row in rounds:
-        if (row["setting"], row["team"]) == (team["setting"], team["team"]):
-            found.setdefault(row["round"], []).append(row)
-    return found
 
 
 def _worst(site: Site, games: Sequence[Row]) -> list[Row]:

@@ -7,6 +7,7 @@ from calbench.report.experiment import Experiment
 from calbench.report.figures.figure import Figure
 from calbench.report.figures.sizes import COLUMNS, over_agents
 from calbench.report.pages.page import Content
+from calbench.report.setting import Setting
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
@@ -35,10 +36,8 @@ def content(site: Site) -> Content | None:
         {
             "scale": scale,
             "agents": agents,
-            "sizes": [_size(scale, *each) for each in agents.items()],
-            "teams": [
-                {"team": name, "kind": site.kind_by_team.get(name, "")} for name in scale.teams
-            ],
+            "sizes": [_size(Setting(scale, name), size) for name, size in agents.items()],
+            "teams": site.with_kinds({"team": name} for name in scale.teams),
             "drawn": drawn,
             "leaderboard": leaderboard,
             "bytes": _by_place(sizes, "setting"),
@@ -90,13 +89,12 @@ def _point(row: Row, agents: str, *names: str) -> Row:
     return dict(zip(COLUMNS, cells, strict=True))
 
 
-def _size(scale: Experiment, setting: str, agents: str) -> dict[str, object]:
+def _size(setting: Setting, agents: str) -> dict[str, object]:
     """Return how many meetings and scenarios a setting has."""
-    games = scale.tables.rows("games.csv", setting=setting, is_excluded="false")
-    teams = scale.tables.rows("leaderboard.csv", setting=setting)
+    games = setting.rows("games.csv", is_excluded="false")
     return {
-        "setting": setting,
+        "setting": setting.name,
         "agents": agents,
         "meetings": sorted({row["meetings"] for row in games}, key=int),
-        "scenarios": sorted({row["scenarios"] for row in teams}, key=int),
+        "scenarios": setting.counts("scenarios"),
     }
