@@ -125,7 +125,9 @@ def test_clicks_lead_from_equal_cost_to_the_sentence_that_told(visit: Visit) -> 
     costs = {team: row.locator("td data").first.inner_text() for team, row in rows.items()}
     assert costs["oversharer"] == costs["candid"]
 
-    told = page.locator("table", has_text="Messages that disclose the most").locator("tbody tr").first
+    told = (
+        page.locator("table", has_text="Messages that disclose the most").locator("tbody tr").first
+    )
     words = told.locator("td").first.inner_text().split(" / ")
     assert told.locator("th").inner_text() == "oversharer"
     told.get_by_role("link").click()
