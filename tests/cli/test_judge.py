@@ -190,6 +190,14 @@ def test_what_came_before_a_fault_is_kept_and_the_same_command_goes_on(
     assert not {r.messages for r in again} & {r.messages for r in asked}
 
 
+def test_fault_says_how_many_games_are_judged(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    speakers = run / "traces" / "candid"
+    assert judged(tmp_path / "out", speakers, *MODEL, transport=failing_from(0)([])) == 2
+    assert f": 0 of {len(list(trace_paths(speakers)))} games are judged; " in error(capsys)
+
+
 def test_the_budget_holds(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[Request] = []
     out = tmp_path / "out"
