@@ -12,7 +12,7 @@ from calbench.runs.play import execute
 from tests.cli.conftest import Command
 from tests.cli.own_agents import Failing, look_up
 from tests.cli.recording import recording
-from tests.cli.runs import SMALL, files
+from tests.cli.runs import REPO, SMALL, environment, files, python
 from tests.cli.test_model_runs import answering, unreachable
 
 pytestmark = pytest.mark.heavy
@@ -175,3 +175,20 @@ def test_agent_that_is_not_there_is_a_configuration_that_does_not_fit(tmp_path: 
     team = "teams=[{team_id: x, seats: [{player: mine, agent: 'no_such:Mine'}]}]"
     with pytest.raises(ConfigError, match=r"^team x: agent no_such:Mine: making it raised Module"):
         execute(compose([*SMALL, team, f"out={tmp_path}"]))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("-m", "calbench"), ("-P", "-c", "from calbench.cli.main import main; main()")],
+    ids=["module", "script"],
+)
+def test_class_in_the_current_folder_is_found_by_both_commands(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "mine.py").write_text("from calbench.agents.example import Announcer as Mine\n")
+    seat = "{player: mine, agent: 'mine:Mine'}"
+    teams = f"teams=[{{team_id: my-team, seats: [{seat}]}}]"
+    env = environment(PYTHONPATH=str(REPO))
+    ended = python(*command, *SMALL, teams, "out=run", cwd=tmp_path, env=env)
+    assert ended.status == 0, ended.err
+    assert len(list((tmp_path / "run" / "traces" / "my-team").iterdir())) == 3

@@ -24,7 +24,10 @@ LOCKS = {
 
 README = (REPO / "README.md").read_text()
 
-SET_UP = "python3 -m venv .venv && . .venv/bin/activate && pip install -q -r requirements.lock && "
+SET_UP = (
+    "python3 -m venv .venv && . .venv/bin/activate && pip install -q -r requirements.lock && "
+    "pip install -q --no-deps -e . && "
+)
 
 
 def locked(name: str) -> dict[str, tuple[Requirement, list[str]]]:
@@ -93,7 +96,7 @@ def test_licence_names_code_and_data() -> None:
 
 def test_readme_has_two_lines_that_start_from_a_fresh_clone() -> None:
     lines = [line for line in README.splitlines() if line.startswith("python3 ")]
-    assert lines == [f"{SET_UP}dvc repro && python -m calbench prove", f"{SET_UP}pytest -q"]
+    assert lines == [f"{SET_UP}dvc repro && calbench prove", f"{SET_UP}pytest -q"]
 
 
 def test_continuous_integration_runs_the_second_line_of_the_readme() -> None:
@@ -175,3 +178,21 @@ def test_no_published_file_is_large() -> None:
         str(path.relative_to(REPO)) for path in publishable() if path.stat().st_size > 3_000_000
     ]
     assert large == []
+
+
+MADE = ("build/", "data/facts", "data/tables")
+"""Places that commands make."""
+
+
+@pytest.mark.parametrize("text", ["README.md", "CONTRIBUTING.md"])
+def test_every_file_of_ours_that_a_text_names_is_there(text: str) -> None:
+    tops = {path.name for folder in (REPO, REPO / "calbench") for path in folder.iterdir()}
+    named = re.findall(r"`([\w.-]+(?:/[\w.-]+)*/?)`", (REPO / text).read_text())
+    ours = [name for name in named if "/" in name and name.partition("/")[0] in tops]
+    assert len(ours) > 5
+    assert [
+        name
+        for name in ours
+        if not name.startswith(MADE)
+        and not any((folder / name).exists() for folder in (REPO, REPO / "calbench"))
+    ] == []

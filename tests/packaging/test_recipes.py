@@ -1,7 +1,7 @@
-"""The recipes of CONTRIBUTING for a measure, a fact and a table, followed in a copy of the package.
+"""The recipes of CONTRIBUTING, followed in a copy of the package.
 
 The copy is edited where the recipes say and nowhere else; then a run has the measure and the table
-wherever a reader looks for them.
+wherever a reader looks for them, and the pipeline builds a site with everything else.
 """
 
 import csv
@@ -14,214 +14,40 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from calbench.report.columns import anchor
 from tests.cli.runs import REPO, SMALL, python
+from tests.packaging.recipes import RECIPES, apply
 
 pytestmark = pytest.mark.heavy
 
 CONTRIBUTING = (REPO / "CONTRIBUTING.md").read_text()
 
-PARTS = ("calbench", "conf", "data/label_banks", "site")
+PARTS = ("calbench", "conf", "data/audit_sample", "data/label_banks", "data/published", "site")
+FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "dvc.yaml")
 TEAMS = ("imap", "sd-map", "silent")
 RUN = (*SMALL, "suite.scenario.num_agents=5", f"teams=[{','.join(TEAMS)}]", "out=run")
 """Two meetings of two among five agents: one of them has none, and does not count."""
 
-Edit = tuple[str, str, str]
-"""File, what is there, and what takes its place; nothing is there: a new file."""
+STAGES = ("generate", "play", "calibrate", "analyze", "publish")
+"""What the pipeline runs after ``compose``, here of one experiment."""
 
-MEASURE: tuple[Edit, ...] = (
-    (
-        "calbench/metrics/moves.py",
-        "",
-        '''"""What agents moved."""
-
-from collections.abc import Iterable
-
-from calbench.domain.actions import Reschedule
-from calbench.traces.events import BatchApplied, Event
-
-
-def items_moved_by_agent(events: Iterable[Event], num_agents: int) -> tuple[int, ...]:
-    """Return how many moves of each agent were applied."""
-    counts = [0] * num_agents
-    for event in events:
-        if isinstance(event, BatchApplied):
-            counts[event.agent_id] += sum(isinstance(a, Reschedule) for a in event.actions)
-    return tuple(counts)
-''',
-    ),
-    (
-        "calbench/metrics/game.py",
-        "    messages_sent: int\n",
-        "    messages_sent: int\n    items_moved: int\n",
-    ),
-    (
-        "calbench/metrics/game.py",
-        "            messages_sent=sent[agent],\n",
-        "            messages_sent=sent[agent],\n            items_moved=moved[agent],\n",
-    ),
-    (
-        "calbench/metrics/game.py",
-        "    sent = messages_sent_by_agent(events, num_agents)\n",
-        (
-            "    sent = messages_sent_by_agent(events, num_agents)\n"
-            "    moved = items_moved_by_agent(events, num_agents)\n"
-        ),
-    ),
-    (
-        "calbench/metrics/game.py",
-        "from calbench.metrics.optimum import ",
-        (
-            "from calbench.metrics.moves import items_moved_by_agent\n"
-            "from calbench.metrics.optimum import "
-        ),
-    ),
-    (
-        "calbench/facts/games.py",
-        '        count("messages_sent", "messages", "a group message counts once", "P"),\n',
-        (
-            '        count("messages_sent", "messages", "a group message counts once", "P"),\n'
-            '        count("items_moved", "moves", "applied, voluntary ones too"),\n'
-        ),
-    ),
-    (
-        "calbench/analysis/measures.py",
-        '    Measure(\n        "fairness",\n',
-        """    Measure(
-        "moves",
-        "Moves",
-        "moves per meeting",
-        "lower",
-        "items moved / S",
-        "agent-games with S > 0",
-        "C",
-        _per("items_moved", "scheduled"),
-    ),
-    Measure(
-        "fairness",
-""",
-    ),
-    (
-        "site/docs/method.md",
-        "### Fairness {#fairness}\n",
-        (
-            "### Moves {#moves}\n\n    mean of items moved / S\n\n"
-            "Runs over agent-games with S > 0. [C]\n\n"
-            "### Fairness {#fairness}\n"
-        ),
-    ),
-)
-
-FACT: tuple[Edit, ...] = (
-    (
-        "calbench/facts/batches.py",
-        "",
-        '''"""Facts of batches: every one that was applied."""
-
-from calbench.domain.actions import Reschedule
-from calbench.facts.columns import AGENT, ROUND, count
-from calbench.facts.fact import Fact
-from calbench.traces.events import BatchApplied
-
-BATCHES = Fact(
-    "batches",
-    lambda game: [event for event in game.trace.events if isinstance(event, BatchApplied)],
-    (
-        AGENT,
-        ROUND,
-        (
-            count("moves", "moves", "in the batch"),
-            lambda batch: sum(isinstance(action, Reschedule) for action in batch.actions),
-        ),
-    ),
-)
-''',
-    ),
-    (
-        "calbench/analysis/scoring.py",
-        "from calbench.facts.beliefs import ",
-        "from calbench.facts.batches import BATCHES\nfrom calbench.facts.beliefs import ",
-    ),
-    (
-        "calbench/analysis/scoring.py",
-        "TALK: tuple[Fact, ...] = (",
-        "TALK: tuple[Fact, ...] = (BATCHES, ",
-    ),
-)
-
-TABLE: tuple[Edit, ...] = (
-    (
-        "calbench/analysis/tables/batches.py",
-        "",
-        '''"""Batches of teams."""
-
-import pandas as pd
-
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
-from calbench.facts.columns import SETTING, TEAM, count
-from calbench.facts.storage import Facts
-
-
-@table(
-    "batches.csv",
-    (
-        SETTING,
-        TEAM,
-        count("batches", "batches", "applied in scored games"),
-        count("moves", "moves", "in these batches"),
-    ),
-    key="setting team",
-    needs="batches",
-)
-def batches(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """How many batches of every team were applied, and what they moved."""
-    del settings
-    rows = facts.of_games("batches").assign(batches=1)
-    return rows.groupby(["setting", "team"], sort=False)[["batches", "moves"]].sum().reset_index()
-''',
-    ),
-    (
-        "calbench/analysis/tables/__init__.py",
-        "    audits,\n    comparisons,\n",
-        "    audits,\n    batches,\n    comparisons,\n",
-    ),
-    (
-        "calbench/analysis/tables/__init__.py",
-        '    "audits",\n    "comparisons",\n',
-        '    "audits",\n    "batches",\n    "comparisons",\n',
-    ),
-)
-
-PAGES = """
-import json
-from pathlib import Path
-from calbench.report.columns import anchor
-from calbench.report.experiment import Experiment
-from calbench.report.pages import dictionary, setting
-from calbench.report.site import Site
-from calbench.report.tables import Tables
-from calbench.report.templating import Templates
-
-run, none = Path("run"), Tables(Path("nothing"))
-experiment = Experiment("run", run / "suite.jsonl", run / "tables", run / "traces")
-site = Site(Path("site"), (experiment,), none, none)
-contents = {
-    "data.md": dictionary.content(site),
-    "results/setting.md": setting.content(site, site.settings[0]),
+PLACES = {
+    "Add a protocol": 6,
+    "Add a metric": 4,
+    "Add a table": 1,
+    "Add a fact": 2,
+    "Add a figure": 2,
+    "Add a page": 2,
+    "Add an experiment": 2,
 }
-templates = Templates(Path("site/docs"))
-shown = [
-    templates.filled(name, "", {"site": site, "explaining": [], **content.values})
-    for name, content in contents.items()
-]
-print(json.dumps([*shown, anchor("moves")]))
-"""
+"""How many files a recipe names, one a step."""
 
 
 @dataclass(frozen=True)
 class Followed:
-    """A copy of the package, and what a run of it left."""
+    """A copy of the package, and what a run and the pipeline left there."""
 
     root: Path
     touched: frozenset[str]
@@ -231,48 +57,64 @@ class Followed:
         return self.root / "run" / "tables"
 
     def rows(self, name: str) -> list[dict[str, str]]:
-        with (self.tables / name).open(encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
+        return read_rows(self.tables / name)
 
     def resource(self, path: str) -> dict[str, Any]:
         package = json.loads((self.tables / "datapackage.json").read_bytes())
         (found,) = [each for each in package["resources"] if each["path"] == path]
         return dict(found)
 
+    def computed(self, path: str) -> list[dict[str, str]]:
+        return read_rows(self.root / "data" / "tables" / path)
 
-def apply(root: Path, edit: Edit) -> None:
-    name, old, new = edit
-    path = root / name
-    if not old:
-        assert not path.exists()
-        path.write_text(new)
-        return
-    text = path.read_text()
-    assert text.count(old) == 1, (name, old)
-    path.write_text(text.replace(old, new))
+    def page(self, name: str) -> str:
+        return (self.root / "build" / "site" / name).read_text()
+
+    @property
+    def home(self) -> str:
+        return self.page("index.html")
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def sources(root: Path) -> Iterator[tuple[str, bytes]]:
-    for part in PARTS:
-        for path in sorted((root / part).rglob("*")):
-            if path.is_file() and path.suffix != ".pyc":
-                yield path.relative_to(root).as_posix(), path.read_bytes()
+    paths = [path for part in PARTS for path in sorted((root / part).rglob("*"))]
+    for path in (*paths, *(root / name for name in FILES)):
+        if path.is_file() and path.suffix != ".pyc":
+            yield path.relative_to(root).as_posix(), path.read_bytes()
 
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
-    """Follow the three recipes, play a small run and measure it."""
+    """Follow all recipes, play a small run, and build a site of the new experiment."""
     root = tmp_path_factory.mktemp("recipes") / "copy"
-    for part in PARTS:
+    for part in (*PARTS, "stages"):
         shutil.copytree(REPO / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copyfile(REPO / name, root / name)
     before = dict(sources(root))
-    for edit in (*MEASURE, *FACT, *TABLE):
-        apply(root, edit)
-    ended = python("-m", "calbench", *RUN, cwd=root)
-    assert ended.status == 0, ended.err
+    for edits in RECIPES.values():
+        for edit in edits:
+            apply(root, edit)
+    run(root, "calbench", *RUN)
+    run(root, "stages.compose")
+    for path in (root / "build" / "params").iterdir():
+        if path.stem != "hopes":
+            path.unlink()
+    for stage in STAGES:
+        run(root, f"stages.{stage}", "hopes")
     after = dict(sources(root))
     touched = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     return Followed(root, frozenset(touched))
+
+
+def run(root: Path, *command: str) -> str:
+    ended = python("-m", *command, cwd=root)
+    assert ended.status == 0, ended.err
+    return ended.out
 
 
 def steps(title: str) -> list[str]:
@@ -281,27 +123,31 @@ def steps(title: str) -> list[str]:
     return re.findall(r"^\d+\. (.*?)(?=^\d+\. |\n\n)", section, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize(
-    ("title", "edits", "places"),
-    [("Add a metric", MEASURE, 4), ("Add a fact", FACT, 2), ("Add a table", TABLE, 2)],
-)
-def test_recipe_names_every_file_that_is_touched(
-    title: str, edits: tuple[Edit, ...], places: int
-) -> None:
-    named = steps(title)
-    assert len(named) == places
-    found = [re.findall(r"`((?:calbench|site)/[\w/.]+)`", step) for step in named]
-    assert all(found)
-    for name, _, _ in edits:
-        assert any(
-            name == place or (place.endswith("/") and name.rpartition("/")[0] + "/" == place)
-            for step in found
-            for place in step
-        ), name
+def places(step: str) -> list[str]:
+    """Return patterns of the files that a step names: one, a folder's, or one with a free name."""
+    named = re.findall(r"`((?:calbench|conf|site)/[\w/.<>-]+|dvc\.yaml)`", step)
+    free = (re.sub("<[a-z]+>", "[a-z]+", re.escape(name)) for name in named)
+    return [re.sub("/$", "/[a-z]+[.]py", name) for name in free]
+
+
+@pytest.mark.parametrize("title", RECIPES)
+def test_recipe_names_every_file_that_is_touched(title: str) -> None:
+    named = [places(step) for step in steps(title)]
+    touched = {name for name, _, _ in RECIPES[title]}
+    assert len(named) == PLACES[title]
+    assert all(any(re.fullmatch(at, name) for name in touched for at in step) for step in named)
+    everywhere = [at for step in named for at in step]
+    assert [n for n in touched if not any(re.fullmatch(at, n) for at in everywhere)] == []
 
 
 def test_nothing_else_had_to_be_touched(followed: Followed) -> None:
-    assert followed.touched == {name for name, _, _ in (*MEASURE, *FACT, *TABLE)}
+    assert followed.touched == {name for edits in RECIPES.values() for name, _, _ in edits}
+
+
+def test_every_recipe_that_adds_to_the_site_is_followed() -> None:
+    titles = re.findall(r"^## (Add .*)$", CONTRIBUTING, re.MULTILINE)
+    others = {"Add a suite", "Add a label bank", "Add a model", "Add an agent"}
+    assert set(titles) - others == RECIPES.keys() == PLACES.keys()
 
 
 @pytest.fixture(scope="module")
@@ -396,15 +242,87 @@ def test_table_holds_what_it_says(
         assert int(rows[team]["batches"]) > 0
 
 
-def test_measure_and_table_stand_on_the_pages(followed: Followed) -> None:
-    ended = python("-c", PAGES, cwd=followed.root)
-    assert ended.status == 0, ended.err
-    data_page, setting_page, anchor = json.loads(ended.out)
-    assert "### tables/batches.csv {#batches}" in data_page
-    board = data_page.split("### tables/leaderboard.csv ", 1)[1].split("### tables/", 1)[0]
+def test_measure_and_table_are_on_the_site(followed: Followed) -> None:
+    dictionary = followed.page("data.html")
+    assert 'id="batches"' in dictionary
+    board = dictionary.split('id="leaderboard"', 1)[1].split("<h3", 1)[0]
     assert "<code>moves_high</code>" in board
-    assert "items moved / S" in setting_page
-    assert f"{{#{anchor}}}" in (followed.root / "site/docs/method.md").read_text()
+    assert "items moved / S" in followed.page("results/hopes.html")
+    assert f'id="{anchor("moves")}"' in followed.page("method.html")
+
+
+def table_rows(page: str) -> list[str]:
+    return re.findall(r"<tr>.*?</tr>", page, re.DOTALL)
+
+
+def cells(row: dict[str, str], *measures: str) -> list[str]:
+    return [f'<data value="{row[measure]}">' for measure in measures]
+
+
+@pytest.mark.parametrize(
+    ("name", "measures"),
+    [
+        ("results/hopes.html", ("coordination", "excess_cost")),
+        ("leaderboard.html", ("coordination", "adjusted_excess_cost")),
+    ],
+)
+def test_team_of_the_protocol_is_on_the_page_of_its_setting_and_in_the_leaderboard(
+    followed: Followed, name: str, measures: tuple[str, ...]
+) -> None:
+    (row,) = [row for row in followed.computed("hopes/leaderboard.csv") if row["team"] == "wishes"]
+    assert (row["games"], row["vps_kind"]) == ("2", "protocol")
+    assert 0 < float(row["coordination"]) < 100
+    own = [each for each in table_rows(followed.page(name)) if ">wishes <" in each]
+    assert any(all(cell in each for cell in cells(row, *measures)) for each in own)
+
+
+def test_what_its_messages_give_away_is_counted(followed: Followed) -> None:
+    games = followed.computed("hopes/games.csv")
+    assert all(float(row["vps"]) > 0 for row in games if row["team"] == "wishes")
+    shares = {row["source"] for row in followed.computed("hopes/vps_shares.csv")}
+    assert "wish" in shares
+
+
+def test_games_of_the_protocol_replay(followed: Followed) -> None:
+    said = run(followed.root, "calbench", "verify", "data/traces/hopes/wishes")
+    assert "2 of 2 traces hold" in said
+
+
+def test_new_experiment_has_a_page_in_the_navigation_and_a_game_to_step_through(
+    followed: Followed,
+) -> None:
+    assert re.search(r'href="results/hopes.html"[^<]*>\s*(<[^>]*>\s*)*High hopes', followed.home)
+    games = followed.root / "build" / "site" / "pagedata" / "games" / "hopes" / "wishes"
+    (game,) = games.iterdir()
+    assert '"wish"' in game.read_text()
+    pipeline = yaml.safe_load((followed.root / "dvc.yaml").read_text())["stages"]
+    assert all(
+        "hopes" in stage["matrix"]["exp"] for stage in pipeline.values() if "matrix" in stage
+    )
+
+
+def test_new_page_is_in_the_navigation_with_the_numbers_of_the_table(followed: Followed) -> None:
+    assert re.search(r'href="results/thrift.html"[^<]*>\s*(<[^>]*>\s*)*Thrift', followed.home)
+    rows = table_rows(followed.page("results/thrift.html"))
+    for row in followed.computed("hopes/leaderboard.csv"):
+        own = [each for each in rows if f">{row['team']} <" in each]
+        assert len(own) == 1
+        assert all(cell in own[0] for cell in cells(row, "excess_cost"))
+
+
+def test_new_figure_is_drawn_where_its_template_puts_it(followed: Followed) -> None:
+    page = followed.page("results/talk.html")
+    section = page.split('id="fair"', 1)[1].split("<h2", 1)[0]
+    assert 'data-figure="figures/fair-hopes"' in section
+    assert "Left is fairer in High hopes." in section
+    site = followed.root / "build" / "site"
+    assert "calbench.data(" in (site / "pagedata/figures/fair-hopes.js").read_text()
+    drawn = {
+        row["team"]: row["fairness"] for row in read_rows(site / "tables/figures/fair-hopes.csv")
+    }
+    board = followed.computed("hopes/leaderboard.csv")
+    assert drawn == {row["team"]: row["fairness"] for row in board if row["fairness"]}
+    assert "wishes" in drawn
 
 
 def test_facts_that_leave_talk_out_leave_out_the_table(followed: Followed) -> None:

@@ -11,7 +11,7 @@ from tests.report.samples import SOURCES
 COMMANDS = [
     found[1].split()
     for line in (SOURCES / "docs" / "evaluate.md").read_text().splitlines()
-    if (found := re.match(r"    (?:python -m )?calbench(?:.estimate)? ((?:\+|\S+=|').*)", line))
+    if (found := re.match(r"    calbench(?: estimate)? ((?:\+|\S+=|').*)", line))
     and "next.yaml" not in line
 ]
 

@@ -32,7 +32,7 @@ def blocks() -> list[str]:
     """Return the Python of the page; what is meant for a shell is left out."""
     found = re.findall(r"(?:^(?: {4}.*)?\n)+", PAGE, re.MULTILINE)
     texts = [re.sub("^ {4}", "", block, flags=re.MULTILINE).strip() for block in found]
-    return [text for text in texts if text and not text.startswith("python -m ")]
+    return [text for text in texts if text and not text.startswith("calbench ")]
 
 
 def cells() -> list[str]:

@@ -16,12 +16,8 @@ from calbench.domain.messages import (
     Confirm,
     ConfirmReschedule,
     CostReport,
-    CostRequest,
     Decision,
-    Fail,
-    FailReschedule,
     Message,
-    PartialSum,
     PlanDecision,
     Proposals,
     Propose,
@@ -29,8 +25,6 @@ from calbench.domain.messages import (
     ProposeReschedule,
     RescheduleReply,
     RescheduleRequest,
-    Scores,
-    Share,
     Text,
 )
 from calbench.llm.completion import Completion
@@ -96,11 +90,8 @@ def _targets(message: Message, case: JudgeCase) -> Iterable[AgentId]:
 
 
 def _told(content: object) -> Iterable[Reading]:
-    return READINGS[type(content)](content)
-
-
-def _nothing(_content: Any) -> Iterator[Reading]:
-    return iter(())
+    reading = READINGS.get(type(content))
+    return () if reading is None else reading(content)
 
 
 def _settled(content: Decision | PlanDecision | Announcement | Confirm) -> Iterator[Reading]:
@@ -124,24 +115,18 @@ def _reply(slot: int, status: str) -> Reading:
 
 READINGS: Final[Mapping[type, Callable[[Any], Iterable[Reading]]]] = {
     Text: lambda text: readings_of(text.text),
-    CostRequest: _nothing,
     CostReport: _costs,
     Decision: _settled,
-    Share: _nothing,
-    PartialSum: _nothing,
     Announcement: _settled,
     Propose: lambda act: [Reading(act.slot, OFFER, OFFERED)],
     ProposeReply: lambda act: [_reply(act.slot, act.status)],
     Confirm: _settled,
-    Fail: _nothing,
     RescheduleRequest: lambda act: [Reading(act.slot, HELD, CLAIMED)],
     ProposeReschedule: lambda act: [Reading(act.target, OFFER, OFFERED)],
     RescheduleReply: lambda act: [_reply(act.target, act.status)],
     ConfirmReschedule: lambda act: [Reading(act.target, AGREE, SETTLED)],
-    FailReschedule: _nothing,
     Proposals: _offers,
-    Scores: _nothing,
     PlanDecision: _settled,
 }
-"""What each speech act says about its sender's slots. Scores name plans whose slots are in the
-recipient's own messages, which a judge does not see, so they tell it nothing."""
+"""What each speech act says of its sender's slots; one without an entry tells the judge nothing.
+Scores are such: they name plans whose slots are in messages that this judge does not see."""

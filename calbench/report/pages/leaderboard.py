@@ -141,7 +141,7 @@ def fields(rows: Sequence[Row]) -> tuple[Field, ...]:
     kinds = [kind for kind in VPS_FIELDS if kind in measured]
     found: list[Field] = []
     for measure in MEASURES:
-        is_split = measure.name.startswith("excess_vps")
+        is_split = measure.group == "privacy"
         found += [_measure(measure, kind) for kind in (kinds if is_split else [""])]
     is_asked = any(row["calls"] for row in rows)
     found += [
