@@ -25,6 +25,8 @@ from tests.cli.recording import recording, spoken
 from tests.cli.runs import REPO
 from tests.cli.test_killed_recording import contents, is_asking, keys_in, sent_keys
 
+pytestmark = pytest.mark.heavy
+
 FEW = ("suite.num_scenarios=3", "suite.num_candidates=3", "games_at_once=2")
 PRICED = ("model.name=openai/gpt-5.4-mini", "model.api_base=null", "model.max_attempts=1")
 

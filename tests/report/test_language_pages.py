@@ -20,6 +20,8 @@ from tests.report.samples import NOTHING, PUBLISHED, SOURCES, make_results, page
 from tests.report.test_site_source import Numbers
 from tests.report.written import cells, figure, navigation
 
+pytestmark = pytest.mark.heavy
+
 GALLERIES = dict.fromkeys(section.page for section in SECTIONS)
 """Pages of figures."""
 

@@ -25,6 +25,8 @@ from calbench.report.writing import write_site
 from tests.report.samples import NOTHING, SOURCES, make_results, write_pages
 from tests.report.unpacking import file_value, unpacked
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(scope="module")
 def experiments(tmp_path_factory: pytest.TempPathFactory) -> list[Experiment]:

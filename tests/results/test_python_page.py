@@ -16,6 +16,8 @@ from calbench.traces.models import Trace
 from tests.cli.runs import REPO
 from tests.factories import make_scenario
 
+pytestmark = pytest.mark.heavy
+
 PAGE = (REPO / "site" / "docs" / "python.md").read_text()
 NOTEBOOK = (REPO / "site" / "notebooks" / "results.ipynb").read_text()
 
