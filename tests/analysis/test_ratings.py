@@ -76,6 +76,7 @@ def of_games(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 @given(games=st.permutations(GAMES))
 @settings(max_examples=10, deadline=None)
+@pytest.mark.heavy
 def test_tables_do_not_depend_on_the_order_of_games(
     tmp_path_factory: pytest.TempPathFactory,
     of_games: dict[str, bytes],

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.tabs import DESKTOP, Tab
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("where", ["file_tab", pytest.param("served_tab", marks=pytest.mark.heavy)])
 def test_search_finds_a_word_and_opens_its_page(request: pytest.FixtureRequest, where: str) -> None:
     tab: Tab = request.getfixturevalue(where)

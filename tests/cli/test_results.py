@@ -124,6 +124,7 @@ def test_same_run_has_the_same_bytes_in_another_folder(
     assert files(tmp_path / "elsewhere") == files(finished)
 
 
+@pytest.mark.heavy
 def test_several_runs_leave_nothing_else_in_the_current_folder(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

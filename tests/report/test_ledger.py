@@ -143,6 +143,7 @@ def test_more_values_than_digits_are_told_apart() -> None:
     assert json.loads(data_script("k", vector)[len('calbench.data("k",') : -3]) == vector
 
 
+@pytest.mark.heavy
 def test_spans_of_a_language_game_are_the_words_of_the_audits(tmp_path: Path) -> None:
     results = make_language(tmp_path, "language", "oversharer", num_scenarios=1)
     first = read_trace(results.traces / "oversharer" / "varied-000.json")

@@ -263,6 +263,7 @@ def test_release_without_games_or_broken_says_what_to_do(data: Path, tmp_path: P
         read_results(tmp_path / "nowhere")
 
 
+@pytest.mark.heavy
 def test_release_of_this_checkout_reads_whole() -> None:
     manifest = read_manifest(REPO / "data" / "release")
     if "summary/leaderboard.csv" not in manifest.tables:
