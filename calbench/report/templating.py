@@ -19,21 +19,9 @@ MACROS = ("tables.jinja", "figures.jinja", "parts.jinja", "picture.jinja")
 COLUMNS = {
     name: getattr(columns, name)
     for name in (
-        *(
-            "head",
-            "team",
-            "word",
-            "term",
-            "listed",
-            "vps_kind",
-            "note",
-            "link",
-            "links",
-            "number",
-            "numbers",
-        ),
-        *("interval", "intervals", "measure", "measures"),
-        *("plain_measure", "plain_measures", "HEADLINE"),
+        *("head", "team", "word", "term", "listed", "vps_kind", "note", "link", "links"),
+        *("number", "numbers", "interval", "intervals"),
+        *("measure", "measures", "plain_measure", "plain_measures", "HEADLINE"),
     )
 }
 """How a page's template says what a table shows."""

@@ -7,6 +7,7 @@ import json
 import random
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,10 +20,12 @@ from calbench.report.columns import MINUS, anchor
 from calbench.report.experiment import Experiment
 from calbench.report.games.files import write_games
 from calbench.report.games.index import NUMBERS
+from calbench.report.pages import pages_of
+from calbench.report.role import Role
 from calbench.report.site import Site
 from calbench.report.tables import Tables, read_table
 from calbench.report.writing import write_site
-from tests.report.samples import NOTHING, SOURCES, make_results, write_pages
+from tests.report.samples import NOTHING, SOURCES, make_results, site_of, write_pages
 from tests.report.unpacking import file_value, unpacked
 
 pytestmark = pytest.mark.heavy
@@ -324,6 +327,22 @@ def test_page_that_asks_for_an_unknown_value_is_refused(
 
     with pytest.raises(FileError, match=r"index\.md: 'nonsense' is undefined"):
         write_pages(experiments, tmp_path / "src", sources=sources)
+
+
+def test_experiment_for_an_unknown_page_is_refused(
+    experiments: list[Experiment], tmp_path: Path
+) -> None:
+    lost = replace(experiments[0], role=Role(page="regret-explained"))
+
+    with pytest.raises(CalbenchError, match=r"experiment uniform: site\.page: there is no page 'r"):
+        pages_of(site_of([lost], tmp_path / "src"))
+
+
+def test_two_experiments_never_share_a_page(tmp_path: Path) -> None:
+    clash = make_results(tmp_path / "plane", "plane", ["imap"], num_scenarios=1)
+
+    with pytest.raises(CalbenchError, match=r"two results would share the page results/plane\.md"):
+        pages_of(site_of([clash], tmp_path / "src"))
 
 
 def test_method_page_says_what_each_pattern_is_found_by(source: Path) -> None:

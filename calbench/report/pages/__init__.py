@@ -1,6 +1,7 @@
 """Every page of the site, listed once; navigation, links and files follow from this list."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from calbench.errors import CalbenchError
@@ -20,6 +21,7 @@ from calbench.report.pages import (
     setting,
 )
 from calbench.report.pages.page import Content, Page
+from calbench.report.role import SETTINGS
 from calbench.report.site import Site
 
 PAGES = (
@@ -72,6 +74,7 @@ def pages_of(site: Site) -> dict[Page, Content]:
     Raises:
         CalbenchError: two of them would be the same file, or an experiment's page is unknown.
     """
+    _check_roles(site)
     found: dict[Page, Content] = {}
     taken: set[str] = set()
     for page, content in _made(site):
@@ -82,6 +85,18 @@ def pages_of(site: Site) -> dict[Page, Content]:
         taken.add(page.path)
         found[page] = content
     return found
+
+
+def _check_roles(site: Site) -> None:
+    """Refuse an experiment that no page would show."""
+    groups = [page for page in PAGES if page.group and page.content_of_setting is None]
+    known = {SETTINGS, *(PurePosixPath(page.path).stem for page in groups)}
+    for each in site.experiments:
+        if each.role.page not in known:
+            raise CalbenchError(
+                f"experiment {each.name}: site.page: there is no page {each.role.page!r}; known "
+                f"are {', '.join(sorted(known))}"
+            )
 
 
 def _made(site: Site) -> Iterator[tuple[Page, Content]]:
