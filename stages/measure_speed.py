@@ -1,7 +1,7 @@
 """Games per second of every team of the scale experiment -> data/published/speed.csv.
 
 No stage of the pipeline: what it writes depends on the machine. Run it by hand where the suite
-of the experiment stands, ``python -m stages.measure_speed "what machine this is"``.
+of the experiment is there, ``python -m stages.measure_speed "what machine this is"``.
 """
 
 import gc

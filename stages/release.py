@@ -9,7 +9,7 @@ from stages import paths
 
 
 def main(_: list[str]) -> None:
-    """Publish what stands in ``data``."""
+    """Publish what is in ``data``."""
     made = write_release(paths.DATA, paths.RELEASE)
     games = sum(each.games for each in made.traces.values())
     say(

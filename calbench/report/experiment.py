@@ -193,7 +193,7 @@ def checked_id(text: str, kind: str) -> str:
     """
     if re.fullmatch(ID_PATTERN.strip("^$"), text) is None:
         raise CalbenchError(
-            f"{kind} {printable(text)!r:.80}: only letters, digits, '.', '_' and '-' may stand "
-            "in a name; rename it"
+            f"{kind} {printable(text)!r:.80}: a name has only letters, digits, '.', '_' "
+            "and '-'; rename it"
         )
     return text

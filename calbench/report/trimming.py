@@ -92,7 +92,7 @@ def without_blanks(page: str) -> str:
 def bare(text: str) -> str:
     """Return a script or sheet of ours without indents and comments that have lines of their own.
 
-    None of them holds a text that goes on over lines; a test looks.
+    None of them holds a text of several lines; a test checks it.
     """
     flush = re.sub(r"^[ \t]+", "", text, flags=re.MULTILINE)
     return re.sub(r"^/\*.*?\*/\n", "", flush, flags=re.MULTILINE | re.DOTALL)
@@ -163,7 +163,7 @@ def selectors(head: str) -> list[str]:
 def can_match(selector: str, classes: frozenset[str], values: frozenset[tuple[str, str]]) -> bool:
     """Return whether some page can hold what a selector asks for, as far as names say.
 
-    What stands in parentheses is not read: ``:not(.a)`` matches where ``a`` is unknown.
+    Text in parentheses is not read: ``:not(.a)`` matches where ``a`` is unknown.
     """
     plain = re.sub(r"\((?:[^()]|\([^()]*\))*\)", "", selector)
     for name, value in re.findall(r"\[([\w-]+)=\"?([\w-]+)\"?\]", plain):

@@ -85,7 +85,7 @@ def _across(kinds: Mapping[str, None]) -> Axis:
 
 
 def _marks(kinds: Mapping[str, None]) -> tuple[str, str]:
-    """Return what full and open points stand for."""
+    """Return what full and open points mean."""
     others = [VPS_KIND_NAMES[kind] for kind in kinds if kind != TYPED]
     return f"VPS by {VPS_KIND_NAMES[TYPED]}", f"by {' or '.join(others)}"
 

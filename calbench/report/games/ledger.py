@@ -71,7 +71,7 @@ def ledger_data(
         trace: the game.
         unreachable: its row of ``optimum_unreachable.csv``, if there is one.
         measure: the prior.
-        label_banks: where the label banks stand that traces name.
+        label_banks: folder of the label banks that traces name.
 
     Raises:
         ConfigError: there is no such label bank as the trace names.

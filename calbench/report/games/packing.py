@@ -28,7 +28,7 @@ ALPHABET = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_
 """Letters that number what there are at most 64 of; also those of postings."""
 
 WHOLE = -1
-"""Before a calendar that is told whole, where a slot stands before a change."""
+"""In place of a slot: a whole calendar follows instead of a change."""
 
 MOVES = "abcdefg"
 """Belief movement from -3 to 3 (appendix F), a letter each."""

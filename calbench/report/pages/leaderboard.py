@@ -192,7 +192,7 @@ def _counted(name: str, title: str, table: str) -> Field:
 def page_data(views: Sequence[View]) -> dict[str, Any]:
     """Return what the page's script needs.
 
-    Cells are text; 0 stands for an empty one, and columns that nobody fills are left out.
+    Cells are text; 0 means an empty one, and columns without any cell are left out.
     """
     rows = [row for view in views for row in view.rows]
     columns = [
