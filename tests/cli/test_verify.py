@@ -417,10 +417,10 @@ def test_scripted_speakers_from_elsewhere_are_replayed_from_what_they_said() -> 
     team = trace.config.team.model_copy(update={"seats": seats})
     config = trace.config.updated(team=team)
     theirs = trace.model_copy(update={"config": config, "game_id": game_id(scenario, config)})
-    assert problem_of(theirs) is None
+    assert objection(theirs) is None
 
 
-def problem_of(trace: Trace) -> str | None:
+def objection(trace: Trace) -> str | None:
     try:
         verify_trace(trace)
     except ReplayError as error:
