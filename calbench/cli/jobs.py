@@ -9,9 +9,9 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig
 
 from calbench.config.composition import check_choices, refusal, run_spec
-from calbench.config.groups import CONF
 from calbench.config.spec import RunSpec
 from calbench.errors import CalbenchError
+from calbench.tree import CONF
 
 os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises its errors; we print them in one line
 

@@ -9,11 +9,12 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from calbench.config.groups import CONF, GROUPS, among, known_names
+from calbench.config.groups import GROUPS, among, known_names
 from calbench.config.spec import RunSpec, parse_spec, unknown_key
 from calbench.config.teams import compose_teams
 from calbench.errors import ConfigError
 from calbench.files import printable
+from calbench.tree import CONF
 
 _UNKNOWN_KEY = re.compile(r"Could not (?:override|delete from config\.) '([^']*)'")
 _UNKNOWN_FILE = re.compile(r"Could not find '([^'/]*)/([^']*)'")

@@ -10,9 +10,7 @@ from typing import Any
 
 from calbench.errors import ConfigError
 from calbench.files import printable, read_bytes
-
-CONF = Path(__file__).resolve().parents[2] / "conf"
-"""The configuration folder of this checkout."""
+from calbench.tree import CONF
 
 PRICES = CONF / "prices.yaml"
 """What models cost, with source and date."""

@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING
 
 from calbench.errors import ConfigError, FileError
 from calbench.files import printable
-from calbench.scenarios.published import PUBLISHED_SUITES
 from calbench.traces.storage import trace_paths
+from calbench.tree import DATA
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from calbench.analysis.tables.registry import Declared
     from calbench.facts.columns import Column
-
-DATA = PUBLISHED_SUITES.parents[1]
-"""The folder of published and computed data of this checkout."""
 
 TABLES_FOLDER, TRACES_FOLDER, SUMMARY_FOLDER = "tables", "traces", "summary"
 """Folders of a run, and of the tables over several experiments."""

@@ -24,9 +24,10 @@ from calbench.domain.randomness import stream
 from calbench.errors import ConfigError, FileError
 from calbench.files import first_problem, printable, read_bytes, shorten
 from calbench.scenarios.models import Model, One, Scenario
+from calbench.tree import DATA
 
-LABEL_BANKS = Path(__file__).resolve().parents[2] / "data" / "label_banks"
-"""The label banks of this checkout."""
+LABEL_BANKS = DATA / "label_banks"
+"""The label banks."""
 
 BANK_SCHEMA_VERSION = 1
 """Version of the format of a bank file; the version of a bank is its name."""

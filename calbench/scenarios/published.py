@@ -7,9 +7,10 @@ from calbench.errors import ConfigError
 from calbench.files import printable, shorten
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import read_suite
+from calbench.tree import DATA
 
-PUBLISHED_SUITES = Path(__file__).resolve().parents[2] / "data" / "release" / "suites"
-"""The published suites of this checkout, ``<name>.jsonl.gz`` each."""
+PUBLISHED_SUITES = DATA / "release" / "suites"
+"""The published suites, ``<name>.jsonl.gz`` each."""
 
 _ENDING = ".jsonl.gz"
 

@@ -12,9 +12,9 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from calbench.config.composition import run_spec
-from calbench.config.groups import CONF
 from calbench.errors import CalbenchError, ConfigError
 from calbench.runs.play import execute
+from calbench.tree import CONF
 from tests.cli.conftest import Command
 from tests.cli.runs import SMALL, Ended, calbench, files
 

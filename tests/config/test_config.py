@@ -7,10 +7,11 @@ import pytest
 import yaml
 
 from calbench.config.composition import compose
-from calbench.config.groups import CONF, known_names
+from calbench.config.groups import known_names
 from calbench.config.spec import Channels, RunSpec, parse_spec, read_params, write_params
 from calbench.errors import CalbenchError, ConfigError
 from calbench.report.role import Role
+from calbench.tree import CONF
 from tests.cli.conftest import Command, command
 from tests.cli.runs import SMALL
 

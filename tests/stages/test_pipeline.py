@@ -29,6 +29,7 @@ UNLISTED_EVERYWHERE = {
     "calbench/console.py": "says what is done, and changes nothing of it",
     "calbench/errors.py": "is for what does not come to pass",
     "calbench/files.py": "stores bytes that others made",
+    "calbench/tree.py": "says where files are that are dependencies themselves",
     "stages/paths.py": "says where things are, as dvc.yaml does",
 }
 
