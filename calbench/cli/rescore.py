@@ -11,11 +11,12 @@ from calbench.analysis.output import SCRATCH, write_all_tables
 from calbench.analysis.scoring import facts_of
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
+from calbench.cli.status import Status
 from calbench.cli.words import Words, names
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import progress
+from calbench.console import progress, verdict
 from calbench.engine.pool import workers
 from calbench.llm.prices import read_prices
 from calbench.runs.folder import check_folder
@@ -31,8 +32,8 @@ def main(words: Words) -> int:
     paths = words.some_paths("no traces are named: give trace files, or folders of them")
     teams = names(words.options["teams"]) if "teams" in words.options else TEAM_ORDER
     count = rescore(paths, out, teams, compose(words.settings))
-    print(f"{count} games scored\nTables   {out}/leaderboard.csv and others beside it")
-    return 0
+    verdict(f"{count} games scored: {out}/leaderboard.csv and others beside it", is_good=True)
+    return Status.DONE
 
 
 def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpec) -> int:
@@ -52,7 +53,7 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
     with workers(spec.jobs) as executor:
         games = recorded_games(paths, executor)
         games.sort(key=lambda game: (*rank(game.team_id), game.head.setting, game.file))
-        with progress("tables", len(games)) as tick:
+        with progress("measured", len(games)) as tick:
             settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
             facts = facts_of(spec.facts, spec.judge)
             write_all_tables(games, out, settings, tick, executor, facts)

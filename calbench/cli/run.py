@@ -10,6 +10,7 @@ from calbench.cli.jobs import for_each_job
 from calbench.cli.status import Status, program_name
 from calbench.cli.tables import new_table, read_rows, show
 from calbench.config.spec import RunSpec
+from calbench.console import is_quiet, verdict
 from calbench.files import printable, shorten
 from calbench.runs.play import RunSummary, execute
 
@@ -36,7 +37,9 @@ def main(arguments: Sequence[str], overrides: Sequence[str]) -> int:
 
 def _run(spec: RunSpec) -> int:
     summary = execute(spec)
-    _report(spec, summary)
+    if not is_quiet():
+        _report(spec, summary)
+    verdict(_verdict(spec, summary), is_good=not summary.halted)
     return Status.EXCLUDED if summary.halted else Status.DONE
 
 
@@ -45,10 +48,6 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
     show(*summary_tables(summary.tables / "leaderboard.csv", spec.analysis.confidence))
     out = printable(str(Path(spec.out)))
     totals = summary.totals
-    print(
-        f"{summary.played} games played, {summary.kept} kept from before; "
-        f"US$ {totals.spent_usd:.2f} spent"
-    )
     if totals.calls or totals.replayed or totals.failed:
         print(
             f"{totals.calls} replies paid for, {totals.replayed} replayed, "
@@ -66,6 +65,15 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
     print(f"Verify   {program_name()} verify {out}/traces")
     if spec.name == "taste":
         print(f"Next     {program_name()} +experiment=varied, or dvc repro for the whole site")
+
+
+def _verdict(spec: RunSpec, summary: RunSummary) -> str:
+    """Return what the run did, at what price, and where it is."""
+    parts = [f"{summary.played} games played, {summary.kept} kept from before"]
+    parts += [f"{summary.halted} excluded"] * bool(summary.halted)
+    asked = summary.totals.calls or summary.totals.failed
+    parts += [f"{summary.money} spent"] * bool(asked and summary.money)
+    return f"{'; '.join(parts)}: {spec.out}"
 
 
 def summary_tables(leaderboard: Path, confidence: float) -> list[Table]:
