@@ -137,9 +137,8 @@ def judge_runs(
         def take(trace: Trace, verdicts: Sequence[Verdict]) -> None:
             facts.add(judged_batch(trace, verdicts, name, spec.measure))
 
-        source = None
-        if spec.models:
-            source = reply_source(spec.model_copy(update={"out": str(out)}), transport=transport)
+        source = reply_source(spec.model_copy(update={"out": str(out)}), transport=transport)
+        if source is not None:
             say(budget_line(spec, source))
         audit = _Audit(games, take, name, spec.models, spec.games_at_once, is_stopping)
         with progress("judged", len(games), state=lambda: spent(spec, source)) as tick:

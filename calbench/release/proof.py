@@ -157,16 +157,16 @@ def _compared(
     )
     alone, differing = file_differences(folder, published, now)
     proof.differences += alone
-    with progress(f"compared {folder}", len(published)) as tick:
+    with progress(f"compared {folder}", sum(name in copied for name in published)) as tick:
         for name, expected in published.items():
             if name in copied:
                 proof.differences += _explained(
                     folders, folder, name, expected, is_other=name in differing
                 )
+                tick()
             elif name in differing:
                 note = NOT_COPIED if copied else ""
                 proof.differences.append(Difference(f"{folder}/{name}", "other bytes", note=note))
-            tick()
     return published, now
 
 
