@@ -113,12 +113,17 @@ def tell(line: str) -> None:
 def say(line: str) -> None:
     """Print one line about the work on standard error, unless the command is quiet."""
     if not _voice.is_quiet:
-        warn(line)
+        alert(line)
+
+
+def alert(line: str) -> None:
+    """Print one line on standard error, quiet or not; control characters in it are escaped."""
+    print(printable(line), file=sys.stderr, flush=True)
 
 
 def warn(line: str) -> None:
-    """Print one line on standard error, quiet or not; control characters in it are escaped."""
-    print(printable(line), file=sys.stderr, flush=True)
+    """Print a warning on standard error, in red on a terminal, quiet or not."""
+    _print_styled(f"warning: {line}", sys.stderr, "bold red")
 
 
 def verdict(line: str, *, is_good: bool | None = None, is_beside: bool = False) -> None:
@@ -132,14 +137,19 @@ def verdict(line: str, *, is_good: bool | None = None, is_beside: bool = False) 
     """
     if is_beside and _voice.is_quiet:
         return
-    stream = sys.stderr if is_beside else sys.stdout
+    style = {True: "bold green", False: "bold red", None: "bold"}[is_good]
+    _print_styled(line, sys.stderr if is_beside else sys.stdout, style)
+
+
+def _print_styled(line: str, stream: TextIO, style: str) -> None:
+    """Print one line, with a style on a terminal."""
     if not is_terminal(stream):
         print(printable(line), file=stream, flush=True)
         return
+    # Only a terminal waits for this library.
     from rich.console import Console
     from rich.text import Text
 
-    style = {True: "bold green", False: "bold red", None: "bold"}[is_good]
     Console(file=stream).print(Text(printable(line), style), soft_wrap=True)
 
 
@@ -147,8 +157,8 @@ def say_error(error: CalbenchError) -> None:
     """Print an error as one line; above it the traceback of the user's own code, if that raised."""
     if isinstance(error, AgentError) and error.__cause__ is not None:
         for line in "".join(traceback.format_exception(error.__cause__)).splitlines():
-            warn(line)
-    warn(f"error: {error}")
+            alert(line)
+    alert(f"error: {error}")
 
 
 @contextmanager

@@ -23,13 +23,13 @@ from calbench.cli.words import Words
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import noting_interrupt, progress, say, tell, verdict
+from calbench.console import noting_interrupt, progress, tell, verdict
 from calbench.engine.batch import Stoppable, first_leaf
 from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
 from calbench.facts.frames import rounded
 from calbench.facts.judged import VERDICT_FACTS, judged_batch
 from calbench.facts.storage import SPOOL, FactsWriter
-from calbench.llm.client import Source, Totals, open_completer
+from calbench.llm.client import Source, Totals
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
 from calbench.llm.prices import read_prices
@@ -37,7 +37,7 @@ from calbench.llm.transport import Transport
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, ScriptedJudge
 from calbench.metrics.judge.verdicts import Verdict, verdicts_of
 from calbench.runs.folder import check_folder, locked
-from calbench.runs.money import budget_line, money, spent
+from calbench.runs.money import money, open_models, spent
 from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
 from calbench.runs.source import reply_source
 from calbench.traces.models import Trace
@@ -138,9 +138,7 @@ def judge_runs(
             facts.add(judged_batch(trace, verdicts, name, spec.measure))
 
         source = reply_source(spec.model_copy(update={"out": str(out)}), transport=transport)
-        if source is not None:
-            say(budget_line(spec, source))
-        audit = _Audit(games, take, name, spec.models, spec.games_at_once, is_stopping)
+        audit = _Audit(games, take, name, spec, is_stopping)
         with progress("judged", len(games), state=lambda: spent(spec, source)) as tick:
             asyncio.run(audit.run(source, tick))
         audit.check()
@@ -159,23 +157,27 @@ class _Audit:
     games: Sequence[RecordedGame]
     take_verdicts: Callable[[Trace, Sequence[Verdict]], None]
     name: str
-    models: Mapping[str, ModelConfig]
-    at_once: int
+    spec: RunSpec
     is_stopping: Callable[[], bool]
     done: int = 0
     failure: UnavailableError | None = None
 
+    @property
+    def models(self) -> Mapping[str, ModelConfig]:
+        """The model that judges, by its name; empty for the scripted judge."""
+        return self.spec.models
+
     async def run(self, source: Source | None, tick: Callable[[str], None]) -> None:
         """Judge what can be judged."""
         queue = deque(self.games)
-        opened = nullcontext() if source is None else open_completer(self.models, source)
+        opened = nullcontext() if source is None else open_models(self.spec, source)
         try:
             async with opened as client, asyncio.TaskGroup() as group:
                 judge: Judge = ScriptedJudge()
                 if client is not None:
                     spec = self.models[self.name].spec
                     judge = ModelJudge(Stoppable(client, self._is_ending), spec)
-                for _ in range(min(self.at_once, len(queue))):
+                for _ in range(min(self.spec.games_at_once, len(queue))):
                     group.create_task(self._take(queue, judge, tick))
         except* CalbenchError as failures:
             raise first_leaf(failures) from None

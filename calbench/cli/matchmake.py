@@ -112,7 +112,7 @@ def _proposed(record: Record, options: Mapping[str, str]) -> str:
     new = [_entrant(pool, name, record.seat_by_player) for name in entrants]
     scope = rated_scope(seats, pool, setting, entrants=new)
     for warning in scope.warnings():
-        warn(f"warning: {warning}")
+        warn(warning)
     scenarios = sorted({Scenario(*named[:2]) for named in games.index})
     proposals = propose(
         scope,

@@ -1,24 +1,31 @@
-"""What a run with models says about money: before it starts, while it plays, and at its end."""
+"""What a run with models says about money: before the first call, while it plays, at its end."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from calbench.config.spec import RunSpec
-from calbench.llm.client import Source
-from calbench.llm.prices import NANO, Prices
-from calbench.llm.replies.store import ReplyStore
+from calbench.console import say
+from calbench.llm.client import ModelClient, Source, open_completer
+from calbench.llm.prices import Prices
+
+
+@asynccontextmanager
+async def open_models(spec: RunSpec, source: Source) -> AsyncIterator[ModelClient]:
+    """Open the models of a run for one event loop, and say what they may cost at most.
+
+    Raises:
+        CalbenchError: as :func:`calbench.llm.client.open_completer` does; nothing was said.
+    """
+    async with open_completer(spec.models, source) as client:
+        source.totals.spent_usd = client.budget.spent_usd
+        say(budget_line(spec, source))
+        yield client
 
 
 def budget_line(spec: RunSpec, source: Source) -> str:
-    """Return what a run may cost at most, and what was spent before it.
-
-    Args:
-        spec: the run.
-        source: of its replies; what was spent before is noted in its totals.
-
-    Raises:
-        FileError: the store of replies is damaged.
-    """
+    """Return what a run may cost at most, and what its totals say was spent before."""
     if source.mode == "replay":
         return f"Budget: nothing is spent, replies come from {source.store}"
-    source.totals.spent_usd = _spent_before(source)
     before = f"{source.totals.spent_usd:.2f} spent before"
     if spec.budget.max_usd is not None:
         return f"Budget: at most US$ {spec.budget.max_usd:.2f}, {before}"
@@ -53,11 +60,3 @@ def _unpriced(spec: RunSpec, prices: Prices | None) -> list[str]:
     """Return the players whose model has no known price."""
     known = {} if prices is None else prices.models
     return [player for player, model in spec.models.items() if model.spec.model not in known]
-
-
-def _spent_before(source: Source) -> float:
-    """Return the dollars in the ledger of earlier runs."""
-    if source.store is None or not source.store.is_file():
-        return 0.0
-    with ReplyStore.open(source.store, must_exist=True) as store:
-        return store.spent() / NANO

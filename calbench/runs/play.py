@@ -22,7 +22,7 @@ from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.runs.folder import locked
-from calbench.runs.money import budget_line, spent
+from calbench.runs.money import spent
 from calbench.runs.source import opener, reply_source
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
@@ -90,8 +90,6 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         kept = len(jobs) - len(missing)
         if kept:
             say(f"{kept} of {len(jobs)} games are already in {out / 'traces'}")
-        if replies is not None and any(job.waits for job in missing):
-            say(budget_line(spec, replies))
         with _saying_what_is_kept(jobs, out):
             halts = _play(jobs, missing, spec, replies)
         tables = out / "tables"

@@ -7,10 +7,11 @@ from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.engine.batch import Source as Opener
 from calbench.errors import ConfigError
-from calbench.llm.client import Source, open_completer
+from calbench.llm.client import Source
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
+from calbench.runs.money import open_models
 
 
 def reply_source(
@@ -47,4 +48,4 @@ def reply_source(
 
 def opener(spec: RunSpec, replies: Source | None) -> Opener | None:
     """Return what opens the models of a run for as long as games are played."""
-    return None if replies is None else partial(open_completer, spec.models, replies)
+    return None if replies is None else partial(open_models, spec, replies)

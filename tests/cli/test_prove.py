@@ -528,6 +528,16 @@ SCHEMA = {
 }
 
 
+def test_quiet_proof_is_one_line_and_nothing_beside_what_is_for_programs(
+    proven: Proven, capsys: pytest.CaptureFixture[str]
+) -> None:
+    same = "Identical with what is published: 3 tables, 12 games, 1 suites and 6 other files"
+    assert proven("-q") == (0, [same])
+    assert answer(["-q", "prove", "--json"]) == 0
+    said = capsys.readouterr()
+    assert (json.loads(said.out)["is_identical"], said.err) == (True, "")
+
+
 def test_programs_get_every_difference(proven: Proven) -> None:
     status, said = proven("--json")
     assert status == 0
