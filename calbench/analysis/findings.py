@@ -49,15 +49,15 @@ def _scenarios(rows: pd.DataFrame) -> str:
 
 
 def _named(entry: Mapping[Hashable, Any], *, has_place: bool) -> str:
-    """Return one difference, as ``Excess cost: B is higher by 1.26 [1.12, 1.41]``."""
+    """Return one difference, as ``Excess cost (B is higher by 1.26 [1.12, 1.41])``."""
     place = _place(entry) if has_place else ""
     title = MEASURE_BY_NAME[entry["measure"]].title
     low, high = entry["difference_low"], entry["difference_high"]
     is_lower = entry["difference"] < 0
     ends = sorted((abs(low), abs(high)))
     return (
-        f"{place}{title}: B is {'lower' if is_lower else 'higher'} by "
-        f"{abs(entry['difference']):.2f} [{ends[0]:.2f}, {ends[1]:.2f}]"
+        f"{place}{title} (B is {'lower' if is_lower else 'higher'} by "
+        f"{abs(entry['difference']):.2f} [{ends[0]:.2f}, {ends[1]:.2f}])"
     )
 
 

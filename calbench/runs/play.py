@@ -61,8 +61,9 @@ def load_suites(suites: Sequence[tuple[str, SuiteSpec]]) -> tuple[Scenario, ...]
         spec.num_scenarios if spec.path is None else len(read_suite(Path(spec.path)))
         for _, spec in suites
     )
-    with progress("scenarios", total) as tick:
-        return build_suites(suites, progress=lambda _done, _total: tick())
+    scored = sum(spec.num_candidates for _, spec in suites if spec.path is None and spec.tertiles)
+    with progress("candidates", scored) as drawn, progress("scenarios", total) as tick:
+        return build_suites(suites, progress=lambda _done, _total: tick(), drawn=drawn)
 
 
 def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:

@@ -44,16 +44,16 @@ UNKNOWN = ("fairness", 0.1, NONE, NONE, 1)
         (
             [LOWER, SAME],
             (
-                "1 of 2 differences leave out zero (95% intervals, 45 scenarios): Excess cost: B is "
-                "lower by 0.12 [0.05, 0.20]"
+                "1 of 2 differences leave out zero (95% intervals, 45 scenarios): Excess cost "
+                "(B is lower by 0.12 [0.05, 0.20])"
             ),
         ),
         (
             [HIGHER, LOWER, UNKNOWN],
             (
-                "2 of 2 differences leave out zero (95% intervals, 45 scenarios): Messages: B is "
-                "higher by 2.00 [1.50, 2.50], Excess cost: B is lower by 0.12 [0.05, 0.20]; without "
-                "an interval: 1"
+                "2 of 2 differences leave out zero (95% intervals, 45 scenarios): Messages (B is "
+                "higher by 2.00 [1.50, 2.50]), Excess cost (B is lower by 0.12 [0.05, 0.20]); "
+                "without an interval: 1"
             ),
         ),
         (
@@ -79,6 +79,6 @@ def test_teams_are_named_where_there_are_several_and_the_rest_is_counted() -> No
     both = Comparison(pd.concat(frames, ignore_index=True), empty(CONTRIBUTIONS))
     said = finding(both, ALL, 0.95)
     assert said.startswith("4 of 4 differences leave out zero ")
-    assert ": varied x, Excess cost: B is lower by 0.12 [0.05, 0.20], varied x, Mess" in said
+    assert ": varied x, Excess cost (B is lower by 0.12 [0.05, 0.20]), varied x, Mess" in said
     assert "varied y and z, Excess cost" in said
     assert said.endswith(", and 1 more")
