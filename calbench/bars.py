@@ -15,10 +15,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from calbench.files import printable
+from calbench.files import printable, shorten
 
-WIDTH = 20
-"""Characters of a bar [C]: its words and a sum of money fit beside it into 80 columns."""
+WIDTH, NOTE = 20, 24
+"""Most characters of a bar, and of the note beside it [C]: money and times fit into 80 columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,9 @@ class Display:
         with self._shown() as bars:
             handle = bars.add_task(task, total=total, completed=done, note="", state=_Shown(state))
             try:
-                yield lambda note: bars.update(handle, advance=1, note=printable(note))
+                yield lambda note: bars.update(
+                    handle, advance=1, note=shorten(printable(note), NOTE)
+                )
             finally:
                 bars.remove_task(handle)
 

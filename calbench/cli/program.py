@@ -191,9 +191,9 @@ class Overriding(Talking):
 
 def _for_hydra(argument: str) -> str:
     """Return an argument without our option, which may be one of several flags, as in ``-mq``."""
-    if argument in QUIET:
-        return ""
-    return argument.replace("q", "") if re.fullmatch("-[mrq]+", argument) else argument
+    if re.fullmatch("-[mrq]+", argument):
+        argument = argument.replace("q", "")
+    return "" if argument in {"-", "--quiet"} else argument
 
 
 class Keyed(Talking):
