@@ -10,7 +10,7 @@ from calbench.cli.jobs import for_each_job
 from calbench.cli.status import Status, program_name
 from calbench.cli.tables import new_table, read_rows, show
 from calbench.config.spec import RunSpec
-from calbench.console import is_quiet, verdict
+from calbench.console import tell, verdict
 from calbench.files import printable, shorten
 from calbench.runs.play import RunSummary, execute
 
@@ -37,8 +37,7 @@ def main(arguments: Sequence[str], overrides: Sequence[str]) -> int:
 
 def _run(spec: RunSpec) -> int:
     summary = execute(spec)
-    if not is_quiet():
-        _report(spec, summary)
+    _report(spec, summary)
     verdict(_verdict(spec, summary), is_good=not summary.halted)
     return Status.EXCLUDED if summary.halted else Status.DONE
 
@@ -46,25 +45,25 @@ def _run(spec: RunSpec) -> int:
 def _report(spec: RunSpec, summary: RunSummary) -> None:
     """Print the summary tables and where the results are."""
     show(*summary_tables(summary.tables / "leaderboard.csv", spec.analysis.confidence))
-    out = printable(str(Path(spec.out)))
+    out = Path(spec.out)
     totals = summary.totals
     if totals.calls or totals.replayed or totals.failed:
-        print(
+        tell(
             f"{totals.calls} replies paid for, {totals.replayed} replayed, "
             f"{totals.failed} not given"
         )
     if summary.halted:
-        print(
+        tell(
             f"{summary.halted} games are excluded: a provider or the budget cut them short; "
             "the same command plays them again:"
         )
         for why, count in Counter(summary.halts).most_common(REASONS_SHOWN):
-            print(f"  {count} by {shorten(printable(why), REASON_LENGTH)}")
-    print(f"Traces   {out}/traces/<team>/<scenario>.json")
-    print(f"Tables   {out}/tables/leaderboard.csv and others beside it")
-    print(f"Verify   {program_name()} verify {out}/traces")
+            tell(f"  {count} by {shorten(printable(why), REASON_LENGTH)}")
+    tell(f"Traces   {out}/traces/<team>/<scenario>.json")
+    tell(f"Tables   {out}/tables/leaderboard.csv and others beside it")
+    tell(f"Verify   {program_name()} verify {out}/traces")
     if spec.name == "taste":
-        print(f"Next     {program_name()} +experiment=varied, or dvc repro for the whole site")
+        tell(f"Next     {program_name()} +experiment=varied, or dvc repro for the whole site")
 
 
 def _verdict(spec: RunSpec, summary: RunSummary) -> str:
