@@ -1,6 +1,7 @@
-"""What a command shows while it works, and how it ends on Ctrl-C.
+"""What a command shows while it works, what it says at its end, and how it ends on Ctrl-C.
 
-A bar on a terminal, plain lines elsewhere.
+A bar and colours on a terminal, plain lines elsewhere. Quiet is a state of this module: a command
+with ``-q`` shows its verdict, warnings and errors alone.
 """
 
 import os
@@ -10,13 +11,44 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn, Protocol
+from dataclasses import dataclass
+from typing import NoReturn, Protocol, TextIO
 
 from calbench.errors import AgentError, CalbenchError
 from calbench.files import printable
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
+
+
+@dataclass(slots=True)
+class _Voice:
+    """What this process says."""
+
+    is_quiet: bool = False
+
+
+_voice = _Voice()
+
+
+def is_quiet() -> bool:
+    """Whether only the verdict, warnings and errors are shown."""
+    return _voice.is_quiet
+
+
+def silence() -> None:
+    """Be quiet from now on, as a worker process is: its parent shows the progress."""
+    _voice.is_quiet = True
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Be quiet inside of the context."""
+    before, _voice.is_quiet = _voice.is_quiet, True
+    try:
+        yield
+    finally:
+        _voice.is_quiet = before
 
 
 class Ticker(Protocol):
@@ -27,61 +59,106 @@ class Ticker(Protocol):
         ...
 
 
+def _nothing() -> str:
+    return ""
+
+
 @contextmanager
-def progress(task: str, total: int, done: int = 0) -> Iterator[Ticker]:
+def progress(
+    task: str, total: int, done: int = 0, state: Callable[[], str] = _nothing
+) -> Iterator[Ticker]:
     """Show the progress of a task on standard error.
 
     Args:
         task: what is being done, in a word or two.
         total: units of work in all.
         done: units that are done already.
+        state: what else is to be shown, such as the money spent; a terminal asks all the time.
     """
-    if sys.stderr.isatty():
-        yield from _bar(task, total, done)
+    if _voice.is_quiet:
+        yield lambda _note="": None
+    elif is_terminal(sys.stderr):
+        from calbench.bars import DISPLAY  # only a terminal waits for this library
+
+        with DISPLAY.bar(task, total, done, state) as advance:
+            yield lambda note="": advance(note)
     else:
-        yield from _lines(task, total, done)
+        yield from _lines(task, total, done, state)
 
 
-def _bar(task: str, total: int, done: int) -> Iterator[Ticker]:
-    # Only a terminal waits for this library.
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    text, note = "{task.description}", "{task.fields[note]}"
-    columns = (text, BarColumn(), MofNCompleteColumn(), note, TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        handle = bar.add_task(task, total=total, completed=done, note="")
-
-        def tick(note: str = "") -> None:
-            bar.update(handle, advance=1, note=note)
-
-        yield tick
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a stream shows bars and colours."""
+    return stream.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
 
 
-def _lines(task: str, total: int, done: int) -> Iterator[Ticker]:
+def _lines(task: str, total: int, done: int, state: Callable[[], str]) -> Iterator[Ticker]:
     count = done
-    step = max(1, total // 4)
 
     def tick(note: str = "") -> None:
         nonlocal count
         count += 1
-        if count % step == 0 or count == total:
-            say(f"{task} {count}/{total} {note}".rstrip())
+        if 4 * count // total > 4 * (count - 1) // total:
+            beside = ", ".join(filter(None, (note, state())))
+            say(f"{task} {count}/{total} {beside}".rstrip())
 
     yield tick
 
 
+def tell(line: str) -> None:
+    """Print one line about the results on standard output, unless the command is quiet."""
+    if not _voice.is_quiet:
+        print(printable(line), flush=True)
+
+
 def say(line: str) -> None:
-    """Print one line on standard error; control characters in it are escaped."""
+    """Print one line about the work on standard error, unless the command is quiet."""
+    if not _voice.is_quiet:
+        alert(line)
+
+
+def alert(line: str) -> None:
+    """Print one line on standard error, quiet or not; control characters in it are escaped."""
     print(printable(line), file=sys.stderr, flush=True)
+
+
+def warn(line: str) -> None:
+    """Print a warning on standard error, in red on a terminal, quiet or not."""
+    _print_styled(f"warning: {line}", sys.stderr, "bold red")
+
+
+def verdict(line: str, *, is_good: bool | None = None, is_beside: bool = False) -> None:
+    """Print what came out and where it is: the last line of a command, quiet or not.
+
+    Args:
+        line: what came out.
+        is_good: shown in green, or in red; absent: in bold.
+        is_beside: whether standard output is for programs: then the line is on standard error,
+            unless the command is quiet.
+    """
+    if is_beside and _voice.is_quiet:
+        return
+    style = {True: "bold green", False: "bold red", None: "bold"}[is_good]
+    _print_styled(line, sys.stderr if is_beside else sys.stdout, style)
+
+
+def _print_styled(line: str, stream: TextIO, style: str) -> None:
+    """Print one line, with a style on a terminal."""
+    if not is_terminal(stream):
+        print(printable(line), file=stream, flush=True)
+        return
+    # Only a terminal waits for this library.
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(file=stream).print(Text(printable(line), style), soft_wrap=True)
 
 
 def say_error(error: CalbenchError) -> None:
     """Print an error as one line; above it the traceback of the user's own code, if that raised."""
     if isinstance(error, AgentError) and error.__cause__ is not None:
         for line in "".join(traceback.format_exception(error.__cause__)).splitlines():
-            say(line)
-    say(f"error: {error}")
+            alert(line)
+    alert(f"error: {error}")
 
 
 @contextmanager

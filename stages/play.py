@@ -6,7 +6,8 @@ from calbench.config.spec import RunSpec
 from calbench.console import progress
 from calbench.engine.batch import plan_jobs, play_jobs
 from calbench.engine.pool import workers
-from calbench.runs.source import game_note, opener, reply_source
+from calbench.runs.money import spent
+from calbench.runs.source import opener, reply_source
 from calbench.scenarios.storage import read_suite
 from stages import paths
 
@@ -24,11 +25,14 @@ def main(spec: RunSpec) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     jobs = plan_jobs(read_suite(paths.suite(spec.name)), spec.game_configs, folder)
     replies = reply_source(spec, RERECORD)
-    with progress("games", len(jobs)) as tick, workers(spec.jobs) as executor:
+    with (
+        progress("games", len(jobs), state=lambda: spent(spec, replies)) as tick,
+        workers(spec.jobs) as executor,
+    ):
         play_jobs(
             jobs,
             executor,
-            lambda game: tick(game_note(game, replies)),
+            lambda game: tick(game.job.team_id),
             source=opener(spec, replies),
             at_once=spec.games_at_once,
         )

@@ -12,6 +12,7 @@ from calbench.analysis.scoring import ALL_FACTS, Recorded, measure_games
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES, tables_of
 from calbench.analysis.tables.registry import write_frames
+from calbench.console import progress
 from calbench.domain.canonical import canonical_json
 from calbench.facts.fact import Fact
 from calbench.facts.judged import JUDGED
@@ -43,8 +44,10 @@ def write_tables(facts: Facts, folder: Path, settings: Settings) -> None:
         OutputError: the folder cannot be written.
     """
     tables = tables_of(facts)
-    for each in tables:
-        each.write(facts, settings, folder)
+    with progress("tables", len(tables)) as tick:
+        for each in tables:
+            each.write(facts, settings, folder)
+            tick(each.path)
     if facts.has("judged_cases"):
         _write_cases(facts, folder / "judge")
     write_metrics(facts, folder, settings)
@@ -84,8 +87,10 @@ def write_judge_tables(facts: Facts, folder: Path, settings: Settings) -> None:
         OutputError: the folder cannot be written.
     """
     _write_cases(facts, folder)
-    for name, table in JUDGE_TABLES.items():
-        write_frames(folder / name, table.frames(facts, settings), table.columns)
+    with progress("tables", len(JUDGE_TABLES)) as tick:
+        for name, table in JUDGE_TABLES.items():
+            write_frames(folder / name, table.frames(facts, settings), table.columns)
+            tick(name)
 
 
 def _write_cases(facts: Facts, folder: Path) -> None:

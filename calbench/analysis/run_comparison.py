@@ -13,6 +13,7 @@ import pandas as pd
 
 from calbench.analysis.estimates import scenario_sums
 from calbench.analysis.measures import MEASURE_BY_NAME, measured_values
+from calbench.console import progress
 from calbench.facts.columns import SCENARIO, SETTING, Column, count, number, text
 from calbench.facts.frames import empty
 from calbench.stats.differences import paired_ends
@@ -97,8 +98,10 @@ def compare_teams(
         spec: resamples, seed and confidence; resamples are those of the leaderboard.
     """
     differences, contributions = [], []
-    for setting in sorted(set(agents_a["setting"]) & set(agents_b["setting"])):
-        for team_a, team_b in pairs:
+    settings = sorted(set(agents_a["setting"]) & set(agents_b["setting"]))
+    cells = [(setting, *pair) for setting in settings for pair in pairs]
+    with progress("compared", len(cells)) as tick:
+        for setting, team_a, team_b in cells:
             a = _of_team(agents_a, setting, team_a)
             b = _of_team(agents_b, setting, team_b)
             common = sorted(set(a["scenario_id"]) & set(b["scenario_id"]))
@@ -108,6 +111,7 @@ def compare_teams(
                 found = _differences(sums_a, sums_b, spec, setting)
                 differences.append(found.assign(**names))
                 contributions.append(_contributions(common, sums_a, sums_b, found).assign(**names))
+            tick()
     return Comparison(_together(differences, DIFFERENCES), _together(contributions, CONTRIBUTIONS))
 
 

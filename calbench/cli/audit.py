@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from calbench.cli.status import Status
+from calbench.console import progress, verdict
 from calbench.errors import OutputError
 from calbench.files import printable, read_bytes, write_atomically
 from calbench.metrics.speech.audit_lines import audited_line
@@ -12,13 +13,17 @@ from calbench.metrics.speech.audit_lines import audited_line
 
 def main(messages: Path, out: Path | None) -> int:
     """Audit a file of messages; nothing is written unless every line is valid."""
-    found = b"".join(audited(messages))
+    lines = list(audited(messages))
+    found = b"".join(lines)
     if out is None:
         sys.stdout.write(found.decode())
+        sys.stdout.flush()
     elif out.is_dir() or out.resolve() == messages.resolve():
         raise OutputError(f"{out}: is a folder or the file of messages itself; name another file")
     else:
         write_atomically(out, found)
+    where = "" if out is None else f": {out}"
+    verdict(f"{len(lines)} messages audited{where}", is_good=True, is_beside=out is None)
     return Status.DONE
 
 
@@ -29,6 +34,9 @@ def audited(path: Path) -> Iterator[bytes]:
         FileError: naming the file, the line and what is wrong with it.
     """
     shown = printable(str(path))
-    for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
-        if line.strip():
-            yield audited_line(line, f"{shown}, line {number}")
+    lines = read_bytes(path).split(b"\n")
+    with progress("audited", sum(bool(line.strip()) for line in lines)) as tick:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield audited_line(line, f"{shown}, line {number}")
+                tick()

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from rich.table import Table
 
+from calbench.analysis.findings import finding
 from calbench.analysis.measures import MEASURE_BY_NAME
 from calbench.analysis.run_comparison import COMPARISON_TABLES, Comparison, compare_teams
 from calbench.analysis.scoring import measure_games
@@ -23,7 +24,7 @@ from calbench.cli.words import Words, names
 from calbench.config.composition import compose
 from calbench.config.groups import among
 from calbench.config.spec import RunSpec
-from calbench.console import progress, say
+from calbench.console import progress, verdict, warn
 from calbench.engine.pool import workers
 from calbench.errors import ConfigError
 from calbench.facts.frames import cast
@@ -69,6 +70,8 @@ def main(words: Words) -> int:
             columns = COMPARISON_TABLES[name]
             write_frames(out / name, [cast(frame, columns)], columns)
     show(*comparison_tables(compared, measures, top))
+    where = "" if out is None else f": {out}"
+    verdict(f"{finding(compared, measures, spec.analysis.confidence)}{where}")
     return Status.DONE
 
 
@@ -121,7 +124,7 @@ def _alike(a: _Side, b: _Side) -> Iterator[pd.DataFrame]:
     both = pd.concat(digests, axis="columns", join="inner", keys=["a", "b"])
     unlike = both.index[both["a"] != both["b"]]
     if len(unlike):
-        say(f"{len(unlike)} scenarios mean something else in the two runs and are left out")
+        warn(f"{len(unlike)} scenarios mean something else in the two runs and are left out")
     for agents in (a.agents, b.agents):
         yield agents[~agents.set_index(SCENARIO).index.isin(unlike)]
 

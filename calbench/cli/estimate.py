@@ -7,6 +7,7 @@ the last column is what the caps on tokens allow at most.
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from calbench.cli.status import Status
 from calbench.cli.tables import new_table, show
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
+from calbench.console import progress, tell, verdict
 from calbench.domain.ids import AgentId
 from calbench.domain.usage import Usage
 from calbench.engine.batch import Job, plan_jobs, unfinished
@@ -129,17 +131,28 @@ def estimate(spec: RunSpec) -> tuple[dict[str, Take], int, int]:
     missing = unfinished(jobs)
     is_missing = {job.path for job in missing}
     total: dict[str, Take] = {}
+    samples = list(_samples(jobs, is_missing))
+    with progress("sampled", len(samples)) as tick:
+        for job, games in samples:
+            is_played = job.path in is_missing
+            taken = _played(job, prices) if is_played else _recorded(read_trace(job.path), prices)
+            for player, take in taken.items():
+                total.setdefault(player, Take()).add(take, games)
+            tick(job.team_id)
+    return total, len(missing), len(jobs) - len(missing)
+
+
+def _samples(jobs: Sequence[Job], is_missing: AbstractSet[Path]) -> Iterator[tuple[Job, float]]:
+    """Yield games to learn from, each with the number of missing games that it speaks for.
+
+    Of each team and setting, they are games on disk if there are any.
+    """
     for group in _groups(jobs):
         open_jobs = [job for job in group if job.path in is_missing]
         finished = [job for job in group if job.path not in is_missing]
-        if not open_jobs:
-            continue
-        sample = _spread(finished or open_jobs)
+        sample = _spread(finished or open_jobs) if open_jobs else []
         for job in sample:
-            taken = _recorded(read_trace(job.path), prices) if finished else _played(job, prices)
-            for player, take in taken.items():
-                total.setdefault(player, Take()).add(take, len(open_jobs) / len(sample))
-    return total, len(missing), len(jobs) - len(missing)
+            yield job, len(open_jobs) / len(sample)
 
 
 def _groups(jobs: Sequence[Job]) -> Iterator[list[Job]]:
@@ -193,6 +206,19 @@ def estimate_table(spec: RunSpec, take_by_player: dict[str, Take]) -> Table:
     return table
 
 
+def _verdict(spec: RunSpec, take_by_player: dict[str, Take], missing: int) -> str:
+    """Return the estimate in one line; money only if every price is known."""
+    known = read_prices(PRICES).models
+    whole = Take()
+    for take in take_by_player.values():
+        whole.add(take)
+    unpriced = sorted(p for p in take_by_player if spec.models[p].spec.model not in known)
+    what = f"{missing} games with models to play, about {whole.calls:,.0f} calls"
+    if unpriced:
+        return f"{what}; the price of {', '.join(unpriced)} is unknown"
+    return f"{what}: about US$ {whole.nano / NANO:,.2f}, at most {whole.nano_bound / NANO:,.2f}"
+
+
 def main(arguments: Sequence[str], overrides: Sequence[str], options: Mapping[str, Any]) -> int:
     """Estimate what Hydra composes of a command line."""
     return for_each_job(arguments, overrides, options, _print_estimate)
@@ -201,8 +227,9 @@ def main(arguments: Sequence[str], overrides: Sequence[str], options: Mapping[st
 def _print_estimate(spec: RunSpec) -> int:
     take_by_player, missing, finished = estimate(spec)
     show(estimate_table(spec, take_by_player))
-    print(f"{missing} games with models to play, {finished} are in {spec.out}/traces already.")
-    print("Repeated: input of the call before, which a cache may hold (Cached: its price then).")
-    print("Prices: conf/prices.yaml (? where it has none), each with its source: check them.")
-    print("Set a cap with budget.max_usd=N; what the run has recorded is never paid for again.")
+    tell(f"{missing} games with models to play, {finished} are in {spec.out}/traces already.")
+    tell("Repeated: input of the call before, which a cache may hold (Cached: its price then).")
+    tell("Prices: conf/prices.yaml (? where it has none), each with its source: check them.")
+    tell("Set a cap with budget.max_usd=N; what the run has recorded is never paid for again.")
+    verdict(_verdict(spec, take_by_player, missing))
     return Status.DONE

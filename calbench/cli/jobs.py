@@ -34,7 +34,8 @@ def for_each_job(
     overrides: Sequence[str],
     options: Mapping[str, Any],
     task: Callable[[RunSpec], int],
-    whole: Callable[[Sweep], None] = lambda _: None,
+    task_in_sweep: Callable[[RunSpec], int] | None = None,
+    whole: Callable[[Sweep, int], None] = lambda _sweep, _status: None,
 ) -> int:
     """Call a task with each run of a command line; return the highest status.
 
@@ -43,7 +44,8 @@ def for_each_job(
         overrides: those among them that change the configuration.
         options: those of Hydra, as read.
         task: what to do with a run; returns a status.
-        whole: what to do with a sweep whose jobs are done.
+        task_in_sweep: what to do with a run that is one of several; the same if absent.
+        whole: what to do with a sweep whose jobs are done, with its status.
 
     Raises:
         CalbenchError: one line about what is wrong; later runs are not started.
@@ -67,13 +69,13 @@ def for_each_job(
         number = int(HydraConfig.get().job.num)
         run = sweep.runs[number]
         say(f"job {number + 1} of {len(sweep.runs)}: {sweep.name(run)}")
-        return task(run)
+        return (task_in_sweep or task)(run)
 
     # Hydra makes its own folder of a sweep before any job is asked whether it can be played.
     with TemporaryDirectory(prefix="calbench-") as folder:
         place = [f"hydra.sweep.dir='{folder}'", "hydra.sweep.subdir=."]
         status = _run([*others, *words, *place], words, config_dir, job)
-    whole(sweep)
+    whole(sweep, status)
     return status
 
 

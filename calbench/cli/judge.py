@@ -21,20 +21,23 @@ from calbench.cli.status import Status
 from calbench.cli.tables import new_table, read_rows, show
 from calbench.cli.words import Words
 from calbench.config.composition import compose
+from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import noting_interrupt, progress
+from calbench.console import noting_interrupt, progress, tell, verdict
 from calbench.engine.batch import Stoppable, first_leaf
 from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
 from calbench.facts.frames import rounded
 from calbench.facts.judged import VERDICT_FACTS, judged_batch
 from calbench.facts.storage import SPOOL, FactsWriter
-from calbench.llm.client import Source, Totals, open_completer
+from calbench.llm.client import Source, Totals
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
+from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, ScriptedJudge
 from calbench.metrics.judge.verdicts import Verdict, verdicts_of
 from calbench.runs.folder import check_folder, locked
+from calbench.runs.money import money, open_models, spent
 from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
 from calbench.runs.source import reply_source
 from calbench.traces.models import Trace
@@ -71,13 +74,16 @@ def main(words: Words, transport: Transport = ask_litellm) -> int:
     totals = judge_runs(paths, out, spec, transport)
     show(summary_table(out))
     if spec.models:
-        print(
-            f"{totals.calls} replies paid for, {totals.replayed} replayed; "
-            f"US$ {totals.spent_usd:.2f} spent"
-        )
+        cost = money(spec, read_prices(PRICES), totals.spent_usd)
+        tell(f"{totals.calls} replies paid for, {totals.replayed} replayed; {cost} spent")
     else:
-        print("Judged by the scripted judge: fixed rules, no language model.")
-    print(f"Tables   {out}/metric_comparison.csv and others beside it")
+        tell("Judged by the scripted judge: fixed rules, no language model.")
+    compared = read_rows(out / "metric_comparison.csv")
+    cases, unread = (sum(int(row[key]) for row in compared) for key in ("cases", "unread"))
+    verdict(
+        f"{cases} cases judged, {unread} unread: {out}/metric_comparison.csv and others beside it",
+        is_good=not unread,
+    )
     return Status.DONE
 
 
@@ -131,11 +137,9 @@ def judge_runs(
         def take(trace: Trace, verdicts: Sequence[Verdict]) -> None:
             facts.add(judged_batch(trace, verdicts, name, spec.measure))
 
-        source = None
-        if spec.models:
-            source = reply_source(spec.model_copy(update={"out": str(out)}), transport=transport)
-        audit = _Audit(games, take, name, spec.models, spec.games_at_once, is_stopping)
-        with progress("judged", len(games)) as tick:
+        source = reply_source(spec.model_copy(update={"out": str(out)}), transport=transport)
+        audit = _Audit(games, take, name, spec, is_stopping)
+        with progress("judged", len(games), state=lambda: spent(spec, source)) as tick:
             asyncio.run(audit.run(source, tick))
         audit.check()
         write_judge_tables(facts.write(), out, Settings(spec.measure, spec.analysis))
@@ -153,23 +157,27 @@ class _Audit:
     games: Sequence[RecordedGame]
     take_verdicts: Callable[[Trace, Sequence[Verdict]], None]
     name: str
-    models: Mapping[str, ModelConfig]
-    at_once: int
+    spec: RunSpec
     is_stopping: Callable[[], bool]
     done: int = 0
     failure: UnavailableError | None = None
 
+    @property
+    def models(self) -> Mapping[str, ModelConfig]:
+        """The model that judges, by its name; empty for the scripted judge."""
+        return self.spec.models
+
     async def run(self, source: Source | None, tick: Callable[[str], None]) -> None:
         """Judge what can be judged."""
         queue = deque(self.games)
-        opened = nullcontext() if source is None else open_completer(self.models, source)
+        opened = nullcontext() if source is None else open_models(self.spec, source)
         try:
             async with opened as client, asyncio.TaskGroup() as group:
                 judge: Judge = ScriptedJudge()
                 if client is not None:
                     spec = self.models[self.name].spec
                     judge = ModelJudge(Stoppable(client, self._is_ending), spec)
-                for _ in range(min(self.at_once, len(queue))):
+                for _ in range(min(self.spec.games_at_once, len(queue))):
                     group.create_task(self._take(queue, judge, tick))
         except* CalbenchError as failures:
             raise first_leaf(failures) from None

@@ -41,14 +41,14 @@ def answer(arguments: Sequence[str]) -> int:
 def status_of(command: Callable[[], int]) -> int:
     """Run a command; return its status, or that of its error, which is printed in one line."""
     from calbench.cli.status import Status
-    from calbench.console import say, say_error
+    from calbench.console import alert, say_error
     from calbench.errors import CalbenchError, StoppedError
 
     try:
         status = command()
         sys.stdout.flush()
     except StoppedError as stop:
-        say(str(stop))
+        alert(str(stop))
         return Status.STOPPED
     except CalbenchError as error:
         say_error(error)

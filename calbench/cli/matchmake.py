@@ -18,7 +18,7 @@ from calbench.cli.words import Words, names
 from calbench.config.composition import compose_choice
 from calbench.config.groups import known_names
 from calbench.config.teams import played_teams, tuples
-from calbench.console import progress, say
+from calbench.console import progress, say, verdict, warn
 from calbench.domain.canonical import digest
 from calbench.domain.ids import AgentId
 from calbench.errors import CalbenchError, ConfigError, FileError
@@ -55,11 +55,17 @@ def main(words: Words) -> int:
     record = _read([path for folder in folders for path in trace_paths(folder)])
     text = _proposed(record, words.options)
     if out is None:
-        print(text, end="")
+        print(text, end="", flush=True)
     else:
         write_atomically(Path(out), text.encode())
         folder, name = Path(out).parent.parent, Path(out).stem
         say(f"play it with: {program_name()} --config-dir {folder} teams={name}")
+    games = record.agents.groupby(list(GAME_COLUMNS)).ngroups
+    where = "" if out is None else f": {out}"
+    count = words.options.get("teams", "1")
+    verdict(
+        f"{count} teams proposed from {games} games{where}", is_good=True, is_beside=out is None
+    )
     return Status.DONE
 
 
@@ -109,7 +115,7 @@ def _proposed(record: Record, options: Mapping[str, str]) -> str:
     new = [_entrant(pool, name, record.seat_by_player) for name in entrants]
     scope = rated_scope(seats, pool, setting, entrants=new)
     for warning in scope.warnings():
-        say(f"warning: {warning}")
+        warn(warning)
     scenarios = sorted({Scenario(*named[:2]) for named in games.index})
     proposals = propose(
         scope,

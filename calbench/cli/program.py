@@ -4,6 +4,7 @@ Nothing heavy is imported before a command runs: help and completion are immedia
 """
 
 import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from calbench.cli.completion import KEY_BY_GROUP, completed_override, completed_
 from calbench.cli.status import Status, program_name
 from calbench.cli.words import Key
 from calbench.config.groups import among, described, known_names
+from calbench.console import quiet
 from calbench.errors import ConfigError
 from calbench.files import printable
 
@@ -25,6 +27,9 @@ RUN = "run"
 
 RAW = "calbench.arguments"
 """Key of a context's ``meta`` for the arguments of a run as written, which Hydra reads."""
+
+QUIET = ("-q", "--quiet")
+"""The option of every command that leaves its verdict, warnings and errors alone."""
 
 LISTED = {"experiment": "Experiments", "suite": "Suites", "protocol": "Protocols", "teams": "Teams"}
 """Groups of ``conf/`` whose files ``--help`` describes."""
@@ -86,12 +91,30 @@ def _problem(error: click.UsageError) -> str:
     return f"{printable(' '.join(error.format_message().split()))} See {name} --help"
 
 
-class Subcommands(click.Group):
+def _be_quiet(ctx: click.Context, _param: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not ctx.resilient_parsing:
+        ctx.with_resource(quiet())
+
+
+class Talking(click.Command):
+    """A command that can be quiet."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        about = "Show the verdict, warnings and errors alone."
+        self.params.append(
+            click.Option(QUIET, is_flag=True, expose_value=False, callback=_be_quiet, help=about)
+        )
+
+
+class Subcommands(Talking, click.Group):
     """A group that names the nearest subcommand if one is unknown."""
+
+    command_class = Talking
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse a call without a subcommand."""
-        if not args and not ctx.resilient_parsing:
+        if set(args) <= set(QUIET) and not ctx.resilient_parsing:
             raise ConfigError(f"no subcommand is named; known are {', '.join(self.commands)}")
         return super().parse_args(ctx, args)
 
@@ -110,15 +133,17 @@ class Program(Subcommands):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert the name of the run if no subcommand is named."""
-        is_completing_first = ctx.resilient_parsing and not args
+        first = next((place for place, arg in enumerate(args) if arg not in QUIET), len(args))
+        before, rest = args[:first], args[first:]
+        is_completing_first = ctx.resilient_parsing and not rest
         named = {
             *self.commands,
             *(name for param in self.params for name in param.opts),
             "--help",
             "-h",
         }
-        if not is_completing_first and (not args or args[0] not in named):
-            args = [RUN, *args]
+        if not is_completing_first and (not rest or rest[0] not in named):
+            args = [*before, RUN, *rest]
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -149,12 +174,12 @@ class Program(Subcommands):
             formatter.write_dl(STATUSES)
 
 
-class Overriding(click.Command):
+class Overriding(Talking):
     """A command whose arguments Hydra reads: overrides and Hydra's options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the arguments as written."""
-        ctx.meta[RAW] = list(args)
+        """Keep the arguments as written, but for the option that is not Hydra's."""
+        ctx.meta[RAW] = [kept for arg in args if (kept := _for_hydra(arg))]
         return super().parse_args(ctx, args)
 
     def get_help(self, ctx: click.Context) -> str:
@@ -164,7 +189,14 @@ class Overriding(click.Command):
         return super().get_help(ctx)
 
 
-class Keyed(click.Command):
+def _for_hydra(argument: str) -> str:
+    """Return an argument without our option, which may be one of several flags, as in ``-mq``."""
+    if re.fullmatch("-[mrq]+", argument):
+        argument = argument.replace("q", "")
+    return "" if argument in {"-", "--quiet"} else argument
+
+
+class Keyed(Talking):
     """A command that takes paths and ``key=value``: it describes, reads and completes them."""
 
     def __init__(self, name: str, metavar: str, keys: Sequence[Key], **more: Any) -> None:

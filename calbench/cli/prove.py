@@ -6,6 +6,7 @@ from pathlib import Path
 import orjson
 
 from calbench.cli.status import Status
+from calbench.console import tell, verdict
 from calbench.release.proof import Folders, Proof, prove
 
 DATA = Path("data")
@@ -22,25 +23,30 @@ def main(paths: Sequence[Path], *, as_json: bool) -> int:
     if as_json:
         print(orjson.dumps(proof.as_data(), option=orjson.OPT_INDENT_2).decode())
     else:
-        _print(proof)
+        _tell(proof)
+    verdict(_verdict(proof), is_good=proof.is_identical, is_beside=as_json)
     return Status.DONE if proof.is_identical else Status.DIFFERENT
 
 
-def _print(proof: Proof) -> None:
+def _tell(proof: Proof) -> None:
     for difference in proof.differences[:SHOWN]:
-        print(difference)
+        tell(str(difference))
     if len(proof.differences) > SHOWN:
-        print(f"... and {len(proof.differences) - SHOWN} more; --json has all")
+        tell(f"... and {len(proof.differences) - SHOWN} more; --json has all")
     for name in proof.unchecked:
-        print(f"{name}: not computed, so not compared")
+        tell(f"{name}: not computed, so not compared")
+    if proof.is_identical:
+        tell(f"Open {SITE}" if SITE.is_file() else "The site is not built: run `dvc repro`")
+
+
+def _verdict(proof: Proof) -> str:
+    """Return how much is identical, and how much is not."""
     same = (
         f"{proof.tables} tables, {proof.games} games, {proof.suites} suites and {proof.files} "
         "other files"
     )
-    if not proof.is_identical:
-        parts = [f"{len(proof.differences)} differences"] if proof.differences else []
-        parts += [f"{len(proof.unchecked)} not computed"] if proof.unchecked else []
-        print(f"Not identical: {', '.join(parts)}. Identical: {same}")
-        return
-    print(f"Identical with what is published: {same}")
-    print(f"Open {SITE}" if SITE.is_file() else "The site is not built: run `dvc repro`")
+    if proof.is_identical:
+        return f"Identical with what is published: {same}"
+    parts = [f"{len(proof.differences)} differences"] if proof.differences else []
+    parts += [f"{len(proof.unchecked)} not computed"] if proof.unchecked else []
+    return f"Not identical: {', '.join(parts)}. Identical: {same}"

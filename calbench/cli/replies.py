@@ -4,30 +4,37 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from calbench.cli.status import Status
+from calbench.console import tell, verdict
 from calbench.llm.replies.shards import merge_into, open_replies
 
 
 def merge_all(into: Path, sources: Sequence[Path]) -> int:
     """Add the replies of some stores to another, whose replies are never replaced."""
+    added = 0
     for source in sources:
         with open_replies(source) as store:
             merged = merge_into(into, store)
         conflicts = f", {merged.conflicting} other than those there: left out"
-        print(
+        tell(
             f"{into}: {merged.added} replies added from {source}, {merged.known} known"
             f"{conflicts if merged.conflicting else ''}"
         )
+        added += merged.added
+    verdict(f"{added} replies added: {into}", is_good=True)
     return Status.DONE
 
 
 def print_stats(paths: Sequence[Path]) -> int:
     """Count the replies of some stores, by model, and what they cost."""
+    replies, cost_usd = 0, 0.0
     for path in paths:
         with open_replies(path) as store:
             stats = store.stats()
-        print(
+        tell(
             f"{path}: {stats.replies} replies, {stats.messages} messages, {stats.cost_usd:.4f} USD"
         )
         for model, count in stats.replies_by_model.items():
-            print(f"  {model}: {count}")
+            tell(f"  {model}: {count}")
+        replies, cost_usd = replies + stats.replies, cost_usd + stats.cost_usd
+    verdict(f"{replies} replies, {cost_usd:.4f} USD")
     return Status.DONE

@@ -16,7 +16,7 @@ from calbench.cli.words import Words, names
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import progress
+from calbench.console import progress, verdict
 from calbench.engine.pool import workers
 from calbench.llm.prices import read_prices
 from calbench.runs.folder import check_folder
@@ -39,11 +39,11 @@ def main(words: Words) -> int:
         check_folder(out, [SWEEP_TABLE, *(f"*/{TABLES_FOLDER}/{name}" for name in KEPT)])
         count = sum(rescore([job], out / job.name / TABLES_FOLDER, teams, spec) for job in jobs)
         write_sweep_table(out)
-        print(f"{count} games of {len(jobs)} jobs scored")
-        print(f"Table    {out}/{SWEEP_TABLE} over all jobs")
+        line = f"{count} games of {len(jobs)} jobs scored: {out}/{SWEEP_TABLE} over all jobs"
+        verdict(line, is_good=True)
         return Status.DONE
     count = rescore(paths, out, teams, spec)
-    print(f"{count} games scored\nTables   {out}/leaderboard.csv and others beside it")
+    verdict(f"{count} games scored: {out}/leaderboard.csv and others beside it", is_good=True)
     return Status.DONE
 
 
@@ -64,7 +64,7 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
     with workers(spec.jobs) as executor:
         games = recorded_games(paths, executor)
         games.sort(key=lambda game: (*rank(game.team_id), game.head.setting, game.file))
-        with progress("tables", len(games)) as tick:
+        with progress("measured", len(games)) as tick:
             settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
             facts = facts_of(spec.facts, spec.judge)
             write_all_tables(games, out, settings, tick, executor, facts)

@@ -12,6 +12,7 @@ from calbench.cli.status import Status, program_name
 from calbench.cli.tables import new_table, read_rows, show
 from calbench.config.spec import RunSpec
 from calbench.config.sweeps import Sweep
+from calbench.console import tell, verdict
 from calbench.files import printable, shorten
 from calbench.runs.play import RunSummary, execute
 from calbench.runs.sweep import write_sweep_table
@@ -34,41 +35,54 @@ REASON_LENGTH = 160
 
 def main(arguments: Sequence[str], overrides: Sequence[str], options: Mapping[str, Any]) -> int:
     """Play what Hydra composes of a command line."""
-    return for_each_job(arguments, overrides, options, _run, show_sweep)
+    return for_each_job(arguments, overrides, options, _run, _run_job, _show_sweep)
 
 
 def _run(spec: RunSpec) -> int:
     summary = execute(spec)
     _report(spec, summary)
+    verdict(_verdict(spec, summary), is_good=not summary.halted)
+    return Status.EXCLUDED if summary.halted else Status.DONE
+
+
+def _run_job(spec: RunSpec) -> int:
+    """Play a job of a sweep: its numbers are in the table over all jobs."""
+    summary = execute(spec)
+    tell(_verdict(spec, summary))
     return Status.EXCLUDED if summary.halted else Status.DONE
 
 
 def _report(spec: RunSpec, summary: RunSummary) -> None:
     """Print the summary tables and where the results are."""
     show(*summary_tables(summary.tables / "leaderboard.csv", spec.analysis.confidence))
-    out = printable(str(Path(spec.out)))
+    out = Path(spec.out)
     totals = summary.totals
-    print(
-        f"{summary.played} games played, {summary.kept} kept from before; "
-        f"US$ {totals.spent_usd:.2f} spent"
-    )
     if totals.calls or totals.replayed or totals.failed:
-        print(
+        tell(
             f"{totals.calls} replies paid for, {totals.replayed} replayed, "
             f"{totals.failed} not given"
         )
     if summary.halted:
-        print(
+        tell(
             f"{summary.halted} games are excluded: a provider or the budget cut them short; "
             "the same command plays them again:"
         )
         for why, count in Counter(summary.halts).most_common(REASONS_SHOWN):
-            print(f"  {count} by {shorten(printable(why), REASON_LENGTH)}")
-    print(f"Traces   {out}/traces/<team>/<scenario>.json")
-    print(f"Tables   {out}/tables/leaderboard.csv and others beside it")
-    print(f"Verify   {program_name()} verify {out}/traces")
+            tell(f"  {count} by {shorten(printable(why), REASON_LENGTH)}")
+    tell(f"Traces   {out}/traces/<team>/<scenario>.json")
+    tell(f"Tables   {out}/tables/leaderboard.csv and others beside it")
+    tell(f"Verify   {program_name()} verify {out}/traces")
     if spec.name == "taste":
-        print(f"Next     {program_name()} +experiment=varied, or dvc repro for the whole site")
+        tell(f"Next     {program_name()} +experiment=varied, or dvc repro for the whole site")
+
+
+def _verdict(spec: RunSpec, summary: RunSummary) -> str:
+    """Return what the run did, at what price, and where it is."""
+    parts = [f"{summary.played} games played, {summary.kept} kept from before"]
+    parts += [f"{summary.halted} excluded"] * bool(summary.halted)
+    asked = summary.totals.calls or summary.totals.failed
+    parts += [f"{summary.money} spent"] * bool(asked and summary.money)
+    return f"{'; '.join(parts)}: {spec.out}"
 
 
 def summary_tables(leaderboard: Path, confidence: float) -> list[Table]:
@@ -84,7 +98,7 @@ def summary_tables(leaderboard: Path, confidence: float) -> list[Table]:
     return list(tables.values())
 
 
-def show_sweep(sweep: Sweep) -> None:
+def _show_sweep(sweep: Sweep, status: int) -> None:
     """Write the table over all jobs of a sweep, and print it."""
     path = write_sweep_table(sweep.folder)
     rows = read_rows(path)
@@ -95,8 +109,10 @@ def show_sweep(sweep: Sweep) -> None:
         means = (f"{float(row[measure]):.2f}" if row[measure] else "-" for measure in SHOWN)
         table.add_row(*(row[name] for name in names), *means)
     show(table)
-    print(f"Jobs     {printable(str(sweep.folder))}/<job>, each the folder of a run")
-    print(f"Table    {printable(str(path))} over all jobs, with intervals")
+    tell(f"Jobs     {sweep.folder}/<job>, each the folder of a run")
+    verdict(
+        f"{len(sweep.runs)} jobs: {path} has all, with intervals", is_good=status == Status.DONE
+    )
 
 
 def _cell(row: dict[str, str], name: str) -> str:

@@ -9,6 +9,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from calbench.console import is_quiet
+
 
 class _Output(Console):
     def on_broken_pipe(self) -> NoReturn:
@@ -40,7 +42,9 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 
 def show(*tables: Table) -> None:
-    """Print tables on standard output."""
+    """Print tables on standard output, unless the command is quiet."""
+    if is_quiet():
+        return
     output = _Output(highlight=False)
     for table in tables:
         output.print(table)

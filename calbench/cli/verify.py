@@ -9,7 +9,7 @@ from pathlib import Path
 
 from calbench.agents.scripted import STYLES
 from calbench.cli.status import Status
-from calbench.console import progress, say
+from calbench.console import alert, progress, verdict
 from calbench.domain.rules import RULES_VERSION
 from calbench.engine.batch import played
 from calbench.engine.drivers import compare_events, replay
@@ -35,9 +35,9 @@ def main(names: Sequence[Path]) -> int:
                 verify_file(path)
             except CalbenchError as error:
                 failures += 1
-                say(f"error: {error}")
+                alert(f"error: {error}")
             tick()
-    print(f"{len(paths) - failures} of {len(paths)} traces hold")
+    verdict(f"{len(paths) - failures} of {len(paths)} traces hold", is_good=not failures)
     return Status.DIFFERENT if failures else Status.DONE
 
 

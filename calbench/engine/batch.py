@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calbench.agents.completer import CallSite, Completer
+from calbench.console import progress
 from calbench.engine.drivers import run, run_async
 from calbench.engine.game import game_id
 from calbench.engine.seating import seat_agents, seat_policies
@@ -93,12 +94,21 @@ def unfinished(jobs: Sequence[Job]) -> list[Job]:
     Raises:
         OutputError: naming a file at a game's path that is not that game.
     """
-    return [job for job in jobs if not _is_finished(job)]
+    there = sum(os.path.lexists(job.path) for job in jobs)
+    missing = []
+    with progress("checked", there) as tick:
+        for job in jobs:
+            if not os.path.lexists(job.path):
+                missing.append(job)
+                continue
+            if not _is_finished(job):
+                missing.append(job)
+            tick()
+    return missing
 
 
 def _is_finished(job: Job) -> bool:
-    if not os.path.lexists(job.path):
-        return False
+    """Whether what is at the place of a game is this game, played to its end."""
     try:
         trace = read_trace(job.path)
     except CalbenchError as error:

@@ -9,6 +9,8 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+from calbench.console import silence
+
 
 @contextmanager
 def workers(count: int) -> Iterator[Executor | None]:
@@ -42,7 +44,8 @@ class _Processes(ProcessPoolExecutor):
 
 
 def _begin() -> None:
-    """Leave Ctrl-C to the parent, and end when the parent process ends."""
+    """Leave Ctrl-C and the talk to the parent, and end when the parent process ends."""
+    silence()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -17,6 +17,7 @@ from typing import Annotated
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from calbench.console import progress
 from calbench.domain.rules import RULES_VERSION
 from calbench.errors import FileError
 from calbench.files import first_problem, read_bytes
@@ -106,7 +107,12 @@ def digests(folder: Path, is_wanted: Callable[[str], bool] = lambda _: True) -> 
     names = sorted(filter(is_wanted, _files(folder)))
     with ThreadPoolExecutor(THREADS) as threads:
         found = threads.map(_file_digest, [folder / name for name in names])
-        return dict(zip(names, found, strict=True))
+        with progress(f"read {folder.name}", len(names)) as tick:
+            digests_by_name: Digests = {}
+            for name, each in zip(names, found, strict=True):
+                digests_by_name[name] = each
+                tick()
+        return digests_by_name
 
 
 def _files(folder: Path) -> Iterable[str]:

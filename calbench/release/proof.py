@@ -10,6 +10,7 @@ from os.path import normpath
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from calbench.console import progress
 from calbench.errors import ConfigError, FileError
 from calbench.files import read_bytes
 from calbench.release.copies import read_suite_copy, read_table_copy, row_key
@@ -156,14 +157,16 @@ def _compared(
     )
     alone, differing = file_differences(folder, published, now)
     proof.differences += alone
-    for name, expected in published.items():
-        if name in copied:
-            proof.differences += _explained(
-                folders, folder, name, expected, is_other=name in differing
-            )
-        elif name in differing:
-            note = NOT_COPIED if copied else ""
-            proof.differences.append(Difference(f"{folder}/{name}", "other bytes", note=note))
+    with progress(f"compared {folder}", sum(name in copied for name in published)) as tick:
+        for name, expected in published.items():
+            if name in copied:
+                proof.differences += _explained(
+                    folders, folder, name, expected, is_other=name in differing
+                )
+                tick()
+            elif name in differing:
+                note = NOT_COPIED if copied else ""
+                proof.differences.append(Difference(f"{folder}/{name}", "other bytes", note=note))
     return published, now
 
 

@@ -22,7 +22,8 @@ from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.runs.folder import locked
-from calbench.runs.source import game_note, opener, reply_source
+from calbench.runs.money import spent
+from calbench.runs.source import opener, reply_source
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import read_suite
@@ -34,7 +35,8 @@ class RunSummary:
     """What a run did, and where its results are.
 
     ``halts`` counts games that a provider or the budget cut short, by what ended them; ``totals``
-    what models were asked, and what all runs into this folder cost.
+    what models were asked, and what all runs into this folder cost; ``money`` is this cost and its
+    cap in words.
     """
 
     played: int
@@ -42,6 +44,7 @@ class RunSummary:
     halts: Mapping[str, int]
     totals: Totals
     tables: Path
+    money: str = ""
 
     @property
     def halted(self) -> int:
@@ -58,8 +61,9 @@ def load_suites(suites: Sequence[tuple[str, SuiteSpec]]) -> tuple[Scenario, ...]
         spec.num_scenarios if spec.path is None else len(read_suite(Path(spec.path)))
         for _, spec in suites
     )
-    with progress("scenarios", total) as tick:
-        return build_suites(suites, progress=lambda _done, _total: tick())
+    scored = sum(spec.num_candidates for _, spec in suites if spec.path is None and spec.tertiles)
+    with progress("candidates", scored) as drawn, progress("scenarios", total) as tick:
+        return build_suites(suites, progress=lambda _done, _total: tick(), drawn=drawn)
 
 
 def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
@@ -92,13 +96,13 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         tables = out / "tables"
         with (
             ending_on_interrupt(lambda: _progress(jobs, out)),
-            progress("tables", len(jobs)) as tick,
+            progress("measured", len(jobs)) as tick,
         ):
             settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
             facts = facts_of(spec.facts, spec.judge)
             write_all_tables(jobs, tables, settings, tick, facts=facts)
     totals = Totals() if replies is None else replies.totals
-    return RunSummary(len(missing), kept, halts, totals, tables)
+    return RunSummary(len(missing), kept, halts, totals, tables, spent(spec, replies))
 
 
 def _play(
@@ -111,17 +115,18 @@ def _play(
     """
     out = Path(spec.out)
     halts: Counter[str] = Counter()
+    done = len(jobs) - len(missing)
     with noting_interrupt(lambda: _progress(jobs, out)) as is_interrupted:
         try:
             with (
                 workers(spec.jobs) as executor,
-                progress("games", len(jobs), len(jobs) - len(missing)) as tick,
+                progress("games", len(jobs), done, lambda: spent(spec, replies)) as tick,
             ):
 
                 def finished(game: Played) -> None:
                     if game.is_halted:
                         halts[game.halt] += 1
-                    tick(game_note(game, replies))
+                    tick(game.job.team_id)
                     _raise_if(is_interrupted() and not game.job.waits)
 
                 play_jobs(

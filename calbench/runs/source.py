@@ -5,13 +5,13 @@ from pathlib import Path
 
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.engine.batch import Played
 from calbench.engine.batch import Source as Opener
 from calbench.errors import ConfigError
-from calbench.llm.client import Source, open_completer
+from calbench.llm.client import Source
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
+from calbench.runs.money import open_models
 
 
 def reply_source(
@@ -48,10 +48,4 @@ def reply_source(
 
 def opener(spec: RunSpec, replies: Source | None) -> Opener | None:
     """Return what opens the models of a run for as long as games are played."""
-    return None if replies is None else partial(open_completer, spec.models, replies)
-
-
-def game_note(game: Played, replies: Source | None) -> str:
-    """Return what progress says beside a finished game."""
-    spent_usd = 0.0 if replies is None else replies.totals.spent_usd
-    return f"{game.job.config.team.team_id}, US$ {spent_usd:.2f}"
+    return None if replies is None else partial(open_models, spec, replies)

@@ -1,7 +1,7 @@
 """A suite: the scenarios of one setting, drawn and chosen by difficulty, or read from a file."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
@@ -23,10 +23,15 @@ SEED_BITS = 53
 """Seeds of scenarios are exact as doubles, which the trace viewer needs [C]."""
 
 
+def _uncounted() -> None:
+    """Count nothing."""
+
+
 def build_suites(
     suites: Sequence[tuple[str, SuiteSpec]],
     progress: Progress | None = None,
     executor: Executor | None = None,
+    drawn: Callable[[], object] = _uncounted,
 ) -> tuple[Scenario, ...]:
     """Return the scenarios of several suites, each under the name it is given.
 
@@ -34,6 +39,7 @@ def build_suites(
         suites: name and contents of each.
         progress: called with (done, total) of a suite as its scenarios are finished.
         executor: where to build them; ``None`` builds here, one after the other.
+        drawn: called for each candidate that was scored for difficulty here.
 
     Raises:
         GenerationError: two suites hold a scenario of the same name, or one cannot be drawn.
@@ -42,7 +48,7 @@ def build_suites(
     scenarios: list[Scenario] = []
     if executor is None:
         for name, spec in suites:
-            scenarios.extend(build_suite(spec, progress, name=name))
+            scenarios.extend(build_suite(spec, progress, name=name, drawn=drawn))
     else:
         for built in executor.map(_build_named, suites):
             scenarios.extend(built)
@@ -62,7 +68,11 @@ def _build_named(suite: tuple[str, SuiteSpec]) -> tuple[Scenario, ...]:
 
 
 def build_suite(
-    spec: SuiteSpec, progress: Progress | None = None, *, name: str | None = None
+    spec: SuiteSpec,
+    progress: Progress | None = None,
+    *,
+    name: str | None = None,
+    drawn: Callable[[], object] = _uncounted,
 ) -> tuple[Scenario, ...]:
     """Return the scenarios of a suite with oracle and difficulty.
 
@@ -73,6 +83,7 @@ def build_suite(
         progress: called with (done, total) as the scenarios are finished.
         name: the setting under which tables list the scenarios, if it is not the one from which
             they are drawn; the draw does not depend on it.
+        drawn: called for each candidate that was scored for difficulty.
 
     Returns:
         The scenarios, named ``<name>-000`` and so on in order of tertile, then rank; those of
@@ -86,7 +97,7 @@ def build_suite(
     if spec.path is not None:
         return completed(read_suite(Path(spec.path)), progress)
     scenarios: list[Scenario] = []
-    chosen = _choose_by_difficulty(spec) if spec.tertiles else _take_in_order(spec)
+    chosen = _choose_by_difficulty(spec, drawn) if spec.tertiles else _take_in_order(spec)
     for index, (scenario, tertile) in enumerate(chosen):
         setting = spec.setting if name is None else name
         named = scenario.updated(scenario_id=f"{setting}-{index:03d}", setting=setting)
@@ -128,13 +139,18 @@ def _take_in_order(spec: SuiteSpec) -> list[tuple[Scenario, Tertile | None]]:
     return [(sample_candidate(spec, index), None) for index in range(spec.num_scenarios)]
 
 
-def _choose_by_difficulty(spec: SuiteSpec) -> list[tuple[Scenario, Tertile | None]]:
+def _choose_by_difficulty(
+    spec: SuiteSpec, drawn: Callable[[], object]
+) -> list[tuple[Scenario, Tertile | None]]:
     """Score all candidates and choose from each tertile.
 
     Raises:
         GenerationError: a candidate has no feasible fraction.
     """
-    candidates = [with_difficulty(sample_candidate(spec, n)) for n in range(spec.num_candidates)]
+    candidates: list[Scenario] = []
+    for number in range(spec.num_candidates):
+        candidates.append(with_difficulty(sample_candidate(spec, number)))
+        drawn()
     fractions: list[float] = []
     for candidate in candidates:
         scored = candidate.difficulty

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -81,8 +82,12 @@ class Ended:
     @property
     def error_lines(self) -> list[str]:
         """What it said on standard error, progress apart."""
-        progress = ("scenarios ", "games ", "tables ", "verified ")
-        return [line for line in self.err.splitlines() if not line.startswith(progress)]
+        return without_progress(self.err)
+
+
+def without_progress(said: str) -> list[str]:
+    """Return the lines that say something else than how far a task is."""
+    return [line for line in said.splitlines() if not re.match(r"[a-z ]+ \d+/\d+( |$)", line)]
 
 
 def environment(**changes: str) -> dict[str, str]:

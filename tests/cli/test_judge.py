@@ -23,7 +23,7 @@ from calbench.llm.transport import AttemptError, Transport
 from calbench.metrics.judge.cases import cases_of
 from calbench.runs.play import execute
 from calbench.traces.storage import read_trace, trace_paths
-from tests.cli.runs import SMALL, files
+from tests.cli.runs import SMALL, files, without_progress
 from tests.cli.test_killed_recording import keys_in
 
 pytestmark = pytest.mark.heavy
@@ -209,8 +209,8 @@ def test_the_budget_holds(run: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def error(capsys: pytest.CaptureFixture[str]) -> str:
-    said = capsys.readouterr().err.splitlines()
-    (line,) = [x for x in said if not x.startswith(("read ", "judged "))]
+    said = without_progress(capsys.readouterr().err)
+    (line,) = [x for x in said if not x.startswith("Budget: ")]
     assert line.startswith("error: ")
     return line
 

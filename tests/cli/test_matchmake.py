@@ -41,6 +41,17 @@ def test_same_games_give_the_same_file(mixed: Path, capsys: pytest.CaptureFixtur
     assert set(yaml.safe_load(first)) == {"team_id", "rotation", "seats"}
 
 
+def test_quiet_proposal_is_the_team_file_or_one_line(
+    mixed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answer(["-q", "matchmake", str(mixed)]) == 0
+    said = capsys.readouterr()
+    assert (set(yaml.safe_load(said.out)), said.err) == ({"team_id", "rotation", "seats"}, "")
+    assert answer(["matchmake", "-q", str(mixed), f"out={tmp_path / 'next.yaml'}"]) == 0
+    said = capsys.readouterr()
+    assert said == (f"1 teams proposed from 3 games: {tmp_path / 'next.yaml'}\n", "")
+
+
 def test_entrants_that_never_played_are_seated(
     mixed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

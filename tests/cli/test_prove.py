@@ -22,7 +22,7 @@ from calbench.facts.columns import SCENARIO, SETTING, TEAM, count, fine, listed,
 from calbench.facts.storage import Facts
 from calbench.release.manifest import read_manifest
 from calbench.release.writer import write_release
-from tests.cli.runs import REPO, SMALL, environment, files, python
+from tests.cli.runs import REPO, SMALL, environment, files, python, without_progress
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -101,14 +101,14 @@ Proven = Callable[..., tuple[int, list[str]]]
 
 @pytest.fixture
 def proven(here: Path, capsys: pytest.CaptureFixture[str]) -> Proven:
-    """Return what runs the command: its status, and the lines it says."""
+    """Return what runs the command: its status, and the lines it says, progress apart."""
     assert here.is_dir()
 
     def run(*arguments: str) -> tuple[int, list[str]]:
         capsys.readouterr()
         status = answer(["prove", *arguments])
         said = capsys.readouterr()
-        return status, (said.out + said.err).splitlines()
+        return status, [*said.out.splitlines(), *without_progress(said.err)]
 
     return run
 
@@ -140,16 +140,16 @@ def flip_byte(path: str) -> None:
 def test_what_was_released_is_identical(proven: Proven) -> None:
     status, (first, second) = proven()
     assert status == 0
-    assert first == (
+    assert first == "The site is not built: run `dvc repro`"
+    assert second == (
         "Identical with what is published: 3 tables, 12 games, 1 suites and 6 other files"
     )
-    assert second == "The site is not built: run `dvc repro`"
 
 
 def test_page_to_open_is_named_once_it_is_built(proven: Proven) -> None:
     Path("build/site").mkdir(parents=True)
     Path("build/site/index.html").touch()
-    assert proven()[1][-1] == "Open build/site/index.html"
+    assert proven()[1][0] == "Open build/site/index.html"
 
 
 DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
@@ -479,7 +479,7 @@ def test_other_versions_are_named(proven: Proven) -> None:
 def test_named_parts_alone_are_compared(proven: Proven, path: str, same: str) -> None:
     flip_byte("data/traces/tiny/silent/tiny-002.json")
     status, said = proven(path)
-    assert said[0] == f"Identical with what is published: {same}"
+    assert said[-1] == f"Identical with what is published: {same}"
     assert status == 0
 
 
@@ -488,7 +488,7 @@ def test_named_parts_alone_are_compared(proven: Proven, path: str, same: str) ->
     [
         ("data/tables/other", "data/tables/other: nothing of this name was computed or published"),
         ("..", "..: is not below data"),
-        ("--quick", "--quick: is not an option; known are --json, -h, --help"),
+        ("--quick", "--quick: is not an option; did you mean --quiet?"),
     ],
 )
 def test_mistake_is_one_line(proven: Proven, argument: str, line: str) -> None:
@@ -528,9 +528,20 @@ SCHEMA = {
 }
 
 
+def test_quiet_proof_is_one_line_and_nothing_beside_what_is_for_programs(
+    proven: Proven, capsys: pytest.CaptureFixture[str]
+) -> None:
+    same = "Identical with what is published: 3 tables, 12 games, 1 suites and 6 other files"
+    assert proven("-q") == (0, [same])
+    assert answer(["-q", "prove", "--json"]) == 0
+    said = capsys.readouterr()
+    assert (json.loads(said.out)["is_identical"], said.err) == (True, "")
+
+
 def test_programs_get_every_difference(proven: Proven) -> None:
     status, said = proven("--json")
     assert status == 0
+    assert said.pop().startswith("Identical with what is published: ")
     assert json.loads("\n".join(said)) == {
         "is_identical": True,
         "identical": {"tables": 3, "games": 12, "suites": 1, "files": 6},
@@ -540,6 +551,7 @@ def test_programs_get_every_difference(proven: Proven) -> None:
     cells(GAMES, lambda f: f.assign(cost="x", vps="y", p_value="z"))
     shutil.rmtree("data/suites")
     status, said = proven("--json")
+    assert said.pop().startswith("Not identical: ")
     found = json.loads("\n".join(said))
     jsonschema.validate(found, SCHEMA)
     assert status == 1
@@ -568,12 +580,12 @@ def test_command_is_dispatched_and_helps_quickly(here: Path) -> None:
     assert helped.out.startswith("Usage: calbench prove")
     assert helped.out.splitlines()[-2:] == ["0", "[]"]
     ended = python("-m", "calbench", "prove", "data/traces", cwd=here, env=env)
-    assert (ended.status, ended.err) == (0, "")
+    assert (ended.status, ended.error_lines) == (0, [])
     flip_byte(TRACE)
     ended = python("-m", "calbench", "prove", "data/traces", cwd=here, env=env)
     assert ended.status == 1
     assert ended.out.splitlines()[0] == "traces/tiny/imap/tiny-001.json: other bytes"
-    assert ended.err == ""
+    assert ended.error_lines == []
 
 
 # --- making a release
@@ -649,5 +661,5 @@ def test_stage_makes_the_release(
     stage = importlib.import_module("stages.release")
     stage.paths.answer(stage.main)
     assert files(here / "data/release") == before
-    said = "data/release: 2 tables, 12 games, 1 suites; of 7 other files the checksum\n"
-    assert capsys.readouterr().err == said
+    said = "data/release: 2 tables, 12 games, 1 suites; of 7 other files the checksum"
+    assert without_progress(capsys.readouterr().err) == [said]

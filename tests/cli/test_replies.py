@@ -29,10 +29,13 @@ def test_export_merge_and_stats_tell_what_they_did(
 
     assert capsys.readouterr().out.splitlines() == [
         f"{folder}: 2 replies added from {one}, 0 known",
+        f"2 replies added: {folder}",
         f"{folder}: 1 replies added from {two}, 0 known, 1 other than those there: left out",
         f"{folder}: 0 replies added from {one}, 2 known",
+        f"1 replies added: {folder}",
         f"{folder}: 3 replies, 4 messages, 0.7500 USD",
         "  openai/stub: 3",
+        "3 replies, 0.7500 USD",
     ]
 
 

@@ -26,6 +26,7 @@ TYPES_OF_PARAMETERS = (
 """What `compose` writes by; the others depend on what it wrote, key by key."""
 
 UNLISTED_EVERYWHERE = {
+    "calbench/bars.py": "shows what is done, and changes nothing of it",
     "calbench/config": "hands over parameters, on which stages depend key by key",
     "calbench/console.py": "says what is done, and changes nothing of it",
     "calbench/errors.py": "is for what does not come to pass",
@@ -59,6 +60,7 @@ UNLISTED = {
     "generate": dict.fromkeys(("calbench/agents", "calbench/llm", "calbench/traces"), ONLY_TYPES),
     "play": {
         "calbench/oracle": READS_THE_SUITE,
+        "calbench/runs/money.py": "says what is spent, and changes nothing of it",
         "calbench/scenarios/certificates.py": READS_THE_SUITE,
         "calbench/scenarios/storage.py": READS_THE_SUITE,
     },

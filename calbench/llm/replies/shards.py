@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from calbench.console import progress
 from calbench.domain.canonical import canonical_json
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
@@ -79,12 +80,14 @@ def write_shards(folder: Path, store: ReplyStore) -> None:
             for record in store.records()
         ),
     }
-    for kind, rows in rows_by_kind.items():
-        by_shard: dict[str, list[str]] = {}
-        for digest, row in rows:
-            by_shard.setdefault(digest[:PREFIX], []).append(f"{canonical_json(row)}\n")
-        for prefix, lines in sorted(by_shard.items()):
-            write_atomically(folder / f"{kind}-{prefix}.jsonl", "".join(lines).encode())
+    with progress("written", len(rows_by_kind)) as tick:
+        for kind, rows in rows_by_kind.items():
+            by_shard: dict[str, list[str]] = {}
+            for digest, row in rows:
+                by_shard.setdefault(digest[:PREFIX], []).append(f"{canonical_json(row)}\n")
+            for prefix, lines in sorted(by_shard.items()):
+                write_atomically(folder / f"{kind}-{prefix}.jsonl", "".join(lines).encode())
+            tick(kind)
 
 
 def _shards(folder: Path) -> list[Path]:
@@ -106,9 +109,10 @@ def read_shards(folder: Path) -> ReplyStore:
         raise FileError(f"{folder}: holds no recorded replies (replies-*.jsonl)")
     store = ReplyStore.in_memory()
     add = {"messages": _add_message, "threads": _add_link, "replies": _add_record}
-    with store.writing():
+    with store.writing(), progress("read", len(paths)) as tick:
         for path in paths:
             _read(path, store, add[path.name.split("-", 1)[0]])
+            tick()
     orphan = store.orphan()
     if orphan is not None:
         raise FileError(

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from calbench.console import progress
 from calbench.errors import FileError, OutputError
 from calbench.files import first_problem
 from calbench.llm.completion import ChatMessage
@@ -133,6 +134,12 @@ class ReplyStore(ReplyDatabase):
 
     # --- the whole of it ---------------------------------------------------------------
 
+    def count(self) -> int:
+        """Return how many replies there are."""
+        with self._reporting():
+            (count,) = self._connection.execute("SELECT count(*) FROM replies").fetchone()
+        return int(count)
+
     def records(self) -> Iterator[Record]:
         """Yield all replies by ascending key."""
         for key, _, body in self._rows("SELECT * FROM replies ORDER BY key"):
@@ -161,22 +168,26 @@ class ReplyStore(ReplyDatabase):
                 self.add_message(*message)
             for link in other.links():
                 self.add_link(link)
-            for record in other.records():
-                if self.add(record):
-                    added += 1
-                elif self.get(record.key) == record:
-                    known += 1
-                else:
-                    conflicting += 1
+            with progress("replies", other.count()) as tick:
+                for record in other.records():
+                    if self.add(record):
+                        added += 1
+                    elif self.get(record.key) == record:
+                        known += 1
+                    else:
+                        conflicting += 1
+                    tick()
         return Merged(added, known, conflicting)
 
     def stats(self) -> Stats:
         """Count what the store holds."""
         by_model: dict[str, int] = {}
         cost = 0.0
-        for record in self.records():
-            by_model[record.model] = by_model.get(record.model, 0) + 1
-            cost += record.cost_usd or 0.0
+        with progress("counted", self.count()) as tick:
+            for record in self.records():
+                by_model[record.model] = by_model.get(record.model, 0) + 1
+                cost += record.cost_usd or 0.0
+                tick()
         with self._reporting():
             (messages,) = self._connection.execute("SELECT count(*) FROM messages").fetchone()
         return Stats(sum(by_model.values()), messages, cost, dict(sorted(by_model.items())))
