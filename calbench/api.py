@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from calbench.agents.prompts import PROMPT_VERSION
+from calbench.config.composition import compose_team
 from calbench.config.players import Player, own_agents, team_of_players
-from calbench.config.teams import compose_team
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.engine.drivers import run, run_async
 from calbench.engine.outside import OutsideGame, play_outside

@@ -2,8 +2,8 @@
 
 import shutil
 
-from calbench.config.composition import compose
-from calbench.config.groups import known_names, preset
+from calbench.config.composition import compose, composed
+from calbench.config.groups import known_names
 from calbench.config.spec import write_params
 from stages import paths
 
@@ -12,7 +12,7 @@ def main(_: list[str]) -> None:
     """Compose every experiment that says what it is for on the site."""
     shutil.rmtree(paths.PARAMS, ignore_errors=True)
     for name in known_names("experiment"):
-        if "site" in preset("experiment", name):
+        if composed([f"+experiment={name}"]).site is not None:
             write_params(paths.params(name), compose([f"+experiment={name}"]))
 
 

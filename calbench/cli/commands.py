@@ -56,7 +56,9 @@ Without arguments: a short run of a few seconds. Results go to build/runs/EXPERI
   calbench +experiment=varied
   calbench +experiment=varied 'teams=[imap,tell-all]' out=DIR
   calbench suite.path=FILE.jsonl 'teams=[imap]' limits.max_turns_per_round=4 out=DIR
-  calbench +experiment=uniform 'teams=[my-model]' model.name=NAME model.api_base=URL
+  calbench scenario=large-20 protocol=dsm-private
+  calbench suite=varied model.name=NAME model.api_base=URL
+  calbench -m suite.seed=0,1,2
 """
 
 
@@ -122,12 +124,12 @@ def _overrides(given: tuple[str, ...]) -> list[str]:
 @hydra_options
 @versions
 @click.pass_context
-def run(ctx: click.Context, /, overrides: tuple[str, ...], **_options: Any) -> int:
+def run(ctx: click.Context, /, overrides: tuple[str, ...], **options: Any) -> int:
     """Play a suite with teams."""
     given = _overrides(overrides)
     from calbench.cli.run import main
 
-    return main(ctx.meta[RAW], given)
+    return main(ctx.meta[RAW], given, options)
 
 
 @program.command(cls=Overriding)
@@ -139,7 +141,7 @@ def run(ctx: click.Context, /, overrides: tuple[str, ...], **_options: Any) -> i
 )
 @hydra_options
 @click.pass_context
-def estimate(ctx: click.Context, /, overrides: tuple[str, ...], **_options: Any) -> int:
+def estimate(ctx: click.Context, /, overrides: tuple[str, ...], **options: Any) -> int:
     """Estimate the calls, tokens and price of a run beforehand.
 
     Takes the arguments of the run. Where games of it are on disk, their numbers are used; for the
@@ -148,7 +150,7 @@ def estimate(ctx: click.Context, /, overrides: tuple[str, ...], **_options: Any)
     given = _overrides(overrides)
     from calbench.cli.estimate import main
 
-    return main(ctx.meta[RAW], given)
+    return main(ctx.meta[RAW], given, options)
 
 
 @program.command()
@@ -317,9 +319,10 @@ _keyed(
     "RUN... [key=value ...]",
     """Propose the teams to play next, from the games so far.
 
-    RUN are folders of runs, or of traces. Prints a team file; calbench 'teams=[FILE]' plays it.
+    RUN are folders of runs, or of traces. Prints a team file; calbench --config-dir DIR
+    teams=NAME plays DIR/teams/NAME.yaml.
     """,
-    Key("out=FILE.yaml", "write it there instead"),
+    Key("out=DIR/teams/NAME.yaml", "write it there instead"),
     Key("teams=N", "teams to propose (1)"),
     Key("pool=models|scripted", "whose ratings count; unless given, the first pool that played"),
     Key("setting=NAME", "setting of the ratings, or all; unless given, the last one"),

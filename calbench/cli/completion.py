@@ -7,9 +7,7 @@ from click.shell_completion import CompletionItem
 from calbench.cli.words import Key
 from calbench.config.groups import GROUPS, described
 
-KEY_BY_GROUP = {group: f"{'+' * (group == 'experiment')}{group}" for group in GROUPS} | {
-    "team": "teams"
-}
+KEY_BY_GROUP = {group: f"{'+' * (group == 'experiment')}{group}" for group in GROUPS}
 """The override that chooses from a group of ``conf/``."""
 
 GROUP_BY_KEY = {key: group for group, key in KEY_BY_GROUP.items()}

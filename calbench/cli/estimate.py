@@ -6,9 +6,10 @@ the last column is what the caps on tokens allow at most.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
@@ -192,9 +193,9 @@ def estimate_table(spec: RunSpec, take_by_player: dict[str, Take]) -> Table:
     return table
 
 
-def main(arguments: Sequence[str], overrides: Sequence[str]) -> int:
+def main(arguments: Sequence[str], overrides: Sequence[str], options: Mapping[str, Any]) -> int:
     """Estimate what Hydra composes of a command line."""
-    return for_each_job(arguments, overrides, _print_estimate)
+    return for_each_job(arguments, overrides, options, _print_estimate)
 
 
 def _print_estimate(spec: RunSpec) -> int:

@@ -2,18 +2,31 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import hydra
+from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from omegaconf import DictConfig
 
-from calbench.config.composition import check_choices, refusal, run_spec
+from calbench.config.composition import check_choices, open_seats, refusal, run_spec
+from calbench.config.overrides import quoted, with_players
 from calbench.config.spec import RunSpec
-from calbench.errors import CalbenchError
+from calbench.config.sweeps import Sweep, sweep_of
+from calbench.console import say
+from calbench.errors import CalbenchError, ConfigError
+from calbench.files import printable
 from calbench.tree import CONF
 
 os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises its errors; we print them in one line
+
+MULTIRUN = "multirun.yaml"
+"""Hydra's record of a sweep, in the folder of the sweep."""
 
 
 class _RefusedError(BaseException):
@@ -21,25 +34,79 @@ class _RefusedError(BaseException):
 
 
 def for_each_job(
-    arguments: Sequence[str], overrides: Sequence[str], task: Callable[[RunSpec], int]
+    arguments: Sequence[str],
+    overrides: Sequence[str],
+    options: Mapping[str, Any],
+    task: Callable[[RunSpec], int],
+    whole: Callable[[Sweep], None] = lambda _: None,
 ) -> int:
     """Call a task with each run of a command line; return the highest status.
 
     Args:
         arguments: as written, with options of Hydra.
         overrides: those among them that change the configuration.
+        options: those of Hydra, as read.
         task: what to do with a run; returns a status.
+        whole: what to do with a sweep whose jobs are done.
 
     Raises:
         CalbenchError: one line about what is wrong; later runs are not started.
     """
+    config_dir = _config_dir(options.get("config_dir"))
     check_choices(overrides)
+    words = with_players([quoted(each) for each in overrides], open_seats)
+    others = [each for each in arguments if each not in overrides]
+    is_played = not (options.get("cfg") or options.get("info") or options.get("hydra_help"))
+    if not options.get("multirun") or not is_played:
+        return _run([*others, *words], words, config_dir, lambda config: task(run_spec(config)))
+    sweep = sweep_of(words, config_dir)
+
+    def job(_: DictConfig) -> int:
+        number = int(HydraConfig.get().job.num)
+        run = sweep.runs[number]
+        say(f"job {number + 1} of {len(sweep.runs)}: {sweep.name(run)}")
+        return task(run)
+
+    with _kept_in(sweep.folder) as folder:
+        place = [f"hydra.sweep.dir='{folder}'", "hydra.sweep.subdir=."]
+        status = _run([*others, *words, *place], words, config_dir, job)
+    whole(sweep)
+    return status
+
+
+def _config_dir(given: str | None) -> Path | None:
+    if given is None:
+        return None
+    if not Path(given).is_dir():
+        raise ConfigError(f"--config-dir: {printable(given)} is not a folder")
+    return Path(given)
+
+
+@contextmanager
+def _kept_in(folder: Path) -> Iterator[str]:
+    """Give Hydra a folder of its own; keep its record of a sweep if there is one to keep it in.
+
+    Hydra makes its folder before any job is asked whether it can be played.
+    """
+    with TemporaryDirectory(prefix="calbench-") as scratch:
+        yield scratch
+        if folder.is_dir():
+            copyfile(Path(scratch, MULTIRUN), folder / MULTIRUN)
+
+
+def _run(
+    arguments: Sequence[str],
+    overrides: Sequence[str],
+    config_dir: Path | None,
+    task: Callable[[DictConfig], int],
+) -> int:
+    """Let Hydra read arguments and call a task with what it composes."""
     statuses = [0]
     refused: list[CalbenchError] = []
 
     def job(config: DictConfig) -> None:
         try:
-            statuses.append(task(run_spec(config)))
+            statuses.append(task(config))
         except CalbenchError as error:
             refused.append(error)
             raise _RefusedError from error
@@ -48,7 +115,7 @@ def for_each_job(
     try:
         hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(job)()
     except HydraException as error:
-        raise refusal(error) from error
+        raise refusal(error, overrides, config_dir) from error
     except _RefusedError:
         pass  # raised below, where its own cause is kept: a traceback of the user's code
     finally:

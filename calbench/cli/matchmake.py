@@ -1,9 +1,10 @@
 """``calbench matchmake``: from the games so far to the teams to play next."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import yaml
@@ -14,8 +15,9 @@ from calbench.analysis.ratings.pools import ALL, GAME_COLUMNS, POOLS, Scenario, 
 from calbench.analysis.ratings.scopes import Scope, rated_scope, settings_of
 from calbench.cli.status import Status, program_name
 from calbench.cli.words import Words, names
+from calbench.config.composition import compose_choice
 from calbench.config.groups import known_names
-from calbench.config.teams import compose_teams
+from calbench.config.teams import played_teams, tuples
 from calbench.console import progress, say
 from calbench.domain.canonical import digest
 from calbench.domain.ids import AgentId
@@ -48,15 +50,16 @@ def main(words: Words) -> int:
     """Print the proposed teams as a team file, or write it."""
     folders = words.some_paths("name at least one folder of a run or of traces")
     out = words.options.get("out")
-    if out is not None and not out.endswith(".yaml"):
-        raise ConfigError("out: a team file ends in .yaml")
+    if out is not None and not (out.endswith(".yaml") and Path(out).parent.name == "teams"):
+        raise ConfigError("out: a team file is DIR/teams/NAME.yaml")
     record = _read([path for folder in folders for path in trace_paths(folder)])
     text = _proposed(record, words.options)
     if out is None:
         print(text, end="")
     else:
         write_atomically(Path(out), text.encode())
-        say(f"play it with: {program_name()} 'teams=[{out}]'")
+        folder, name = Path(out).parent.parent, Path(out).stem
+        say(f"play it with: {program_name()} --config-dir {folder} teams={name}")
     return Status.DONE
 
 
@@ -119,14 +122,16 @@ def _proposed(record: Record, options: Mapping[str, str]) -> str:
 
 def _entrant(pool: str, name: str, seat_by_player: dict[Player, Seat]) -> Player:
     """Return a player that need not have played yet, and note its seat."""
-    key = "scripted" if pool == "scripted" else "model"
-    if key == "scripted":
+    if pool == "scripted":
         _choice("entrants", name, sorted(STYLES))
+        entry = Entry(name, {"scripted": name})
+    else:
+        entry = Entry("entrant", {}, name)
     try:
-        (team,) = compose_teams({"team_id": "entrant", "seats": [{key: name}]}).teams
-        seats = Team.model_validate({**team, "seats": tuple(team["seats"])})
+        seat = _seat_of(entry)
     except ConfigError as error:
         raise ConfigError(f"entrants: {error}") from error
+    seats = Team(team_id="entrant", seats=(seat,))
     (player,) = players_of(seats, 1)
     seat_by_player.setdefault(player, seats.seats[0])
     return player
@@ -141,46 +146,77 @@ def _choice(key: str, value: str, known: Sequence[str]) -> str:
 def team_file(
     scope: Scope, proposals: Sequence[Proposal], seat_by_player: Mapping[Player, Seat]
 ) -> str:
-    """Return proposals as a file of ``conf/team``: one team, or a list.
+    """Return proposals as a file of ``conf/teams``.
 
     Raises:
         ConfigError: a player cannot be named in a configuration.
     """
-    teams = []
+    includes: dict[str, str] = {}
+    teams: dict[str, Any] = {}
     for proposal in proposals:
         entries = [seat_entry(seat_by_player[player]) for player in proposal.players]
-        name = f"match-{digest(entries)[:8]}"
-        teams.append({"team_id": name, "rotation": True, "seats": entries})
+        key = f"match-{digest([entry._asdict() for entry in entries])[:8]}"
+        teams[key] = {"rotation": True, "players": {}, "seats": [each.seat for each in entries]}
+        for entry in entries:
+            if entry.model is None:
+                teams[key]["players"][entry.player] = entry.keys
+            else:
+                includes[f"/model@{key}.players.{entry.player}"] = entry.model
     header = [
         f"# Proposed from the games so far: pool {scope.pool}, setting {scope.setting}.",
         "# Everybody moves on by one seat from scenario to scenario.",
         *(
-            f"# {team['team_id']}: {one.name} and {other.name} meet for the first time."
-            for team, proposal in zip(teams, proposals, strict=True)
+            f"# {key}: {one.name} and {other.name} meet for the first time."
+            for key, proposal in zip(teams, proposals, strict=True)
             for one, other in proposal.first_meetings
         ),
     ]
-    body = yaml.safe_dump(teams[0] if len(teams) == 1 else teams, sort_keys=False)
+    defaults = [*({place: name} for place, name in includes.items()), "_self_"]
+    body = yaml.safe_dump({"defaults": defaults, **teams}, sort_keys=False)
     return "\n".join(header) + "\n" + body
 
 
-def seat_entry(seat: Seat) -> dict[str, Any]:
-    """Return the entry of a seat in a team file.
+class Entry(NamedTuple):
+    """How a team file names a player.
+
+    Attributes:
+        player: its name among the players of the team.
+        keys: what it is, unless it is a model ...
+        model: ... of this file of ``conf/model``.
+        variant: of its prompt.
+    """
+
+    player: str
+    keys: dict[str, Any]
+    model: str | None = None
+    variant: dict[str, Any] | None = None
+
+    @property
+    def seat(self) -> str | dict[str, Any]:
+        """Its seat."""
+        if self.variant is None:
+            return self.player
+        return {"player": self.player, "variant": self.variant}
+
+
+def seat_entry(seat: Seat) -> Entry:
+    """Return how a team file names who took a seat.
 
     Raises:
         ConfigError: no file of ``conf/`` makes this player.
     """
-    candidates: list[dict[str, Any]] = []
-    variant = {}
+    variant = None
     if seat.variant is not None:
-        variant = {"variant": {"name": seat.variant.name, "version": seat.variant.version}}
+        variant = {"name": seat.variant.name, "version": seat.variant.version}
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", seat.player)
+    candidates: list[Entry] = []
     if seat.kind == "scripted":
-        candidates = [{"scripted": seat.settings.get("style"), **variant}]
+        candidates = [Entry(name, {"scripted": seat.settings.get("style")}, None, variant)]
     elif seat.kind == "custom":
         own = {key: seat.settings.get(key) for key in ("agent", "arguments")}
-        candidates = [{"player": seat.player, **own}]
+        candidates = [Entry(seat.player, own)]
     elif seat.kind == "model":
-        candidates = [{"model": name, **variant} for name in known_names("model")]
+        candidates = [Entry(name, {}, model, variant) for model in known_names("model")]
     for entry in candidates:
         if _makes(entry, seat):
             return entry
@@ -190,10 +226,22 @@ def seat_entry(seat: Seat) -> dict[str, Any]:
     )
 
 
-def _makes(entry: Mapping[str, Any], seat: Seat) -> bool:
+def _makes(entry: Entry, seat: Seat) -> bool:
     """Whether an entry of a team file is composed to this seat."""
     try:
-        (team,) = compose_teams({"team_id": "one", "seats": [dict(entry)]}).teams
+        made = _seat_of(entry)
     except ConfigError:
         return False
-    return bool(digest(team["seats"][0]) == digest(seat.model_dump(mode="json")))
+    return bool(digest(made.model_dump(mode="json")) == digest(seat.model_dump(mode="json")))
+
+
+def _seat_of(entry: Entry) -> Seat:
+    """Return the seat that an entry is composed to.
+
+    Raises:
+        ConfigError: it is composed to none.
+    """
+    keys = entry.keys if entry.model is None else compose_choice("model", entry.model)
+    team = {"players": {entry.player: keys}, "seats": [entry.seat]}
+    (made,) = played_teams({"one": team}).teams
+    return Seat.model_validate(tuples(made["seats"][0]))

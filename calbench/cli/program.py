@@ -26,7 +26,7 @@ RUN = "run"
 RAW = "calbench.arguments"
 """Key of a context's ``meta`` for the arguments of a run as written, which Hydra reads."""
 
-LISTED = {"experiment": "Experiments", "suite": "Suites", "team": "Teams"}
+LISTED = {"experiment": "Experiments", "suite": "Suites", "protocol": "Protocols", "teams": "Teams"}
 """Groups of ``conf/`` whose files ``--help`` describes."""
 
 OFTEN_CHANGED = (

@@ -11,6 +11,7 @@ from calbench.analysis.output import SCRATCH, write_all_tables
 from calbench.analysis.scoring import facts_of
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
+from calbench.cli.status import Status
 from calbench.cli.words import Words, names
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
@@ -20,6 +21,8 @@ from calbench.engine.pool import workers
 from calbench.llm.prices import read_prices
 from calbench.runs.folder import check_folder
 from calbench.runs.recorded import TEAM_ORDER, recorded_games, team_rank
+from calbench.runs.results import TABLES_FOLDER
+from calbench.runs.sweep import SWEEP_TABLE, job_folders, write_sweep_table
 
 KEPT = frozenset({*TABLES, "datapackage.json", "metrics.json", "metrics/*/*.json", f"{SCRATCH}/*"})
 """Files that may be in the folder already, as patterns: they are replaced."""
@@ -30,9 +33,18 @@ def main(words: Words) -> int:
     out = words.folder("out", "the folder for the tables")
     paths = words.some_paths("no traces are named: give trace files, or folders of them")
     teams = names(words.options["teams"]) if "teams" in words.options else TEAM_ORDER
-    count = rescore(paths, out, teams, compose(words.settings))
+    spec = compose(words.settings)
+    jobs = job_folders(paths[0]) if len(paths) == 1 else []
+    if jobs:
+        check_folder(out, [SWEEP_TABLE, *(f"*/{TABLES_FOLDER}/{name}" for name in KEPT)])
+        count = sum(rescore([job], out / job.name / TABLES_FOLDER, teams, spec) for job in jobs)
+        write_sweep_table(out)
+        print(f"{count} games of {len(jobs)} jobs scored")
+        print(f"Table    {out}/{SWEEP_TABLE} over all jobs")
+        return Status.DONE
+    count = rescore(paths, out, teams, spec)
     print(f"{count} games scored\nTables   {out}/leaderboard.csv and others beside it")
-    return 0
+    return Status.DONE
 
 
 def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpec) -> int:

@@ -1,8 +1,9 @@
 """``calbench [key=value ...]``: one run and its summary in the terminal."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
@@ -10,8 +11,10 @@ from calbench.cli.jobs import for_each_job
 from calbench.cli.status import Status, program_name
 from calbench.cli.tables import new_table, read_rows, show
 from calbench.config.spec import RunSpec
+from calbench.config.sweeps import Sweep
 from calbench.files import printable, shorten
 from calbench.runs.play import RunSummary, execute
+from calbench.runs.sweep import write_sweep_table
 
 SHOWN = {
     "coordination": "Coord %",
@@ -29,9 +32,9 @@ REASON_LENGTH = 160
 """Most characters of one of them [C]."""
 
 
-def main(arguments: Sequence[str], overrides: Sequence[str]) -> int:
+def main(arguments: Sequence[str], overrides: Sequence[str], options: Mapping[str, Any]) -> int:
     """Play what Hydra composes of a command line."""
-    return for_each_job(arguments, overrides, _run)
+    return for_each_job(arguments, overrides, options, _run, show_sweep)
 
 
 def _run(spec: RunSpec) -> int:
@@ -79,6 +82,21 @@ def summary_tables(leaderboard: Path, confidence: float) -> list[Table]:
             tables[setting] = new_table(title, ("Team", *SHOWN.values()))
         tables[setting].add_row(row["team"], *(_cell(row, name) for name in SHOWN))
     return list(tables.values())
+
+
+def show_sweep(sweep: Sweep) -> None:
+    """Write the table over all jobs of a sweep, and print it."""
+    path = write_sweep_table(sweep.folder)
+    rows = read_rows(path)
+    names = ["job", *(["setting"] if len({row["setting"] for row in rows}) > 1 else []), "team"]
+    heads = (*(name.capitalize() for name in names), *SHOWN.values())
+    table = new_table("means over scenarios, job by job", heads, left=len(names))
+    for row in rows:
+        means = (f"{float(row[measure]):.2f}" if row[measure] else "-" for measure in SHOWN)
+        table.add_row(*(row[name] for name in names), *means)
+    show(table)
+    print(f"Jobs     {printable(str(sweep.folder))}/<job>, each the folder of a run")
+    print(f"Table    {printable(str(path))} over all jobs, with intervals")
 
 
 def _cell(row: dict[str, str], name: str) -> str:

@@ -1,7 +1,11 @@
 """Hydra's composition of ``conf/``, and what it refuses in one line."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
@@ -9,39 +13,101 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from calbench.config.groups import GROUPS, among, known_names
-from calbench.config.spec import RunSpec, parse_spec, unknown_key
-from calbench.config.teams import compose_teams
+from calbench.config.groups import GROUPS, among, known_names, nearest
+from calbench.config.overrides import quoted, with_players
+from calbench.config.spec import RunSpec, parse_spec
+from calbench.config.teams import played_teams, player_of
 from calbench.errors import ConfigError
 from calbench.files import printable
+from calbench.traces.models import Team
 from calbench.tree import CONF
 
 _UNKNOWN_KEY = re.compile(r"Could not (?:override|delete from config\.) '([^']*)'")
 _UNKNOWN_FILE = re.compile(r"Could not find '([^'/]*)/([^']*)'")
-_SET_TWICE = re.compile(r"An item is already at '([^']*)'|Multiple values for (\w+)\.")
+_SET_TWICE = re.compile(r"An item is already at '([^']*)'|Multiple values for ([\w@.-]+)\.")
+_NAMED_TWICE = re.compile(r"(\S+) appears more than once in the final defaults list")
 _SWEEP = re.compile(r"Ambiguous value for argument '([^']*)'")
 
+NOT_PLAYED = ("model", "protocol")
+"""Groups that only take seats of teams."""
 
-def compose(overrides: Sequence[str]) -> RunSpec:
+OmegaConf.register_new_resolver("player_of", player_of, replace=True)
+
+
+def compose(overrides: Sequence[str], config_dir: Path | None = None) -> RunSpec:
     """Compose ``conf/`` outside the command, as ``calbench <overrides>`` would.
+
+    Args:
+        overrides: as on the command line, without sweeps.
+        config_dir: a folder of more configuration, as ``--config-dir``.
 
     Raises:
         ConfigError: naming the key, the choice or the value that does not fit.
     """
     check_choices(overrides)
+    words = with_players([quoted(override) for override in overrides], open_seats)
+    return run_spec(composed(words, config_dir))
+
+
+@cache
+def compose_team(key: str) -> Team:
+    """Return one of the teams of ``conf/teams``, as runs and their traces describe it.
+
+    Raises:
+        ConfigError: naming the nearest known teams if there is none of that name.
+    """
+    if key not in known_names("teams"):
+        raise _no_choice("teams", key)
+    return compose([f"teams=[{key}]"]).teams[0]
+
+
+def compose_choice(group: str, name: str) -> dict[str, Any]:
+    """Return one file of a group as keys and values.
+
+    Raises:
+        ConfigError: naming the nearest known ones if there is none of that name.
+    """
+    if name not in known_names(group):
+        raise _no_choice(group, name)
+    found = OmegaConf.to_container(composed([f"{group}={name}"])[group], resolve=True)
+    return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
+
+
+@contextmanager
+def hydra(config_dir: Path | None = None) -> Iterator[list[str]]:
+    """Initialise Hydra; yield the overrides that every composition needs."""
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        if config_dir is None:
+            yield []
+        else:
+            folder = str(config_dir.absolute()).replace("\\", "\\\\").replace("'", "\\'")
+            yield [f"hydra.searchpath=['file://{folder}']"]
+
+
+def composed(overrides: Sequence[str], config_dir: Path | None = None) -> DictConfig:
+    """Return what Hydra composes of overrides as it reads them.
+
+    Raises:
+        ConfigError: what Hydra refuses, in one line.
+    """
     try:
-        with initialize_config_dir(str(CONF), version_base="1.3"):
-            config = hydra_compose("config", list(overrides))
+        with hydra(config_dir) as more:
+            return hydra_compose("config", [*more, *overrides])
     except HydraException as error:
-        raise refusal(error) from error
-    return run_spec(config)
+        raise refusal(error, overrides, config_dir) from error
+
+
+def open_seats(overrides: Sequence[str]) -> frozenset[str]:
+    """Return for which groups the teams of some overrides have open seats."""
+    teams = OmegaConf.to_container(composed(overrides).teams or OmegaConf.create({}), resolve=False)
+    return frozenset(group for group in NOT_PLAYED if f"${{{group}}}" in str(teams))
 
 
 def check_choices(overrides: Sequence[str]) -> None:
-    """Refuse an unknown file of a group: Hydra answers some with a traceback.
+    """Refuse choices that Hydra would answer with advice about its own syntax.
 
     Raises:
-        ConfigError: naming the nearest known ones.
+        ConfigError: saying how to write it.
     """
     for override in overrides:
         key, is_given, choice = override.partition("=")
@@ -50,12 +116,17 @@ def check_choices(overrides: Sequence[str]) -> None:
             raise ConfigError(f"{printable(override)}: names no key")
         if not is_given or group not in GROUPS:
             continue
-        if re.fullmatch(r"[\w.-]*", choice) and choice not in known_names(group):
-            raise _no_choice(group, choice)
         if key == "experiment":
             raise ConfigError(f"experiment: is added with a plus: +experiment={printable(choice)}")
-        if key != group != "experiment":
+        if key != group and group not in {"experiment", "teams"}:
             raise ConfigError(f"{group}: is chosen without a plus: {group}={printable(choice)}")
+        if choice.startswith("{"):
+            raise ConfigError(
+                f"{group}: takes names of conf/{group}; a team of your own is written "
+                "'+teams.NAME={players: {...}, seats: [...]}'"
+            )
+        if not choice and group != "scenario":
+            raise _no_choice(group, choice)
 
 
 def _no_choice(group: str, choice: str) -> ConfigError:
@@ -63,20 +134,48 @@ def _no_choice(group: str, choice: str) -> ConfigError:
     return ConfigError(f"{group}: there is no {shown}; {among(choice, known_names(group))}")
 
 
-def refusal(error: HydraException) -> ConfigError:
+def refusal(
+    error: HydraException, overrides: Sequence[str] = (), config_dir: Path | None = None
+) -> ConfigError:
     """Return Hydra's error as one line, without its advice, which does not fit our keys."""
     message = str(error)
     if found := _UNKNOWN_KEY.search(message):
-        return ConfigError(unknown_key(found[1]))
+        return ConfigError(unknown_key(found[1], overrides, config_dir))
     if (found := _UNKNOWN_FILE.search(message)) and found[1] in GROUPS:
         return _no_choice(found[1], found[2])
     if found := _SET_TWICE.search(message):
         return ConfigError(f"{found[1] or found[2]}: is there already; leave out the plus")
+    if found := _NAMED_TWICE.search(message):
+        return ConfigError(f"{printable(found[1])}: is chosen twice")
     if found := _SWEEP.search(message):
         shown = printable(found[1])
         return ConfigError(f"{shown}: a list is written key=[a,b]; a,b are two runs of --multirun")
     lines = [line for line in message.splitlines() if line and not line.startswith("See http")]
     return ConfigError(f"configuration: {printable(': '.join(lines[:2]))}")
+
+
+def unknown_key(key: str, overrides: Sequence[str], config_dir: Path | None = None) -> str:
+    """Return the message about an unknown key, with the nearest known ones."""
+    others = [each for each in overrides if each.partition("=")[0].lstrip("+~") != key]
+    known = list(_keys(OmegaConf.to_container(composed(others, config_dir)), ""))
+    parent, _, last = key.rpartition(".")
+    beside = [name.rpartition(".")[2] for name in known if name.rpartition(".")[0] == parent]
+    meant = [f"{parent}.{name}".lstrip(".") for name in nearest(last, beside)]
+    if not meant:
+        meant = [name for name in known if name.rpartition(".")[2] == last and name != key][:3]
+    if meant:
+        hint = f"; did you mean {' or '.join(meant)}?"
+    else:
+        hint = f"; known are {', '.join(beside)}" if beside else ""
+    return f"{printable(key)}: is not a known key{hint}"
+
+
+def _keys(config: Any, prefix: str) -> Iterator[str]:
+    """Yield the keys of a configuration at all levels."""
+    if isinstance(config, dict):
+        for key, value in config.items():
+            yield f"{prefix}{key}"
+            yield from _keys(value, f"{prefix}{key}.")
 
 
 def run_spec(config: DictConfig) -> RunSpec:
@@ -91,6 +190,6 @@ def run_spec(config: DictConfig) -> RunSpec:
         raise ConfigError(f"configuration: {printable(str(error).splitlines()[0])}") from error
     if not isinstance(data, dict):
         raise ConfigError("configuration: expected keys and values")
-    keys = {str(key): value for key, value in data.items()}
-    composed = compose_teams(keys.get("teams"), keys.pop("model", None))
-    return parse_spec({**keys, "teams": composed.teams, "models": composed.models}, "configuration")
+    keys = {str(key): value for key, value in data.items() if key not in NOT_PLAYED}
+    teams = played_teams(keys.get("teams"))
+    return parse_spec({**keys, "teams": teams.teams, "models": teams.models}, "configuration")

@@ -6,16 +6,24 @@ Imports no library, for ``--help`` and the shell's completion.
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from calbench.errors import ConfigError
-from calbench.files import printable, read_bytes
 from calbench.tree import CONF
 
 PRICES = CONF / "prices.yaml"
 """What models cost, with source and date."""
 
-GROUPS = ("experiment", "suite", "channels", "limits", "model", "measure", "analysis")
+GROUPS = (
+    "experiment",
+    "suite",
+    "scenario",
+    "teams",
+    "protocol",
+    "model",
+    "channels",
+    "limits",
+    "measure",
+    "analysis",
+)
 """Groups from which a command line chooses a file."""
 
 
@@ -51,20 +59,3 @@ def among(name: str, known: Sequence[str]) -> str:
     """Say which known names are nearest to an unknown one, or all of them if none is near."""
     near = nearest(name, known)
     return f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(known)}"
-
-
-def preset(group: str, name: str) -> dict[str, Any]:
-    """Return one file of a group of ``conf/`` as keys and values.
-
-    Raises:
-        ConfigError: naming the nearest known ones if there is none of that name.
-    """
-    import yaml
-
-    known = known_names(group)
-    if name not in known:
-        raise ConfigError(f"there is no {group} {printable(repr(name))}; {among(name, known)}")
-    keys = yaml.safe_load(read_bytes(CONF / group / f"{name}.yaml"))
-    if not isinstance(keys, dict):
-        raise ConfigError(f"conf/{group}/{name}.yaml: expected keys and values")
-    return {str(key): value for key, value in keys.items()}

@@ -10,8 +10,8 @@ from calbench.agents.function import FUNCTION_SPEC, CompletionFunction, Function
 from calbench.agents.language import LanguageAgent
 from calbench.agents.own import OwnActing, OwnAgent, name_of
 from calbench.agents.prompts import load_prompts
+from calbench.config.composition import compose_team
 from calbench.config.groups import known_names
-from calbench.config.teams import compose_team
 from calbench.domain.ids import AgentId
 from calbench.engine.game import game_id
 from calbench.engine.seating import team_of
@@ -85,8 +85,8 @@ def _check_one_for_each(players: object, num_agents: int) -> None:
 
 
 def _named(name: str) -> Team:
-    """Return the team of one known player: a file of ``conf/team``, else a protocol."""
-    teams = known_names("team")
+    """Return the team of one known player: a file of ``conf/teams``, else a protocol."""
+    teams = known_names("teams")
     if name not in teams and name not in POLICIES:
         known = ", ".join(sorted({*teams, *POLICIES}))
         raise ConfigError(

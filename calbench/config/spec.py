@@ -1,13 +1,12 @@
 """A run as typed values, validated: what the command and the pipeline's stages work from."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
-from calbench.config.groups import nearest
 from calbench.config.teams import tuples
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
@@ -156,38 +155,7 @@ def parse_spec(data: Mapping[str, Any], source: str) -> RunSpec:
     try:
         return RunSpec.model_validate(tuples(data))
     except ValidationError as error:
-        problem = first_problem(error)
-        key, is_unknown, _ = problem.partition(": is not a known key")
-        raise ConfigError(f"{source}: {unknown_key(key) if is_unknown else problem}") from error
-
-
-def unknown_key(key: str) -> str:
-    """Return the message about an unknown key, with the nearest known ones."""
-    parent, _, last = key.rpartition(".")
-    names_by_parent: dict[str, list[str]] = {}
-    for known in _keys(RunSpec, ""):
-        place, _, name = known.rpartition(".")
-        names_by_parent.setdefault(place, []).append(name)
-    beside = names_by_parent.get(parent, [])
-    meant = [f"{parent}.{name}".lstrip(".") for name in nearest(last, beside)]
-    if not meant and not parent:
-        meant = [f"{place}.{last}" for place, names in names_by_parent.items() if last in names]
-    if meant:
-        hint = f"; did you mean {' or '.join(meant)}?"
-    else:
-        hint = f"; known are {', '.join(beside)}" if beside else ""
-    return f"{printable(key)}: is not a known key{hint}"
-
-
-def _keys(model: type[BaseModel], prefix: str) -> Iterator[str]:
-    """Yield the keys of a configuration at all levels."""
-    for name, field in model.model_fields.items():
-        if model is RunSpec and name == "models":  # a configuration has the run's own one
-            yield from ("model", *_keys(ModelConfig, "model."))
-            continue
-        yield f"{prefix}{name}"
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from _keys(field.annotation, f"{prefix}{name}.")
+        raise ConfigError(f"{source}: {first_problem(error)}") from error
 
 
 def write_params(path: Path, spec: RunSpec) -> None:

@@ -1,66 +1,86 @@
-"""From ``conf/team`` to teams: a seat names a protocol, a model, a script or the user's code."""
+"""Teams as they are played, from what Hydra composes of ``conf/teams``: players and seats."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from calbench.agents.prompts import PROBING, load_variant
-from calbench.config.groups import preset
+from calbench.config.groups import among
 from calbench.errors import ConfigError
-from calbench.files import first_problem, printable, read_bytes
+from calbench.files import first_problem, printable
 from calbench.llm.model import ModelConfig
-from calbench.traces.models import Team
+from calbench.protocols.registry import (
+    DEGENERATE,
+    NEEDS_MEDIATOR,
+    NEEDS_PRIVATE_CHANCE,
+    POLICIES,
+)
 
-SOURCES = ("player", "protocol", "model", "scripted", "agent")
-"""Keys by which a seat names its player; exactly one of them."""
+SOURCES = ("protocol", "scripted", "agent", "name")
+"""Keys by which a player says what it is, exactly one of them; ``name`` is that of a model."""
 
-MODEL = "_model"
-"""Key of a model's configuration in a seat while it is composed."""
+NO_MODEL = "my-model"
+"""Player of a model without a name, for names of teams; no game can be played with it."""
+
+Keys = Mapping[str, Any]
 
 
-class Composed(NamedTuple):
+class _TeamSpec(BaseModel):
+    """A team of the configuration.
+
+    Attributes:
+        team_id: its name in traces and tables; absent: its key.
+        players: what each player is, by names that only ``seats`` uses.
+        seats: who takes the seat of agent 0, 1, ...: one of the players, or that with a variant
+            of its prompt, ``{player: NAME, variant: NAME}``.
+        rotation: whether all players move by one seat from scenario to scenario.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    team_id: str | None = None
+    players: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    seats: tuple[str | dict[str, Any], ...] = Field(min_length=1)
+    rotation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
     """Teams as plain data, with the models that sit in them by player."""
 
-    teams: Sequence[Mapping[str, Any]]
-    models: Mapping[str, Mapping[str, Any]]
+    teams: list[dict[str, Any]] = field(default_factory=list)
+    models: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def compose_teams(entries: Any, run_model: Mapping[str, Any] | None = None) -> Composed:
-    """Compose each team; one is accepted for a list.
+def played_teams(composed: object) -> Composed:
+    """Return the teams of a composed configuration as traces describe them.
 
     Args:
-        entries: ids of files in ``conf/team``; paths of files elsewhere (``*.yaml``), each with
-            a team or a list of teams, as ``calbench matchmake`` writes them; or whole teams
-            written in their place, as a sweep over the settings of a protocol does.
-        run_model: the run's own model, for seats that say ``model: null``.
+        composed: teams by key.
 
     Raises:
-        ConfigError: naming what does not fit.
+        ConfigError: naming the team, player or seat that does not fit.
     """
-    listed = [entries] if isinstance(entries, str | Mapping) else entries
-    if not isinstance(listed, Sequence) or not listed:
+    if not isinstance(composed, Mapping) or not composed:
         raise ConfigError("teams: name at least one team, e.g. 'teams=[imap]'")
-    models: dict[str, dict[str, Any]] = {}
-    teams: dict[str, dict[str, Any]] = {}
-    for team in [_team(entry, run_model, models) for given in listed for entry in _written(given)]:
-        if teams.setdefault(str(team.get("team_id")), team) is not team:
-            raise ConfigError(f"teams: {printable(str(team.get('team_id')))} is named twice")
-    return Composed(list(teams.values()), models)
+    found = Composed()
+    taken: set[str] = set()
+    for key, given in composed.items():
+        team = _team(str(key), given, found.models)
+        if team["team_id"] in taken:
+            raise ConfigError(f"teams: {printable(str(team['team_id']))} is named twice")
+        taken.add(team["team_id"])
+        found.teams.append(team)
+    return found
 
 
-def compose_team(team_id: str) -> Team:
-    """Return one of the teams of ``conf/team``, as runs and their traces describe it.
-
-    Raises:
-        ConfigError: naming the nearest known teams if there is none of that id.
-    """
-    try:
-        return Team.model_validate(tuples(compose_teams([team_id]).teams[0]))
-    except ValidationError as error:
-        raise ConfigError(f"team {team_id!r}: {first_problem(error)}") from error
+def player_of(name: str | None) -> str:
+    """Return the player's name of a model: the last part of what LiteLLM calls it."""
+    last = (name or NO_MODEL).rpartition("/")[2]
+    return re.sub(r"[^A-Za-z0-9._-]", "-", last).strip("-._")[:64] or NO_MODEL
 
 
 def tuples(value: Any) -> Any:
@@ -72,115 +92,113 @@ def tuples(value: Any) -> Any:
     return value
 
 
-def _written(entry: Any) -> Sequence[Any]:
-    """Replace the path of a team file by its teams."""
-    if not isinstance(entry, str) or not entry.endswith(".yaml"):
-        return [entry]
+def _team(key: str, given: object, models: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    place = f"teams.{printable(key)}"
     try:
-        held = yaml.safe_load(read_bytes(Path(entry)))
-    except yaml.YAMLError as error:
-        raise ConfigError(f"teams: {printable(entry)}: not YAML") from error
-    teams = [held] if isinstance(held, Mapping) else held
-    if not isinstance(teams, list) or not all(isinstance(team, Mapping) for team in teams):
-        raise ConfigError(f"teams: {printable(entry)}: expected a team or a list of teams")
-    return teams
-
-
-def _team(
-    entry: Any, run_model: Mapping[str, Any] | None, models: dict[str, dict[str, Any]]
-) -> dict[str, Any]:
-    if isinstance(entry, Mapping):
-        team = dict(entry)
-    else:
-        try:
-            team = preset("team", str(entry))
-        except ConfigError as error:
-            raise ConfigError(f"teams: {error}") from error
-    seats = team.get("seats")
-    if isinstance(seats, Sequence) and not isinstance(seats, str):
-        place = f"team {printable(str(team.get('team_id')))}"
-        team["seats"] = [_seat(seat, place, run_model, models) for seat in seats]
-    return team
+        spec = _TeamSpec.model_validate(given)
+    except ValidationError as error:
+        raise ConfigError(f"{place}: {first_problem(error)}") from error
+    try:
+        seats = [_seat(seat, spec.players, models) for seat in spec.seats]
+    except ConfigError as error:
+        raise ConfigError(f"{place}.{error}") from error
+    has_mediator = any(seat["player"] in NEEDS_MEDIATOR for seat in seats)
+    return {
+        "team_id": spec.team_id or key,
+        "seats": seats,
+        **({"mediator": True} if has_mediator else {}),
+        **({"rotation": True} if spec.rotation else {}),
+    }
 
 
 def _seat(
-    seat: Any, place: str, run_model: Mapping[str, Any] | None, models: dict[str, dict[str, Any]]
-) -> Any:
-    """Resolve what a seat names; keys of the seat itself prevail."""
-    if not isinstance(seat, Mapping):
-        return seat
-    named = [key for key in SOURCES if key in seat]
-    if "agent" in named and "player" in named:
-        named.remove("player")  # the user's code has no name of its own
-    if len(named) != 1:
-        raise ConfigError(f"{place}: a seat names one of {', '.join(SOURCES)}")
-    own = dict(seat)
+    entry: str | Keys, players: Mapping[str, Keys], models: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    keys = {"player": entry} if isinstance(entry, str) else dict(entry)
+    name, variant = str(keys.pop("player", "")), keys.pop("variant", None)
+    if keys or name not in players:
+        hint = among(name, list(players)) if players else "there are none"
+        raise ConfigError(f"seats: {printable(str(entry))} is not one of the players; {hint}")
     try:
-        if named[0] == "protocol":
-            own = _with_protocol(own)
-        elif named[0] == "model":
-            own = _with_model(own, run_model)
-        elif named[0] == "scripted":
-            style = str(own.pop("scripted"))
-            own = {"player": style, "kind": "scripted", "settings": {"style": style}, **own}
-        elif named[0] == "agent":
-            own = _with_agent(own)
-        return _registered(_with_variant(own), models)
+        seat = _with_variant(_player(name, players[name]), variant)
+        if seat["kind"] == "model":
+            _note_model(str(seat["player"]), players[name], models)
     except ConfigError as error:
-        raise ConfigError(f"{place}: {error}") from error
+        raise ConfigError(f"players.{printable(name)}: {error}") from error
+    return seat
 
 
-def _with_protocol(seat: dict[str, Any]) -> dict[str, Any]:
-    made = preset("protocol", str(seat.pop("protocol")))
-    settings = seat.pop("settings", {})
-    if not isinstance(settings, Mapping):
-        raise ConfigError("the settings of a seat are keys and values")
-    return {**made, **seat, "settings": {**made["settings"], **settings}}
+def _player(name: str, keys: Keys) -> dict[str, Any]:
+    """Return the seat of a player."""
+    named = [key for key in SOURCES if key in keys]
+    if len(named) != 1:
+        raise ConfigError(f"a player names one of {', '.join(SOURCES)}")
+    if named[0] == "protocol":
+        return _protocol(keys)
+    if named[0] == "scripted":
+        style = _only(keys, "scripted")
+        return {"player": style, "kind": "scripted", "settings": {"style": style}}
+    if named[0] == "agent":
+        return _agent(name, keys)
+    return _model(keys)
 
 
-def _with_model(seat: dict[str, Any], run_model: Mapping[str, Any] | None) -> dict[str, Any]:
+def _only(keys: Keys, key: str, *others: str) -> Any:
+    for other in keys:
+        if other not in {key, *others}:
+            raise ConfigError(f"{printable(str(other))}: is not a known key")
+    return keys[key]
+
+
+def _protocol(keys: Keys) -> dict[str, Any]:
+    """Seat a protocol; its other keys are its settings."""
+    protocol = str(keys["protocol"])
+    if protocol not in POLICIES:
+        shown = printable(repr(protocol))
+        raise ConfigError(f"there is no protocol {shown}; {among(protocol, sorted(POLICIES))}")
+    return {
+        "player": protocol,
+        "kind": "degenerate" if protocol in DEGENERATE else "protocol",
+        "settings": {key: value for key, value in keys.items() if key not in {"id", "protocol"}},
+        **({"private_chance": True} if protocol in NEEDS_PRIVATE_CHANCE else {}),
+    }
+
+
+def _agent(name: str, keys: Keys) -> dict[str, Any]:
+    """Seat the user's own code, by import path; only a configuration can name it."""
+    path = _only(keys, "agent", "arguments")
+    settings = {"agent": path, "arguments": keys.get("arguments", {})}
+    return {"player": name, "kind": "custom", "settings": settings}
+
+
+def _model(keys: Keys) -> dict[str, Any]:
     """Seat a model: what defines its replies enters the game, how it is reached does not."""
-    name = seat.pop("model")
-    if name is None and not (run_model and run_model.get("name")):
+    config = _config(keys)
+    settings = config.spec.model_dump(mode="json")
+    return {"player": config.player, "kind": "model", "settings": settings}
+
+
+def _config(keys: Keys) -> ModelConfig:
+    if not keys.get("name"):
         raise ConfigError(
             "say which model: model.name=openai/NAME (and model.api_base=URL for a server of "
             "your own), or model=ID with one of conf/model"
         )
-    keys = dict(run_model or {}) if name is None else preset("model", str(name))
     try:
-        config = ModelConfig.model_validate(keys)
+        return ModelConfig.model_validate(keys)
     except ValidationError as error:
-        where = "model" if name is None else f"conf/model/{name}.yaml"
-        raise ConfigError(f"{where}: {first_problem(error)}") from error
-    settings = config.spec.model_dump(mode="json")
-    return {"player": config.player, "kind": "model", "settings": settings, **seat, MODEL: config}
+        raise ConfigError(first_problem(error)) from error
 
 
-def _registered(seat: dict[str, Any], models: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _note_model(player: str, keys: Keys, models: dict[str, dict[str, Any]]) -> None:
     """Note how the model of a seat is reached, under the player's id."""
-    config = seat.pop(MODEL, None)
-    if config is not None:
-        data = config.model_dump(mode="json")
-        if models.setdefault(str(seat["player"]), data) != data:
-            raise ConfigError(f"two models have the player id {seat['player']}")
-    return seat
+    data = _config(keys).model_dump(mode="json")
+    if models.setdefault(player, data) != data:
+        raise ConfigError(f"two models have the player id {player}")
 
 
-def _with_agent(seat: dict[str, Any]) -> dict[str, Any]:
-    """Seat the user's own code, by import path; only a configuration can name it."""
-    path = seat.pop("agent")
-    arguments = seat.pop("arguments", {})
-    return {
-        "player": "my-agent",
-        "kind": "custom",
-        "settings": {"agent": path, "arguments": arguments},
-        **seat,
-    }
-
-
-def _with_variant(seat: dict[str, Any]) -> dict[str, Any]:
+def _with_variant(seat: dict[str, Any], variant: object) -> dict[str, Any]:
     """Name the text appended to a seat's system prompt, with its digest; the player shows it."""
-    variant = seat.get("variant")
     if variant is None:
         return seat
     keys = {"name": variant} if isinstance(variant, str) else variant

@@ -160,6 +160,7 @@ class SuiteSpec(Spec):
     Attributes:
         setting: name of the setting, at most 56 characters; scenarios are called
             ``<setting>-000`` and so on.
+        shape: name of its shape, for names of settings; nothing else depends on it.
         path: a suite file to play instead; the other attributes are then not used.
         seed: of the suite; the seeds of all candidates derive from it.
         num_scenarios: scenarios of the suite [P: 45 per setting].
@@ -175,6 +176,7 @@ class SuiteSpec(Spec):
     """
 
     setting: Annotated[str, Field(pattern=ID_PATTERN, max_length=56)]
+    shape: str | None = None
     path: str | None = None
     seed: Count = 0
     num_scenarios: AtLeastOne = 45

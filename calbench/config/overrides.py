@@ -1,0 +1,57 @@
+"""Overrides of a command line as Hydra has to read them."""
+
+import re
+from collections.abc import Callable, Sequence
+
+SEATED = {
+    frozenset({"model"}): "my-model",
+    frozenset({"protocol"}): "my-protocol",
+    frozenset({"model", "protocol"}): "my-model-among-protocols",
+}
+"""Team that plays if a command line chooses no team but who takes the open seats."""
+
+_ELEMENT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^,\[\]{}()'\"]+")
+"""One element of a value: quoted, or up to the next separator."""
+
+
+def quoted(override: str) -> str:
+    """Quote what Hydra's grammar does not take: letters beyond ASCII."""
+    key, sign, value = override.partition("=")
+    if not sign or value.isascii():
+        return override
+    return f"{key}={_ELEMENT.sub(lambda found: _quoted(found[0]), value)}"
+
+
+def _quoted(element: str) -> str:
+    if element.isascii() or element[0] in "'\"":
+        return element
+    key, sign, value = element.rpartition(":")
+    text = (value if sign else element).strip()
+    escaped = re.sub(r"(\\+)$", r"\1\1", text)
+    return f"{key}{sign}'{escaped}'"
+
+
+def with_players(
+    overrides: Sequence[str], open_seats: Callable[[Sequence[str]], frozenset[str]]
+) -> list[str]:
+    """Return overrides with the team that a choice of a model or a protocol means.
+
+    Who takes the open seats of teams also plays alone: without teams that have such a seat, it
+    sits everywhere.
+
+    Args:
+        overrides: of a run.
+        open_seats: says for which groups the teams of some overrides have open seats.
+    """
+    keys = [override.partition("=")[0].lstrip("+~") for override in overrides]
+    chosen = frozenset(
+        group for group in ("model", "protocol") for key in keys if key.split(".")[0] == group
+    )
+    if not chosen or any(re.split(r"[.@]", key)[0] == "teams" for key in keys):
+        return list(overrides)
+    experiments = [each for each in overrides if each.startswith("+experiment=")]
+    for each in experiments:
+        names = each.partition("=")[2].split(",")
+        if any(chosen & open_seats([f"+experiment={name}"]) for name in names):
+            return list(overrides)
+    return [*overrides, f"teams=[{SEATED[chosen]}]"]
