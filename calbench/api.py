@@ -14,8 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from calbench.agents.prompts import PROMPT_VERSION
-from calbench.config.composition import compose_team
-from calbench.config.players import Player, own_agents, team_of_players
+from calbench.config.players import Player, named_team, own_agents, team_of_players
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.engine.drivers import run, run_async
 from calbench.engine.outside import OutsideGame, play_outside
@@ -173,7 +172,7 @@ def play_game(
     """
     players: Sequence[Player] = () if isinstance(team, str) else team
     if isinstance(team, str):
-        described = compose_team(team)
+        described = named_team(team)
     else:
         described = team_of_players(players, uses_language, scenario.num_agents)
     config = _game_config(described, channels, limits, reflection)
