@@ -197,8 +197,8 @@ def _given_agent(named: str, name: str, settings: Mapping[str, Any]) -> Callable
         known = ", ".join(extension_names("agent"))
         hint = f"known are {known}; " if known else ""
         raise ConfigError(
-            f"{named}: no installed distribution gives it; {hint}a class of your own is written "
-            "package.module:Name"
+            f"{named}: no installed distribution gives it; {hint}if it is your own, write it "
+            "as package.module:Name"
         )
     check_distribution(named, found, settings)
     return cast("Callable[..., Any]", found.value)

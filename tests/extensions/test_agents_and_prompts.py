@@ -28,7 +28,7 @@ def test_agent_sits_by_its_name() -> None:
 
 def test_unknown_agent_lists_what_there_is(given: Install) -> None:
     given("other", "1", {"calbench.agents": {"loud": "other:Loud"}})
-    with pytest.raises(ConfigError, match=r"agent polite: no installed .* known are loud; a class"):
+    with pytest.raises(ConfigError, match=r"no installed .* known are loud; if it is your"):
         played(SCENARIO, compose(POLITE).game_configs[0])
 
 
