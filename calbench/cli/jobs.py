@@ -14,7 +14,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from omegaconf import DictConfig
 
-from calbench.config.composition import check_choices, open_seats, refusal, run_spec
+from calbench.config.composition import check_choices, composed, open_seats, refusal, run_spec
 from calbench.config.overrides import quoted, with_players
 from calbench.config.spec import RunSpec
 from calbench.config.sweeps import Sweep, sweep_of
@@ -53,12 +53,14 @@ def for_each_job(
         CalbenchError: one line about what is wrong; later runs are not started.
     """
     config_dir = _config_dir(options.get("config_dir"))
-    check_choices(overrides)
+    check_choices(overrides, config_dir)
     words = with_players([quoted(each) for each in overrides], open_seats)
     others = [each for each in arguments if each not in overrides]
-    is_played = not (options.get("cfg") or options.get("info") or options.get("hydra_help"))
-    if not options.get("multirun") or not is_played:
+    if not options.get("multirun"):
+        composed(words, config_dir)
         return _run([*others, *words], words, config_dir, lambda config: task(run_spec(config)))
+    if options.get("cfg") or options.get("info"):
+        raise ConfigError("--multirun: plays; --cfg and --info show the configuration of one run")
     sweep = sweep_of(words, config_dir)
 
     def job(_: DictConfig) -> int:

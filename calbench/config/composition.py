@@ -44,7 +44,7 @@ def compose(overrides: Sequence[str], config_dir: Path | None = None) -> RunSpec
     Raises:
         ConfigError: naming the key, the choice or the value that does not fit.
     """
-    check_choices(overrides)
+    check_choices(overrides, config_dir)
     words = with_players([quoted(override) for override in overrides], open_seats)
     return run_spec(composed(words, config_dir))
 
@@ -95,6 +95,8 @@ def composed(overrides: Sequence[str], config_dir: Path | None = None) -> DictCo
             return hydra_compose("config", [*more, *overrides])
     except HydraException as error:
         raise refusal(error, overrides, config_dir) from error
+    except ValueError as error:  # a choice of a type that is no name
+        raise ConfigError(f"configuration: {printable(str(error))}") from error
 
 
 def open_seats(overrides: Sequence[str]) -> frozenset[str]:
@@ -103,8 +105,12 @@ def open_seats(overrides: Sequence[str]) -> frozenset[str]:
     return frozenset(group for group in NOT_PLAYED if f"${{{group}}}" in str(teams))
 
 
-def check_choices(overrides: Sequence[str]) -> None:
+def check_choices(overrides: Sequence[str], config_dir: Path | None = None) -> None:
     """Refuse choices that Hydra would answer with advice about its own syntax.
+
+    Args:
+        overrides: of a run.
+        config_dir: a folder of more configuration.
 
     Raises:
         ConfigError: saying how to write it.
@@ -125,13 +131,22 @@ def check_choices(overrides: Sequence[str]) -> None:
                 f"{group}: takes names of conf/{group}; a team of your own is written "
                 "'+teams.NAME={players: {...}, seats: [...]}'"
             )
-        if not choice and group != "scenario":
-            raise _no_choice(group, choice)
+        for name in _names(choice):
+            if name not in known_names(group, config_dir):  # Hydra would follow a path
+                raise _no_choice(group, name, config_dir)
 
 
-def _no_choice(group: str, choice: str) -> ConfigError:
+def _names(choice: str) -> list[str]:
+    """Return the names in a choice, ``a``, ``a,b`` or ``[a,b]``; functions of Hydra's have none."""
+    if choice == "[]" or re.fullmatch(r"\w+\(.*\)", choice):
+        return []
+    return [name.strip().strip("'\"") for name in re.sub(r"[\[\]]", "", choice).split(",")]
+
+
+def _no_choice(group: str, choice: str, config_dir: Path | None = None) -> ConfigError:
     shown = printable(repr(choice))
-    return ConfigError(f"{group}: there is no {shown}; {among(choice, known_names(group))}")
+    hint = among(choice, known_names(group, config_dir))
+    return ConfigError(f"{group}: there is no {shown}; {hint}")
 
 
 def refusal(
@@ -142,11 +157,11 @@ def refusal(
     if found := _UNKNOWN_KEY.search(message):
         return ConfigError(unknown_key(found[1], overrides, config_dir))
     if (found := _UNKNOWN_FILE.search(message)) and found[1] in GROUPS:
-        return _no_choice(found[1], found[2])
+        return _no_choice(found[1], found[2], config_dir)
     if found := _SET_TWICE.search(message):
         return ConfigError(f"{found[1] or found[2]}: is there already; leave out the plus")
     if found := _NAMED_TWICE.search(message):
-        return ConfigError(f"{printable(found[1])}: is chosen twice")
+        return ConfigError(f"{printable(found[1].rpartition('@')[2])}: is chosen twice")
     if found := _SWEEP.search(message):
         shown = printable(found[1])
         return ConfigError(f"{shown}: a list is written key=[a,b]; a,b are two runs of --multirun")

@@ -27,9 +27,10 @@ GROUPS = (
 """Groups from which a command line chooses a file."""
 
 
-def known_names(group: str) -> list[str]:
-    """Return the names in one group of ``conf/``, sorted."""
-    return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
+def known_names(group: str, config_dir: Path | None = None) -> list[str]:
+    """Return the names in one group of ``conf/``, and of another such folder, sorted."""
+    folders = [CONF, *([config_dir] if config_dir else [])]
+    return sorted({path.stem for each in folders for path in (each / group).glob("*.yaml")})
 
 
 def described(group: str) -> dict[str, str]:

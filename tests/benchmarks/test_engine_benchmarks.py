@@ -13,14 +13,14 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from calbench.cli.verify import verify_trace
-from calbench.config.groups import preset
+from calbench.config.composition import compose_team
 from calbench.engine.drivers import replay, run
 from calbench.engine.seating import seat_policies
 from calbench.scenarios.difficulty import completed
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario
-from calbench.traces.models import GameConfig, Seat, Team, Trace
+from calbench.traces.models import GameConfig, Trace
 from calbench.traces.storage import trace_bytes
 from tests.engine.scripts import game_config
 
@@ -104,7 +104,7 @@ def test_dsm_plays_games_with_events_and_no_file(
 ) -> None:
     """Goal: 900 (private) and 450 (welfare) games a second of five agents, 90 and 60 of twenty."""
     scenarios = sampled(topology, 45 if topology[0] == 5 else 5)
-    team = Team(team_id=name, seats=(Seat(**preset("protocol", name)),))
+    team = compose_team(name)
     events = benchmark(play_each, scenarios, CONFIG.model_copy(update={"team": team}))
     assert events > 10 * topology[2] * len(scenarios)
     report_rate(benchmark, "games", len(scenarios))

@@ -53,7 +53,7 @@ def test_one_measure_is_shown_when_asked_for(
     printed = capsys.readouterr().out
     assert "Coordination" in printed
     assert "Fairness" not in printed
-    assert printed.count("taste-00") == 1
+    assert printed.count("taste-varied-00") == 1
 
 
 def test_scenarios_that_only_share_a_name_are_left_out(

@@ -43,7 +43,7 @@ def where(at: str, agent: int, name: str) -> str:
         place = f"agent {agent}, before the first round"
     else:
         place = f"agent {agent}, round 1, {at}"
-    return f"team my-team, scenario taste-000, {place}: {CALLED[at].format(name=name)} raised"
+    return f"team my-team, scenario taste-varied-000, {place}: {CALLED[at].format(name=name)} raised"
 
 
 @pytest.mark.heavy
@@ -81,7 +81,7 @@ def test_failing_agent_ends_the_run_with_its_traceback_and_one_line(
         "the same command resumes"
         for each in agents
     ]
-    assert sorted(files(out)) == [f"traces/imap/taste-00{game}.json" for game in range(kept)]
+    assert sorted(files(out)) == [f"traces/imap/taste-varied-00{game}.json" for game in range(kept)]
 
 
 def test_mended_agent_goes_on_to_what_a_run_without_failure_gives(
@@ -110,7 +110,7 @@ def beside_model(out: Path, at: str) -> RunSpec:
 @pytest.mark.parametrize("at", ["CHEAP_TALK", "REFLECTION"])
 def test_failing_agent_beside_models_is_named(tmp_path: Path, at: str) -> None:
     place = (
-        rf"^team both, scenario taste-00., agent \d, round 1, {at}: FailingLater\.act raised Key"
+        rf"^team both, scenario taste-varied-00., agent \d, round 1, {at}: FailingLater\.act raised Key"
     )
     with pytest.raises(AgentError, match=place) as told:
         execute(beside_model(tmp_path, at), answering)
@@ -125,7 +125,7 @@ def test_failing_agent_beside_models_loses_neither_games_nor_replies(
     with pytest.raises(AgentError, match=r"round 1, DECISION: .* 2 of 4 games are in"):
         execute(beside_model(out, "DECISION"), answering)
     traces = [path for path in files(out) if path.startswith("traces/")]
-    assert traces == ["traces/my-model/taste-000.json", "traces/my-model/taste-001.json"]
+    assert traces == ["traces/my-model/taste-varied-000.json", "traces/my-model/taste-varied-001.json"]
     monkeypatch.setattr(Failing, "is_mended", True)
     summary = execute(beside_model(out, "DECISION"), answering)
     assert (summary.played, summary.kept) == (2, 2)
@@ -162,7 +162,7 @@ def test_module_that_fails_while_it_is_imported_shows_its_line(
         ended = command(
             *SMALL, f"teams=[{{team_id: x, seats: [{seat}]}}]", f"out={tmp_path / module}"
         )
-        place = f"team x, scenario taste-000, agent 0 ({module}:Mine), before the first round"
+        place = f"team x, scenario taste-varied-000, agent 0 ({module}:Mine), before the first round"
         assert ended.status == 2
         assert f"{module}.py" in ended.err
         assert "importlib" not in ended.err

@@ -25,7 +25,7 @@ def columns(path: Path) -> list[str]:
 
 def test_run_leaves_traces_and_tables_under_their_public_names(finished: Path) -> None:
     names = set(files(finished))
-    traces = {f"traces/{team}/taste-00{number}.json" for team in TEAMS for number in range(3)}
+    traces = {f"traces/{team}/taste-varied-00{number}.json" for team in TEAMS for number in range(3)}
     assert {name for name in names if name.startswith("traces/")} == traces
     tables = {name for name in names if name.startswith("tables/")}
     assert {"tables/leaderboard.csv", "tables/agent_games.csv"} <= tables
@@ -49,7 +49,7 @@ def test_tables_have_exactly_their_public_columns(finished: Path) -> None:
 
 def test_leaderboard_has_one_row_for_each_team_of_a_setting(finished: Path) -> None:
     found = rows(finished / "tables/leaderboard.csv")
-    assert [(row["setting"], row["team"]) for row in found] == [("taste", team) for team in TEAMS]
+    assert [(row["setting"], row["team"]) for row in found] == [("taste-varied", team) for team in TEAMS]
     assert {(row["games"], row["scenarios"]) for row in found} == {("3", "3")}
 
 
@@ -103,7 +103,7 @@ def test_suite_of_ones_own_is_played_under_its_own_setting(
     command: Command, suite: Path, tmp_path: Path
 ) -> None:
     own = tmp_path / "own.jsonl"
-    own.write_text(suite.read_text().replace('"setting":"taste"', '"setting":"mine"'))
+    own.write_text(suite.read_text().replace('"setting":"taste-varied"', '"setting":"mine"'))
     ended = command(
         f"suite.path={own}",
         "teams=imap",
@@ -113,7 +113,7 @@ def test_suite_of_ones_own_is_played_under_its_own_setting(
     assert ended.status == 0, ended.err
     (row,) = rows(tmp_path / "out/tables/leaderboard.csv")
     assert (row["setting"], row["team"], row["games"]) == ("mine", "imap", "3")
-    trace = read_trace(tmp_path / "out/traces/imap/taste-000.json")
+    trace = read_trace(tmp_path / "out/traces/imap/taste-varied-000.json")
     assert trace.config.limits.max_turns_per_round == 4
 
 
@@ -132,6 +132,6 @@ def test_several_runs_leave_nothing_else_in_the_current_folder(
     ended = command("-m", *SMALL, "teams=silent,tell-all", "out=runs")
     assert ended.status == 0
     assert set(files(tmp_path / "runs")) >= {
-        f"traces/{team}/taste-000.json" for team in TEAMS[1::2]
+        f"traces/{team}/taste-varied-000.json" for team in TEAMS[1::2]
     }
     assert {path.name for path in tmp_path.iterdir()} == {"runs", "build"}

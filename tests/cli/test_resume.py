@@ -53,7 +53,7 @@ def test_finished_run_keeps_every_trace_when_it_is_run_again(run: Path) -> None:
 
 def test_run_plays_only_what_is_missing_when_traces_were_deleted(run: Path) -> None:
     before, stamped = files(run), stamps(run / "traces")
-    missing = [run / "traces/imap/taste-001.json", run / "traces/silent/taste-000.json"]
+    missing = [run / "traces/imap/taste-varied-001.json", run / "traces/silent/taste-varied-000.json"]
     for path in missing:
         path.unlink()
     summary = execute(small_spec(run))
@@ -75,15 +75,15 @@ def test_run_plays_only_the_new_team_when_one_is_added(tmp_path: Path, finished:
 def test_run_stops_before_it_writes_when_a_foreign_file_stands_at_a_traces_place(
     run: Path, kind: str
 ) -> None:
-    (run / "traces/imap/taste-000.json").unlink()
-    foreign = run / "traces/tell-all/taste-002.json"
+    (run / "traces/imap/taste-varied-000.json").unlink()
+    foreign = run / "traces/tell-all/taste-varied-002.json"
     whole = foreign.read_bytes()
     foreign.unlink()
     match kind:
         case "garbage":
             foreign.write_bytes(b"my notes")
         case "other game":
-            foreign.write_bytes((run / "traces/silent/taste-002.json").read_bytes())
+            foreign.write_bytes((run / "traces/silent/taste-varied-002.json").read_bytes())
         case "cut":
             foreign.write_bytes(whole[:-20])
         case "folder":
@@ -109,8 +109,8 @@ def test_run_stops_before_it_writes_when_its_limits_are_others(run: Path) -> Non
 
 
 def test_run_replaces_what_a_killed_one_left_half_written(run: Path, finished: Path) -> None:
-    (run / "traces/imap/taste-000.json").unlink()
-    (run / "traces/imap/.taste-000.json.part").write_bytes(b'{"half":')
+    (run / "traces/imap/taste-varied-000.json").unlink()
+    (run / "traces/imap/.taste-varied-000.json.part").write_bytes(b'{"half":')
     (run / "tables/.leaderboard.csv.part").write_bytes(b"half")
     execute(small_spec(run))
     assert files(run) == files(finished)
@@ -118,7 +118,7 @@ def test_run_replaces_what_a_killed_one_left_half_written(run: Path, finished: P
 
 @pytest.mark.heavy
 def test_process_ends_with_one_line_when_a_foreign_file_stands_at_a_traces_place(run: Path) -> None:
-    foreign = run / "traces/imap/taste-001.json"
+    foreign = run / "traces/imap/taste-varied-001.json"
     foreign.write_text("{}")
     stopped = calbench(*SMALL, f"out={run}")
     assert stopped.status == 2

@@ -159,7 +159,7 @@ EDITED_NUMBERS: dict[str, tuple[Edit, str]] = {
 
 @pytest.fixture(scope="session")
 def honest(finished: Path) -> bytes:
-    return (finished / "traces" / "imap" / "taste-000.json").read_bytes()
+    return (finished / "traces" / "imap" / "taste-varied-000.json").read_bytes()
 
 
 def refusal(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
@@ -331,8 +331,8 @@ def test_every_trace_is_looked_at_when_one_is_broken(
 ) -> None:
     for source in (finished / "traces" / "imap").iterdir():
         (tmp_path / source.name).write_bytes(source.read_bytes())
-    (tmp_path / "taste-000.json").write_text("{}")
-    (tmp_path / "taste-002.json").write_text("{}")
+    (tmp_path / "taste-varied-000.json").write_text("{}")
+    (tmp_path / "taste-varied-002.json").write_text("{}")
     assert answer(["verify", str(tmp_path)]) == 1
     said = capsys.readouterr()
     assert said.out == "1 of 3 traces hold\n"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from calbench.config.composition import compose
-from calbench.config.groups import known_names, preset
+from calbench.config.composition import compose, compose_team
+from calbench.config.groups import known_names
 from calbench.engine.seating import seat_policies
 from calbench.errors import ConfigError
 from calbench.protocols.dsm.settings import DsmSettings
@@ -43,7 +43,7 @@ def teams(*overrides: str) -> tuple[Team, ...]:
 
 @pytest.mark.parametrize("name", known_names("protocol"))
 def test_every_preset_can_be_seated(name: str) -> None:
-    seat = Seat(**preset("protocol", name))
+    seat = compose_team(name).seats[0]
     assert seat.player in POLICIES
     assert len(seat_policies(Team(team_id=name, seats=(seat,)), 5)) == 5
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.config.groups import known_names, preset
+from calbench.config.composition import compose_team
+from calbench.config.groups import known_names
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.ids import MeetingId, Slot
 from calbench.domain.messages import (
@@ -49,7 +50,7 @@ from calbench.traces.events import (
     MessageSent,
     TurnStart,
 )
-from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
+from calbench.traces.models import GameConfig, Limits, Team, Trace
 from tests.effort import examples
 from tests.properties.players import PROSE, Liar, Talkative
 from tests.strategies import loose_scenarios, scenarios, seeds
@@ -96,7 +97,7 @@ PROMISES: dict[str, Promise] = {
     "silent": Promise((), sweeps=1),
 }
 
-PRESETS = {name: Seat(**preset("protocol", name)) for name in known_names("protocol")}
+PRESETS = {name: compose_team(name).seats[0] for name in known_names("protocol")}
 """Policies with the settings of ``conf/protocol``: they replace the bare policy."""
 
 NAMES = [*(set(POLICIES) - {seat.player for seat in PRESETS.values()}), *PRESETS]

@@ -3,7 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from calbench.config.groups import known_names, preset
+from calbench.config.composition import compose_team
+from calbench.config.groups import known_names
 from calbench.domain.messages import CHANNELS
 from calbench.engine.drivers import run, run_async
 from calbench.engine.seating import seat_agents, seat_policies, team_of
@@ -89,4 +90,4 @@ def _team(name: str) -> Team:
     """Return a preset in every seat, or the player of that name."""
     if name not in known_names("protocol"):
         return team_of(name)
-    return Team(team_id=name, seats=(Seat(**preset("protocol", name)),))
+    return compose_team(name)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from calbench.config.groups import preset
+from calbench.config.composition import compose_team
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import (
     MeetingMove,
@@ -18,7 +18,7 @@ from calbench.engine.seating import seat_policies
 from calbench.metrics.privacy.loss import privacy_loss, round_beliefs
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import DmSent
-from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
+from calbench.traces.models import GameConfig, Limits, Trace
 from tests.benchmarks.test_engine_benchmarks import sampled
 from tests.factories import make_scenario
 from tests.metrics.changes import changes_of
@@ -116,7 +116,7 @@ def test_automatic_scores_of_outsiders_count() -> None:
 
 
 def played(scenario: Scenario, name: str) -> Trace:
-    team = Team(team_id=name, seats=(Seat(**preset("protocol", name)),))
+    team = compose_team(name)
     config = GameConfig(team=team, channels=("dm",), limits=Limits())
     return run(scenario, config, seat_policies(team, scenario.num_agents))
 

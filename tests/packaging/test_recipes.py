@@ -212,11 +212,11 @@ def test_measure_is_compared_and_ranked(followed: Followed) -> None:
 
 def test_measure_is_in_the_metrics_where_it_is_defined(followed: Followed) -> None:
     board = {row["team"]: row["moves"] for row in followed.rows("leaderboard.csv")}
-    found = json.loads((followed.tables / "metrics.json").read_bytes())["taste"]
+    found = json.loads((followed.tables / "metrics.json").read_bytes())["taste-varied"]
     assert {team: found[team].get("moves") for team in TEAMS} == {
         team: float(shown) if shown else None for team, shown in board.items()
     }
-    alone = json.loads((followed.tables / "metrics" / "taste" / "imap.json").read_bytes())
+    alone = json.loads((followed.tables / "metrics" / "taste-varied" / "imap.json").read_bytes())
     assert alone == found["imap"]
 
 

@@ -15,8 +15,7 @@ from collections.abc import Collection, Iterator
 
 import pytest
 
-from calbench.config.composition import compose
-from calbench.config.groups import preset
+from calbench.config.composition import compose, compose_team
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import PlanDecision, Scores
 from calbench.domain.randomness import stream
@@ -32,10 +31,10 @@ from calbench.traces.events import (
     Resolution,
     TurnStart,
 )
-from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
+from calbench.traces.models import GameConfig, Limits, Trace
 from tests.factories import make_scenario
 
-WELFARE = Team(team_id="dsm-welfare", seats=(Seat(**preset("protocol", "dsm-welfare")),))
+WELFARE = compose_team("dsm-welfare")
 
 
 def played(scenario: Scenario, cap: int = 15) -> Trace:

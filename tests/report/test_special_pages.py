@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from calbench.config.groups import preset
+from calbench.config.composition import compose_choice
 from calbench.errors import FileError
 from calbench.report.columns import HEADLINE, decimal
 from calbench.report.experiment import Experiment
@@ -131,7 +131,7 @@ def test_frontier_lines_start_at_their_preset_and_hold_the_rows(docs: Path) -> N
 
 
 def test_frontier_knows_the_preset_it_starts_from() -> None:
-    settings = preset("protocol", "dsm-welfare")["settings"]
+    settings = compose_choice("protocol", "dsm-welfare")
 
     for name, value in WELFARE_SETTINGS.items():
         assert settings[name] == float(value)

@@ -9,7 +9,8 @@ import grimp
 import pytest
 import yaml
 
-from calbench.config.groups import known_names, preset
+from calbench.config.composition import composed
+from calbench.config.groups import known_names
 from calbench.config.spec import RunSpec
 from tests.cli.runs import REPO
 
@@ -40,7 +41,7 @@ WHOLE = {"analysis", "site"}
 REACH_ONLY = {"budget", "games_at_once", "models"}
 """How models are asked: nothing that a recorded reply depends on."""
 
-STAGED = [name for name in known_names("experiment") if "site" in preset("experiment", name)]
+STAGED = [name for name in known_names("experiment") if composed([f"+experiment={name}"]).site]
 """Experiments that say what they are for on the site; others are for a model of the user's."""
 
 PLANS = "only `plan_jobs`, which says where the traces are"
