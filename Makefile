@@ -35,7 +35,7 @@ release:  ## publish in data/release what `dvc repro` computed
 	python -m stages.release
 
 lock:  ## resolve again, with no release younger than two weeks
-	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra docs \
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra pipeline \
 		--generate-hashes --no-header --no-annotate \
 		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements.lock
 

@@ -14,8 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from calbench.agents.prompts import PROMPT_VERSION
-from calbench.config.composition import compose_team
-from calbench.config.players import Player, own_agents, team_of_players
+from calbench.config.players import Player, named_team, own_agents, team_of_players
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.engine.drivers import run, run_async
 from calbench.engine.outside import OutsideGame, play_outside
@@ -29,7 +28,7 @@ from calbench.runs.results import Results, read_results, read_run
 from calbench.scenarios.difficulty import completed
 from calbench.scenarios.labels import LABEL_BANK
 from calbench.scenarios.models import Scenario
-from calbench.scenarios.published import PUBLISHED_SUITES, published_suite
+from calbench.scenarios.published import published_suite
 from calbench.scenarios.storage import read_suite
 from calbench.traces.models import GameConfig, Kind, Limits, Seat, Team, Trace
 
@@ -37,7 +36,7 @@ __all__ = ["Results", "load_suite", "play", "play_game", "read_results", "read_r
 
 
 def load_suite(
-    suite: str | os.PathLike[str], *, published: Path = PUBLISHED_SUITES
+    suite: str | os.PathLike[str], *, published: Path | None = None
 ) -> tuple[Scenario, ...]:
     """Read a suite; oracle and difficulty are computed where it does not hold them.
 
@@ -45,7 +44,7 @@ def load_suite(
         suite: the name of a published suite, such as ``"varied"``, or the path of a suite
             file: a path object, or a text that names an existing file, has a folder in it or
             ends in ``.jsonl`` or ``.jsonl.gz``.
-        published: the folder of the published suites.
+        published: a folder of suites, instead of the published ones.
 
     Raises:
         ConfigError: if no suite of that name is published; lists those that are.
@@ -173,7 +172,7 @@ def play_game(
     """
     players: Sequence[Player] = () if isinstance(team, str) else team
     if isinstance(team, str):
-        described = compose_team(team)
+        described = named_team(team)
     else:
         described = team_of_players(players, uses_language, scenario.num_agents)
     config = _game_config(described, channels, limits, reflection)

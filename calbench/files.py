@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calbench.errors import FileError, OutputError
+from calbench.tree import IS_INSTALLED, in_tree
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -56,6 +57,26 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+def located(name: str) -> Path:
+    """Return the file or folder that a configuration names, to be read.
+
+    A relative path is one of the current folder; if there is nothing, and the tree has it, it is
+    the tree's: experiments name recorded games of the tree, and are started anywhere.
+
+    Raises:
+        FileError: an installed package was asked for data that only a checkout has.
+    """
+    here = Path(name)
+    if here.is_absolute() or here.exists():
+        return here
+    there = in_tree(name)
+    if there.exists():
+        return there
+    if IS_INSTALLED and here.parts[:1] == ("data",):
+        raise FileError(f"{printable(name)}: only a checkout of CalBench has it; start there")
+    return here
 
 
 _BRANCH = re.compile(r"(constrained-)?(bool|float|int|str)|.*\[.*\]")

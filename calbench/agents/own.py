@@ -15,6 +15,7 @@ from calbench.domain.observations import Briefing, Observation
 from calbench.domain.replies import Reply
 from calbench.errors import AgentError
 from calbench.files import first_problem, printable
+from calbench.protocols.base import Policy
 
 
 class OwnActing(Protocol):
@@ -64,6 +65,25 @@ class OwnAgent:
     @property
     def _name(self) -> str:
         return type(self.own).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPolicy:
+    """A policy that is not this package's: its answers are checked as those of an agent."""
+
+    policy: Policy
+
+    def act(self, observation: Observation) -> Turn:
+        """Ask the policy.
+
+        Raises:
+            AgentError: if it raises, or answers with what is no turn that a trace could hold.
+        """
+        asked, name = observation, type(self.policy).__name__
+        place = f"agent {asked.agent_id}, round {asked.round_index}, {asked.phase}"
+        with blaming(place, f"{name}.act"):
+            answer: object = self.policy.act(observation)
+        return checked_reply(answer, place, f"{name}.act returned", "return").turn
 
 
 def checked_reply(answer: object, place: str, given: str, give: str) -> Reply:

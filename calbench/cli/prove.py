@@ -7,6 +7,7 @@ import orjson
 
 from calbench.cli.status import Status
 from calbench.console import tell, verdict
+from calbench.errors import ConfigError
 from calbench.release.proof import Folders, Proof, prove
 
 DATA = Path("data")
@@ -19,6 +20,10 @@ SHOWN = 20
 
 def main(paths: Sequence[Path], *, as_json: bool) -> int:
     """Compare everything, or what is below some paths; print the differences."""
+    if not RELEASE.is_dir():
+        raise ConfigError(
+            f"{RELEASE}: there is no such folder; start in a checkout, after `dvc repro`"
+        )
     proof = prove(Folders(DATA, RELEASE), paths)
     if as_json:
         print(orjson.dumps(proof.as_data(), option=orjson.OPT_INDENT_2).decode())

@@ -3,6 +3,9 @@
 import re
 from collections.abc import Callable, Sequence
 
+from calbench.config.groups import known_names
+from calbench.extensions import extension_names
+
 SEATED = {
     frozenset({"model"}): "my-model",
     frozenset({"protocol"}): "my-protocol",
@@ -15,6 +18,8 @@ _ELEMENT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^,\[\]{}()'\"]+"
 
 _BEYOND = re.compile(r"[^\w\s/\\+.$%*@?|:-]", re.ASCII)
 """What Hydra's grammar takes in quotes only."""
+
+_PROTOCOL = re.compile(r"protocol=([\w.-]+)")
 
 
 def quoted(override: str) -> str:
@@ -35,6 +40,16 @@ def _quoted(element: str, has_key: bool) -> str:
     return f"{key}{sign}'{escaped}'"
 
 
+def _in_place(override: str) -> list[str]:
+    """Write a distribution's protocol in place of the choice of a file, which it has not."""
+    chosen = _PROTOCOL.fullmatch(override)
+    if chosen is None or chosen[1] in known_names("protocol"):
+        return [override]
+    if chosen[1] not in extension_names("protocol"):
+        return [override]
+    return [f"protocol.id={chosen[1]}", f"protocol.protocol={chosen[1]}"]
+
+
 def with_players(
     overrides: Sequence[str], open_seats: Callable[[Sequence[str]], frozenset[str]]
 ) -> list[str]:
@@ -47,15 +62,16 @@ def with_players(
         overrides: of a run.
         open_seats: says for which groups the teams of some overrides have open seats.
     """
+    overrides = [word for override in overrides for word in _in_place(override)]
     keys = [override.partition("=")[0].lstrip("+~") for override in overrides]
     chosen = frozenset(
         group for group in ("model", "protocol") for key in keys if key.split(".")[0] == group
     )
     if not chosen or any(re.split(r"[.@]", key)[0] == "teams" for key in keys):
-        return list(overrides)
+        return overrides
     experiments = [each for each in overrides if each.startswith("+experiment=")]
     for each in experiments:
         names = each.partition("=")[2].split(",")
         if any(chosen & open_seats([f"+experiment={name}"]) for name in names):
-            return list(overrides)
+            return overrides
     return [*overrides, f"teams=[{SEATED[chosen]}]"]

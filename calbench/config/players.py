@@ -16,8 +16,9 @@ from calbench.domain.ids import AgentId
 from calbench.engine.game import game_id
 from calbench.engine.seating import team_of
 from calbench.errors import ConfigError
+from calbench.extensions import extension_names
 from calbench.files import printable, shorten
-from calbench.protocols.registry import POLICIES
+from calbench.protocols.registry import policy_names
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Kind, Seat, Team
 
@@ -54,6 +55,17 @@ def team_of_players(players: Sequence[Player], uses_language: bool, num_agents: 
     return Team(team_id="own", seats=tuple(seats), mediator=bool(mediated))
 
 
+def named_team(name: str) -> Team:
+    """Return a team of ``conf/teams``, or that of a distribution's protocol in every seat.
+
+    Raises:
+        ConfigError: naming the nearest known teams if there is none of that name.
+    """
+    if name not in known_names("teams") and name in extension_names("protocol"):
+        return team_of(name)
+    return compose_team(name)
+
+
 def own_agents(
     players: Sequence[Player], scenario: Scenario, config: GameConfig
 ) -> Mapping[AgentId, Agent]:
@@ -87,8 +99,9 @@ def _check_one_for_each(players: object, num_agents: int) -> None:
 def _named(name: str) -> Team:
     """Return the team of one known player: a file of ``conf/teams``, else a protocol."""
     teams = known_names("teams")
-    if name not in teams and name not in POLICIES:
-        known = ", ".join(sorted({*teams, *POLICIES}))
+    policies = policy_names()
+    if name not in teams and name not in policies:
+        known = ", ".join(sorted({*teams, *policies}))
         raise ConfigError(
             f"there is no player {printable(shorten(repr(name)))}; known are {known}; "
             "a model sits as a function from messages to text"

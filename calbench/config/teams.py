@@ -7,17 +7,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from calbench.agents.prompts import PROBING, load_variant
+from calbench.agents.prompts import load_variant
 from calbench.config.groups import among
 from calbench.errors import ConfigError
+from calbench.extensions import extension
 from calbench.files import first_problem, printable
 from calbench.llm.model import ModelConfig
-from calbench.protocols.registry import (
-    DEGENERATE,
-    NEEDS_MEDIATOR,
-    NEEDS_PRIVATE_CHANCE,
-    POLICIES,
-)
+from calbench.protocols.registry import DISTRIBUTION, Needs, needs_of, policy_names
 
 SOURCES = ("protocol", "scripted", "agent", "name")
 """Keys by which a player says what it is, exactly one of them; ``name`` is that of a model."""
@@ -102,7 +98,7 @@ def _team(key: str, given: object, models: dict[str, dict[str, Any]]) -> dict[st
         seats = [_seat(seat, spec.players, models) for seat in spec.seats]
     except ConfigError as error:
         raise ConfigError(f"{place}.{error}") from error
-    has_mediator = any(seat["player"] in NEEDS_MEDIATOR for seat in seats)
+    has_mediator = any(_needs(seat).mediator for seat in seats)
     return {
         "team_id": spec.team_id or key,
         "seats": seats,
@@ -153,21 +149,34 @@ def _only(keys: Keys, key: str, *others: str) -> Any:
 def _protocol(keys: Keys) -> dict[str, Any]:
     """Seat a protocol; its other keys are its settings."""
     protocol = str(keys["protocol"])
-    if protocol not in POLICIES:
+    needs = needs_of(protocol)
+    if needs is None:
         shown = printable(repr(protocol))
-        raise ConfigError(f"there is no protocol {shown}; {among(protocol, sorted(POLICIES))}")
+        raise ConfigError(f"there is no protocol {shown}; {among(protocol, policy_names())}")
+    own = {key: value for key, value in keys.items() if key not in {"id", "protocol"}}
     return {
         "player": protocol,
-        "kind": "degenerate" if protocol in DEGENERATE else "protocol",
-        "settings": {key: value for key, value in keys.items() if key not in {"id", "protocol"}},
-        **({"private_chance": True} if protocol in NEEDS_PRIVATE_CHANCE else {}),
+        "kind": "degenerate" if needs.is_degenerate else "protocol",
+        "settings": {**needs.settings, **own},
+        **({"private_chance": True} if needs.private_chance else {}),
     }
 
 
+def _needs(seat: Keys) -> Needs:
+    """Return what a seat asks of its team."""
+    is_policy = seat["kind"] in {"protocol", "degenerate"}
+    return (needs_of(seat["player"]) if is_policy else None) or Needs()
+
+
 def _agent(name: str, keys: Keys) -> dict[str, Any]:
-    """Seat the user's own code, by import path; only a configuration can name it."""
+    """Seat the user's own code, by import path or by a distribution's name for it.
+
+    Only a configuration can name it.
+    """
     path = _only(keys, "agent", "arguments")
     settings = {"agent": path, "arguments": keys.get("arguments", {})}
+    if isinstance(path, str) and (found := extension("agent", path)) is not None:
+        settings[DISTRIBUTION] = found.distribution
     return {"player": name, "kind": "custom", "settings": settings}
 
 
@@ -205,13 +214,14 @@ def _with_variant(seat: dict[str, Any], variant: object) -> dict[str, Any]:
     if not isinstance(keys, Mapping) or not {"name"} <= set(keys) <= {"name", "version"}:
         raise ConfigError("variant: a name, or name and version")
     name, version = str(keys["name"]), str(keys.get("version", "v1"))
+    found = load_variant(name, version)
     return {
         **seat,
         "player": f"{seat['player']}.{name}",
         "variant": {
             "name": name,
             "version": version,
-            "digest": load_variant(name, version).digest,
-            "is_nosy": name in PROBING,
+            "digest": found.digest,
+            "is_nosy": found.is_probing,
         },
     }

@@ -19,6 +19,10 @@ Route = Channel | Literal["sealed"]
 """How a message travels: over a channel, or sealed between an agent and the mediator [C]."""
 
 
+OWN_NAME = r"^[a-z][a-z0-9_-]{0,63}$"
+"""What a speech act of a protocol from elsewhere may be called [C]."""
+
+
 @recorded
 class Text:
     """Natural language."""
@@ -232,6 +236,15 @@ DsmAct = Proposals | Scores | PlanDecision
 """DSM's vocabulary (appendix D.3)."""
 
 
+@recorded
+class Own:
+    """A speech act of a protocol from elsewhere [C]: numbers, whose meaning its ``name`` says."""
+
+    kind: Literal["own"] = "own"
+    name: Annotated[str, Field(pattern=OWN_NAME)]
+    values: tuple[int | None, ...] = ()
+
+
 Content = (
     Text
     | CostRequest
@@ -242,6 +255,7 @@ Content = (
     | Announcement
     | SdMapAct
     | DsmAct
+    | Own
 )
 """Everything that can be said."""
 

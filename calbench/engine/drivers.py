@@ -34,7 +34,18 @@ def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> T
         scenario: of the game.
         config: of the game.
         policies: one for each agent, by agent id.
+
+    Raises:
+        AgentError: a policy from elsewhere raised, or returned something that is no turn.
     """
+    try:
+        return _run(scenario, config, policies)
+    except AgentError as error:
+        place = f"team {config.team.team_id}, scenario {scenario.scenario_id}"
+        raise error.within(place) from error.__cause__
+
+
+def _run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> Trace:
     game = play(scenario, config)
     acts = [policy.act for policy in policies]
     try:

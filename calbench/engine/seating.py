@@ -2,40 +2,49 @@
 
 import importlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from calbench.agents.base import Agent, PolicyAgent
 from calbench.agents.blame import blaming
 from calbench.agents.completer import Completer
 from calbench.agents.language import LanguageAgent
-from calbench.agents.own import OwnAgent
+from calbench.agents.own import OwnAgent, OwnPolicy
 from calbench.agents.prompts import load_prompts, load_variant
 from calbench.agents.scripted import SCRIPTED_SPEC, scripted_speaker
 from calbench.domain.ids import AgentId
 from calbench.domain.randomness import derived_seed
 from calbench.engine.game import game_id
 from calbench.errors import AgentError, ConfigError
+from calbench.extensions import extension, extension_names
 from calbench.llm.completion import ModelSpec
 from calbench.protocols.base import Policy
 from calbench.protocols.registry import (
-    DEGENERATE,
-    NEEDS_MEDIATOR,
-    NEEDS_PRIVATE_CHANCE,
-    POLICIES,
     build_policy,
+    check_distribution,
+    is_outside,
+    needs_of,
+    policy_names,
 )
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Limits, Seat, Team
 
 
 def team_of(player: str) -> Team:
-    """Return a team with one known player in every seat, and with what that player needs."""
+    """Return a team with one known player in every seat, and with what that player needs.
+
+    Raises:
+        ConfigError: there is no such player, or a distribution that gives it cannot be used.
+    """
+    needs = needs_of(player)
+    if needs is None:
+        raise ConfigError(f"there is no player {player}; known are {', '.join(policy_names())}")
     seat = Seat(
         player=player,
-        kind="degenerate" if player in DEGENERATE else "protocol",
-        private_chance=player in NEEDS_PRIVATE_CHANCE,
+        kind="degenerate" if needs.is_degenerate else "protocol",
+        settings=dict(needs.settings),
+        private_chance=needs.private_chance,
     )
-    return Team(team_id=player, seats=(seat,), mediator=player in NEEDS_MEDIATOR)
+    return Team(team_id=player, seats=(seat,), mediator=needs.mediator)
 
 
 def seat_policies(team: Team, num_agents: int, limits: Limits | None = None) -> list[Policy]:
@@ -70,9 +79,9 @@ def _policy(team: Team, seat: Seat, weights: tuple[float, ...] | None) -> Policy
     if policy is None:
         raise ConfigError(
             f"team {team.team_id}: there is no player {seat.player}; "
-            f"known are {', '.join(sorted(POLICIES))}"
+            f"known are {', '.join(policy_names())}"
         )
-    return policy
+    return OwnPolicy(policy) if is_outside(seat.settings) else policy
 
 
 def seat_agents(
@@ -154,22 +163,42 @@ def _speaker(config: GameConfig, seat: Seat, source: Completer, game: str) -> La
 
 
 def _own_agent(team: Team, seat: Seat, scenario_id: str, agent: AgentId) -> Agent:
-    """Build the user's own agent from its import path ``package.module:name``.
+    """Build the user's own agent from its import path ``package.module:name``, or by its name.
 
-    This runs the user's code; the path comes from a configuration, never from a suite or a trace.
+    This runs the user's code; what names it comes from a configuration, never from a suite or a
+    trace.
     """
     path, arguments = seat.settings.get("agent"), seat.settings.get("arguments", {})
     named = f"team {team.team_id}: agent {path}"
-    if not isinstance(path, str) or path.count(":") != 1 or not isinstance(arguments, Mapping):
+    if not isinstance(path, str) or path.count(":") > 1 or not isinstance(arguments, Mapping):
         raise ConfigError(f"{named}: write it as package.module:Name, arguments as keys and values")
-    module, name = path.split(":")
     place = f"agent {agent} ({path}), before the first round"
+    given = None if ":" in path else _given_agent(named, path, seat.settings)
     try:
         with blaming(f"team {team.team_id}, scenario {scenario_id}, {place}", "making it"):
-            make: Callable[..., Any] = getattr(importlib.import_module(module), name)
-            own = make(**arguments)
+            own = (given or _imported(path))(**arguments)
     except AgentError as error:
         if error.__cause__ is not None:
             raise
         raise ConfigError(f"{named}: {error.what}") from None
     return OwnAgent(own)
+
+
+def _imported(path: str) -> Callable[..., Any]:
+    module, name = path.split(":")
+    make: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return make
+
+
+def _given_agent(named: str, name: str, settings: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return what makes an agent that a distribution gives under a name."""
+    found = extension("agent", name)
+    if found is None:
+        known = ", ".join(extension_names("agent"))
+        hint = f"known are {known}; " if known else ""
+        raise ConfigError(
+            f"{named}: no installed distribution gives it; {hint}if it is your own, write it "
+            "as package.module:Name"
+        )
+    check_distribution(named, found, settings)
+    return cast("Callable[..., Any]", found.value)

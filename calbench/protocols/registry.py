@@ -1,8 +1,12 @@
-"""Policies by their names in configurations and traces."""
+"""Policies by their names in configurations and traces: our own, and those of distributions."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from calbench.errors import ConfigError
+from calbench.extensions import Extension, extension, extension_names
+from calbench.files import printable
 from calbench.protocols.base import Policy
 from calbench.protocols.degenerate import FirstFree, Silent, TellAll
 from calbench.protocols.dsm import Dsm
@@ -21,7 +25,7 @@ POLICIES: dict[str, Callable[..., Policy]] = {
     "first-free": FirstFree,
     "tell-all": TellAll,
 }
-"""Constructors by name; a seat's settings are their keyword arguments."""
+"""Our own constructors by name; a seat's settings are their keyword arguments."""
 
 NEEDS_MEDIATOR = frozenset({"mediator"})
 """Players that need a mediator in their team to agree on a slot."""
@@ -35,6 +39,52 @@ TAKES_WEIGHTS = frozenset({"sd-map"})
 DEGENERATE = frozenset({"first-free", "silent", "tell-all"})
 """Players that are baselines and never ranked with protocols."""
 
+DISTRIBUTION = "distribution"
+"""Setting of a player from a distribution: name and version, so that a trace says what played."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a team says of a player that it seats.
+
+    Attributes:
+        is_degenerate: whether it is a baseline.
+        private_chance: whether its seat has a random stream of its own.
+        mediator: whether its team has a mediator.
+        settings: those that are not the caller's.
+    """
+
+    is_degenerate: bool = False
+    private_chance: bool = False
+    mediator: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def policy_names() -> list[str]:
+    """Return the names of all policies, our own and those of distributions, sorted."""
+    return sorted({*POLICIES, *extension_names("protocol")})
+
+
+def needs_of(name: str) -> Needs | None:
+    """Return what a team has to say of a policy that it seats; ``None`` if the name is unknown.
+
+    A class from a distribution says so itself, with ``needs_private_chance = True`` or
+    ``needs_mediator = True``.
+
+    Raises:
+        ConfigError: a distribution gives the name, and it is ambiguous or cannot be imported.
+    """
+    found = extension("protocol", name, POLICIES)
+    if found is not None:
+        return Needs(
+            private_chance=getattr(found.value, "needs_private_chance", False) is True,
+            mediator=getattr(found.value, "needs_mediator", False) is True,
+            settings={DISTRIBUTION: found.distribution},
+        )
+    if name not in POLICIES:
+        return None
+    return Needs(name in DEGENERATE, name in NEEDS_PRIVATE_CHANCE, name in NEEDS_MEDIATOR)
+
 
 def build_policy(
     name: str, settings: Mapping[str, Any], weights: tuple[float, ...] | None = None
@@ -42,8 +92,46 @@ def build_policy(
     """Return the named policy; ``None`` if the name is unknown.
 
     ``weights`` are the game's difficulty weights, for the players that use them.
+
+    Raises:
+        ConfigError: a distribution gives the name, and it is ambiguous, cannot be imported or is
+            another one than the settings say.
     """
+    found = extension("protocol", name, POLICIES)
+    if found is not None:
+        return _from_distribution(name, found, settings)
     make = POLICIES.get(name)
     if make is None:
         return None
     return make(**settings, weights=weights) if name in TAKES_WEIGHTS else make(**settings)
+
+
+def is_outside(settings: Mapping[str, Any]) -> bool:
+    """Whether these are the settings of a player from a distribution."""
+    return DISTRIBUTION in settings
+
+
+def check_distribution(what: str, found: Extension, settings: Mapping[str, Any]) -> None:
+    """Refuse to play with another distribution than the one that the settings name.
+
+    Raises:
+        ConfigError: naming both.
+    """
+    named = settings.get(DISTRIBUTION)
+    if named != found.distribution:
+        raise ConfigError(
+            f"{what}: settings.{DISTRIBUTION} says {printable(str(named))}, and installed is "
+            f"{found.distribution}"
+        )
+
+
+def _from_distribution(name: str, found: Extension, settings: Mapping[str, Any]) -> Policy:
+    check_distribution(f"protocol {printable(name)}", found, settings)
+    make: Any = found.value
+    arguments = {key: value for key, value in settings.items() if key != DISTRIBUTION}
+    policy: Policy = make(**arguments)
+    if not callable(getattr(policy, "act", None)):
+        raise ConfigError(
+            f"protocol {printable(name)} of {found.distribution} has no method act(observation)"
+        )
+    return policy

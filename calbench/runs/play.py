@@ -17,6 +17,7 @@ from calbench.engine.batch import Job, Played, plan_jobs, play_jobs, unfinished
 from calbench.engine.pool import workers
 from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, CalbenchError, StoppedError
+from calbench.files import located
 from calbench.llm.client import Source, Totals
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
@@ -58,7 +59,7 @@ def load_suites(suites: Sequence[tuple[str, SuiteSpec]]) -> tuple[Scenario, ...]
     A file from elsewhere may lack oracle and difficulty: they are computed.
     """
     total = sum(
-        spec.num_scenarios if spec.path is None else len(read_suite(Path(spec.path)))
+        spec.num_scenarios if spec.path is None else len(read_suite(located(spec.path)))
         for _, spec in suites
     )
     scored = sum(spec.num_candidates for _, spec in suites if spec.path is None and spec.tertiles)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from calbench.errors import ConfigError, FileError
 from calbench.files import printable
 from calbench.traces.storage import trace_paths
-from calbench.tree import DATA
+from calbench.tree import DATA, IS_INSTALLED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,6 +140,8 @@ def read_results(data: str | os.PathLike[str] = DATA) -> Results:
     from calbench.release.manifest import read_manifest
 
     data = Path(data)
+    if IS_INSTALLED and data == DATA:
+        raise FileError("the published tables are in a checkout: read_results('CHECKOUT/data')")
     manifest = read_manifest(data / "release")
     by_name: dict[str, list[str]] = {}
     for path in manifest.tables:

@@ -7,6 +7,7 @@ from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.engine.batch import Source as Opener
 from calbench.errors import ConfigError
+from calbench.files import located
 from calbench.llm.client import Source
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
@@ -35,15 +36,24 @@ def reply_source(
     mode, path = spec.replies.mode, spec.replies.path
     if mode == "live" and path is not None:
         raise ConfigError("replies.path: mode live keeps nothing; leave it out, or record")
-    store = None if mode == "live" else Path(path or f"{spec.out}/replies.sqlite")
     return Source(
         mode=mode,
-        store=store,
+        store=_store(spec),
         max_usd=spec.budget.max_usd,
         prices=read_prices(PRICES),
         transport=transport,
         rerecord=rerecord,
     )
+
+
+def _store(spec: RunSpec) -> Path | None:
+    """Return where replies are; only what is read may be the tree's own."""
+    mode, path = spec.replies.mode, spec.replies.path
+    if mode == "live":
+        return None
+    if mode == "replay" and path is not None:
+        return located(path)
+    return Path(path or f"{spec.out}/replies.sqlite")
 
 
 def opener(spec: RunSpec, replies: Source | None) -> Opener | None:

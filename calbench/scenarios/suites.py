@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from pathlib import Path
 
 from calbench.domain.randomness import derived_seed, stream
 from calbench.errors import GenerationError
+from calbench.files import located
 from calbench.scenarios.difficulty import (
     Progress,
     completed,
@@ -95,7 +95,7 @@ def build_suite(
         FileError: the suite file does not fit.
     """
     if spec.path is not None:
-        return completed(read_suite(Path(spec.path)), progress)
+        return completed(read_suite(located(spec.path)), progress)
     scenarios: list[Scenario] = []
     chosen = _choose_by_difficulty(spec, drawn) if spec.tertiles else _take_in_order(spec)
     for index, (scenario, tertile) in enumerate(chosen):

@@ -12,7 +12,18 @@ from tests.cli.runs import REPO
 
 PACKAGE = REPO / "calbench"
 
-ROOT = {"__init__", "__main__", "api", "bars", "console", "errors", "files", "tree", "version"}
+ROOT = {
+    "__init__",
+    "__main__",
+    "api",
+    "bars",
+    "console",
+    "errors",
+    "extensions",
+    "files",
+    "tree",
+    "version",
+}
 """Modules of the package itself; everything else is in a package of its own."""
 
 ELEMENT = re.compile(r"(?<!\?P)</?(?:a|div|h\d|li|p|span|svg|table|td|th|tr|ul)\b[ >]")

@@ -17,7 +17,7 @@ import calbench
 REPO = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
 LOCKS = {
-    "requirements.lock": ("test", "docs"),
+    "requirements.lock": ("test", "pipeline"),
     "requirements-local.lock": ("local",),
 }
 """Extras by the file that locks them, each with what the package itself needs."""

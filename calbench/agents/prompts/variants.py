@@ -1,40 +1,70 @@
 """Prompt variants: Markdown that is appended to the system prompt word for word (A.2)."""
 
 import hashlib
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from types import ModuleType
 from typing import NamedTuple
 
-from calbench.agents.prompts.templates import FOLDER, read_markdown
+from calbench.agents.prompts.templates import FOLDER
 from calbench.errors import ConfigError
+from calbench.extensions import extension, extension_names
+from calbench.files import printable
 
 PROBING = frozenset({"nosy", "red-team"})
-"""Variants that tell an agent to find out what others keep to themselves."""
+"""Our variants that tell an agent to find out what others keep to themselves."""
 
 
 class Variant(NamedTuple):
-    """A variant's text and the SHA-256 of it in hexadecimal."""
+    """A variant's text, the SHA-256 of it in hexadecimal, and whether it tells agents to probe."""
 
     text: str
     digest: str
+    is_probing: bool
 
 
 def variants() -> dict[str, tuple[str, ...]]:
-    """Return the versions of each variant by its name."""
-    versions: dict[str, tuple[str, ...]] = {}
-    for path in sorted((FOLDER / "variants").glob("*/v*.md")):
-        name = path.parent.name
-        versions[name] = (*versions.get(name, ()), path.stem)
-    return versions
+    """Return the versions of each of our variants by its name."""
+    folders = sorted(path for path in (FOLDER / "variants").iterdir() if path.is_dir())
+    return {folder.name: _versions(folder) for folder in folders}
 
 
 def load_variant(name: str, version: str) -> Variant:
-    """Return one variant.
+    """Return one variant, ours or that of a distribution.
+
+    A distribution names a package whose folder has ``v1.md`` and so on; one that tells agents to
+    probe has ``is_probing = True`` in it.
 
     Raises:
-        ConfigError: listing the known ones, if it is not one of them.
+        ConfigError: listing the known ones, if it is not one of them; or a distribution that
+            gives the name cannot be used.
     """
     known = variants()
+    found = extension("prompt", name, known)
+    if found is not None:
+        folder, is_probing = _package(name, found.value, found.distribution)
+        known = {name: _versions(folder)}
+    else:
+        folder, is_probing = FOLDER / "variants" / name, name in PROBING
     if version not in known.get(name, ()):
         listed = ", ".join(f"{one} {number}" for one in known for number in known[one])
-        raise ConfigError(f"prompt variant {name!r} {version!r} is unknown; known: {listed}")
-    text = read_markdown(FOLDER / "variants" / name / f"{version}.md")
-    return Variant(text, hashlib.sha256(text.encode()).hexdigest())
+        others = [other for other in extension_names("prompt") if other != name]
+        raise ConfigError(
+            f"prompt variant {printable(repr(name))} {printable(repr(version))} is unknown; "
+            f"known: {', '.join([listed, *others])}"
+        )
+    text = folder.joinpath(f"{version}.md").read_text(encoding="utf-8").rstrip("\n")
+    return Variant(text, hashlib.sha256(text.encode()).hexdigest(), is_probing)
+
+
+def _versions(folder: Traversable) -> tuple[str, ...]:
+    """Return the versions in a variant's folder, sorted."""
+    names = [each.name for each in folder.iterdir()]
+    return tuple(sorted(name[:-3] for name in names if name[:1] == "v" and name.endswith(".md")))
+
+
+def _package(name: str, package: object, distribution: str) -> tuple[Traversable, bool]:
+    """Return the folder of a distribution's variant, and whether it tells agents to probe."""
+    if not isinstance(package, ModuleType) or not hasattr(package, "__path__"):
+        raise ConfigError(f"prompt {printable(repr(name))} of {distribution} names no package")
+    return files(package), getattr(package, "is_probing", False) is True

@@ -4,7 +4,7 @@ Each speech act has an entry in :data:`EVIDENCE_RULES`. A message kind without a
 it does not count as silence.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from calbench.domain.messages import (
     Decision,
     Fail,
     FailReschedule,
+    Own,
     PartialSum,
     PlanDecision,
     Proposals,
@@ -32,6 +33,9 @@ from calbench.domain.messages import (
     Text,
 )
 from calbench.domain.sharing import MODULUS, Residues, added, infeasible_count, remainder
+from calbench.errors import ConfigError
+from calbench.extensions import extension
+from calbench.files import printable, shorten
 from calbench.traces.events import AnnouncementSent, MessageSent
 
 GREATEST_SCORE = 11
@@ -267,6 +271,42 @@ def reply_evidence(
     yield Update(message.from_agent, message.to_agents, ((slot, evidence),), 1.0)
 
 
+def own_evidence(own: Own, message: MessageSent, talk: RoundTalk) -> Iterator[Update]:
+    """Yield what the rule says that a distribution gives for this name [C].
+
+    Raises:
+        ConfigError: no distribution gives one, since no rule is not the same as no evidence; or
+            the rule fails, or what it says is no evidence.
+    """
+    found = extension("evidence", own.name)
+    if found is None:
+        raise ConfigError(
+            f"a message is a {printable(own.name)}, and no installed distribution says what it "
+            "tells (entry points of calbench.evidence): install the one that has its protocol"
+        )
+    place = f"evidence {own.name} of {found.distribution}"
+    rule: Any = found.value
+    known = {message.from_agent, *message.to_agents, *talk.participants}
+    try:
+        updates = [Update(*update) for update in rule(own, message, talk)]
+        fits = all(_is_evidence(update, known) for update in updates)
+    except Exception as error:
+        said = shorten(printable(f"{type(error).__name__}: {error}"), 200)
+        raise ConfigError(f"{place} failed: {said}") from error
+    if not fits:
+        raise ConfigError(
+            f"{place}: targets and observers are the sender, recipients and participants, "
+            "evidence and strength numbers from 0 to 1"
+        )
+    yield from updates
+
+
+def _is_evidence(update: Update, known: Container[AgentId]) -> bool:
+    numbers = (update.strength, *(told for _, told in update.evidence))
+    agents = (update.target, *update.observers)
+    return all(0 <= number <= 1 for number in numbers) and all(agent in known for agent in agents)
+
+
 EVIDENCE_RULES: Mapping[type, Rule] = {
     Text: no_evidence,
     CostRequest: no_evidence,
@@ -287,6 +327,7 @@ EVIDENCE_RULES: Mapping[type, Rule] = {
     RescheduleReply: reply_evidence,
     ConfirmReschedule: no_evidence,
     FailReschedule: no_evidence,
+    Own: own_evidence,
 }
 """The rule of every speech act (appendix F.2, Table 10)."""
 

@@ -1,0 +1,92 @@
+"""What other installed distributions add: entry points of four groups, each loaded by its name.
+
+A name is looked up when a configuration or a caller gives it, never because a trace or a suite
+does. Two distributions that give one name, and one that gives a name of this package, are refused
+when the name is used.
+"""
+
+import sys
+from collections.abc import Container, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from calbench.errors import ConfigError
+from calbench.files import printable, shorten
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+Group = Literal["protocol", "agent", "evidence", "prompt"]
+
+GROUPS: Mapping[Group, str] = {
+    "protocol": "calbench.protocols",
+    "agent": "calbench.agents",
+    "evidence": "calbench.evidence",
+    "prompt": "calbench.prompts",
+}
+"""What an entry point adds, and the group in which distributions name it."""
+
+
+class Extension(NamedTuple):
+    """What an entry point names, and the distribution it is from, as ``name version``."""
+
+    value: object
+    distribution: str
+
+
+def extension_names(group: Group) -> list[str]:
+    """Return the names that distributions give, sorted; nothing is imported."""
+    return sorted(_points(group, tuple(sys.path)))
+
+
+def extension(group: Group, name: str, own: Container[str] = ()) -> Extension | None:
+    """Load what a distribution gives under a name; ``None`` if none does.
+
+    Args:
+        group: of the entry point.
+        name: of the entry point.
+        own: names that this package has itself.
+
+    Raises:
+        ConfigError: the name is ambiguous, or what it names cannot be imported; in one line that
+            names the distributions.
+    """
+    points = _points(group, tuple(sys.path)).get(name, ())
+    if not points:
+        return None
+    givers = [_distribution(point) for point in points]
+    if name in own:
+        givers.insert(0, "CalBench itself")
+    if len(givers) > 1:
+        raise ConfigError(
+            f"{group} {printable(repr(name))} is given by {' and by '.join(givers)}: "
+            "remove all but one"
+        )
+    try:
+        value = points[0].load()
+    except (Exception, SystemExit) as error:
+        said = shorten(printable(" ".join(f"{type(error).__name__}: {error}".split())), 200)
+        raise ConfigError(
+            f"{group} {printable(repr(name))} of {givers[0]} cannot be imported ({said})"
+        ) from error
+    return Extension(value, givers[0])
+
+
+@cache
+def _points(group: Group, _path: tuple[str, ...]) -> Mapping[str, list["EntryPoint"]]:
+    """Return the entry points of a group by name, as they are on a search path."""
+    from importlib.metadata import entry_points
+
+    by_name: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=GROUPS[group]):
+        by_name.setdefault(point.name, []).append(point)
+    for points in by_name.values():
+        points.sort(key=_distribution)
+    return by_name
+
+
+def _distribution(point: "EntryPoint") -> str:
+    """Return name and version of the distribution that gives an entry point."""
+    dist = point.dist
+    known = ("?", "?") if dist is None else (dist.name or "?", dist.version or "?")
+    return shorten(printable(" ".join(known)))

@@ -1,0 +1,208 @@
+"""A protocol of another distribution plays by its name, and is named in the trace."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from calbench import play_game, score_game
+from calbench.cli.verify import verify_trace
+from calbench.config.composition import compose
+from calbench.engine.batch import played
+from calbench.errors import AgentError, CalbenchError, ConfigError
+from calbench.extensions import extension, extension_names
+from calbench.protocols.registry import POLICIES, build_policy, policy_names
+from calbench.traces.models import Trace
+from calbench.traces.storage import read_trace, write_trace
+from tests.extensions.conftest import Install
+from tests.factories import make_scenario
+
+SCENARIO = make_scenario(["E..B", ".E.E"], [(0, 1)])
+PROTOCOLS = "calbench.protocols"
+
+
+def bid(**settings: object) -> Trace:
+    team = {"players": {"one": {"protocol": "bid", **settings}}, "seats": ["one"]}
+    written = str(team).replace("'", "")
+    spec = compose(["teams=[]", f"+teams.bids={written}"])
+    return played(SCENARIO, spec.game_configs[-1])
+
+
+@pytest.mark.usefixtures("page")
+def test_protocol_plays_by_its_name_and_the_trace_says_which_one() -> None:
+    trace = play_game(SCENARIO, "bid")
+    (seat,) = trace.config.team.seats
+    assert (seat.player, seat.kind) == ("bid", "protocol")
+    assert seat.settings == {"distribution": "calbench-bid 1.0"}
+    assert trace.metrics.messages == 2
+    mixed = play_game(SCENARIO, ["imap", "bid"])
+    assert [seat.player for seat in mixed.config.team.seats] == ["imap", "bid"]
+
+
+@pytest.mark.usefixtures("page")
+def test_settings_are_the_arguments_of_its_class() -> None:
+    late = bid(first=3)
+    assert late.config.team.seats[0].settings == {"distribution": "calbench-bid 1.0", "first": 3}
+    assert late.events != bid().events
+    with pytest.raises(ConfigError, match="settings of player bid do not fit"):
+        bid(last=3)
+
+
+@pytest.mark.usefixtures("page")
+def test_choice_of_the_command_line_seats_it_everywhere() -> None:
+    (team,) = compose(["protocol=bid"]).teams
+    assert (team.team_id, team.seats[0].player) == ("bid", "bid")
+
+
+@pytest.mark.usefixtures("page")
+def test_its_evidence_is_measured() -> None:
+    score = score_game(play_game(SCENARIO, "bid"))
+    assert [agent.vps for agent in score.agents] == [0.5, 0.5]
+
+
+def test_game_is_verified_but_not_measured_without_the_distribution(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_trace(tmp_path / "game.json", play_game(SCENARIO, "bid"))
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each != str(page)])
+    for module in [name for name in sys.modules if name.startswith("calbench_bid")]:
+        del sys.modules[module]
+    trace = read_trace(tmp_path / "game.json")
+    verify_trace(trace)
+    with pytest.raises(ConfigError, match="a message is a bid, and no installed distribution"):
+        score_game(trace)
+
+
+def test_no_trace_imports_what_it_names(page: Path, tmp_path: Path) -> None:
+    write_trace(tmp_path / "game.json", play_game(SCENARIO, "bid"))
+    for module in [name for name in sys.modules if name.startswith("calbench_bid")]:
+        del sys.modules[module]
+    (page / "calbench_bid" / "protocol.py").write_text("raise AssertionError('imported')")
+    verify_trace(read_trace(tmp_path / "game.json"))
+    assert not any(name.startswith("calbench_bid") for name in sys.modules)
+
+
+@pytest.mark.usefixtures("page")
+def test_names_are_listed_in_order_and_import_nothing(given: Install) -> None:
+    given("other", "2.0", {PROTOCOLS: {"a-bid": "other:Bid", "zebra": "other:Zebra"}})
+    assert extension_names("protocol") == ["a-bid", "bid", "zebra"]
+    assert set(policy_names()) == {*POLICIES, "a-bid", "bid", "zebra"}
+    assert not any(name.startswith(("calbench_bid", "other")) for name in sys.modules)
+
+
+@pytest.mark.usefixtures("page")
+def test_name_that_two_distributions_give_is_refused_when_it_is_used(given: Install) -> None:
+    given("another-bid", "0.1", {PROTOCOLS: {"bid": "other:Bid"}})
+    for used in (lambda: play_game(SCENARIO, "bid"), lambda: compose(["protocol=bid"])):
+        with pytest.raises(ConfigError) as told:
+            used()
+        assert str(told.value).endswith(
+            "protocol 'bid' is given by another-bid 0.1 and by calbench-bid 1.0: remove all but one"
+        )
+    assert play_game(SCENARIO, "imap").metrics.rounds_scheduled == 1
+
+
+def test_name_of_this_package_is_refused_when_it_is_used(given: Install) -> None:
+    given("shadow", "9", {PROTOCOLS: {"imap": "other:Imap"}})
+    said = "protocol 'imap' is given by CalBench itself and by shadow 9: remove all but one"
+    with pytest.raises(ConfigError, match=said):
+        build_policy("imap", {})
+    assert build_policy("silent", {}) is not None
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import nothing_of_this_name", "ModuleNotFoundError: No module named 'nothing_of_this_"),
+        ("raise ValueError('two\\nlines')", "ValueError: two lines"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("(", "SyntaxError"),
+        ("", "AttributeError: module 'other' has no attribute 'Bid'"),
+    ],
+)
+def test_distribution_that_cannot_be_imported_is_named_in_one_line(
+    given: Install, code: str, said: str
+) -> None:
+    folder = given("broken", "1", {PROTOCOLS: {"broken": "other:Bid"}})
+    (folder / "other.py").write_text(code)
+    with pytest.raises(ConfigError) as told:
+        play_game(SCENARIO, "broken")
+    assert str(told.value).startswith("protocol 'broken' of broken 1 cannot be imported (")
+    assert said in str(told.value)
+    assert str(told.value).isprintable()
+
+
+@pytest.mark.usefixtures("page")
+def test_another_version_than_a_team_names_does_not_play() -> None:
+    config = compose(["protocol=bid"]).game_configs[0]
+    (seat,) = config.team.seats
+    for settings, says in (
+        ({"distribution": "calbench-bid 0.9"}, "calbench-bid 0.9"),
+        ({}, "None"),
+    ):
+        old = seat.model_copy(update={"settings": settings})
+        team = config.team.model_copy(update={"seats": (old,)})
+        said = f"settings.distribution says {says}, and installed is calbench-bid 1.0"
+        with pytest.raises(ConfigError, match=said):
+            played(SCENARIO, config.updated(team=team))
+
+
+def test_class_says_what_its_seat_and_its_team_need(given: Install) -> None:
+    folder = given("needy", "1", {PROTOCOLS: {"needy": "other:Needy"}})
+    (folder / "other.py").write_text(
+        "from calbench.protocols.mediator import Mediated\n"
+        "class Needy(Mediated):\n    needs_mediator = needs_private_chance = True\n"
+    )
+    (team,) = compose(["protocol=needy"]).teams
+    assert team.mediator
+    assert team.seats[0].private_chance
+    assert play_game(SCENARIO, "needy").metrics.rounds_scheduled == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return 1 / 0", "P.act raised ZeroDivisionError: division by zero (other, line 3)"),
+        ("return 'book it'", "P.act returned str; return a Turn or a Reply"),
+    ],
+)
+def test_error_of_a_protocol_is_its_own(given: Install, body: str, said: str) -> None:
+    folder = given("failing", "1", {PROTOCOLS: {"failing": "other:P"}})
+    (folder / "other.py").write_text(f"class P:\n    def act(self, observation):\n        {body}\n")
+    with pytest.raises(AgentError) as told:
+        play_game(SCENARIO, "failing")
+    place = "team failing, scenario test-000, agent 0, round 0"
+    assert str(told.value).startswith(place)
+    assert str(told.value).endswith(said)
+
+
+def test_what_has_no_act_is_no_protocol(given: Install) -> None:
+    folder = given("actless", "1", {PROTOCOLS: {"actless": "other:P"}})
+    (folder / "other.py").write_text("class P:\n    pass\n")
+    with pytest.raises(ConfigError, match="actless of actless 1 has no method act"):
+        play_game(SCENARIO, "actless")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise KeyError('slot')", "failed: KeyError: 'slot'"),
+        ("return 7", "failed: TypeError"),
+        ("return [(0, (1,), ((2, 'yes'),), 1.0)]", "failed: TypeError"),
+        ("return [(0, (1,), ((2, 1.5),), 1.0)]", "numbers from 0 to 1"),
+        ("return [(0, (1,), ((2, float('nan')),), 1.0)]", "numbers from 0 to 1"),
+        ("return [(0, (9,), ((2, 1.0),), 1.0)]", "targets and observers are the sender"),
+    ],
+)
+def test_rule_that_is_no_rule_is_told_in_one_line(page: Path, body: str, said: str) -> None:
+    code = f"def bid_evidence(bid, message, talk):\n    {body}\n"
+    (page / "calbench_bid" / "evidence.py").write_text(code)
+    trace = play_game(SCENARIO, "bid")
+    with pytest.raises(CalbenchError, match=r"^evidence bid of calbench-bid 1\.0") as told:
+        score_game(trace)
+    assert said in str(told.value)
+
+
+def test_nothing_is_found_without_distributions() -> None:
+    assert extension("protocol", "bid") is None
+    assert build_policy("bid", {}) is None
