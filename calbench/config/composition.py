@@ -18,6 +18,7 @@ from calbench.config.overrides import quoted, with_players
 from calbench.config.spec import RunSpec, parse_spec
 from calbench.config.teams import played_teams, player_of
 from calbench.errors import ConfigError
+from calbench.extensions import extension_names
 from calbench.files import printable
 from calbench.traces.models import Team
 from calbench.tree import CONF
@@ -132,7 +133,7 @@ def check_choices(overrides: Sequence[str], config_dir: Path | None = None) -> N
                 "'+teams.NAME={players: {...}, seats: [...]}'"
             )
         for name in _names(choice):
-            if name not in known_names(group, config_dir):  # Hydra would follow a path
+            if name not in _choices(group, config_dir):  # Hydra would follow a path
                 raise _no_choice(group, name, config_dir)
 
 
@@ -145,8 +146,14 @@ def _names(choice: str) -> list[str]:
 
 def _no_choice(group: str, choice: str, config_dir: Path | None = None) -> ConfigError:
     shown = printable(repr(choice))
-    hint = among(choice, known_names(group, config_dir))
+    hint = among(choice, _choices(group, config_dir))
     return ConfigError(f"{group}: there is no {shown}; {hint}")
+
+
+def _choices(group: str, config_dir: Path | None) -> list[str]:
+    """Return what a command line may choose from a group, other distributions' names included."""
+    others = extension_names("protocol") if group == "protocol" else []
+    return sorted({*known_names(group, config_dir), *others})
 
 
 def refusal(
