@@ -8,7 +8,7 @@ with the number of games.
 import asyncio
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
@@ -62,11 +62,20 @@ class Job:
 
 
 def plan_jobs(
-    scenarios: Sequence[Scenario], configs: Sequence[GameConfig], folder: Path
+    scenarios: Sequence[Scenario],
+    configs: Sequence[GameConfig],
+    folder: Path,
+    chosen: Container[str] | None = None,
 ) -> list[Job]:
     """Return every game of a run, team by team, at ``<folder>/<team>/<scenario_id>.json``.
 
-    A team that rotates moves by one seat with each scenario of a setting.
+    A team that rotates moves by one seat with each scenario of a setting, played or not.
+
+    Args:
+        scenarios: of whole suites.
+        configs: what defines the games of each team.
+        folder: of the traces.
+        chosen: ids of the scenarios that are played; absent: all.
     """
     return [
         Job(
@@ -76,6 +85,7 @@ def plan_jobs(
         )
         for config in configs
         for place, scenario in _with_places(scenarios)
+        if chosen is None or scenario.scenario_id in chosen
     ]
 
 

@@ -26,6 +26,7 @@ from calbench.runs.source import game_note, opener, reply_source
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import read_suite
+from calbench.scenarios.subsets import chosen_ids
 from calbench.scenarios.suites import build_suites
 
 
@@ -62,6 +63,16 @@ def load_suites(suites: Sequence[tuple[str, SuiteSpec]]) -> tuple[Scenario, ...]
         return build_suites(suites, progress=lambda _done, _total: tick())
 
 
+def planned(spec: RunSpec, scenarios: Sequence[Scenario]) -> list[Job]:
+    """Return the games of a run on the chosen part of its suites.
+
+    Raises:
+        ConfigError: the suites have no such part.
+    """
+    chosen = chosen_ids(scenarios, spec.subset)
+    return plan_jobs(scenarios, spec.game_configs, Path(spec.out) / "traces", chosen)
+
+
 def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     """Generate or read the suite, play what is missing, and write all tables.
 
@@ -77,7 +88,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     out = Path(spec.out)
     with locked(out):
         scenarios = load_suites(spec.suites)
-        jobs = plan_jobs(scenarios, spec.game_configs, out / "traces")
+        jobs = planned(spec, scenarios)
         largest = max(scenarios, key=lambda scenario: scenario.num_agents)
         with _saying_what_is_kept(jobs, out):
             for config in spec.game_configs:
