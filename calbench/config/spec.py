@@ -83,6 +83,7 @@ class RunSpec(BaseModel):
             ``<setting>-seed<N>``; absent: once, with its own seed.
         subset: the part of the suites that is played: how many scenarios of each setting, or ids;
             absent: all.
+        replicates: games of each team with models or own agents on each scenario.
         facts: how much is measured: ``scores`` are numbers of games, agents and meetings alone;
             ``all`` adds messages, calls and beliefs, which grow with talk.
         judge: who reads the messages as an outside reader would (paper, appendix I), if anybody.
@@ -105,7 +106,8 @@ class RunSpec(BaseModel):
     suite: SuiteSpec
     more_suites: dict[str, SuiteSpec]
     suite_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None
-    subset: Subset | None = None
+    subset: Subset | None
+    replicates: Annotated[int, Strict(), Field(ge=1, le=1000)]
     teams: Annotated[tuple[Team, ...], Field(min_length=1)]
     channels: Channels
     limits: Limits

@@ -21,8 +21,8 @@ from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import CalbenchError, OutputError, StoppedError
 from calbench.llm.completion import Completion, Request
 from calbench.scenarios.models import Scenario
-from calbench.traces.models import GameConfig, Trace
-from calbench.traces.storage import read_trace, write_trace
+from calbench.traces.models import GameConfig, Team, Trace
+from calbench.traces.storage import read_trace, trace_name, write_trace
 
 GAMES_PER_TASK = 25
 """Games given to a worker at once [C]: enough to make the overhead negligible."""
@@ -30,6 +30,11 @@ GAMES_PER_TASK = 25
 
 Source = Callable[[], AbstractAsyncContextManager[Completer]]
 """Opens a source of text while games are played."""
+
+
+def is_open(team: Team) -> bool:
+    """Whether a model or the user's own agent sits in it: then two games may differ."""
+    return any(seat.kind in ("model", "custom") for seat in team.seats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class Job:
     @property
     def waits(self) -> bool:
         """Whether an agent in it takes time to answer: a model, or the user's own agent."""
-        return any(seat.kind in ("model", "custom") for seat in self.config.team.seats)
+        return is_open(self.config.team)
 
     @property
     def team_id(self) -> str:
@@ -66,26 +71,32 @@ def plan_jobs(
     configs: Sequence[GameConfig],
     folder: Path,
     chosen: Container[str] | None = None,
+    replicates: int = 1,
 ) -> list[Job]:
     """Return every game of a run, team by team, at ``<folder>/<team>/<scenario_id>.json``.
 
-    A team that rotates moves by one seat with each scenario of a setting, played or not.
+    A team that rotates moves by one seat with each scenario of a setting, played or not. Further
+    games of a team on a scenario are at ``<scenario_id>.r1.json`` and so on.
 
     Args:
         scenarios: of whole suites.
         configs: what defines the games of each team.
         folder: of the traces.
         chosen: ids of the scenarios that are played; absent: all.
+        replicates: games on each scenario of teams with models or own agents; of all others the
+            second would be the first, and they play once.
     """
     return [
         Job(
             scenario,
-            config.rotated(place),
-            folder / config.team.team_id / f"{scenario.scenario_id}.json",
+            rotated.updated(replicate=replicate) if replicate else rotated,
+            folder / trace_name(config.team.team_id, scenario.scenario_id, replicate),
         )
         for config in configs
         for place, scenario in _with_places(scenarios)
         if chosen is None or scenario.scenario_id in chosen
+        for rotated in [config.rotated(place)]
+        for replicate in range(replicates if is_open(config.team) else 1)
     ]
 
 

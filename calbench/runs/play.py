@@ -13,7 +13,7 @@ from calbench.analysis.settings import Settings
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say
-from calbench.engine.batch import Job, Played, plan_jobs, play_jobs, unfinished
+from calbench.engine.batch import Job, Played, is_open, plan_jobs, play_jobs, unfinished
 from calbench.engine.pool import workers
 from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, CalbenchError, StoppedError
@@ -70,7 +70,14 @@ def planned(spec: RunSpec, scenarios: Sequence[Scenario]) -> list[Job]:
         ConfigError: the suites have no such part.
     """
     chosen = chosen_ids(scenarios, spec.subset)
-    return plan_jobs(scenarios, spec.game_configs, Path(spec.out) / "traces", chosen)
+    traces = Path(spec.out) / "traces"
+    return plan_jobs(scenarios, spec.game_configs, traces, chosen, spec.replicates)
+
+
+def _say_who_plays_once(spec: RunSpec) -> None:
+    once = [team.team_id for team in spec.teams if not is_open(team)]
+    if spec.replicates > 1 and once:
+        say(f"replicates={spec.replicates}: {', '.join(once)} without models or own code play once")
 
 
 def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
@@ -89,6 +96,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     with locked(out):
         scenarios = load_suites(spec.suites)
         jobs = planned(spec, scenarios)
+        _say_who_plays_once(spec)
         largest = max(scenarios, key=lambda scenario: scenario.num_agents)
         with _saying_what_is_kept(jobs, out):
             for config in spec.game_configs:

@@ -181,11 +181,15 @@ def _name(path: str) -> str:
 
 
 def _read(path: Path, table: "Declared") -> "pd.DataFrame":
-    from calbench.facts.frames import cast, read_csv, read_parquet
+    from calbench.facts.columns import REPLICATE
+    from calbench.facts.frames import cast, header, read_csv, read_parquet
 
     if path.suffix == ".parquet":
-        frame = cast(read_parquet(path), table.columns)
+        found = read_parquet(path)
+        table = table.with_replicates() if REPLICATE.name in found else table
+        frame = cast(found, table.columns)
     else:
+        table = table.with_replicates() if REPLICATE.name in header(path) else table
         frame = read_csv(path, table.columns)
     return _described(frame, table.columns, table.about, table.key)
 
