@@ -135,7 +135,7 @@ def test_ids_are_chosen_over_all_settings() -> None:
         (4, "subset=4: setting b has 3 scenarios; choose at most 3"),
         (
             ("a-004", "b-02"),
-            "subset: there is no scenario 'b-02'; the nearest are b-002, b-000, b-001",
+            "subset: there is no scenario 'b-02'; the nearest are b-002, a-002, b-000",
         ),
         (
             ("a\x1b[2J",),
