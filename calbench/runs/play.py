@@ -77,7 +77,9 @@ def planned(spec: RunSpec, scenarios: Sequence[Scenario]) -> list[Job]:
 def _say_who_plays_once(spec: RunSpec) -> None:
     once = [team.team_id for team in spec.teams if not is_open(team)]
     if spec.replicates > 1 and once:
-        say(f"replicates={spec.replicates}: played once, as no game could differ: {', '.join(once)}")
+        say(
+            f"replicates={spec.replicates}: played once, as no game could differ: {', '.join(once)}"
+        )
 
 
 def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
