@@ -18,7 +18,7 @@ from calbench.agents.completer import CallSite, Completer
 from calbench.engine.drivers import run, run_async
 from calbench.engine.game import game_id
 from calbench.engine.seating import seat_agents, seat_policies
-from calbench.errors import CalbenchError, OutputError, StoppedError
+from calbench.errors import CalbenchError, ConfigError, OutputError, StoppedError
 from calbench.llm.completion import Completion, Request
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Team, Trace
@@ -85,8 +85,11 @@ def plan_jobs(
         chosen: ids of the scenarios that are played; absent: all.
         replicates: games on each scenario of teams with models or own agents; of all others the
             second would be the first, and they play once.
+
+    Raises:
+        ConfigError: two games would have one file, because an id ends like a replicate.
     """
-    return [
+    jobs = [
         Job(
             scenario,
             rotated.updated(replicate=replicate) if replicate else rotated,
@@ -98,6 +101,19 @@ def plan_jobs(
         for rotated in [config.rotated(place)]
         for replicate in range(replicates if is_open(config.team) else 1)
     ]
+    if replicates > 1:
+        _check_files(jobs)
+    return jobs
+
+
+def _check_files(jobs: Sequence[Job]) -> None:
+    counts = Counter(job.path for job in jobs)
+    for job in jobs:
+        if job.config.replicate and counts[job.path] > 1:
+            raise ConfigError(
+                f"replicates: {job.path.name} would be the file of two games: give scenarios ids "
+                "that do not end like a replicate"
+            )
 
 
 def _with_places(scenarios: Sequence[Scenario]) -> Iterator[tuple[int, Scenario]]:

@@ -176,16 +176,17 @@ def messages(row: Mapping[str, str]) -> Fraction:
     return Fraction(int(row["messages_sent"]), int(row["scheduled"]))
 
 
-def averaged(agent_games: list[dict[str, str]], team: str, value: Value) -> Fraction:
+def averaged(agent_games: list[dict[str, str]], team: str, value_of: Value) -> Fraction:
     """Return a team's mean as it is defined: replicates first, then agents of all scenarios."""
     games_of: dict[str, dict[str, list[Fraction]]] = defaultdict(lambda: defaultdict(list))
     for row in agent_games:
         if row["team"] == team:
-            games_of[row["scenario_id"]][row.get("replicate", "0")].append(value(row))
+            games_of[row["scenario_id"]][row.get("replicate", "0")].append(value_of(row))
     total = count = Fraction(0)
     for replicates in games_of.values():
-        total += sum(map(sum, replicates.values()), Fraction(0)) / len(replicates)
-        count += Fraction(sum(map(len, replicates.values())), len(replicates))
+        values = [value for own in replicates.values() for value in own]
+        total += sum(values, Fraction(0)) / len(replicates)
+        count += Fraction(len(values), len(replicates))
     return total / count
 
 

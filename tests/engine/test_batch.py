@@ -7,7 +7,7 @@ import pytest
 
 from calbench.cli.verify import verify_file
 from calbench.engine.batch import Job, Played, plan_jobs, play_job, play_jobs, unfinished
-from calbench.errors import OutputError
+from calbench.errors import ConfigError, OutputError
 from calbench.traces.models import GameConfig, Kind, Limits, Seat, Team
 from calbench.traces.storage import read_trace
 from tests.engine.scripts import game_config
@@ -172,3 +172,11 @@ def test_teams_that_would_repeat_their_game_play_it_once(tmp_path: Path) -> None
     assert plan_jobs(SCENARIOS, configs, tmp_path, replicates=9) == plan_jobs(
         SCENARIOS, configs, tmp_path
     )
+
+
+def test_scenario_named_like_a_replicate_of_another_is_refused(tmp_path: Path) -> None:
+    other = SCENARIOS[0].updated(scenario_id="test-000.r2")
+    config = turning("model")
+    assert len(plan_jobs([SCENARIOS[0], other], [config], tmp_path, replicates=2)) == 4
+    with pytest.raises(ConfigError, match=r"^replicates: test-000\.r2\.json would be the file of"):
+        plan_jobs([SCENARIOS[0], other], [config], tmp_path, replicates=3)
