@@ -1,8 +1,8 @@
 """Facts in files: Parquet files in one folder, written once and read by column.
 
 Games arrive in any order and are written in a fixed one: by setting, team, scenario and replicate.
-Until then
-their rows are in files of Arrow record batches, so memory holds only a few numbers per game.
+Until then their rows are in files of Arrow record batches, so memory holds only a few numbers per
+game.
 """
 
 import shutil

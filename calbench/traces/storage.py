@@ -4,7 +4,7 @@ import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -140,8 +140,13 @@ class TraceHead:
 
     def shared(self) -> Self:
         """Return the same with interned texts, because many games repeat them."""
-        names = ("setting", "team_id", "scenario_id", "scenario_digest")
-        return replace(self, **{name: sys.intern(getattr(self, name)) for name in names})
+        return type(self)(
+            setting=sys.intern(self.setting),
+            team_id=sys.intern(self.team_id),
+            scenario_id=sys.intern(self.scenario_id),
+            scenario_digest=sys.intern(self.scenario_digest),
+            replicate=self.replicate,
+        )
 
 
 def read_head(path: Path) -> TraceHead:
