@@ -181,15 +181,14 @@ def _name(path: str) -> str:
 
 
 def _read(path: Path, table: "Declared") -> "pd.DataFrame":
-    from calbench.facts.columns import REPLICATE
     from calbench.facts.frames import cast, header, read_csv, read_parquet
 
     if path.suffix == ".parquet":
         found = read_parquet(path)
-        table = table.with_replicates() if REPLICATE.name in found else table
+        table = table.as_written(found.columns)
         frame = cast(found, table.columns)
     else:
-        table = table.with_replicates() if REPLICATE.name in header(path) else table
+        table = table.as_written(header(path))
         frame = read_csv(path, table.columns)
     return _described(frame, table.columns, table.about, table.key)
 

@@ -5,10 +5,13 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import calbench
 from calbench.agents.scripted import scripted_speaker
+from calbench.analysis.summary.runs import RunTables
+from calbench.analysis.tables import TABLES
 from calbench.cli.compare import compare_runs
 from calbench.cli.judge import judge_runs
 from calbench.cli.rescore import rescore
@@ -157,6 +160,14 @@ def test_every_row_of_every_table_has_its_own_key(grown: Path) -> None:
     mine = played[played["team"] == "my-model"]
     assert mine["replicate"].tolist() == [0, 1, 2] * 3
     assert run.messages()["game_id"].nunique() == run.events()["game_id"].nunique() == 12
+
+
+def test_tables_over_several_runs_have_the_first_game_of_each(once: Path, grown: Path) -> None:
+    alone, many = (RunTables("mine", out / "tables") for out in (once, grown))
+    for path in ("regret_by_game.csv", "leaking_messages.csv"):
+        columns = [column.name for column in TABLES[path].columns]
+        found, expected = (run.table(path)[columns] for run in (many, alone))
+        pd.testing.assert_frame_equal(found.reset_index(drop=True), expected)
 
 
 def test_players_of_all_replicates_are_one_player(grown: Path) -> None:

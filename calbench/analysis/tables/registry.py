@@ -1,6 +1,6 @@
 """The published tables of a run: each is declared once, and written, described and tested here."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self, TypeVar
@@ -51,6 +51,10 @@ class Declared:
     def key(self) -> tuple[str, ...]:
         """Names of the key columns."""
         return tuple(column.name for column in self.columns if column.is_key)
+
+    def as_written(self, names: Container[str]) -> Self:
+        """Return the table with the columns that a file of it has."""
+        return self.with_replicates() if REPLICATE.name in names else self
 
     def with_replicates(self) -> Self:
         """Return the table of a run whose teams play a scenario several times.
