@@ -1,7 +1,9 @@
 """From rows of a frame to estimates: means with intervals over scenarios, and proportions.
 
 Means are over rows, intervals over scenarios: the scenarios of a setting are resampled together for
-all groups of its rows, which keeps differences between groups paired.
+all groups of its rows, which keeps differences between groups paired. Where a team played a
+scenario several times, these games are averaged first: a scenario weighs the same however often it
+was played.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from calbench.facts.storage import REPLICATES
 from calbench.stats.bootstrap import bootstrap_means
 from calbench.stats.proportions import wilson
 from calbench.stats.spec import AnalysisSpec
-from calbench.stats.sums import Floats, Ints, Sums, grouped_sums
+from calbench.stats.sums import Floats, Ints, Sums, grouped_sums, rounded_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,9 @@ class ScenarioSums:
         setting: of the scenarios.
         groups: one row per group, with the columns that name it.
         quantities: whose means are estimated for each group.
-        totals: ``[scenario, group, quantity]``.
+        totals: ``[scenario, group, quantity]``, replicates averaged.
         counts: number of rows in each total, likewise.
+        all_rows: both without averaging.
     """
 
     setting: str
@@ -33,11 +37,13 @@ class ScenarioSums:
     quantities: tuple[str, ...]
     totals: Floats
     counts: Floats
+    all_rows: Sums
 
-    def of(self, quantity: str) -> Sums:
+    def of(self, quantity: str, *, is_averaged: bool = True) -> Sums:
         """Return the sums of one quantity, ``[scenario, group]``."""
         place = self.quantities.index(quantity)
-        return Sums(self.totals[:, :, place], self.counts[:, :, place])
+        totals, counts = (self.totals, self.counts) if is_averaged else self.all_rows
+        return Sums(totals[:, :, place], counts[:, :, place])
 
     def means(self, spec: AnalysisSpec, *names: int | str) -> pd.DataFrame:
         """Estimate every mean of every group.
@@ -59,7 +65,7 @@ class ScenarioSums:
             "": found.value,
             "_low": found.low,
             "_high": found.high,
-            "_n": found.num_values,
+            "_n": self.all_rows.counts.reshape(flat).sum(axis=0).astype(np.int64),
             "_scenarios": found.num_units,
         }
         columns = {
@@ -80,6 +86,22 @@ def _numbers(values: "pd.Series[float]") -> Floats:
     return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
 
 
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """Where rows are added up: the number of each row's cell, and how many cells there are."""
+
+    numbers: Ints
+    shape: tuple[int, int]
+
+    def sums(self, values: pd.DataFrame) -> Floats:
+        """Return the sum of each column in each cell, ``[scenario, group, column]``."""
+        num_cells = self.shape[0] * self.shape[1]
+        found = [
+            grouped_sums(_numbers(values[name]), self.numbers, num_cells).totals for name in values
+        ]
+        return np.stack(found, axis=-1).reshape(*self.shape, len(found))
+
+
 def scenario_sums(
     rows: pd.DataFrame,
     by: Sequence[str],
@@ -89,26 +111,29 @@ def scenario_sums(
     """Add up values by scenario, setting by setting.
 
     Args:
-        rows: with ``setting``, ``scenario_id`` and the columns of ``by``.
+        rows: with ``setting``, ``scenario_id`` and the columns of ``by``; and with
+            ``replicates``, if a team may have played a scenario several times.
         by: what names a group within its setting; groups are in the order of their first row.
         values: what each row adds to each quantity; not a number where it does not count.
         weights: weight of each row in the mean of each quantity; 1 unless given.
     """
+    if weights is None:
+        weights = values.notna().astype("float64")
+    shares = 1 / rows[REPLICATES].astype("float64") if REPLICATES in rows else None
     for setting, own in rows.groupby("setting", sort=True):
         groups = own[list(by)].drop_duplicates(ignore_index=True)
         group = _group_numbers(own, by)
         scenario, scenarios = pd.factorize(own["scenario_id"], sort=True)
-        shape = (len(scenarios), len(groups), values.shape[1])
-        totals, counts = np.zeros(shape), np.zeros(shape)
-        cell, num_cells = scenario * len(groups) + group, len(scenarios) * len(groups)
-        for place, quantity in enumerate(values.columns):
-            found = grouped_sums(_numbers(values[quantity].loc[own.index]), cell, num_cells)
-            totals[:, :, place] = found.totals.reshape(shape[:2])
-            counts[:, :, place] = found.counts.reshape(shape[:2])
-            if weights is not None:
-                over = grouped_sums(_numbers(weights[quantity].loc[own.index]), cell, num_cells)
-                counts[:, :, place] = over.totals.reshape(shape[:2])
-        yield ScenarioSums(str(setting), groups, tuple(map(str, values.columns)), totals, counts)
+        cells = _Cells(scenario * len(groups) + group, (len(scenarios), len(groups)))
+        own_values, own_weights = values.loc[own.index], weights.loc[own.index]
+        found = all_rows = Sums(cells.sums(own_values), cells.sums(own_weights))
+        if shares is not None and (shares.loc[own.index] < 1).any():
+            share = shares.loc[own.index]
+            counts = cells.sums(own_weights.mul(share, axis="index"))
+            # Rounded, as totals are later: they add exactly in any order.
+            found = Sums(cells.sums(own_values.mul(share, axis="index")), rounded_sums(counts))
+        quantities = tuple(map(str, values.columns))
+        yield ScenarioSums(str(setting), groups, quantities, *found, all_rows)
 
 
 def group_totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

@@ -7,6 +7,7 @@ not widen the interval.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from calbench.facts.columns import SCENARIO, SETTING, Column, count, number, tex
 from calbench.facts.frames import empty
 from calbench.stats.differences import paired_ends
 from calbench.stats.spec import AnalysisSpec
-from calbench.stats.sums import Sums, exact_totals
+from calbench.stats.sums import Floats, Sums, exact_totals
 
 UNIT = "unit of the measure"
 PAIR = (
@@ -119,11 +120,24 @@ def _of_team(agents: pd.DataFrame, setting: str, team: str) -> pd.DataFrame:
     return agents[(agents["setting"] == setting) & (agents["team"] == team)]
 
 
-def _sums(agents: pd.DataFrame, scenarios: Sequence[str]) -> Sums:
+class _TeamSums(NamedTuple):
+    """Sums of a team's measures: averaged over replicates, and the agent-games in each mean."""
+
+    totals: Floats
+    counts: Floats
+    agent_games: Floats
+
+    @property
+    def sums(self) -> Sums:
+        return Sums(self.totals, self.counts)
+
+
+def _sums(agents: pd.DataFrame, scenarios: Sequence[str]) -> _TeamSums:
     """Return the sums of a team's measures over some scenarios, ``[scenario, measure]``."""
     own = agents[agents["scenario_id"].isin(scenarios)]
     (found,) = scenario_sums(own, ["team"], measured_values(own))
-    return Sums(found.totals[:, 0], found.counts[:, 0])
+    agent_games = found.all_rows.counts[:, 0].sum(axis=0)
+    return _TeamSums(found.totals[:, 0], found.counts[:, 0], agent_games)
 
 
 def _together(frames: Sequence[pd.DataFrame], columns: Sequence[Column]) -> pd.DataFrame:
@@ -131,11 +145,11 @@ def _together(frames: Sequence[pd.DataFrame], columns: Sequence[Column]) -> pd.D
     return found[[column.name for column in columns]]
 
 
-def _differences(a: Sums, b: Sums, spec: AnalysisSpec, setting: str) -> pd.DataFrame:
+def _differences(a: _TeamSums, b: _TeamSums, spec: AnalysisSpec, setting: str) -> pd.DataFrame:
     """Return the means of B minus those of A, one row per measure."""
     games_a, games_b = a.counts.sum(axis=0), b.counts.sum(axis=0)
     scenarios = ((a.counts > 0) & (b.counts > 0)).sum(axis=0)
-    low, high = paired_ends(b, a, scenarios, spec, setting)
+    low, high = paired_ends(b.sums, a.sums, scenarios, spec, setting)
     with np.errstate(invalid="ignore"):
         value_a, value_b = exact_totals(a.totals) / games_a, exact_totals(b.totals) / games_b
     found = pd.DataFrame(
@@ -146,8 +160,8 @@ def _differences(a: Sums, b: Sums, spec: AnalysisSpec, setting: str) -> pd.DataF
             "difference_low": low,
             "difference_high": high,
             "scenarios": scenarios.astype(np.float64),
-            "agent_games_a": games_a,
-            "agent_games_b": games_b,
+            "agent_games_a": a.agent_games,
+            "agent_games_b": b.agent_games,
         }
     )
     found[(games_a == 0) | (games_b == 0)] = np.nan
@@ -155,7 +169,7 @@ def _differences(a: Sums, b: Sums, spec: AnalysisSpec, setting: str) -> pd.DataF
 
 
 def _contributions(
-    scenarios: Sequence[str], a: Sums, b: Sums, differences: pd.DataFrame
+    scenarios: Sequence[str], a: _TeamSums, b: _TeamSums, differences: pd.DataFrame
 ) -> pd.DataFrame:
     """Return the contribution of each scenario to each known difference, by measure."""
     middle = ((differences["value_a"] + differences["value_b"]) / 2).to_numpy()

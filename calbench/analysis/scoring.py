@@ -120,7 +120,8 @@ def _measured(paths: Sequence[Path], measure: MeasureSpec, names: Sequence[str])
 
 
 def _key(game: MeasuredGame) -> GameKey:
-    return GameKey(game.score.setting, game.score.team_id, game.score.scenario_id)
+    score, replicate = game.score, game.trace.config.replicate
+    return GameKey(score.setting, score.team_id, score.scenario_id, replicate)
 
 
 def _by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:

@@ -24,13 +24,13 @@ from calbench.config.spec import RunSpec
 from calbench.console import progress, tell, verdict
 from calbench.domain.ids import AgentId
 from calbench.domain.usage import Usage
-from calbench.engine.batch import Job, plan_jobs, unfinished
+from calbench.engine.batch import Job, unfinished
 from calbench.engine.drivers import run_async
 from calbench.engine.seating import seat_agents
 from calbench.errors import ConfigError
 from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.llm.prices import NANO, Price, Prices, estimated_usage, read_prices, usage_bound
-from calbench.runs.play import load_suites
+from calbench.runs.play import load_suites, planned
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
@@ -119,15 +119,12 @@ def estimate(spec: RunSpec) -> tuple[dict[str, Take], int, int]:
         ConfigError: if no model sits in the run's teams.
         CalbenchError: as when the run is started.
     """
-    configs = [
-        config
-        for config in spec.game_configs
-        if any(seat.kind == "model" for seat in config.team.seats)
-    ]
-    if not configs:
+    teams = tuple(team for team in spec.teams if any(seat.kind == "model" for seat in team.seats))
+    if not teams:
         raise ConfigError("no model sits in these teams: nothing is asked, and nothing is spent")
     prices = read_prices(PRICES)
-    jobs = plan_jobs(load_suites(spec.suites), configs, Path(spec.out) / "traces")
+    asking = spec.model_copy(update={"teams": teams})
+    jobs = planned(asking, load_suites(spec.suites))
     missing = unfinished(jobs)
     is_missing = {job.path for job in missing}
     total: dict[str, Take] = {}

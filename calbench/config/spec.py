@@ -1,23 +1,35 @@
 """A run as typed values, validated: what the command and the pipeline's stages work from."""
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from calbench.config.teams import tuples
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
-from calbench.files import first_problem, printable, read_bytes, write_atomically
+from calbench.files import first_problem, printable, read_bytes, shorten, write_atomically
 from calbench.llm.model import ModelConfig
 from calbench.metrics.measure import MeasureSpec
 from calbench.report.role import Role
 from calbench.scenarios.models import ID_PATTERN
-from calbench.scenarios.parameters import SuiteSpec
+from calbench.scenarios.parameters import Subset, SuiteSpec
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import GameConfig, Limits, Team
+
+SUBSET_FORM = "give a number of scenarios from 1 up, or their ids, e.g. subset=[varied-003]"
 
 
 class Channels(BaseModel):
@@ -68,6 +80,9 @@ class RunSpec(BaseModel):
         more_suites: further suites; the keys are for overrides only.
         suite_seeds: draw each suite once for each of these seeds, as settings
             ``<setting>-seed<N>``; absent: once, with its own seed.
+        subset: the part of the suites that is played: how many scenarios of each setting, or ids;
+            absent: all.
+        replicates: games of each team with models or own agents on each scenario.
         facts: how much is measured: ``scores`` are numbers of games, agents and meetings alone;
             ``all`` adds messages, calls and beliefs, which grow with talk.
         judge: who reads the messages as an outside reader would (paper, appendix I), if anybody.
@@ -90,6 +105,8 @@ class RunSpec(BaseModel):
     suite: SuiteSpec
     more_suites: dict[str, SuiteSpec]
     suite_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None
+    subset: Subset | None
+    replicates: Annotated[int, Strict(), Field(ge=1, le=1000)]
     teams: Annotated[tuple[Team, ...], Field(min_length=1)]
     channels: Channels
     limits: Limits
@@ -107,6 +124,22 @@ class RunSpec(BaseModel):
     jobs: Annotated[int, Strict(), Field(ge=1, le=1024)]
     out: Annotated[str, Field(min_length=1)]
     site: Role | None
+
+    @field_validator("subset", mode="before")
+    @classmethod
+    def _is_a_part(cls, value: object) -> object:
+        """Refuse what is neither a number of scenarios nor different ids, in the user's terms."""
+        if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+            return value
+        names = (value,) if isinstance(value, str) else value
+        if not isinstance(names, list | tuple) or not names:
+            raise PydanticCustomError("subset", SUBSET_FORM)
+        ids = tuple(str(name) for name in names)
+        twice = [name for name, count in Counter(ids).items() if count > 1]
+        if twice:
+            shown = printable(shorten(twice[0]))
+            raise PydanticCustomError("subset", "{name} is named twice", {"name": shown})
+        return ids
 
     @model_validator(mode="after")
     def _suite_fits_its_agents(self) -> Self:

@@ -121,7 +121,15 @@ def _seat(
             _note_model(str(seat["player"]), players[name], models)
     except ConfigError as error:
         raise ConfigError(f"players.{printable(name)}: {error}") from error
-    return seat
+    # In the order in which the pipeline's parameters are written: traces keep it.
+    return {**seat, "settings": _sorted(seat["settings"])}
+
+
+def _sorted(value: Any) -> Any:
+    """Return a value with the keys of all mappings in alphabetical order."""
+    if isinstance(value, Mapping):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _player(name: str, keys: Keys) -> dict[str, Any]:

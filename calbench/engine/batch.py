@@ -8,7 +8,7 @@ with the number of games.
 import asyncio
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from calbench.console import progress
 from calbench.engine.drivers import run, run_async
 from calbench.engine.game import game_id
 from calbench.engine.seating import seat_agents, seat_policies
-from calbench.errors import CalbenchError, OutputError, StoppedError
+from calbench.errors import CalbenchError, ConfigError, OutputError, StoppedError
 from calbench.llm.completion import Completion, Request
 from calbench.scenarios.models import Scenario
-from calbench.traces.models import GameConfig, Trace
-from calbench.traces.storage import read_trace, write_trace
+from calbench.traces.models import GameConfig, Team, Trace
+from calbench.traces.storage import read_trace, trace_name, write_trace
 
 GAMES_PER_TASK = 25
 """Games given to a worker at once [C]: enough to make the overhead negligible."""
@@ -31,6 +31,11 @@ GAMES_PER_TASK = 25
 
 Source = Callable[[], AbstractAsyncContextManager[Completer]]
 """Opens a source of text while games are played."""
+
+
+def is_open(team: Team) -> bool:
+    """Whether a model or the user's own agent sits in it: then two games may differ."""
+    return any(seat.kind in ("model", "custom") for seat in team.seats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class Job:
     @property
     def waits(self) -> bool:
         """Whether an agent in it takes time to answer: a model, or the user's own agent."""
-        return any(seat.kind in ("model", "custom") for seat in self.config.team.seats)
+        return is_open(self.config.team)
 
     @property
     def team_id(self) -> str:
@@ -63,21 +68,53 @@ class Job:
 
 
 def plan_jobs(
-    scenarios: Sequence[Scenario], configs: Sequence[GameConfig], folder: Path
+    scenarios: Sequence[Scenario],
+    configs: Sequence[GameConfig],
+    folder: Path,
+    chosen: Container[str] | None = None,
+    replicates: int = 1,
 ) -> list[Job]:
     """Return every game of a run, team by team, at ``<folder>/<team>/<scenario_id>.json``.
 
-    A team that rotates moves by one seat with each scenario of a setting.
+    A team that rotates moves by one seat with each scenario of a setting, played or not. Further
+    games of a team on a scenario are at ``<scenario_id>.r1.json`` and so on.
+
+    Args:
+        scenarios: of whole suites.
+        configs: what defines the games of each team.
+        folder: of the traces.
+        chosen: ids of the scenarios that are played; absent: all.
+        replicates: games on each scenario of teams with models or own agents; of all others the
+            second would be the first, and they play once.
+
+    Raises:
+        ConfigError: two games would have one file, because an id ends like a replicate.
     """
-    return [
+    jobs = [
         Job(
             scenario,
-            config.rotated(place),
-            folder / config.team.team_id / f"{scenario.scenario_id}.json",
+            rotated.updated(replicate=replicate) if replicate else rotated,
+            folder / trace_name(config.team.team_id, scenario.scenario_id, replicate),
         )
         for config in configs
         for place, scenario in _with_places(scenarios)
+        if chosen is None or scenario.scenario_id in chosen
+        for rotated in [config.rotated(place)]
+        for replicate in range(replicates if is_open(config.team) else 1)
     ]
+    if replicates > 1:
+        _check_files(jobs)
+    return jobs
+
+
+def _check_files(jobs: Sequence[Job]) -> None:
+    counts = Counter(job.path for job in jobs)
+    for job in jobs:
+        if job.config.replicate and counts[job.path] > 1:
+            raise ConfigError(
+                f"replicates: {job.path.name} would be the file of two games: give scenarios ids "
+                "that do not end like a replicate"
+            )
 
 
 def _with_places(scenarios: Sequence[Scenario]) -> Iterator[tuple[int, Scenario]]:

@@ -158,8 +158,14 @@ def _speaker(config: GameConfig, seat: Seat, source: Completer, game: str) -> La
                 f"its digest is {variant.digest}"
             )
         text = variant.text
-    spec = SCRIPTED_SPEC if seat.kind == "scripted" else ModelSpec.model_validate(seat.settings)
+    spec = SCRIPTED_SPEC if seat.kind == "scripted" else _asked_spec(seat, config.replicate)
     return LanguageAgent(seat.player, source, spec, prompts, text, game)
+
+
+def _asked_spec(seat: Seat, replicate: int) -> ModelSpec:
+    """Return what a model is asked as: a further game of the same content has own replies."""
+    spec = ModelSpec.model_validate(seat.settings)
+    return spec.model_copy(update={"replicate": spec.replicate + replicate})
 
 
 def _own_agent(team: Team, seat: Seat, scenario_id: str, agent: AgentId) -> Agent:

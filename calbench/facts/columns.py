@@ -137,6 +137,12 @@ SETTING = text("setting", "setting of the scenario")
 TEAM = text("team", "team id")
 SCENARIO = text("scenario_id", "scenario id, unique in its suite file")
 AGENT = count("agent_id", "", "agent, from 0", "")
+REPLICATE = count(
+    "replicate",
+    "",
+    "which of the games of the team on the scenario, from 0; models answer anew",
+    "C",
+)
 TRACE_PATH = text("trace_path", "file of the game, relative to the folder of traces", "P")
 GAME_ID = text("game_id", "UUIDv5 of what defines the game", "P")
 ROUND = count("round", "", "number of the round, from 0", "P")

@@ -162,6 +162,15 @@ def _check_rows(data: bytes) -> None:
             )
 
 
+def header(path: Path) -> list[str]:
+    """Return the columns of a CSV file, as its first line names them.
+
+    Raises:
+        FileError: it cannot be read.
+    """
+    return read_bytes(path).partition(b"\n")[0].decode(errors="replace").rstrip("\r").split(",")
+
+
 def read_csv(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
     """Read what :func:`csv_text` wrote.
 

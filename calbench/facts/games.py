@@ -12,6 +12,7 @@ from calbench.facts.columns import (
     GAME_ID,
     PLAYER,
     PLAYER_KIND,
+    REPLICATE,
     ROUND,
     SCENARIO,
     SETTING,
@@ -84,6 +85,7 @@ GAMES = Fact(
         SETTING,
         SCENARIO,
         (TEAM, "score.team_id"),
+        (REPLICATE, "trace.config.replicate"),
         GAME_ID,
         text("tertile", "difficulty by feasible fraction", "P"),
         fine(

@@ -8,6 +8,7 @@ from calbench.facts.columns import (
     AGENT,
     GAME_ID,
     OBSERVER,
+    REPLICATE,
     ROUND,
     SCENARIO,
     SETTING,
@@ -183,6 +184,7 @@ _JUDGED_ALONE = Fact(
         (SETTING, "trace.scenario.setting"),
         (SCENARIO, "trace.scenario.scenario_id"),
         (TEAM, "trace.config.team.team_id"),
+        (REPLICATE, "trace.config.replicate"),
         (GAME_ID, "trace.game_id"),
         (
             truth("is_excluded", "excluded games have no measures", "C"),
@@ -220,5 +222,5 @@ def judged_batch(
         found = game_loss(trace, players, measure).by_agent
         losses = [PrimaryLoss(loss.total, loss.kind) for loss in found]
     game = JudgedGame(trace, judge, verdicts, losses)
-    key = GameKey(scenario.setting, team.team_id, scenario.scenario_id)
+    key = GameKey(scenario.setting, team.team_id, scenario.scenario_id, trace.config.replicate)
     return batch_of(VERDICT_FACTS, [(key, {fact.name: fact.of(game) for fact in VERDICT_FACTS})])

@@ -1,7 +1,8 @@
 """Facts in files: Parquet files in one folder, written once and read by column.
 
-Games arrive in any order and are written in a fixed one: by setting, team and scenario. Until then
-their rows are in files of Arrow record batches, so memory holds only a few numbers per game.
+Games arrive in any order and are written in a fixed one: by setting, team, scenario and replicate.
+Until then their rows are in files of Arrow record batches, so memory holds only a few numbers per
+game.
 """
 
 import shutil
@@ -17,6 +18,7 @@ import pyarrow as pa
 from calbench.errors import FileError, OutputError
 from calbench.facts.fact import Fact, Values
 from calbench.facts.frames import arrow_schema, from_arrow, parquet_writer, read_parquet
+from calbench.traces.storage import trace_name
 
 ROW_GROUP_ROWS = 32_300
 """Least rows of a row group of whole games, which is written and read at once [C]: about 4 MB of
@@ -35,9 +37,13 @@ class GameKey(NamedTuple):
     setting: str
     team: str
     scenario_id: str
+    replicate: int = 0
 
 
 KEY = GameKey._fields
+
+REPLICATES = "replicates"
+"""Column with the number of scored games of a row's team on its scenario, at least 1."""
 
 
 class MeasuredBatch(NamedTuple):
@@ -158,9 +164,9 @@ class FactsWriter:
             raise self._failure(error) from error
         return Facts(self._folder)
 
-    def _order(self, key: GameKey) -> tuple[str, int, str, str]:
+    def _order(self, key: GameKey) -> tuple[str, int, str, str, int]:
         rank = self._rank.get(key.team, len(self._rank))
-        return key.setting, rank, key.team, key.scenario_id
+        return key.setting, rank, key.team, key.scenario_id, key.replicate
 
     def _write(self, fact: Fact, places: Sequence[_Place]) -> None:
         schema = arrow_schema(fact.columns).insert(0, pa.field(GAME, pa.int64()))
@@ -229,15 +235,26 @@ class Facts:
     def games(self) -> pd.DataFrame:
         """One row per game, indexed by its number.
 
-        With ``team_place``, the position of the team in its setting, and ``trace_path``, the file
-        of the game relative to the folder of traces.
+        With ``team_place``, the position of the team in its setting, ``trace_path``, the file of
+        the game relative to the folder of traces, and :data:`REPLICATES`.
         """
         games = self.frame("games").set_index(GAME, drop=False)
         places = games.groupby("setting", sort=False)["team"].transform(
             lambda t: pd.factorize(t)[0]
         )
-        paths = games["team"] + "/" + games["scenario_id"] + ".json"
-        return games.assign(team_place=places.astype("int64"), trace_path=paths)
+        files = games[["team", "scenario_id", "replicate"]].itertuples(index=False)
+        is_scored = (~games["is_excluded"].astype(bool)).astype("int64")
+        played = is_scored.groupby([games[name] for name in KEY[:3]]).transform("sum")
+        return games.assign(
+            team_place=places.astype("int64"),
+            trace_path=[trace_name(*file) for file in files],
+            **{REPLICATES: played.clip(lower=1)},
+        )
+
+    @property
+    def has_replicates(self) -> bool:
+        """Whether a team played a scenario more than once."""
+        return bool((self.games["replicate"] > 0).any())
 
     @cached_property
     def scored(self) -> pd.DataFrame:
@@ -287,8 +304,8 @@ class Facts:
                 yield from_arrow(file.read(columns=names))
 
     def named(self, rows: pd.DataFrame, columns: Iterable[str] = KEY) -> pd.DataFrame:
-        """Return rows, such as a batch, with some columns of their games."""
-        names = self.games.loc[rows[GAME].to_numpy(np.int64), list(columns)]
+        """Return rows, such as a batch, with some columns of their games and their number."""
+        names = self.games.loc[rows[GAME].to_numpy(np.int64), [*columns, REPLICATES]]
         parts = [names.reset_index(drop=True), rows.reset_index(drop=True)]
         return pd.concat(parts, axis="columns")
 

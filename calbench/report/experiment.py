@@ -100,8 +100,13 @@ class Experiment:
         return tuple(dict.fromkeys(checked_id(row["team"], "team") for row in rows))
 
     def by_game(self, table: str) -> Mapping[tuple[str, str], Row]:
-        """Return the rows of a table of games by team and scenario; none if it is absent."""
-        return {(row["team"], row["scenario_id"]): row for row in self.tables.optional(table)}
+        """Return the rows of a table of games by team and scenario; none if it is absent.
+
+        Of a team's several games on a scenario it is the first, which pages show.
+        """
+        rows = self.tables.optional(table)
+        first = [row for row in rows if row.get("replicate", "0") == "0"]
+        return {(row["team"], row["scenario_id"]): row for row in first}
 
     @cached_property
     def shown(self) -> tuple[Scenario, ...]:

@@ -148,7 +148,11 @@ class GameLinks:
         return "traces.html#" + "/".join(quote(part, safe="") for part in parts)
 
     def to_event(self, row: Row) -> Row:
-        """Return the row of an event with its ``address``, and with its place as ``event``."""
+        """Return the row of an event with its ``address``, and with its place as ``event``.
+
+        Of a team's several games on a scenario the browser has the first.
+        """
         place = (row["experiment"], row["team"], row["scenario_id"], row["event_index"])
         event = f"{row['scenario_id']}, event {row['event_index']}"
-        return {**row, "address": self.address(*place), "event": event}
+        address = self.address(*place) if row.get("replicate", "0") == "0" else ""
+        return {**row, "address": address, "event": event}

@@ -13,7 +13,7 @@ from calbench.analysis.settings import Settings
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say
-from calbench.engine.batch import Job, Played, plan_jobs, play_jobs, unfinished
+from calbench.engine.batch import Job, Played, is_open, plan_jobs, play_jobs, unfinished
 from calbench.engine.pool import workers
 from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, CalbenchError, StoppedError
@@ -28,6 +28,7 @@ from calbench.runs.source import opener, reply_source
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import read_suite
+from calbench.scenarios.subsets import chosen_ids
 from calbench.scenarios.suites import build_suites
 
 
@@ -67,6 +68,25 @@ def load_suites(suites: Sequence[tuple[str, SuiteSpec]]) -> tuple[Scenario, ...]
         return build_suites(suites, progress=lambda _done, _total: tick(), drawn=drawn)
 
 
+def planned(spec: RunSpec, scenarios: Sequence[Scenario]) -> list[Job]:
+    """Return the games of a run on the chosen part of its suites.
+
+    Raises:
+        ConfigError: the suites have no such part.
+    """
+    chosen = chosen_ids(scenarios, spec.subset)
+    traces = Path(spec.out) / "traces"
+    return plan_jobs(scenarios, spec.game_configs, traces, chosen, spec.replicates)
+
+
+def _say_who_plays_once(spec: RunSpec) -> None:
+    once = [team.team_id for team in spec.teams if not is_open(team)]
+    if spec.replicates > 1 and once:
+        say(
+            f"replicates={spec.replicates}: played once, as no game could differ: {', '.join(once)}"
+        )
+
+
 def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     """Generate or read the suite, play what is missing, and write all tables.
 
@@ -82,7 +102,8 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     out = Path(spec.out)
     with locked(out):
         scenarios = load_suites(spec.suites)
-        jobs = plan_jobs(scenarios, spec.game_configs, out / "traces")
+        jobs = planned(spec, scenarios)
+        _say_who_plays_once(spec)
         largest = max(scenarios, key=lambda scenario: scenario.num_agents)
         with _saying_what_is_kept(jobs, out):
             for config in spec.game_configs:

@@ -74,14 +74,14 @@ def recorded_games(paths: Iterable[Path], executor: Executor | None = None) -> l
         FileError: a file is no trace, or two contradict each other.
     """
     files = [file for path in paths for file in trace_paths(path)]
-    games: dict[tuple[str, str, str], RecordedGame] = {}
+    games: dict[tuple[str, str, str, int], RecordedGame] = {}
     first_by_scenario: dict[tuple[str, str], RecordedGame] = {}
     with progress("read", len(files)) as tick:
         for chunk in mapped(_read_heads, chunks(files), executor):
             for read in chunk:
                 head = read.head.shared()
                 game = RecordedGame(read.file, head)
-                key = (head.setting, head.team_id, head.scenario_id)
+                key = (head.setting, head.team_id, head.scenario_id, head.replicate)
                 if (earlier := games.setdefault(key, game)) is not game:
                     raise FileError(
                         f"{game.file}: {head.team_id} on {head.scenario_id} of {head.setting} is "

@@ -183,11 +183,14 @@ def _name(path: str) -> str:
 
 
 def _read(path: Path, table: "Declared") -> "pd.DataFrame":
-    from calbench.facts.frames import cast, read_csv, read_parquet
+    from calbench.facts.frames import cast, header, read_csv, read_parquet
 
     if path.suffix == ".parquet":
-        frame = cast(read_parquet(path), table.columns)
+        found = read_parquet(path)
+        table = table.as_written(found.columns)
+        frame = cast(found, table.columns)
     else:
+        table = table.as_written(header(path))
         frame = read_csv(path, table.columns)
     return _described(frame, table.columns, table.about, table.key)
 

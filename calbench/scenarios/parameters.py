@@ -17,6 +17,9 @@ Level = Annotated[int, Strict(), Field(ge=1, le=GREATEST_COST)]
 Fraction = Annotated[float, Strict(), Field(ge=0, le=1)]
 Flag = Annotated[bool, Strict()]
 
+Subset = int | tuple[str, ...]
+"""Part of a run's suites: how many scenarios of each setting, or ids of scenarios."""
+
 
 def _refuse(message: str) -> PydanticCustomError:
     return PydanticCustomError("parameters", "{message}", {"message": message})

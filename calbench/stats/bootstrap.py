@@ -33,7 +33,7 @@ class Means:
             would give an interval of no width.
         high: upper end.
         num_units: units with a value that counts.
-        num_values: values that count: the denominator.
+        num_values: values that count.
     """
 
     value: Floats
@@ -80,7 +80,7 @@ def bootstrap_means(sums: Sums, spec: AnalysisSpec, *names: int | str) -> Means:
     num_values = sums.counts.sum(axis=0).astype(np.int64)
     num_units = (sums.counts > 0).sum(axis=0).astype(np.int64)
     with np.errstate(invalid="ignore"):
-        value = exact_totals(sums.totals) / num_values
+        value = exact_totals(sums.totals) / exact_totals(sums.counts)
     low, high = _ends(sums, num_units, spec, *names)
     return Means(value, low, high, num_units, num_values)
 

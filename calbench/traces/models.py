@@ -135,6 +135,8 @@ class GameConfig(Model):
 
     ``prompt_version`` and ``label_bank`` are absent without seats that use language. With
     ``reflection`` these seats are asked after every round what they have come to believe.
+    ``replicate`` tells the games of a team on one scenario apart: the first is 0, and models are
+    asked anew in each.
     """
 
     team: Team
@@ -143,6 +145,7 @@ class GameConfig(Model):
     prompt_version: str | None = None
     label_bank: str | None = None
     reflection: Extra = False
+    replicate: Annotated[Natural, Field(exclude_if=not_)] = 0
 
     @cached_property
     def digest(self) -> str:

@@ -42,6 +42,12 @@ def trace_bytes(trace: Trace) -> bytes:
     return _TRACE.dump_json(trace) + b"\n"
 
 
+def trace_name(team_id: str, scenario_id: str, replicate: int) -> str:
+    """Return the file of a game, relative to the folder of traces."""
+    again = f".r{replicate}" if replicate else ""
+    return f"{team_id}/{scenario_id}{again}.json"
+
+
 def write_trace(path: Path, trace: Trace) -> int:
     """Write a trace completely or not at all; return its size in bytes."""
     data = trace_bytes(trace)
@@ -123,17 +129,24 @@ class TraceHead:
     Attributes:
         scenario_digest: SHA-256 of the scenario, without oracle and difficulty, which are
             derived.
+        replicate: which of the team's games on the scenario, from 0.
     """
 
     setting: str
     team_id: str
     scenario_id: str
     scenario_digest: str
+    replicate: int = 0
 
     def shared(self) -> Self:
         """Return the same with interned texts, because many games repeat them."""
-        texts = (self.setting, self.team_id, self.scenario_id, self.scenario_digest)
-        return type(self)(*map(sys.intern, texts))
+        return type(self)(
+            setting=sys.intern(self.setting),
+            team_id=sys.intern(self.team_id),
+            scenario_id=sys.intern(self.scenario_id),
+            scenario_digest=sys.intern(self.scenario_digest),
+            replicate=self.replicate,
+        )
 
 
 def read_head(path: Path) -> TraceHead:
@@ -154,8 +167,9 @@ def read_head(path: Path) -> TraceHead:
             team_id=str(document["config"]["team"]["team_id"]),
             scenario_id=str(scenario["scenario_id"]),
             scenario_digest=digest(scenario),
+            replicate=int(document["config"].get("replicate", 0)),
         )
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         read_trace(path)  # says what is wrong
         raise FileError(f"{path}: not a trace") from error
     return head

@@ -59,6 +59,54 @@ def test_means_carry_their_interval_and_n() -> None:
     assert found["x_high"].tolist() == pytest.approx([4, nan, nan], nan_ok=True)
 
 
+def test_replicates_are_averaged_within_their_scenario() -> None:
+    columns = "setting scenario_id team x replicates"
+    given = [
+        ("u", "s1", "red", 3.0, 3), ("u", "s1", "red", 6.0, 3), ("u", "s1", "red", nan, 3),
+        ("u", "s2", "red", 10.0, 1), ("u", "s1", "blue", 1.0, 1),
+    ]  # fmt: skip
+    rows = pd.DataFrame(given, columns=columns.split())
+    (sums,) = scenario_sums(rows, ["team"], rows[["x"]])
+    assert sums.of("x").totals.ravel().tolist() == pytest.approx([3, 1, 10, 0])
+    assert sums.of("x").counts.ravel().tolist() == pytest.approx([2 / 3, 1, 1, 0])
+    every = sums.of("x", is_averaged=False)
+    assert (every.totals.tolist(), every.counts.tolist()) == ([[9, 1], [10, 0]], [[2, 1], [1, 0]])
+    found = estimated_means(rows, ["team"], rows[["x"]], SPEC)
+    assert found["x"].tolist() == pytest.approx([13 / (5 / 3), 1])
+    assert found["x_n"].tolist() == [3, 1]
+    assert found["x_scenarios"].tolist() == [2, 1]
+
+
+numbers = st.integers(-20, 20)
+played_scenarios = st.lists(
+    st.lists(st.lists(numbers, min_size=2, max_size=2), min_size=1, max_size=4),
+    min_size=1,
+    max_size=6,
+)
+"""Values of two agents in each replicate of each scenario."""
+
+
+@given(played_scenarios)
+def test_mean_over_replicates_is_that_of_their_averages(played: list[list[list[int]]]) -> None:
+    rows = pd.DataFrame(
+        [
+            ("u", f"s{scenario}", "red", float(value), len(replicates))
+            for scenario, replicates in enumerate(played)
+            for agents in replicates
+            for value in agents
+        ],
+        columns=["setting", "scenario_id", "team", "x", "replicates"],
+    )
+    means = [fsum(map(fsum, replicates)) / (2 * len(replicates)) for replicates in played]
+    found = estimated_means(rows, ["team"], rows[["x"]], SPEC)
+    assert found["x"].tolist() == pytest.approx([fsum(means) / len(means)], abs=1e-6)
+    assert found["x_n"].tolist() == [len(rows)]
+    plain = frame(*(("u", f"s{n:02d}", "red", mean) for n, mean in enumerate(means)))
+    alone = estimated_means(plain, ["team"], plain[["x"]], SPEC)
+    for end in ("x_low", "x_high"):
+        assert found[end].tolist() == pytest.approx(alone[end].tolist(), abs=1e-6, nan_ok=True)
+
+
 def test_resamples_are_named_by_the_setting_behind_other_names() -> None:
     chance = np.random.default_rng(0)
     rows = frame(*(("u", f"s{n:02d}", "red", float(chance.integers(9))) for n in range(20)))

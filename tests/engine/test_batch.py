@@ -7,8 +7,8 @@ import pytest
 
 from calbench.cli.verify import verify_file
 from calbench.engine.batch import Job, Played, plan_jobs, play_job, play_jobs, unfinished
-from calbench.errors import OutputError
-from calbench.traces.models import GameConfig, Limits, Seat, Team
+from calbench.errors import ConfigError, OutputError
+from calbench.traces.models import GameConfig, Kind, Limits, Seat, Team
 from calbench.traces.storage import read_trace
 from tests.engine.scripts import game_config
 from tests.factories import make_scenario
@@ -137,3 +137,46 @@ def test_rotating_team_has_a_game_of_its_own_at_every_place(tmp_path: Path) -> N
     for job in again[:1]:
         play_job(job)
         verify_file(job.path)
+
+
+def turning(*kinds: Kind) -> GameConfig:
+    """Return a rotating team with a seat of each kind; its games are planned, not played."""
+    seats = tuple(Seat(player=f"p{n}", kind=kind) for n, kind in enumerate(kinds))
+    team = Team(team_id="turning", seats=seats, rotation=True)
+    return GameConfig(team=team, channels=("dm",), limits=Limits())
+
+
+def test_chosen_scenarios_have_the_games_of_the_whole_suite(tmp_path: Path) -> None:
+    config = turning("protocol", "model", "scripted")
+    whole = plan_jobs(SCENARIOS, [config], tmp_path)
+    few = plan_jobs(SCENARIOS, [config], tmp_path, {"test-001", "test-005", "elsewhere"})
+    assert few == [whole[1], whole[5]]
+    assert [job.config.team.seats[0].player for job in few] == ["p2", "p1"]
+
+
+@pytest.mark.parametrize("kind", ["model", "custom"])
+def test_teams_that_may_play_another_game_play_every_replicate(tmp_path: Path, kind: Kind) -> None:
+    once = plan_jobs(SCENARIOS[:2], [turning("protocol", kind)], tmp_path)
+    jobs = plan_jobs(SCENARIOS[:2], [turning("protocol", kind)], tmp_path, replicates=3)
+    assert jobs[::3] == once
+    assert [job.path.relative_to(tmp_path).as_posix() for job in jobs] == [
+        f"turning/test-{number:03}{again}.json" for number in (0, 1) for again in ("", ".r1", ".r2")
+    ]
+    assert [job.config.replicate for job in jobs] == [0, 1, 2] * 2
+    assert len({job.game_id for job in jobs}) == 6
+    assert jobs[4].config.team == jobs[3].config.team == once[1].config.team
+
+
+def test_teams_that_would_repeat_their_game_play_it_once(tmp_path: Path) -> None:
+    configs = [*CONFIGS, turning("protocol", "degenerate", "scripted")]
+    assert plan_jobs(SCENARIOS, configs, tmp_path, replicates=9) == plan_jobs(
+        SCENARIOS, configs, tmp_path
+    )
+
+
+def test_scenario_named_like_a_replicate_of_another_is_refused(tmp_path: Path) -> None:
+    other = SCENARIOS[0].updated(scenario_id="test-000.r2")
+    config = turning("model")
+    assert len(plan_jobs([SCENARIOS[0], other], [config], tmp_path, replicates=2)) == 4
+    with pytest.raises(ConfigError, match=r"^replicates: test-000\.r2\.json would be the file of"):
+        plan_jobs([SCENARIOS[0], other], [config], tmp_path, replicates=3)

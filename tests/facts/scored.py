@@ -114,7 +114,7 @@ def game(each: GameScore, channels: Sequence[str] = ("dm",)) -> MeasuredGame:
         scenario=SimpleNamespace(
             num_agents=len(each.agents), num_slots=4, play_digest=f"digest of {each.scenario_id}"
         ),
-        config=SimpleNamespace(channels=tuple(channels)),
+        config=SimpleNamespace(channels=tuple(channels), replicate=0),
     )
     players = tuple(own.player for own in each.agents)
     return MeasuredGame(trace, each, (), players, DEFAULT_MEASURE)

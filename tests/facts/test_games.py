@@ -64,6 +64,7 @@ def test_a_game_by_hand() -> None:
         "setting": "uniform",
         "scenario_id": "s0",
         "team": "imap",
+        "replicate": 0,
         "game_id": "uniform/imap/s0",
         "tertile": "hard",
         "feasible_fraction": 0.25,

@@ -20,6 +20,7 @@ GAMES = Fact(
         text("setting", "s"),
         text("team", "t"),
         text("scenario_id", "i"),
+        count("replicate", "", "r"),
         Column("is_excluded", "truth", "", "l"),
     ),
 )
@@ -29,17 +30,18 @@ FACTS = (GAMES, NUMBERS)
 Game = tuple[str, str, str, Sequence[int | None]]
 
 
-def batch(*games: Game, excluded: Sequence[str] = ()) -> MeasuredBatch:
+def batch(*games: Game, excluded: Sequence[str] = (), replicate: int = 0) -> MeasuredBatch:
     return batch_of(
         FACTS,
         [
             (
-                GameKey(setting, team, scenario),
+                GameKey(setting, team, scenario, replicate),
                 {
                     "games": {
                         "setting": [setting],
                         "team": [team],
                         "scenario_id": [scenario],
+                        "replicate": [replicate],
                         "is_excluded": [team in excluded],
                     },
                     "numbers": {
@@ -93,6 +95,28 @@ def test_games_leave_by_setting_order_of_teams_and_scenario(tmp_path: Path) -> N
         (4, 3, "w3"),
         (5, 1, "w1"),
     ]
+
+
+def test_replicates_of_a_game_follow_it_and_know_how_many_are_scored(tmp_path: Path) -> None:
+    one: Game = ("s", "a", "s0", [1])
+    two: Game = ("s", "b", "s0", [2])
+    batches = [
+        batch(one, two, replicate=2),
+        batch(one, two, replicate=1, excluded=["b"]),
+        batch(one, two),
+    ]
+    facts = written(tmp_path, *batches, teams=("a", "b"))
+    assert listed(facts.games, "team", "replicate", "trace_path", "replicates") == [
+        ("a", 0, "a/s0.json", 3),
+        ("a", 1, "a/s0.r1.json", 3),
+        ("a", 2, "a/s0.r2.json", 3),
+        ("b", 0, "b/s0.json", 2),
+        ("b", 1, "b/s0.r1.json", 2),
+        ("b", 2, "b/s0.r2.json", 2),
+    ]
+    assert facts.has_replicates
+    with pytest.raises(ValueError, match="two games"):
+        written(tmp_path, batch(one, replicate=1), batch(one, replicate=1))
 
 
 def test_files_do_not_depend_on_the_order_of_games_and_batches(tmp_path: Path) -> None:

@@ -42,6 +42,9 @@ WHOLE = {"analysis", "site"}
 REACH_ONLY = {"budget", "games_at_once", "models"}
 """How models are asked: nothing that a recorded reply depends on."""
 
+PARTS = {"subset", "replicates"}
+"""Of a user's own runs: ``compose`` refuses an experiment of the site that sets them."""
+
 STAGED = [name for name in known_names("experiment") if composed([f"+experiment={name}"]).site]
 """Experiments that say what they are for on the site; others are for a model of the user's."""
 
@@ -226,6 +229,6 @@ def test_parameters_are_named_by_the_keys_that_compose_writes() -> None:
         for keys in entry.values()
         for key in keys
     }
-    assert keys == set(RunSpec.model_fields) - {"name", "jobs", "out"} - REACH_ONLY - WHOLE
+    assert keys == set(RunSpec.model_fields) - {"name", "jobs", "out"} - REACH_ONLY - WHOLE - PARTS
     for stage in ("analyze", "publish"):
         assert "build/params" in STAGES[stage]["deps"]

@@ -11,6 +11,7 @@ import pytest
 from calbench.analysis.scoring import facts_of
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec, read_params, write_params
+from calbench.errors import ConfigError
 from calbench.facts.games import SCORES
 from calbench.runs.play import execute
 from calbench.scenarios.storage import read_suite
@@ -59,6 +60,14 @@ def test_compose_stage_writes_what_the_command_composes(
     for name, spec in found.items():
         assert spec == compose([f"+experiment={name}"])
         assert spec.site is not None
+
+
+@pytest.mark.parametrize("override", ["subset=2", "replicates=2"])
+def test_compose_stage_refuses_an_experiment_of_a_part_or_of_replicates(override: str) -> None:
+    stage = importlib.import_module("stages.compose")
+    assert stage.whole(tiny()) == tiny()
+    with pytest.raises(ConfigError, match=rf"tiny.yaml: {override.partition('=')[0]} is for runs"):
+        stage.whole(tiny(override))
 
 
 def test_stages_write_the_same_bytes_when_they_are_run_twice(

@@ -28,7 +28,7 @@ from calbench.facts.columns import (
     keyed,
     text,
 )
-from calbench.facts.frames import read_csv
+from calbench.facts.frames import header, read_csv
 from calbench.stats.letters import LETTERS, letter
 
 EXPERIMENT = text("experiment", "experiment of the row")
@@ -68,12 +68,14 @@ class RunTables:
     folder: Path
 
     def table(self, path: str) -> pd.DataFrame:
-        """Read one of its tables.
+        """Read one of its tables; of a team's several games on a scenario only the first.
 
         Raises:
             FileError: it cannot be read, or is no such table.
         """
-        return read_csv(self.folder / path, TABLES[path].columns)
+        file = self.folder / path
+        rows = read_csv(file, TABLES[path].as_written(header(file)).columns)
+        return rows[rows["replicate"] == 0] if "replicate" in rows else rows
 
     def named(self, path: str) -> pd.DataFrame:
         """Return one of its tables with the experiment; an empty frame if there is none."""

@@ -28,7 +28,7 @@ from calbench.facts.columns import (
     proportion,
     text,
 )
-from calbench.facts.storage import Facts
+from calbench.facts.storage import REPLICATES, Facts
 from calbench.metrics.agent_rounds import ROLES
 from calbench.stats.permutation import adjusted_p_values, sign_flip_p_values
 from calbench.stats.spec import AnalysisSpec
@@ -143,7 +143,7 @@ def _roles(seats: pd.DataFrame, rounds: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     difference within an agent-game in ``<quantity>/difference``.
     """
     seat = ["game", "agent_id"]
-    identity = seats[[*seat, "scenario_id", *BY]]
+    identity = seats[[*seat, "scenario_id", REPLICATES, *BY]]
     meetings = identity.merge(rounds[rounds["role"] != "outsider"], "inner", seat)
     by_meeting: dict[str, pd.Series[float]] = {}
     by_game: dict[str, pd.Series[float]] = {}
@@ -199,7 +199,7 @@ def _of_quantity(sums: ScenarioSums, quantity: str, spec: AnalysisSpec) -> pd.Da
 )
 def messages_by_meeting(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Messages by meeting and role in it (appendix G.3)."""
-    identity = scored_seats(facts)[["game", "agent_id", "scenario_id", *BY]]
+    identity = scored_seats(facts)[["game", "agent_id", "scenario_id", REPLICATES, *BY]]
     rows = identity.merge(facts.frame("rounds"), "inner", ["game", "agent_id"])
     values = rows[["messages"]].astype("float64")
     found = player_means(facts, settings, rows, values, "round", "role")

@@ -299,7 +299,9 @@ def _compared(sums: ScenarioSums, settings: Settings) -> pd.DataFrame:
         }
     )
     totals = {
-        name: pd.Series(exact_totals(sums.of(name).totals)).where(means[f"{name}_n"] > 0)
+        name: pd.Series(exact_totals(sums.of(name, is_averaged=False).totals)).where(
+            means[f"{name}_n"] > 0
+        )
         for name in SUMS
     }
     p_values = pd.Series(sign_flip_p_values(sums.of("gap").totals, settings.analysis))

@@ -190,7 +190,7 @@ def _samples(games: pd.DataFrame, compared: pd.DataFrame) -> dict[tuple[str, str
 def _by_scenario(sums: Floats, sample: pd.DataFrame) -> Floats:
     """Return the sums of a team's games, ``[scenario, sum]``; zeros where it did not play."""
     spread = np.zeros((sample["num_scenarios"].iloc[0], sums.shape[1]))
-    spread[sample["scenario"]] = sums[sample["place"]]
+    np.add.at(spread, sample["scenario"].to_numpy(), sums[sample["place"]])
     return spread
 
 

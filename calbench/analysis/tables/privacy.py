@@ -250,9 +250,10 @@ def revealing_messages(facts: Facts, settings: Settings) -> pd.DataFrame:
     names = ("event_index", "target_agent", "source", "belief_before", "belief_after")
     prior = settings.measure.belief_prior
     found = [_most_revealing(rows, prior) for rows in facts.batches("beliefs", names)]
-    columns = ("setting", "team", "scenario_id", "team_place")
+    columns = ("setting", "team", "scenario_id", "replicate", "team_place")
     rows = facts.named(pd.concat(found, ignore_index=True), columns).sort_values(
-        ["setting", "team_place", "vps", "scenario_id"], ascending=[True, True, False, True]
+        ["setting", "team_place", "vps", "scenario_id", "replicate"],
+        ascending=[True, True, False, True, True],
     )
     return rows.groupby(["setting", "team"], sort=False).head(REVEALING)
 

@@ -1,14 +1,14 @@
 """The published tables of a run: each is declared once, and written, described and tested here."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import pandas as pd
 
 from calbench.analysis.settings import Settings
-from calbench.facts.columns import ROW_VERSION, Column, keyed
+from calbench.facts.columns import REPLICATE, ROW_VERSION, SCENARIO, Column, keyed
 from calbench.facts.frames import (
     arrow_schema,
     arrow_table,
@@ -51,6 +51,21 @@ class Declared:
     def key(self) -> tuple[str, ...]:
         """Names of the key columns."""
         return tuple(column.name for column in self.columns if column.is_key)
+
+    def as_written(self, names: Container[str]) -> Self:
+        """Return the table with the columns that a file of it has."""
+        return self.with_replicates() if REPLICATE.name in names else self
+
+    def with_replicates(self) -> Self:
+        """Return the table of a run whose teams play a scenario several times.
+
+        A table with a row for a team on a scenario then has the replicate beside the scenario.
+        """
+        if not {"team", SCENARIO.name} <= set(self.key):
+            return self
+        (own,) = keyed([REPLICATE], REPLICATE.name)
+        place = [column.name for column in self.columns].index(SCENARIO.name) + 1
+        return replace(self, columns=(*self.columns[:place], own, *self.columns[place:]))
 
 
 @dataclass(frozen=True)
@@ -124,7 +139,8 @@ def table(
 
 def tables_of(facts: Facts) -> list[Table]:
     """Return the tables that can be made of facts."""
-    return [each for each in TABLES.values() if all(map(facts.has, each.needs))]
+    found = [each for each in TABLES.values() if all(map(facts.has, each.needs))]
+    return [each.with_replicates() for each in found] if facts.has_replicates else found
 
 
 def write_frames(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> None:

@@ -13,7 +13,7 @@ from calbench.facts.messages import MESSAGES
 from calbench.facts.storage import Facts
 
 GAME_OF_ROW = (SETTING, SCENARIO, TEAM, GAME_ID)
-NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
+NAMES_OF_GAME = (*(column.name for column in GAME_OF_ROW), "replicate")
 
 TOLD = tuple(column for column in MESSAGES.columns if column.name != "text")
 """Columns of the table of messages; their words are only in the facts."""

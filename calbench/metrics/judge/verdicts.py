@@ -11,6 +11,7 @@ from calbench.domain.replies import Unreadable
 from calbench.llm.completion import Completion
 from calbench.metrics.judge.cases import RoundCase, cases_of
 from calbench.traces.models import Trace
+from calbench.traces.storage import trace_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,9 @@ def case_json(trace: Trace, verdict: Verdict) -> str:
     found, case = verdict.round_case, verdict.round_case.case
     return canonical_json(
         {
-            "trace_path": f"{trace.config.team.team_id}/{trace.scenario.scenario_id}.json",
+            "trace_path": trace_name(
+                trace.config.team.team_id, trace.scenario.scenario_id, trace.config.replicate
+            ),
             "game_id": trace.game_id,
             "round": found.round,
             "recipient": case.recipient,

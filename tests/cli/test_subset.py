@@ -1,0 +1,189 @@
+"""A pilot that grows in one folder: the games of the whole suite, and nothing is asked twice."""
+
+from pathlib import Path
+
+import pytest
+
+from calbench.cli.compare import compare_runs
+from calbench.cli.estimate import estimate
+from calbench.cli.verify import verify_file
+from calbench.config.composition import compose
+from calbench.errors import CalbenchError, ConfigError
+from calbench.runs.play import RunSummary, execute
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.storage import write_suite
+from tests.cli.conftest import Command
+from tests.cli.recording import noting, recording
+from tests.cli.runs import REPO, SMALL, files
+from tests.cli.test_killed_recording import sent_keys
+
+COHORT = REPO / "data" / "cohorts" / "smollm2"
+
+TURNING = (
+    "{team_id: turning, rotation: true, seats: "
+    "[{protocol: dsm-private}, {player: imap, kind: protocol}, {scripted: candid}]}"
+)
+"""A mixed team whose seats move on by one from scenario to scenario."""
+
+SCRIPTED = (*SMALL, "suite.num_scenarios=9", "suite.num_candidates=12", f"teams=[imap,{TURNING}]")
+
+
+def games(out: Path) -> dict[str, bytes]:
+    return files(out / "traces")
+
+
+def table(out: Path, name: str) -> list[dict[str, str]]:
+    header, *rows = (out / "tables" / name).read_text().splitlines()
+    return [dict(zip(header.split(","), row.split(","), strict=True)) for row in rows]
+
+
+def scenarios_in(out: Path) -> set[str]:
+    return {row["scenarios"] for row in table(out, "leaderboard.csv")}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("whole") / "run"
+    execute(compose([*SCRIPTED, f"out={out}"]))
+    return out
+
+
+def test_pilot_grows_to_the_games_and_tables_of_the_whole_suite(
+    whole: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    played = []
+    for subset in ("1", "4", "null"):
+        summary = execute(compose([*SCRIPTED, f"out={out}", f"subset={subset}"]))
+        played.append((summary.played, summary.kept))
+        own = games(out)
+        assert own.items() <= games(whole).items()
+        assert scenarios_in(out) == {str(len(own) // 2)}
+    assert played == [(2, 0), (6, 2), (10, 8)]
+    assert files(out) == files(whole)
+    for path in sorted((out / "traces" / "turning").iterdir()):
+        verify_file(path)
+
+
+def test_smaller_subset_leaves_the_games_and_makes_the_tables_of_what_is_named(
+    whole: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    execute(compose([*SCRIPTED, f"out={out}"]))
+    chosen = ["taste-004", "taste-001"]
+    summary = execute(compose([*SCRIPTED, f"out={out}", f"subset=[{','.join(chosen)}]"]))
+    assert (summary.played, summary.kept) == (0, 4)
+    assert games(out) == games(whole)
+    assert {row["scenario_id"] for row in table(out, "games.csv")} == set(chosen)
+
+
+def test_file_gives_the_same_games_as_the_suite_that_it_holds(
+    tmp_path: Path, scenarios: tuple[Scenario, ...]
+) -> None:
+    suite = tmp_path / "suite.jsonl"
+    write_suite(suite, scenarios)
+    path = f"suite.path={suite}"
+    execute(compose([*SMALL, path, f"teams=[{TURNING}]", f"out={tmp_path / 'all'}"]))
+    few = compose([*SMALL, path, f"teams=[{TURNING}]", f"out={tmp_path / 'few'}", "subset=2"])
+    execute(few)
+    own = games(tmp_path / "few")
+    assert len(own) == 2
+    assert own.items() <= games(tmp_path / "all").items()
+
+
+def test_number_is_of_each_suite_and_ids_are_over_all_of_them(tmp_path: Path) -> None:
+    two = (*SMALL, "suite_seeds=[3,4]", "teams=[silent]")
+    execute(compose([*two, f"out={tmp_path / 'two'}", "subset=2"]))
+    assert sorted(Path(name).stem[:11] for name in games(tmp_path / "two")) == [
+        *["taste-seed3"] * 2,
+        *["taste-seed4"] * 2,
+    ]
+    ids = ["taste-seed4-000", "taste-seed3-002"]
+    execute(compose([*two, f"out={tmp_path / 'ids'}", f"subset=[{','.join(ids)}]"]))
+    assert sorted(Path(name).stem for name in games(tmp_path / "ids")) == sorted(ids)
+
+
+def test_pilot_with_a_model_asks_nothing_twice(tmp_path: Path) -> None:
+    out, notes = tmp_path / "run", tmp_path / "requests"
+    for subset in (1, 3, 6):
+        execute(recording(str(out), f"subset={subset}"), noting(str(notes), 0))
+    execute(recording(str(tmp_path / "whole")), noting(str(tmp_path / "undisturbed"), 0))
+    asked = sent_keys(notes)
+    assert len(asked) == len(set(asked))
+    assert sorted(asked) == sorted(sent_keys(tmp_path / "undisturbed"))
+    assert games(out) == games(tmp_path / "whole")
+
+
+def test_estimate_counts_the_games_of_the_subset(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    execute(recording(str(out), "subset=1"), noting(str(tmp_path / "requests"), 0))
+    _, missing, finished = estimate(recording(str(out), "subset=3"))
+    assert (missing, finished) == (2, 1)
+    _, missing, finished = estimate(recording(str(out), "subset=3", "replicates=4"))
+    assert (missing, finished) == (11, 1)
+
+
+@pytest.mark.heavy
+def test_pilot_with_the_recorded_model_grows_to_its_whole_suite(tmp_path: Path) -> None:
+    here = (f"suite.path={COHORT}/suite.jsonl", f"replies.path={COHORT}/replies")
+
+    def played(name: str, *overrides: str) -> RunSummary:
+        spec = compose(["+experiment=smollm2", *here, f"out={tmp_path / name}", *overrides])
+        return execute(spec)
+
+    steps = [played("run", f"subset={subset}") for subset in (1, 2, 4)]
+    all_at_once = played("whole")
+    assert [(step.played, step.kept) for step in steps] == [(1, 0), (1, 1), (2, 2)]
+    assert sum(step.totals.replayed for step in steps) == all_at_once.totals.replayed
+    assert not any(step.totals.calls for step in (*steps, all_at_once))
+    assert files(tmp_path / "run") == files(tmp_path / "whole")
+
+
+def test_subset_compares_with_a_run_of_the_whole_suite(whole: Path, tmp_path: Path) -> None:
+    spec = compose([*SCRIPTED, f"out={tmp_path / 'run'}", "subset=3"])
+    execute(spec)
+    compared = compare_runs(tmp_path / "run", whole, spec, team_a="turning", team_b="imap")
+    assert set(compared.differences["scenarios"].dropna()) == {3}
+    assert set(compared.contributions["scenario_id"]) == {
+        row["scenario_id"] for row in table(tmp_path / "run", "games.csv")
+    }
+
+
+FORM = r"subset: give a number of scenarios from 1 up, or their ids, e.g. subset=\[varied-003\]"
+
+REFUSED = {
+    "none": ("subset=0", f"{FORM}, got 0"),
+    "negative": ("subset=-3", f"{FORM}, got -3"),
+    "part of one": ("subset=2.5", f"{FORM}, got 2.5"),
+    "truth": ("subset=true", f"{FORM}, got True"),
+    "empty list": ("subset=[]", FORM),
+    "keys": ("subset={a: 1}", FORM),
+    "twice": ("subset=[taste-001,taste-001]", "subset: taste-001 is named twice"),
+    "too many": ("subset=4", "^subset=4: setting taste has 3 scenarios; choose at most 3"),
+    "near": (
+        "subset=[taste-000,taste-01]",
+        "^subset: there is no scenario 'taste-01'; the nearest are taste-001, taste-000, ",
+    ),
+    "another suite's": ("subset=[varied-001]", "no scenario 'varied-001'; the nearest are taste-"),
+    "no replicate": ("replicates=0", "replicates: .* greater than or equal to 1, got 0"),
+    "part of a replicate": ("replicates=1.5", "replicates: .*got 1.5"),
+}
+
+
+@pytest.mark.parametrize(("override", "line"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_part_of_the_suite_is_refused_before_anything_is_written(
+    tmp_path: Path, override: str, line: str
+) -> None:
+    with pytest.raises(CalbenchError, match=line) as refusal:
+        execute(compose([*SMALL, f"out={tmp_path / 'a' / 'run'}", override]))
+    assert isinstance(refusal.value, ConfigError)
+    assert str(refusal.value).isprintable()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_command_refuses_a_subset_in_one_line(command: Command, tmp_path: Path) -> None:
+    ended = command(*SMALL, f"out={tmp_path / 'run'}", "subset=[taste-7]")
+    assert (ended.status, ended.out) == (2, "")
+    (line,) = ended.error_lines
+    assert line.startswith("error: subset: there is no scenario 'taste-7'; the nearest are taste-")
+    assert list(tmp_path.iterdir()) == []
