@@ -128,7 +128,7 @@ def _seat(
 def _sorted(value: Any) -> Any:
     """Return a value with the keys of all mappings in alphabetical order."""
     if isinstance(value, Mapping):
-        return {key: _sorted(value[key]) for key in sorted(value)}
+        return {key: _sorted(value[key]) for key in sorted(value, key=str)}
     return [_sorted(item) for item in value] if isinstance(value, list | tuple) else value
 
 
