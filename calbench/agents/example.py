@@ -1,4 +1,4 @@
-"""A custom agent in twenty lines; ``conf/team/example-agent.yaml`` seats it.
+"""A custom agent in twenty lines; ``conf/teams/example-agent.yaml`` seats it.
 
 Its class needs ``act(observation)``, plain or ``async``, that returns a ``Turn``. What it may
 know is in the observation (:class:`calbench.domain.observations.Observation`).

@@ -127,21 +127,23 @@ def check_choices(overrides: Sequence[str], config_dir: Path | None = None) -> N
             raise ConfigError(f"experiment: is added with a plus: +experiment={printable(choice)}")
         if key != group and group not in {"experiment", "teams"}:
             raise ConfigError(f"{group}: is chosen without a plus: {group}={printable(choice)}")
-        if choice.startswith("{"):
-            raise ConfigError(
-                f"{group}: takes names of conf/{group}; a team of your own is written "
-                "'+teams.NAME={players: {...}, seats: [...]}'"
-            )
-        for name in _names(choice):
+        if "{" in choice:
+            own = "; a team of your own is written '+teams.NAME={players: {...}, seats: [...]}'"
+            hint = own if group == "teams" else ""
+            raise ConfigError(f"{group}: takes names of conf/{group}{hint}")
+        names = _names(choice)
+        for name in names:
             if name not in _choices(group, config_dir):  # Hydra would follow a path
                 raise _no_choice(group, name, config_dir)
+            if choice.startswith("[") and names.count(name) > 1:
+                raise ConfigError(f"{group}: {name} is chosen twice")
 
 
 def _names(choice: str) -> list[str]:
     """Return the names in a choice, ``a``, ``a,b`` or ``[a,b]``; functions of Hydra's have none."""
     if choice == "[]" or re.fullmatch(r"\w+\(.*\)", choice):
         return []
-    return [name.strip().strip("'\"") for name in re.sub(r"[\[\]]", "", choice).split(",")]
+    return [name.strip().strip("'\"") for name in re.sub(r"^\[|\]$", "", choice).split(",")]
 
 
 def _no_choice(group: str, choice: str, config_dir: Path | None = None) -> ConfigError:
@@ -213,5 +215,10 @@ def run_spec(config: DictConfig) -> RunSpec:
     if not isinstance(data, dict):
         raise ConfigError("configuration: expected keys and values")
     keys = {str(key): value for key, value in data.items() if key not in NOT_PLAYED}
+    known = [*(name for name in RunSpec.model_fields if name != "models"), *NOT_PLAYED]
+    for key in keys:
+        if key not in known:
+            hint = among(key, known)
+            raise ConfigError(f"configuration: {printable(key)}: is not a known key; {hint}")
     teams = played_teams(keys.get("teams"))
     return parse_spec({**keys, "teams": teams.teams, "models": teams.models}, "configuration")

@@ -124,6 +124,7 @@ def test_own_object_that_returns_something_else_is_named() -> None:
     ],
 )
 def test_agent_by_import_path_is_refused_in_one_line(path: str, line: str, tmp_path: Path) -> None:
-    overrides = [f"teams=[{{team_id: x, seats: [{{agent: '{path}', arguments: {{mood: 1}}}}]}}]"]
+    players = f"{{own: {{agent: '{path}', arguments: {{mood: 1}}}}}}"
+    team = f"+teams.x={{players: {players}, seats: [own]}}"
     with pytest.raises(ConfigError, match=f"team x: agent {path}: .*{line}"):
-        execute(compose([*overrides, f"out={tmp_path}"]))
+        execute(compose(["teams=[]", team, f"out={tmp_path}"]))

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
-from calbench.config.composition import run_spec
+from calbench.config.composition import compose, composed, run_spec
 from calbench.errors import CalbenchError, ConfigError
 from calbench.runs.play import execute
-from calbench.tree import CONF
 from tests.cli.conftest import Command
 from tests.cli.runs import SMALL, Ended, calbench, files
 
@@ -22,16 +20,6 @@ BAD_CONFIGURATIONS: dict[str, tuple[Sequence[str], str]] = {
     "unknown key": (["+nonsense=1"], "nonsense: is not a known key"),
     "unknown key below": (["+suite.nonsense=1"], "suite.nonsense: is not a known key"),
     "unknown key named as a type": (["+suite.int=1"], "suite.int: is not a known key"),
-    "unknown team": (
-        ["teams=[imap,genius]"],
-        "no team 'genius'; known are .*first-free, .*imap, .*silent, .*tell-all",
-    ),
-    "unknown only team": (["teams=genius"], "no team 'genius'; known are .*first-free, .*imap"),
-    "team twice": (["teams=[imap,silent,imap]"], "imap is named twice"),
-    "no team": (["teams=[]"], "name at least one team"),
-    "teams as a number": (["teams=5"], "name at least one team"),
-    "teams null": (["teams=null"], "name at least one team"),
-    "team outside conf": (["teams=['../team/imap']"], "no team '../team/imap'"),
     "density above one": (
         ["suite.density=1.5", "suite.density_choices=null"],
         "suite.density: Input should be less than or equal to 1, got 1.5",
@@ -93,6 +81,58 @@ BAD_CONFIGURATIONS: dict[str, tuple[Sequence[str], str]] = {
     "suite path as a number": (["suite.path=3"], "suite.path: "),
 }
 
+BAD_TEAMS: dict[str, tuple[Sequence[str], str]] = {
+    "unknown team": (
+        ["teams=[imap,genius]"],
+        "teams: there is no 'genius'; known are .*first-free, .*imap, .*silent, .*tell-all",
+    ),
+    "unknown only team": (
+        ["teams=genius"],
+        "teams: there is no 'genius'; known are .*first-free, .*imap",
+    ),
+    "team twice": (["teams=[imap,silent,imap]"], "teams: imap is chosen twice"),
+    "no team": (["teams=[]"], "teams: name at least one team"),
+    "teams as a number": (["teams=5"], "teams: there is no '5'; known are "),
+    "teams null": (["teams=null"], "teams: there is no 'null'; known are "),
+    "team outside conf": (
+        ["teams=['../teams/imap']"],
+        r"teams: there is no '\.\./teams/imap'; known are ",
+    ),
+    "team in a list": (
+        ["teams=[imap,{seats: [imap]}]"],
+        r"teams: takes names of conf/teams; a team of your own is written '\+teams\.NAME=",
+    ),
+    "team without seats": (
+        ["+teams.x={players: {a: {protocol: imap}}}"],
+        r"teams\.x: seats: Field required",
+    ),
+    "team with an unknown key": (
+        ["+teams.x={players: {a: {protocol: imap}}, seats: [a], kind: protocol}"],
+        r"teams\.x: kind: is not a known key",
+    ),
+    "team whose seat is nobody's": (
+        ["+teams.x={players: {one: {protocol: imap}}, seats: [on]}"],
+        r"teams\.x\.seats: on is not one of the players; did you mean one\?",
+    ),
+    "player that is nothing": (
+        ["+teams.x={players: {a: {theta: 1}}, seats: [a]}"],
+        r"teams\.x\.players\.a: a player names one of protocol, scripted, agent, name",
+    ),
+    "player that is two things": (
+        ["+teams.x={players: {a: {protocol: imap, scripted: candid}}, seats: [a]}"],
+        r"teams\.x\.players\.a: a player names one of protocol, scripted, agent, name",
+    ),
+    "player of an unknown protocol": (
+        ["+teams.x={players: {a: {protocol: imapp}}, seats: [a]}"],
+        r"teams\.x\.players\.a: there is no protocol 'imapp'; did you mean imap\?",
+    ),
+    "two teams of one id": (
+        ["+teams.x={team_id: imap, players: {a: {protocol: imap}}, seats: [a]}"],
+        "teams: imap is named twice",
+    ),
+}
+"""What is refused about teams, which Hydra composes."""
+
 REFUSED_BEFORE: dict[str, tuple[str, str]] = {
     "experiment without plus": (
         "experiment=varied",
@@ -112,6 +152,9 @@ REFUSED_BEFORE: dict[str, tuple[str, str]] = {
         "verfy",
         "verfy: is neither a subcommand nor key=value; did you mean verify?",
     ),
+    "near team": ("teams=[imapp]", "teams: there is no 'imapp'; did you mean imap?"),
+    "near protocol": ("protocol=imapp", "protocol: there is no 'imapp'; did you mean imap?"),
+    "near shape": ("scenario=unifrm", "scenario: there is no 'unifrm'; did you mean uniform?"),
     "nothing near": ("xyzzy", "xyzzy: is neither a subcommand nor key=value; see calbench --help"),
     "hostile word": (
         "a\x1b[31m",
@@ -145,7 +188,6 @@ REFUSED_BY_HYDRA: dict[str, tuple[str, str]] = {
     ),
     "sweep": ("jobs=1,2", "jobs=1,2: a list is written key=[a,b]; a,b are two runs of --multirun"),
     "broken list": ("teams=[imap", "configuration: no viable alternative at input '[imap'"),
-    "near team": ("teams=[imapp]", "teams: there is no team 'imapp'; did you mean imap?"),
     "near model": ("model.nme=x", "model.nme: is not a known key; did you mean model.name?"),
 }
 """What is refused when the configuration is composed, and the line that says so."""
@@ -155,9 +197,8 @@ FAST = ("near key",)
 
 
 @pytest.fixture(scope="module")
-def composed() -> DictConfig:
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose("config", list(SMALL))
+def small() -> DictConfig:
+    config = composed(SMALL)
     OmegaConf.set_struct(config, False)
     return config
 
@@ -173,9 +214,9 @@ def assert_refused(ended: Ended, pattern: str) -> None:
     assert ended.out == ""
 
 
-def refusal(composed: DictConfig, **changes: Any) -> str:
+def refusal(small: DictConfig, **changes: Any) -> str:
     """Return the one line with which a run is refused."""
-    spec = run_spec(DictConfig(OmegaConf.merge(composed, changes)))
+    spec = run_spec(DictConfig(OmegaConf.merge(small, changes)))
     with pytest.raises(CalbenchError) as refused:
         execute(spec)
     line = str(refused.value)
@@ -191,22 +232,37 @@ def written(out: Path) -> list[str]:
     ("overrides", "pattern"), BAD_CONFIGURATIONS.values(), ids=BAD_CONFIGURATIONS
 )
 def test_configuration_is_refused_with_its_key_when_it_does_not_fit(
-    composed: DictConfig, overrides: Sequence[str], pattern: str
+    small: DictConfig, overrides: Sequence[str], pattern: str
 ) -> None:
     changes = OmegaConf.from_dotlist([override.lstrip("+") for override in overrides])
     with pytest.raises(ConfigError, match=pattern) as refusal:
-        run_spec(DictConfig(OmegaConf.merge(composed, changes)))
+        run_spec(DictConfig(OmegaConf.merge(small, changes)))
+    assert str(refusal.value).isprintable()
+
+
+@pytest.mark.parametrize(("overrides", "pattern"), BAD_TEAMS.values(), ids=BAD_TEAMS)
+def test_team_is_refused_with_its_name_when_it_does_not_fit(
+    overrides: Sequence[str], pattern: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"^{pattern}") as refusal:
+        compose(overrides)
     assert str(refusal.value).isprintable()
 
 
 @pytest.mark.parametrize(
     "case",
-    ["unknown key below", "unknown team", "density above one", "densities of too few agents"],
+    [
+        "unknown key below",
+        "unknown team",
+        "player of an unknown protocol",
+        "density above one",
+        "densities of too few agents",
+    ],
 )
 def test_command_ends_with_one_line_when_the_configuration_does_not_fit(
     command: Command, tmp_path: Path, case: str
 ) -> None:
-    overrides, pattern = BAD_CONFIGURATIONS[case]
+    overrides, pattern = (BAD_CONFIGURATIONS | BAD_TEAMS)[case]
     assert_refused(command(*SMALL, f"out={tmp_path / 'out'}", *overrides), pattern)
     assert written(tmp_path) == []
 
@@ -267,11 +323,9 @@ def test_command_names_the_known_choices_when_one_does_not_exist(
         ("[bold]a", "[bold]a"),
     ],
 )
-def test_hostile_team_id_is_shown_escaped_when_it_is_unknown(
-    composed: DictConfig, name: str, shown: str
-) -> None:
-    with pytest.raises(ConfigError, match=re.escape(f"no team '{shown}'")) as refusal:
-        run_spec(DictConfig(OmegaConf.merge(composed, {"teams": [name]})))
+def test_hostile_team_id_is_shown_escaped_when_it_is_unknown(name: str, shown: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f"there is no '{shown}'")) as refusal:
+        compose([f"teams=[imap,'{name}']"])
     assert str(refusal.value).isprintable()
 
 
@@ -303,7 +357,7 @@ BAD_LINES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 
 @pytest.mark.parametrize(("change", "pattern"), BAD_LINES.values(), ids=BAD_LINES)
 def test_suite_line_is_refused_with_file_line_and_field_when_it_is_broken(
-    composed: DictConfig,
+    small: DictConfig,
     suite: Path,
     tmp_path: Path,
     change: Callable[[dict[str, Any]], None],
@@ -313,7 +367,7 @@ def test_suite_line_is_refused_with_file_line_and_field_when_it_is_broken(
     change(lines[1])
     path = tmp_path / "broken.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    line = refusal(composed, suite={"path": str(path)}, out=str(tmp_path / "out"))
+    line = refusal(small, suite={"path": str(path)}, out=str(tmp_path / "out"))
     assert re.match(re.escape(f"{path}, line 2, ") + pattern, line)
     assert not (tmp_path / "out").exists()
 
@@ -329,11 +383,11 @@ def test_suite_line_is_refused_when_it_is_not_json(
 
 
 def test_suite_line_is_refused_when_its_id_stands_twice(
-    composed: DictConfig, suite: Path, tmp_path: Path
+    small: DictConfig, suite: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "twice.jsonl"
     path.write_text(suite.read_text() + suite.read_text().splitlines(keepends=True)[0])
-    line = refusal(composed, suite={"path": str(path)}, out=str(tmp_path / "out"))
+    line = refusal(small, suite={"path": str(path)}, out=str(tmp_path / "out"))
     assert re.match(re.escape(f"{path}, line 4, field scenario_id") + ".*line 1", line)
     assert not (tmp_path / "out").exists()
 
@@ -350,14 +404,14 @@ def test_suite_line_is_refused_when_its_id_stands_twice(
     ],
 )
 def test_suite_path_is_refused_when_no_suite_is_there(
-    composed: DictConfig, tmp_path: Path, content: bytes | str | None, problem: str
+    small: DictConfig, tmp_path: Path, content: bytes | str | None, problem: str
 ) -> None:
     path = tmp_path / "suite.jsonl"
     if isinstance(content, bytes):
         path.write_bytes(content)
     elif content is not None:
         path.mkdir()
-    line = refusal(composed, suite={"path": str(path)}, out=str(tmp_path / "out"))
+    line = refusal(small, suite={"path": str(path)}, out=str(tmp_path / "out"))
     assert re.match(re.escape(str(path)) + ".*" + problem, line)
     assert not (tmp_path / "out").exists()
 
@@ -367,10 +421,10 @@ def test_suite_path_is_refused_when_no_suite_is_there(
 
 @pytest.mark.parametrize("below", ["", "/run", "/a/b/c"])
 def test_out_is_refused_when_a_file_stands_in_its_way(
-    composed: DictConfig, tmp_path: Path, below: str
+    small: DictConfig, tmp_path: Path, below: str
 ) -> None:
     (tmp_path / "file").write_text("mine")
-    line = refusal(composed, out=f"{tmp_path / 'file'}{below}")
+    line = refusal(small, out=f"{tmp_path / 'file'}{below}")
     assert line.startswith(f"{tmp_path / 'file'}{below}: cannot be written")
     assert files(tmp_path) == {"file": b"mine"}
 
@@ -398,12 +452,12 @@ def test_out_is_refused_when_it_may_not_be_written(command: Command, tmp_path: P
 
 @pytest.mark.parametrize("folder", ["traces", "tables", "traces/imap"])
 def test_run_ends_with_one_line_when_a_file_stands_at_one_of_its_folders(
-    composed: DictConfig, tmp_path: Path, folder: str
+    small: DictConfig, tmp_path: Path, folder: str
 ) -> None:
     blocked = tmp_path / "out" / folder
     blocked.parent.mkdir(parents=True)
     blocked.write_text("mine")
-    line = refusal(composed, out=str(tmp_path / "out"))
+    line = refusal(small, out=str(tmp_path / "out"))
     assert re.match(re.escape(str(blocked)) + ".*cannot be written", line)
     assert blocked.read_text() == "mine"
     assert not [name for name in written(tmp_path) if name.endswith(".part")]
@@ -415,7 +469,7 @@ def test_run_ends_with_one_line_when_a_file_stands_at_one_of_its_folders(
 @pytest.mark.heavy
 def test_process_ends_with_one_line_when_a_team_is_unknown(tmp_path: Path) -> None:
     ended = calbench("teams=[imap,'a/b\x1b[31m\n']", f"out={tmp_path / 'out'}")
-    assert_refused(ended, re.escape(r"no team 'a/b\x1b[31m\n'"))
+    assert_refused(ended, re.escape(r"there is no 'a/b\x1b[31m\n'"))
     assert ended.err.count("\n") == 1
     assert ended.status == 2
     assert written(tmp_path) == []
@@ -425,7 +479,9 @@ def test_process_ends_with_one_line_when_a_team_is_unknown(tmp_path: Path) -> No
 def test_process_ends_with_one_line_when_a_key_is_unknown(tmp_path: Path) -> None:
     ended = calbench("nonsense=1", f"out={tmp_path / 'out'}")
     assert ended.status == 2
-    assert re.fullmatch(r"error: nonsense: is not a known key; known are name, .*\n", ended.err)
+    assert re.fullmatch(
+        r"error: nonsense: is not a known key; known are suite, .*, name, .*\n", ended.err
+    )
     assert list(tmp_path.iterdir()) == []
 
 

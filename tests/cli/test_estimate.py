@@ -96,7 +96,7 @@ def test_model_without_a_price_has_none_in_the_table(
 ) -> None:
     own = ("model.name=mine", "model.api_base=http://localhost:1/v1")
     said = command("estimate", *SMALL, *own).out
-    row = next(line for line in said.splitlines() if "my-model" in line)
+    row = next(line for line in said.splitlines() if "mine" in line)
     assert row.split()[-3:] == ["?", "?", "?"]
     assert "2 games with models to play, 0 are in" in said
 

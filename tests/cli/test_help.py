@@ -53,7 +53,7 @@ def test_help_of_a_run_is_that_of_the_program(command: Command, arguments: list[
     assert command(*arguments).out == command("--help").out
 
 
-@pytest.mark.parametrize("group", ["experiment", "suite", "team"])
+@pytest.mark.parametrize("group", ["experiment", "suite", "protocol", "teams"])
 def test_help_says_of_each_choice_what_it_is(command: Command, group: str) -> None:
     said = "".join(command("--help").out.split())  # lines break at hyphens, too
     choices = described(group)
@@ -118,7 +118,7 @@ def test_shell_is_offered_what_can_follow(
 
 def test_shell_is_offered_every_choice_behind_the_sign(completed: Completed) -> None:
     assert completed("suite", "=") == known_names("suite")
-    assert completed("tea") == [f"teams={name}" for name in known_names("team")]
+    assert completed("tea") == [f"teams={name}" for name in known_names("teams")]
 
 
 def test_line_that_switches_completion_on_is_printed(

@@ -135,7 +135,7 @@ def test_a_model_is_asked_once_for_each_recipient_and_round(run: Path, tmp_path:
     assert {case["reply_key"] for case in shown} == keys_in(out / "replies.sqlite")
     beliefs = rows(out / "judge_beliefs.csv")
     assert {(row["judge"], row["slot"], row["delta"]) for row in beliefs} == {
-        ("my-model", "0", "3")
+        ("stand-in", "0", "3")
     }
     assert len(beliefs) == sum(len(case.case.others) for case in cases)
     # It says the same of every game, so it agrees as chance would have it, and no better.

@@ -22,9 +22,9 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_proposal_composes_and_plays(mixed: Path, tmp_path: Path) -> None:
-    file = tmp_path / "next.yaml"
+    file = tmp_path / "teams" / "next.yaml"
     assert answer(["matchmake", str(mixed), f"out={file}", "teams=2"]) == 0
-    spec = compose([*SMALL, f"teams=[{file}]", f"out={tmp_path / 'run'}"])
+    spec = compose([*SMALL, "teams=next", f"out={tmp_path / 'run'}"], tmp_path)
     assert len(spec.teams) == 2
     for team in spec.teams:
         assert team.rotation
@@ -38,7 +38,11 @@ def test_same_games_give_the_same_file(mixed: Path, capsys: pytest.CaptureFixtur
     first = capsys.readouterr().out
     answer(["matchmake", str(mixed)])
     assert capsys.readouterr().out == first
-    assert set(yaml.safe_load(first)) == {"team_id", "rotation", "seats"}
+    written = yaml.safe_load(first)
+    assert written.pop("defaults") == ["_self_"]
+    ((name, team),) = written.items()
+    assert name.startswith("match-")
+    assert set(team) == {"rotation", "players", "seats"}
 
 
 def test_quiet_proposal_is_the_team_file_or_one_line(
@@ -55,19 +59,20 @@ def test_quiet_proposal_is_the_team_file_or_one_line(
 def test_entrants_that_never_played_are_seated(
     mixed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "next.yaml"
+    file = tmp_path / "teams" / "next.yaml"
     arguments = [str(mixed), "pool=models", f"out={file}"]
     assert answer(["matchmake", *arguments]) == 2
     assert "0 players of pool models" in capsys.readouterr().err
     assert answer(["matchmake", *arguments, "entrants=gpt-5.4-mini,gemini-3-flash"]) == 0
-    (team,) = compose([*SMALL, f"teams=[{file}]"]).teams
+    (team,) = compose([*SMALL, "teams=[next]"], tmp_path).teams
     assert {seat.player for seat in team.seats} == {"gpt-5.4-mini", "gemini-3-flash"}
 
 
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["out=next.txt"], "ends in .yaml"),
+        (["out=teams/next.txt"], "out: a team file is DIR/teams/NAME.yaml"),
+        (["out=next.yaml"], "out: a team file is DIR/teams/NAME.yaml"),
         (["teams=0"], "a number from 1 to 100"),
         (["setting=nowhere"], "is not one of"),
         (["pool=everybody"], "is not one of models, scripted"),
@@ -93,10 +98,10 @@ def test_the_same_game_named_twice_is_refused(
 
 @pytest.mark.parametrize("name", [n for n in known_names("model") if n != "local"])
 def test_every_model_of_conf_is_named_as_it_played(name: str) -> None:
-    for entry in ({"model": name}, {"model": name, "variant": "nosy"}):
-        spec = compose([f"teams=[{{team_id: one, seats: [{str(entry).replace(chr(39), '')}]}}]"])
-        (seat,) = spec.teams[0].seats
-        assert seat_entry(seat)["model"] == name
+    spec = compose([f"model={name}", "teams=[my-model,my-model-nosy]"])
+    for team, variant in zip(spec.teams, (None, {"name": "nosy", "version": "v1"}), strict=True):
+        entry = seat_entry(team.seats[0])
+        assert (entry.model, entry.variant) == (name, variant)
 
 
 def test_a_model_that_conf_does_not_make_is_refused() -> None:

@@ -93,7 +93,7 @@ def test_replay_stops_at_a_miss_and_names_it(recorded: Path, tmp_path: Path) -> 
         execute(changed, unreachable)
     line = str(miss.value)
     assert "\n" not in line
-    assert "model my-model, game " in line
+    assert "model stand-in, game " in line
     assert "round 0, turn 0" in line
     assert "the nearest recorded request differs: " in line
     assert "record it with: the same command with replies.mode=record" in line
@@ -118,7 +118,7 @@ def test_game_excluded_by_a_provider_fault_is_recorded_left_out_and_played_on(
     assert len(halted) == first.halted
     assert set(halted.values()) == {"provider_fault"}
     (why,) = first.halts
-    assert why.startswith("provider_fault: model my-model: ")
+    assert why.startswith("provider_fault: model stand-in: ")
     rows = (out / "tables" / "outcomes.csv").read_text().splitlines()
     excluded = dict(zip(rows[0].split(","), rows[1].split(","), strict=True))["games_excluded"]
     assert int(excluded) == first.halted
@@ -198,13 +198,13 @@ def test_rotating_team_moves_on_by_one_seat_and_tables_follow_the_players(tmp_pa
     team = "teams=[my-model-among-protocols]"
     execute(run_spec(out, team, "limits.max_turns_per_round=3", "reflection=false"), answering)
     seated = [
-        [seat.player for seat in read_trace(path).config.team.seats].index("my-model")
+        [seat.player for seat in read_trace(path).config.team.seats].index("stand-in")
         for path in sorted((out / "traces").rglob("*.json"))
     ]
     assert seated == [0, 1, 2]
     rows = (out / "tables" / "players.csv").read_text().splitlines()
     games = {row.split(",")[1]: row.split(",")[2] for row in rows[1:]}
-    assert games == {"my-model": "3", "imap": "3"}
+    assert games == {"stand-in": "3", "imap": "3"}
 
 
 def interrupted(out: Path, notes: Path, ends: Callable[["subprocess.Popen[bytes]"], None]) -> None:
@@ -283,5 +283,5 @@ def test_summary_says_why_games_were_cut_short(command: Command, tmp_path: Path)
 
     assert ended.status == 3
     _, reasons = ended.out.split("the same command plays them again:\n")
-    assert reasons.startswith("  3 by provider_fault: model my-model: ")
+    assert reasons.startswith("  3 by provider_fault: model none: ")
     assert reasons.splitlines()[1].startswith("Traces ")

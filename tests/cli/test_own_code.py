@@ -31,9 +31,9 @@ CALLED = {
 
 
 def overrides(out: Path, at: str, *, name: str = "Failing", jobs: int = 1) -> list[str]:
-    seat = f"{{player: mine, agent: 'tests.cli.own_agents:{name}', arguments: {{at: {at}}}}}"
-    teams = f"teams=[imap,{{team_id: my-team, seats: [{seat}]}}]"
-    return [*SMALL, teams, "reflection=true", f"jobs={jobs}", f"out={out}"]
+    mine = f"{{agent: 'tests.cli.own_agents:{name}', arguments: {{at: {at}}}}}"
+    teams = ("teams=[imap]", f"+teams.my-team={{players: {{mine: {mine}}}, seats: [mine]}}")
+    return [*SMALL, *teams, "reflection=true", f"jobs={jobs}", f"out={out}"]
 
 
 def where(at: str, agent: int, name: str) -> str:
@@ -101,17 +101,23 @@ def test_mended_agent_goes_on_to_what_a_run_without_failure_gives(
     assert files(out) == files(tmp_path / "again")
 
 
+def alone(team: str, path: str) -> tuple[str, str]:
+    """Return overrides that seat an agent, by import path, everywhere, and play no other team."""
+    return "teams=[]", f"+teams.{team}={{players: {{mine: {{agent: '{path}'}}}}, seats: [mine]}}"
+
+
 def beside_model(out: Path, at: str) -> RunSpec:
     path = "tests.cli.own_agents:FailingLater"
-    own = f"{{player: mine, agent: '{path}', arguments: {{at: {at}}}}}"
-    team = f"{{team_id: both, seats: [{{model: null}}, {own}]}}"
+    players = f"{{model: ${{model}}, mine: {{agent: '{path}', arguments: {{at: {at}}}}}}}"
+    team = f"+teams.both={{players: {players}, seats: [model, mine]}}"
     few = ("suite.num_scenarios=2", "suite.num_candidates=2", "games_at_once=2")
-    return recording(str(out), *few, f"teams=[my-model,{team}]")
+    return recording(str(out), *few, "teams=[my-model]", team)
 
 
 @pytest.mark.parametrize("at", ["CHEAP_TALK", "REFLECTION"])
 def test_failing_agent_beside_models_is_named(tmp_path: Path, at: str) -> None:
-    place = rf"^team both, scenario taste-varied-00., agent \d, round 1, {at}: FailingLater\.act raised Key"
+    game = r"^team both, scenario taste-varied-00., agent \d"
+    place = rf"{game}, round 1, {at}: FailingLater\.act raised Key"
     with pytest.raises(AgentError, match=place) as told:
         execute(beside_model(tmp_path, at), answering)
     assert isinstance(told.value.__cause__, KeyError)
@@ -126,8 +132,8 @@ def test_failing_agent_beside_models_loses_neither_games_nor_replies(
         execute(beside_model(out, "DECISION"), answering)
     traces = [path for path in files(out) if path.startswith("traces/")]
     assert traces == [
-        "traces/my-model/taste-varied-000.json",
-        "traces/my-model/taste-varied-001.json",
+        "traces/stand-in/taste-varied-000.json",
+        "traces/stand-in/taste-varied-001.json",
     ]
     monkeypatch.setattr(Failing, "is_mended", True)
     summary = execute(beside_model(out, "DECISION"), answering)
@@ -161,10 +167,7 @@ def test_module_that_fails_while_it_is_imported_shows_its_line(
         ("mistyped", "SyntaxError: expected ':'"),
         ("leaving", "SystemExit: 0 (leaving, line 2)"),
     ):
-        seat = f"{{player: mine, agent: '{module}:Mine'}}"
-        ended = command(
-            *SMALL, f"teams=[{{team_id: x, seats: [{seat}]}}]", f"out={tmp_path / module}"
-        )
+        ended = command(*SMALL, *alone("x", f"{module}:Mine"), f"out={tmp_path / module}")
         place = (
             f"team x, scenario taste-varied-000, agent 0 ({module}:Mine), before the first round"
         )
@@ -177,9 +180,8 @@ def test_module_that_fails_while_it_is_imported_shows_its_line(
 
 
 def test_agent_that_is_not_there_is_a_configuration_that_does_not_fit(tmp_path: Path) -> None:
-    team = "teams=[{team_id: x, seats: [{player: mine, agent: 'no_such:Mine'}]}]"
     with pytest.raises(ConfigError, match=r"^team x: agent no_such:Mine: making it raised Module"):
-        execute(compose([*SMALL, team, f"out={tmp_path}"]))
+        execute(compose([*SMALL, *alone("x", "no_such:Mine"), f"out={tmp_path}"]))
 
 
 @pytest.mark.parametrize(
@@ -191,9 +193,8 @@ def test_class_in_the_current_folder_is_found_by_both_commands(
     tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     (tmp_path / "mine.py").write_text("from calbench.agents.example import Announcer as Mine\n")
-    seat = "{player: mine, agent: 'mine:Mine'}"
-    teams = f"teams=[{{team_id: my-team, seats: [{seat}]}}]"
     env = environment(PYTHONPATH=str(REPO))
-    ended = python(*command, *SMALL, teams, "out=run", cwd=tmp_path, env=env)
+    teams = alone("my-team", "mine:Mine")
+    ended = python(*command, *SMALL, *teams, "out=run", cwd=tmp_path, env=env)
     assert ended.status == 0, ended.err
     assert len(list((tmp_path / "run" / "traces" / "my-team").iterdir())) == 3

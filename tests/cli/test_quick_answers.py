@@ -40,7 +40,7 @@ def test_help_names_every_choice_and_loads_nothing_heavy(
     said, modules = heavy_modules('from calbench.cli.main import answer; answer(["--help"])')
     record_property("help_s", round(time.perf_counter() - start, 3))
     assert modules == "[]"
-    for group in ("experiment", "suite", "channels", "team"):
+    for group in ("experiment", "suite", "channels", "teams"):
         assert all(re.search(rf"[ ,]{name}[,\s]", said) for name in known_names(group))
     assert "out=DIR" in said
 

@@ -99,7 +99,7 @@ def test_summary_leaves_out_what_is_not_defined_when_there_is_one_scenario(
     assert "nan" not in ended.out
     assert ".." not in ended.out.partition("games played")[0]
     (table,) = summary_tables(tmp_path / "out/tables/leaderboard.csv", 0.5)
-    assert table.title == "taste: mean and 50% interval over 1 scenarios"
+    assert table.title == "taste-varied: mean and 50% interval over 1 scenarios"
     assert table.row_count == 2
 
 

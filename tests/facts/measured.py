@@ -10,7 +10,7 @@ from pyarrow import parquet
 from calbench.analysis.scoring import ALL_FACTS
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
-from calbench.config.teams import compose_team
+from calbench.config.composition import compose_team
 from calbench.domain.messages import CHANNELS
 from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
+from calbench.config.composition import compose
 from calbench.domain.usage import Usage
 from calbench.errors import ConfigError
 from calbench.files import first_problem
@@ -34,10 +35,11 @@ def test_file_holds_exactly_the_known_keys_and_is_named_like_its_player(path: Pa
     is_yours = path.stem == "local"
     assert (keys["name"] is None) == is_yours
 
-    config = ModelConfig.model_validate({**keys, "name": keys["name"] or "my-own"})
+    named = ["model.name=vllm/my-own"] if is_yours else []
+    (config,) = compose([f"model={path.stem}", *named]).models.values()
 
     assert set(keys) == set(ModelConfig.model_fields)
-    assert config.player == ("my-model" if is_yours else path.stem)
+    assert config.player == ("my-own" if is_yours else path.stem)
     assert config.spec.sampling.max_tokens == keys["max_tokens"]
     assert config.timeout_s == keys["timeout_s"]
 

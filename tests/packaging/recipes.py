@@ -226,14 +226,23 @@ class Share:
         '    "tell-all": TellAll,\n    "wishes": Wishes,\n',
     ),
     (
-        "conf/team/wishes.yaml",
+        "conf/protocol/wishes.yaml",
+        "",
+        """# Wishes: the initiator says its cheapest slot [C].
+id: wishes  # of teams that are named after it
+protocol: wishes
+""",
+    ),
+    (
+        "conf/teams/wishes.yaml",
         "",
         """# Wishes in every seat [C].
-team_id: wishes
-seats:
-  - player: wishes
-    kind: protocol
-    settings: {}
+defaults:
+  - /protocol@wishes.players.wishes: wishes
+  - _self_
+
+wishes:
+  seats: [wishes]
 """,
     ),
     ("calbench/metrics/privacy/evidence.py", "    Text,\n)\n", "    Text,\n    Wish,\n)\n"),
@@ -316,12 +325,12 @@ EXPERIMENT: tuple[Edit, ...] = (
 # Wishes beside what they are measured by, on two scenarios [C].
 defaults:
   - override /suite: uniform
+  - override /teams: [imap, sd-map, silent, wishes]
 
 name: hopes
 site: {page: settings, order: 11, title: High hopes, games: 1}
 suite: {setting: hopes, num_scenarios: 2, num_candidates: 6}
 analysis: {bootstrap_resamples: 50}
-teams: [imap, sd-map, silent, wishes]
 """,
     ),
     ("dvc.yaml", "        - frontier\n", "        - frontier\n        - hopes\n"),

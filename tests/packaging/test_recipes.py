@@ -34,7 +34,7 @@ STAGES = ("generate", "play", "calibrate", "analyze", "publish")
 """What the pipeline runs after ``compose``, here of one experiment."""
 
 PLACES = {
-    "Add a protocol": 6,
+    "Add a protocol": 7,
     "Add a metric": 4,
     "Add a table": 1,
     "Add a fact": 2,

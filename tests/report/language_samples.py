@@ -94,6 +94,7 @@ def make_cohort(folder: Path, num_scenarios: int = 3) -> Experiment:
             *_few("suite", num_scenarios),
             "teams=[my-model]",
             f"model.name={MODEL}",
+            "model.player=my-model",
             "analysis.bootstrap_resamples=50",
         ]
     )
