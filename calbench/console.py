@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn, Protocol
 
-from calbench.errors import AgentError, CalbenchError
+from calbench.errors import AgentError, CalbenchError, PreflightError
 from calbench.files import printable
 
 INTERRUPTED = 130
@@ -76,12 +76,28 @@ def say(line: str) -> None:
     print(printable(line), file=sys.stderr, flush=True)
 
 
+def warn(line: str) -> None:
+    """Print a warning on standard error, in red on a terminal; control characters are escaped."""
+    if not sys.stderr.isatty():
+        say(f"warning: {line}")
+        return
+    # Only a terminal waits for this library.
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(stderr=True).print(Text(printable(f"warning: {line}"), style="bold red"))
+
+
 def say_error(error: CalbenchError) -> None:
-    """Print an error as one line; above it the traceback of the user's own code, if that raised."""
+    """Print an error as one line; above it the traceback of the user's own code, if that raised.
+
+    A failed preflight has a line for each model.
+    """
     if isinstance(error, AgentError) and error.__cause__ is not None:
         for line in "".join(traceback.format_exception(error.__cause__)).splitlines():
             say(line)
-    say(f"error: {error}")
+    for line in error.lines if isinstance(error, PreflightError) else [str(error)]:
+        say(f"error: {line}")
 
 
 @contextmanager

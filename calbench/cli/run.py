@@ -10,7 +10,7 @@ from calbench.cli.jobs import for_each_job
 from calbench.cli.status import Status, program_name
 from calbench.cli.tables import new_table, read_rows, show
 from calbench.config.spec import RunSpec
-from calbench.files import printable, shorten
+from calbench.files import printable
 from calbench.runs.play import RunSummary, execute
 
 SHOWN = {
@@ -24,9 +24,6 @@ SHOWN = {
 
 REASONS_SHOWN = 3
 """Most reasons for excluded games that the summary names [C]; each trace has its own."""
-
-REASON_LENGTH = 160
-"""Most characters of one of them [C]."""
 
 
 def main(arguments: Sequence[str], overrides: Sequence[str]) -> int:
@@ -60,7 +57,7 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
             "the same command plays them again:"
         )
         for why, count in Counter(summary.halts).most_common(REASONS_SHOWN):
-            print(f"  {count} by {shorten(printable(why), REASON_LENGTH)}")
+            print(f"  {count} by {why}")
     print(f"Traces   {out}/traces/<team>/<scenario>.json")
     print(f"Tables   {out}/tables/leaderboard.csv and others beside it")
     print(f"Verify   {program_name()} verify {out}/traces")

@@ -1,7 +1,7 @@
 """A whole run: suite, games, numbers, tables. The command and the stages call these pieces."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,10 +19,17 @@ from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, CalbenchError, StoppedError
 from calbench.llm.client import Source, Totals
 from calbench.llm.litellm_transport import ask_litellm
+from calbench.llm.preflight import distinct, preflight
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.runs.folder import locked
-from calbench.runs.source import game_note, opener, reply_source
+from calbench.runs.source import (
+    game_note,
+    opener,
+    reply_source,
+    seated_models,
+    why_cut_short,
+)
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import read_suite
@@ -113,14 +120,15 @@ def _play(
     halts: Counter[str] = Counter()
     with noting_interrupt(lambda: _progress(jobs, out)) as is_interrupted:
         try:
+            _check_models(missing, spec, replies, is_interrupted)
             with (
                 workers(spec.jobs) as executor,
                 progress("games", len(jobs), len(jobs) - len(missing)) as tick,
             ):
 
                 def finished(game: Played) -> None:
-                    if game.is_halted:
-                        halts[game.halt] += 1
+                    if game.halt is not None:
+                        halts[why_cut_short(game.halt, spec.models)] += 1
                     tick(game_note(game, replies))
                     _raise_if(is_interrupted() and not game.job.waits)
 
@@ -140,6 +148,20 @@ def _play(
                 f"a process died while it played (out of memory?). {_progress(jobs, out)}"
             ) from error
     return halts
+
+
+def _check_models(
+    missing: Sequence[Job],
+    spec: RunSpec,
+    replies: Source | None,
+    is_stopping: Callable[[], bool],
+) -> None:
+    """Ask each model of the missing games once, unless the run asks none or wants no preflight."""
+    models = seated_models(missing, spec)
+    if replies is None or replies.mode == "replay" or not models or not spec.preflight:
+        return
+    with progress("models", len(distinct(models))) as tick:
+        preflight(models, replies, is_stopping=is_stopping, tick=tick)
 
 
 def _raise_if(is_interrupted: bool) -> None:
