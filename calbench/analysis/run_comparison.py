@@ -2,17 +2,20 @@
 
 A difference is the mean over agent-games of B minus that of A, over the scenarios that both have
 scored. Both are resampled together, scenario by scenario, so scenarios that are costly for both do
-not widen the interval.
+not widen the interval. Privacy is compared only where both were measured by one instrument: what
+typed messages give away is never subtracted from what reflections report.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import scenario_sums
-from calbench.analysis.measures import MEASURE_BY_NAME, measured_values
+from calbench.analysis.measures import MEASURE_BY_NAME, MEASURES, measured_values
+from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.facts.columns import SCENARIO, SETTING, Column, count, number, text
 from calbench.facts.frames import empty
 from calbench.stats.differences import paired_ends
@@ -59,6 +62,19 @@ COMPARISON_TABLES: Mapping[str, tuple[Column, ...]] = {
 }
 """What ``calbench compare`` writes; not part of a run's tables."""
 
+PRIVACY = frozenset({measure.name for measure in MEASURES if measure.group == "privacy"})
+"""Measures that depend on how a loss was measured."""
+
+
+class Instruments(NamedTuple):
+    """Two teams of a setting whose loss was measured by two instruments, and by which."""
+
+    setting: str
+    team_a: str
+    team_b: str
+    kind_a: str
+    kind_b: str
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
@@ -69,10 +85,12 @@ class Comparison:
             :data:`DIFFERENCES`; all unknown if one team has no agent-game that counts.
         contributions: one row per scenario of each known difference, with those of
             :data:`CONTRIBUTIONS`; they sum to the difference.
+        unlike: teams whose privacy is not compared and has no rows.
     """
 
     differences: pd.DataFrame
     contributions: pd.DataFrame
+    unlike: tuple[Instruments, ...] = ()
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
@@ -90,13 +108,13 @@ def compare_teams(
     """Compare teams of two runs by every measure, over the scenarios that both have.
 
     Args:
-        agents_a: seats of the first run's scored games, with ``setting``, ``team`` and
-            ``scenario_id``.
+        agents_a: seats of the first run's scored games, with ``setting``, ``team``,
+            ``scenario_id`` and ``vps_kind``.
         agents_b: those of the second run; scenarios are matched by id.
         pairs: teams of the first and of the second run.
         spec: resamples, seed and confidence; resamples are those of the leaderboard.
     """
-    differences, contributions = [], []
+    differences, contributions, unlike = [], [], []
     for setting in sorted(set(agents_a["setting"]) & set(agents_b["setting"])):
         for team_a, team_b in pairs:
             a = _of_team(agents_a, setting, team_a)
@@ -106,9 +124,28 @@ def compare_teams(
                 sums_a, sums_b = _sums(a, common), _sums(b, common)
                 names = {"setting": setting, "team_a": team_a, "team_b": team_b}
                 found = _differences(sums_a, sums_b, spec, setting)
+                parts = _contributions(common, sums_a, sums_b, found)
+                kinds = _kind(a, common), _kind(b, common)
+                if _are_unlike(*kinds):
+                    unlike.append(Instruments(setting, team_a, team_b, *map(str, kinds)))
+                    found, parts = (each[~each["measure"].isin(PRIVACY)] for each in (found, parts))
                 differences.append(found.assign(**names))
-                contributions.append(_contributions(common, sums_a, sums_b, found).assign(**names))
-    return Comparison(_together(differences, DIFFERENCES), _together(contributions, CONTRIBUTIONS))
+                contributions.append(parts.assign(**names))
+    return Comparison(
+        _together(differences, DIFFERENCES),
+        _together(contributions, CONTRIBUTIONS),
+        tuple(unlike),
+    )
+
+
+def _kind(agents: pd.DataFrame, scenarios: Sequence[str]) -> str | None:
+    """Return how the loss of a team was measured on some scenarios; ``None`` if it was not."""
+    return joint_kind(agents[agents["scenario_id"].isin(scenarios)]["vps_kind"])
+
+
+def _are_unlike(kind_a: str | None, kind_b: str | None) -> bool:
+    """Whether two losses were measured by two instruments; what was not measured is unknown."""
+    return None not in {kind_a, kind_b} and kind_a != kind_b
 
 
 def _of_team(agents: pd.DataFrame, setting: str, team: str) -> pd.DataFrame:

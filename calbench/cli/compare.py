@@ -14,7 +14,12 @@ import pandas as pd
 from rich.table import Table
 
 from calbench.analysis.measures import MEASURE_BY_NAME
-from calbench.analysis.run_comparison import COMPARISON_TABLES, Comparison, compare_teams
+from calbench.analysis.run_comparison import (
+    COMPARISON_TABLES,
+    PRIVACY,
+    Comparison,
+    compare_teams,
+)
 from calbench.analysis.scoring import measure_games
 from calbench.analysis.tables.registry import write_frames
 from calbench.cli.status import Status
@@ -28,6 +33,7 @@ from calbench.engine.pool import workers
 from calbench.errors import ConfigError
 from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS, GAMES
+from calbench.report.columns import VPS_KIND_NAMES
 from calbench.runs.folder import check_folder
 from calbench.runs.recorded import recorded_games
 
@@ -64,12 +70,33 @@ def main(words: Words) -> int:
         check_folder(out, COMPARISON_TABLES)
     spec = compose(words.settings)
     compared = compare_runs(run_a, run_b, spec, team_a=options.get("a"), team_b=options.get("b"))
+    _say_unlike(compared, measures)
     if out is not None:
         for name, frame in compared.tables.items():
             columns = COMPARISON_TABLES[name]
             write_frames(out / name, [cast(frame, columns)], columns)
     show(*comparison_tables(compared, measures, top))
     return Status.DONE
+
+
+def _say_unlike(compared: Comparison, measures: Sequence[str]) -> None:
+    """Say what is left out because two instruments measured it.
+
+    Raises:
+        ConfigError: if nothing that was asked for is left.
+    """
+    if not PRIVACY & set(measures):
+        return
+    why = "measured by two instruments, which are never subtracted"
+    lines = [
+        f"{each.setting}: privacy of {each.team_a} ({VPS_KIND_NAMES[each.kind_a]}) and of "
+        f"{each.team_b} ({VPS_KIND_NAMES[each.kind_b]}) was {why}"
+        for each in compared.unlike
+    ]
+    if not compared.differences["measure"].isin(measures).any():
+        raise ConfigError(f"{'; '.join(lines)}: compare teams of one kind, or another measure")
+    for line in lines:
+        say(f"{line}: left out")
 
 
 def compare_runs(
@@ -155,6 +182,8 @@ def comparison_tables(compared: Comparison, measures: Sequence[str], top: int) -
     """
     for (setting, team_a, team_b), rows in compared.differences.groupby(PAIR, sort=False):
         found = rows[rows["measure"].isin(measures)].to_dict("records")
+        if not found:
+            continue
         yield _table(
             f"{setting}: {team_b} (B) minus {team_a} (A); * leaves out zero",
             ("A", "B", "B - A", "interval", "scenarios"),

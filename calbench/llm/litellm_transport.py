@@ -132,7 +132,19 @@ _SETUP = {
 """Faults of this machine that LiteLLM reports as the provider's, by their class."""
 
 
-def _setup_problem(error: BaseException) -> str | None:
+_NO_KEY_TEXT = re.compile(
+    r"missing credentials|missing (\w+ )?api key|api_key client option must be set", re.IGNORECASE
+)
+"""How LiteLLM says that it found no key, before anything is sent."""
+
+NO_KEY_FOUND = (
+    "no key of its provider is in the environment; set the variable that model.api_key_env names"
+)
+
+
+def _setup_problem(error: Exception) -> str | None:
+    if _headers(error) is None and _NO_KEY_TEXT.search(str(error)):
+        return NO_KEY_FOUND
     for cause in _causes(error):
         for kind in type(cause).__mro__:
             if kind.__name__ in _SETUP:

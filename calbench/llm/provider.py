@@ -40,7 +40,6 @@ HINTS = {
     403: "check the key and what it may use",
     404: "check the model's name and api_base",
     422: "the provider refuses the request; perhaps a parameter that the model does not take",
-    429: "the provider limits how often or how much it is asked",
 }
 
 UNREACHED_HINTS = {
@@ -109,8 +108,7 @@ class Provider:
         elif wait > LONGEST_RETRY_AFTER_S:
             why = f"the provider asks to wait {wait:.0f} s"
         elif len(attempts) >= self.model.max_attempts:
-            hint = UNREACHED_HINTS.get(error.error) or HINTS.get(error.status or 0)
-            why = hint or "no attempt is left"
+            why = UNREACHED_HINTS.get(error.error, "no attempt is left")
         else:
             return
         count = "1 attempt" if len(attempts) == 1 else f"{len(attempts)} attempts"
