@@ -155,7 +155,7 @@ def _of_team(agents: pd.DataFrame, setting: str, team: str) -> pd.DataFrame:
 def _sums(agents: pd.DataFrame, scenarios: Sequence[str]) -> Sums:
     """Return the sums of a team's measures over some scenarios, ``[scenario, measure]``."""
     own = agents[agents["scenario_id"].isin(scenarios)]
-    (found,) = scenario_sums(own, ["team"], measured_values(own))
+    (found,) = scenario_sums(own, ["team"], measured_values(own, ["team"]))
     return Sums(found.totals[:, 0], found.counts[:, 0])
 
 

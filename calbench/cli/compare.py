@@ -28,12 +28,13 @@ from calbench.cli.words import Words, names
 from calbench.config.composition import compose
 from calbench.config.groups import among
 from calbench.config.spec import RunSpec
-from calbench.console import progress, say
+from calbench.console import progress, say, warn
 from calbench.engine.pool import workers
 from calbench.errors import ConfigError
 from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS, GAMES
 from calbench.report.columns import VPS_KIND_NAMES
+from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import check_folder
 from calbench.runs.recorded import recorded_games
 
@@ -122,6 +123,9 @@ def compare_runs(
     a = _measured(run_a, spec)
     b = a if run_a == run_b else _measured(run_b, spec)
     pairs = _team_pairs(a, b, team_a, team_b)
+    for run, side in ((run_a, a), (run_b, b))[: 1 if a is b else 2]:
+        for line in (*unread_replies(side.agents), *excluded_games(side.games)):
+            warn(f"{run}: {line}")
     agents_a, agents_b = _alike(a, b)
     compared = compare_teams(agents_a, agents_b, pairs, spec.analysis)
     if compared.differences.empty:

@@ -15,11 +15,13 @@ from calbench.cli.words import Words, names
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import progress
+from calbench.console import progress, warn
 from calbench.engine.pool import workers
 from calbench.llm.prices import read_prices
+from calbench.runs.faults import excluded_games, faults_of
 from calbench.runs.folder import check_folder
 from calbench.runs.recorded import TEAM_ORDER, recorded_games, team_rank
+from calbench.runs.results import read_run
 
 KEPT = frozenset({*TABLES, "datapackage.json", "metrics.json", "metrics/*/*.json", f"{SCRATCH}/*"})
 """Files that may be in the folder already, as patterns: they are replaced."""
@@ -31,6 +33,8 @@ def main(words: Words) -> int:
     paths = words.some_paths("no traces are named: give trace files, or folders of them")
     teams = names(words.options["teams"]) if "teams" in words.options else TEAM_ORDER
     count = rescore(paths, out, teams, compose(words.settings))
+    for line in (*faults_of(out), *excluded_games(read_run(out).games())):
+        warn(line)
     print(f"{count} games scored\nTables   {out}/leaderboard.csv and others beside it")
     return 0
 

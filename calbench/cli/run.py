@@ -1,7 +1,7 @@
 """``calbench [key=value ...]``: one run and its summary in the terminal."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.table import Table
@@ -10,7 +10,9 @@ from calbench.cli.jobs import for_each_job
 from calbench.cli.status import Status, program_name
 from calbench.cli.tables import new_table, read_rows, show
 from calbench.config.spec import RunSpec
+from calbench.console import warn
 from calbench.files import printable
+from calbench.runs.faults import closed_channels, faults_of
 from calbench.runs.play import RunSummary, execute
 
 SHOWN = {
@@ -51,18 +53,26 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
             f"{totals.calls} replies paid for, {totals.replayed} replayed, "
             f"{totals.failed} not given"
         )
-    if summary.halted:
-        print(
-            f"{summary.halted} games are excluded: a provider or the budget cut them short; "
-            "the same command plays them again:"
-        )
-        for why, count in Counter(summary.halts).most_common(REASONS_SHOWN):
-            print(f"  {count} by {why}")
+    for line in _warnings(spec, summary):
+        warn(line)
     print(f"Traces   {out}/traces/<team>/<scenario>.json")
     print(f"Tables   {out}/tables/leaderboard.csv and others beside it")
     print(f"Verify   {program_name()} verify {out}/traces")
     if spec.name == "taste":
         print(f"Next     {program_name()} +experiment=varied, or dvc repro for the whole site")
+
+
+def _warnings(spec: RunSpec, summary: RunSummary) -> Iterator[str]:
+    """Yield what keeps the numbers of a run from meaning what they seem to."""
+    yield from closed_channels(spec.game_configs)
+    yield from faults_of(summary.tables)
+    if summary.halted:
+        yield (
+            f"{summary.halted} games are excluded: a provider or the budget cut them short; "
+            "the same command plays them again:"
+        )
+        for why, count in Counter(summary.halts).most_common(REASONS_SHOWN):
+            yield f"  {count} by {why}"
 
 
 def summary_tables(leaderboard: Path, confidence: float) -> list[Table]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from calbench.domain.messages import Channel
 from calbench.protocols.base import Policy
 from calbench.protocols.degenerate import FirstFree, Silent, TellAll
 from calbench.protocols.dsm import Dsm
@@ -28,6 +29,15 @@ NEEDS_MEDIATOR = frozenset({"mediator"})
 
 NEEDS_PRIVATE_CHANCE = frozenset({"secure-sum"})
 """Players whose seats need private chance to agree on a slot."""
+
+TALKS_ON: Mapping[str, tuple[Channel, ...]] = {
+    "imap": ("dm",),
+    "dsm": ("dm",),
+    "sd-map": ("dm",),
+    "secure-sum": ("dm",),
+    "tell-all": ("dm", "all_agent_groupchat"),
+}
+"""Players that talk, with the channels they use: with all of them closed they say nothing."""
 
 TAKES_WEIGHTS = frozenset({"sd-map"})
 """Players that take the game's difficulty weights, ``limits.sd_model``, as ``weights``."""

@@ -12,7 +12,7 @@ from calbench.analysis.scoring import facts_of
 from calbench.analysis.settings import Settings
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import ending_on_interrupt, noting_interrupt, progress, say
+from calbench.console import ending_on_interrupt, noting_interrupt, progress, say, warn
 from calbench.engine.batch import Job, Played, plan_jobs, play_jobs, unfinished
 from calbench.engine.pool import workers
 from calbench.engine.seating import check_seats
@@ -22,6 +22,7 @@ from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.preflight import distinct, preflight
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
+from calbench.runs.faults import closed_channels
 from calbench.runs.folder import locked
 from calbench.runs.source import (
     game_note,
@@ -94,6 +95,9 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         kept = len(jobs) - len(missing)
         if kept:
             say(f"{kept} of {len(jobs)} games are already in {out / 'traces'}")
+        if missing:
+            for line in closed_channels(spec.game_configs):
+                warn(line)
         with _saying_what_is_kept(jobs, out):
             halts = _play(jobs, missing, spec, replies)
         tables = out / "tables"

@@ -47,6 +47,8 @@ def seats(costs: Costs, team: str = "x", setting: str = "test", **columns: float
             "excess_vps": np.nan,
             "excess_vps_participants": np.nan,
             "vps_kind": None,
+            "replies": 0,
+            "read": 0,
         }
         for scenario, own in costs.items()
         for cost in own
