@@ -18,6 +18,7 @@ from calbench.errors import ConfigError
 from calbench.llm.completion import Completion, Request, TokenLogprob
 from calbench.llm.model import Endpoint
 from calbench.llm.transport import (
+    BROKEN,
     CONNECTION_REFUSED,
     CONTEXT_EXCEEDED,
     HOST_NOT_FOUND,
@@ -187,7 +188,7 @@ def _unanswered(error: Exception) -> AttemptError:
             return AttemptError(CONNECTION_REFUSED, is_free=True)
         if isinstance(cause, socket.gaierror):
             return AttemptError(HOST_NOT_FOUND, is_free=True)
-    return AttemptError("ConnectionOrReplyBroken")
+    return AttemptError(BROKEN)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

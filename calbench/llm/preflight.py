@@ -7,7 +7,7 @@ recorded replies. It is paced, paid for and recorded as every reply is, and part
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
@@ -106,7 +106,8 @@ async def _problems(
     """Ask all models at the same time; return what is wrong, by player."""
     impatient = {player: _impatient(config) for player, config in models.items()}
     async with open_completer(impatient, replace(source, grace_s=GRACE_S)) as client:
-        asking = [asyncio.create_task(_problem(client, *each)) for each in impatient.items()]
+        calls = _Asking(client)
+        asking = [asyncio.create_task(calls.problem(*each)) for each in impatient.items()]
         for task in asking:
             task.add_done_callback(lambda _task: tick())
         try:
@@ -138,46 +139,61 @@ async def _finished(
             raise StoppedError("stopped")
 
 
-async def _problem(client: ModelClient, player: str, config: ModelConfig) -> str | None:
-    """Ask a model; return the line about what is wrong, if anything is."""
-    try:
-        await _ask(client, player, config)
-    except ConfigError as error:
-        why = f"model {player}: {error}"
-    except UnavailableError as error:
-        why = error.detail
-        if error.reason == "budget_stop":
-            why = f"model {player}: {why}"
-    else:
-        return None
-    return f"{why} ({config.spec.model} at {address(config)})"
+@dataclass(slots=True)
+class _Asking:
+    """The calls of one preflight; ``keys`` are those of its requests so far."""
 
+    client: ModelClient
+    keys: set[str] = field(default_factory=set)
 
-async def _ask(client: ModelClient, player: str, config: ModelConfig) -> None:
-    site = PreflightSite(player)
-    few = min(MOST_TOKENS, config.max_tokens)
-    try:
-        await client.complete(_request(config, few, client.store), site)
-    except UnavailableError as error:
-        if error.status not in REFUSES_SHORT or few == config.max_tokens:
-            raise
-        await client.complete(_request(config, config.max_tokens, client.store), site)
+    async def problem(self, player: str, config: ModelConfig) -> str | None:
+        """Ask a model; return the line about what is wrong, if anything is."""
+        try:
+            await self._ask(player, config)
+        except ConfigError as error:
+            why = f"model {player}: {error}"
+        except UnavailableError as error:
+            why = error.detail
+            if error.reason == "budget_stop":
+                why = f"model {player}: {why}"
+        else:
+            return None
+        return f"{why} ({config.spec.model} at {address(config)})"
 
+    async def _ask(self, player: str, config: ModelConfig) -> None:
+        site = PreflightSite(player)
+        few = min(MOST_TOKENS, config.max_tokens)
+        try:
+            await self.client.complete(self._request(config, few), site)
+        except UnavailableError as error:
+            if error.status not in REFUSES_SHORT or few == config.max_tokens:
+                raise
+            await self.client.complete(self._request(config, config.max_tokens), site)
 
-def _request(config: ModelConfig, max_tokens: int, store: ReplyStore | None) -> Request:
-    """Return the next preflight of a model: settings as in games, so that those are tried too."""
-    own = config.spec
-    for number in count():
+    def _request(self, config: ModelConfig, max_tokens: int) -> Request:
+        """Return the next preflight of a model, with the settings of games: they are tried too.
+
+        Its number is the first that nobody has asked under, also not a model of the same name at
+        another address: one request has one reply, wherever it comes from.
+        """
+        own = config.spec
         sampling = own.sampling.model_copy(update={"max_tokens": max_tokens})
-        request = Request(
-            spec=own.model_copy(update={"sampling": sampling, "replicate": number}),
-            messages=(ChatMessage("user", MESSAGE),),
-            reply_schema=SCHEMA,
-            logprobs=own.logprobs,
-        )
-        if store is None or store.get(named(request).key) is None:
-            return request
-    raise AssertionError("numbers do not end")
+        for number in count():
+            request = Request(
+                spec=own.model_copy(update={"sampling": sampling, "replicate": number}),
+                messages=(ChatMessage("user", MESSAGE),),
+                reply_schema=SCHEMA,
+                logprobs=own.logprobs,
+            )
+            key = named(request).key
+            if key not in self.keys and not self._is_recorded(key):
+                break
+        self.keys.add(key)
+        return request
+
+    def _is_recorded(self, key: str) -> bool:
+        store = self.client.store
+        return store is not None and store.get(key) is not None
 
 
 def address(config: ModelConfig) -> str:

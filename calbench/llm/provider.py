@@ -17,6 +17,7 @@ from calbench.llm.prices import NANO, Price, estimated_usage, usage_bound
 from calbench.llm.rate_limiter import Clock, RateLimiter, Sleep
 from calbench.llm.replies.record import Attempt
 from calbench.llm.transport import (
+    BROKEN,
     CONNECTION_REFUSED,
     CONTEXT_EXCEEDED,
     HOST_NOT_FOUND,
@@ -45,6 +46,7 @@ HINTS = {
 UNREACHED_HINTS = {
     CONNECTION_REFUSED: "nothing listens at its address; check api_base, and that its server runs",
     HOST_NOT_FOUND: "there is no host of that name; check api_base and the network",
+    BROKEN: "it broke off, or what answers there is no model's server; check api_base",
     TIMEOUT: "it is too slow or does not answer; check api_base, or raise timeout_s",
 }
 """What to do about an error without a status, by its class."""

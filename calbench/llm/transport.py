@@ -18,8 +18,11 @@ MOST_TOKENS = 1_000_000_000
 CONTEXT_EXCEEDED = "context_exceeded"
 """Finish reason of a thread that no longer fits the model."""
 
-CONNECTION_REFUSED, HOST_NOT_FOUND, TIMEOUT = "ConnectionRefused", "HostNotFound", "Timeout"
-"""Classes of errors without a status: of the first two no server ever saw the request."""
+CONNECTION_REFUSED, HOST_NOT_FOUND = "ConnectionRefused", "HostNotFound"
+"""Classes of errors of requests that no server ever saw."""
+
+TIMEOUT, BROKEN = "Timeout", "ConnectionOrReplyBroken"
+"""Classes of other errors without a status."""
 
 RETRYABLE = frozenset({408, 409, 425, 429})
 

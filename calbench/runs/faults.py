@@ -37,14 +37,14 @@ def unread_replies(rows: pd.DataFrame) -> Iterator[str]:
         rows: with ``player``, ``kind``, ``replies``, ``read`` and why they could not be read.
     """
     counted = rows.groupby(["player", "kind"], sort=True)[["replies", "read", *PROBLEMS]].sum()
-    for (player, _), counts in counted.astype("int64").iterrows():  # type: ignore[misc]
+    for counts in counted.astype("int64").reset_index().to_dict("records"):
         replies, unread = counts["replies"], counts["replies"] - counts["read"]
         if not unread:
             continue
         why = ", ".join(f"{counts[problem]} {problem}" for problem in PROBLEMS if counts[problem])
         end = "; it has no score" if unread == replies else ""
         yield (
-            f"{unread} of {replies} replies of {player} were unreadable "
+            f"{unread} of {replies} replies of {counts['player']} were unreadable "
             f"({_share(unread, replies)}: {why}){end}"
         )
 
@@ -86,8 +86,9 @@ def closed_channels(configs: Iterable[GameConfig]) -> Iterator[str]:
         for player in sorted({seat.player for seat in config.team.seats if _is_known(seat.kind)}):
             usable = TALKS_ON.get(player, ())
             if usable and not set(usable) & set(config.channels):
+                is_or_are = "is" if len(usable) == 1 else "are"
                 yield (
-                    f"{player} talks on {' or '.join(usable)} alone, which is closed: in team "
+                    f"{player} talks on {' or '.join(usable)}, which {is_or_are} closed: in team "
                     f"{config.team.team_id} it says nothing; open it with channels={usable[0]}"
                 )
 
