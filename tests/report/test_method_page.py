@@ -15,9 +15,8 @@ from calbench.analysis.tables.leaderboard import EXCLUDED_LIMIT_PERCENT
 from calbench.domain.replies import Problem
 from calbench.domain.sharing import MODULUS
 from calbench.llm.client import GRACE_S
-from calbench.llm.preflight import MOST_ATTEMPTS, MOST_SECONDS, MOST_TOKENS
-from calbench.runs.faults import FEWEST_REFLECTIONS
 from calbench.llm.litellm_transport import TOP_LOGPROBS
+from calbench.llm.preflight import MOST_ATTEMPTS, MOST_SECONDS, MOST_TOKENS
 from calbench.llm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST
 from calbench.llm.provider import FIRST_BACKOFF_S, LONGEST_BACKOFF_S, LONGEST_RETRY_AFTER_S
 from calbench.metrics.measure import MeasureSpec
@@ -25,6 +24,7 @@ from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
 from calbench.oracle.count import MOST_COUNTED_MEETINGS
 from calbench.protocols.registry import POLICIES
+from calbench.runs.faults import FEWEST_REFLECTIONS
 from calbench.scenarios.labels import KINDS, MAX_CHARS, TIERS, read_label_bank
 from calbench.scenarios.models import GREATEST_COST
 from calbench.scenarios.parameters import ScenarioParameters, ScenarioShape, SuiteSpec
