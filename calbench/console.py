@@ -85,7 +85,9 @@ def warn(line: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    Console(stderr=True).print(Text(printable(f"warning: {line}"), style="bold red"))
+    Console(stderr=True).print(
+        Text(printable(f"warning: {line}"), style="bold red"), soft_wrap=True
+    )
 
 
 def say_error(error: CalbenchError) -> None:
