@@ -283,10 +283,9 @@ def test_summary_says_why_games_were_cut_short(command: Command, tmp_path: Path)
     ended = command("teams=[my-model]", *nobody, *FEW, "preflight=false", here)
 
     assert ended.status == 3
-    _, reasons = ended.out.split("the same command plays them again:\n")
-    assert reasons.startswith("  3 by provider_fault: model my-model: ")
-    assert "ConnectionRefused after 1 attempt" in reasons
-    assert reasons.splitlines()[0].endswith("(asked at http://127.0.0.1:9/v1)")
-    assert reasons.splitlines()[1].startswith("Traces ")
+    *_, games, reason = ended.err.splitlines()
+    assert games.startswith("warning: 3 games are excluded: ")
+    assert reason.startswith("warning:   3 by provider_fault: model my-model: ConnectionRefused")
+    assert reason.endswith("(asked at http://127.0.0.1:9/v1)")
     for path in (tmp_path / "run" / "traces").rglob("*.json"):
         assert b"127.0.0.1" not in path.read_bytes()
