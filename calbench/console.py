@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NoReturn, Protocol, TextIO
 
-from calbench.errors import AgentError, CalbenchError
+from calbench.errors import AgentError, CalbenchError, PreflightError
 from calbench.files import printable
 
 INTERRUPTED = 130
@@ -154,11 +154,15 @@ def _print_styled(line: str, stream: TextIO, style: str) -> None:
 
 
 def say_error(error: CalbenchError) -> None:
-    """Print an error as one line; above it the traceback of the user's own code, if that raised."""
+    """Print an error as one line; above it the traceback of the user's own code, if that raised.
+
+    A failed preflight has a line for each model.
+    """
     if isinstance(error, AgentError) and error.__cause__ is not None:
         for line in "".join(traceback.format_exception(error.__cause__)).splitlines():
             alert(line)
-    alert(f"error: {error}")
+    for line in error.lines if isinstance(error, PreflightError) else [str(error)]:
+        alert(f"error: {line}")
 
 
 @contextmanager

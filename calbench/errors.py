@@ -4,6 +4,7 @@ An illegal move is a value in the game, a broken file or configuration one of th
 and a provider's outage is recorded on the trace.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 
@@ -39,6 +40,14 @@ class StoppedError(CalbenchError):
     """The user stopped the run: no further call is made."""
 
 
+class PreflightError(CalbenchError):
+    """Models that cannot be asked, found before the first game: a line for each of them."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__("; ".join(lines))
+        self.lines = tuple(lines)
+
+
 class AgentError(CalbenchError):
     """An error of the user's code: it raised, or its answer is invalid.
 
@@ -71,13 +80,15 @@ class UnavailableError(Exception):
     """A model that cannot be asked: the game ends, is recorded and not scored.
 
     ``reason`` says whether the provider failed or the run's budget is spent; ``detail`` is
-    shown and recorded, so it contains neither key nor address.
+    shown and recorded, so it contains neither key nor address. ``status`` is the provider's HTTP
+    status, if it gave one.
     """
 
-    def __init__(self, reason: "Halt", detail: str) -> None:
+    def __init__(self, reason: "Halt", detail: str, status: int | None = None) -> None:
         super().__init__(detail)
         self.reason: Halt = reason
         self.detail = detail
+        self.status = status
 
 
 Halt = Literal["provider_fault", "budget_stop"]

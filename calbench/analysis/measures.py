@@ -4,7 +4,7 @@ The leaderboard, the tables by player, comparisons, metrics files, pages, the da
 every n follow from this list.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -167,6 +167,31 @@ MEASURE_COLUMNS = tuple(column for measure in MEASURES for column in measure.col
 """Every headline measure with its interval."""
 
 
-def measured_values(agents: pd.DataFrame) -> pd.DataFrame:
-    """Return the values of agent-games, one column per measure."""
-    return pd.DataFrame({measure.name: measure.value(agents) for measure in MEASURES})
+def measured_values(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return the values of agent-games, one column per measure.
+
+    Groups of which nothing could be read have none: see :func:`is_unread`.
+
+    Args:
+        agents: the agent-games, with ``setting`` and the columns of ``by``.
+        by: what names a group whose means are estimated.
+    """
+    values = pd.DataFrame({measure.name: measure.value(agents) for measure in MEASURES})
+    values.loc[is_unread(agents, by)] = float("nan")
+    return values
+
+
+def is_unread(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
+    """Whether agent-games are of a group of which nothing could be read [C].
+
+    That is a group of a setting whose language agents replied, and none of their replies could
+    be read. Calendars that nobody moved say nothing about such agents, so they have no score. It
+    is decided over all games of the group: one unreadable game counts as it went.
+
+    Args:
+        agents: the agent-games, with ``setting``, ``replies``, ``read`` and the columns of ``by``.
+        by: what names a group within its setting.
+    """
+    groups = agents.groupby(["setting", *by], dropna=False, sort=False)[["replies", "read"]]
+    totals = groups.transform("sum").astype("float64")
+    return (totals["replies"] > 0) & (totals["read"] == 0)

@@ -2,7 +2,8 @@
 
 A difference is the mean over agent-games of B minus that of A, over the scenarios that both have
 scored. Both are resampled together, scenario by scenario, so scenarios that are costly for both do
-not widen the interval.
+not widen the interval. Privacy is compared only where both were measured by one instrument: what
+typed messages give away is never subtracted from what reflections report.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import scenario_sums
-from calbench.analysis.measures import MEASURE_BY_NAME, measured_values
+from calbench.analysis.measures import MEASURE_BY_NAME, MEASURES, measured_values
+from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.console import progress
 from calbench.facts.columns import SCENARIO, SETTING, Column, count, number, text
 from calbench.facts.frames import empty
@@ -61,6 +63,19 @@ COMPARISON_TABLES: Mapping[str, tuple[Column, ...]] = {
 }
 """What ``calbench compare`` writes; not part of a run's tables."""
 
+PRIVACY = frozenset({measure.name for measure in MEASURES if measure.group == "privacy"})
+"""Measures that depend on how a loss was measured."""
+
+
+class Instruments(NamedTuple):
+    """Two teams of a setting whose loss was measured by two instruments, and by which."""
+
+    setting: str
+    team_a: str
+    team_b: str
+    kind_a: str
+    kind_b: str
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
@@ -71,10 +86,12 @@ class Comparison:
             :data:`DIFFERENCES`; all unknown if one team has no agent-game that counts.
         contributions: one row per scenario of each known difference, with those of
             :data:`CONTRIBUTIONS`; they sum to the difference.
+        unlike: teams whose privacy is not compared and has no rows.
     """
 
     differences: pd.DataFrame
     contributions: pd.DataFrame
+    unlike: tuple[Instruments, ...] = ()
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
@@ -92,13 +109,13 @@ def compare_teams(
     """Compare teams of two runs by every measure, over the scenarios that both have.
 
     Args:
-        agents_a: seats of the first run's scored games, with ``setting``, ``team`` and
-            ``scenario_id``.
+        agents_a: seats of the first run's scored games, with ``setting``, ``team``,
+            ``scenario_id`` and ``vps_kind``.
         agents_b: those of the second run; scenarios are matched by id.
         pairs: teams of the first and of the second run.
         spec: resamples, seed and confidence; resamples are those of the leaderboard.
     """
-    differences, contributions = [], []
+    differences, contributions, unlike = [], [], []
     settings = sorted(set(agents_a["setting"]) & set(agents_b["setting"]))
     cells = [(setting, *pair) for setting in settings for pair in pairs]
     with progress("compared", len(cells)) as tick:
@@ -110,10 +127,29 @@ def compare_teams(
                 sums_a, sums_b = _sums(a, common), _sums(b, common)
                 names = {"setting": setting, "team_a": team_a, "team_b": team_b}
                 found = _differences(sums_a, sums_b, spec, setting)
+                parts = _contributions(common, sums_a, sums_b, found)
+                kinds = _kind(a, common), _kind(b, common)
+                if _are_unlike(*kinds):
+                    unlike.append(Instruments(setting, team_a, team_b, *map(str, kinds)))
+                    found, parts = (each[~each["measure"].isin(PRIVACY)] for each in (found, parts))
                 differences.append(found.assign(**names))
-                contributions.append(_contributions(common, sums_a, sums_b, found).assign(**names))
+                contributions.append(parts.assign(**names))
             tick()
-    return Comparison(_together(differences, DIFFERENCES), _together(contributions, CONTRIBUTIONS))
+    return Comparison(
+        _together(differences, DIFFERENCES),
+        _together(contributions, CONTRIBUTIONS),
+        tuple(unlike),
+    )
+
+
+def _kind(agents: pd.DataFrame, scenarios: Sequence[str]) -> str | None:
+    """Return how the loss of a team was measured on some scenarios; ``None`` if it was not."""
+    return joint_kind(agents[agents["scenario_id"].isin(scenarios)]["vps_kind"])
+
+
+def _are_unlike(kind_a: str | None, kind_b: str | None) -> bool:
+    """Whether two losses were measured by two instruments; what was not measured is unknown."""
+    return None not in {kind_a, kind_b} and kind_a != kind_b
 
 
 def _of_team(agents: pd.DataFrame, setting: str, team: str) -> pd.DataFrame:
@@ -135,7 +171,7 @@ class _TeamSums(NamedTuple):
 def _sums(agents: pd.DataFrame, scenarios: Sequence[str]) -> _TeamSums:
     """Return the sums of a team's measures over some scenarios, ``[scenario, measure]``."""
     own = agents[agents["scenario_id"].isin(scenarios)]
-    (found,) = scenario_sums(own, ["team"], measured_values(own))
+    (found,) = scenario_sums(own, ["team"], measured_values(own, ["team"]))
     agent_games = found.all_rows.counts[:, 0].sum(axis=0)
     return _TeamSums(found.totals[:, 0], found.counts[:, 0], agent_games)
 

@@ -15,7 +15,12 @@ from rich.table import Table
 
 from calbench.analysis.findings import finding
 from calbench.analysis.measures import MEASURE_BY_NAME
-from calbench.analysis.run_comparison import COMPARISON_TABLES, Comparison, compare_teams
+from calbench.analysis.run_comparison import (
+    COMPARISON_TABLES,
+    PRIVACY,
+    Comparison,
+    compare_teams,
+)
 from calbench.analysis.scoring import measure_games
 from calbench.analysis.tables.registry import write_frames
 from calbench.cli.status import Status
@@ -29,6 +34,8 @@ from calbench.engine.pool import workers
 from calbench.errors import ConfigError
 from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS, GAMES
+from calbench.report.columns import VPS_KIND_NAMES
+from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import check_folder
 from calbench.runs.recorded import recorded_games
 
@@ -65,6 +72,7 @@ def main(words: Words) -> int:
         check_folder(out, COMPARISON_TABLES)
     spec = compose(words.settings)
     compared = compare_runs(run_a, run_b, spec, team_a=options.get("a"), team_b=options.get("b"))
+    _say_unlike(compared, measures)
     if out is not None:
         for name, frame in compared.tables.items():
             columns = COMPARISON_TABLES[name]
@@ -73,6 +81,26 @@ def main(words: Words) -> int:
     where = "" if out is None else f": {out}"
     verdict(f"{finding(compared, measures, spec.analysis.confidence)}{where}")
     return Status.DONE
+
+
+def _say_unlike(compared: Comparison, measures: Sequence[str]) -> None:
+    """Say what is left out because two instruments measured it.
+
+    Raises:
+        ConfigError: if nothing that was asked for is left.
+    """
+    if not PRIVACY & set(measures):
+        return
+    why = "measured by two instruments, which are never subtracted"
+    lines = [
+        f"{each.setting}: privacy of {each.team_a} ({VPS_KIND_NAMES[each.kind_a]}) and of "
+        f"{each.team_b} ({VPS_KIND_NAMES[each.kind_b]}) was {why}"
+        for each in compared.unlike
+    ]
+    if not compared.differences["measure"].isin(measures).any():
+        raise ConfigError(f"{'; '.join(lines)}: compare teams of one kind, or another measure")
+    for line in lines:
+        warn(f"{line}: left out")
 
 
 def compare_runs(
@@ -98,6 +126,9 @@ def compare_runs(
     a = _measured(run_a, spec)
     b = a if run_a == run_b else _measured(run_b, spec)
     pairs = _team_pairs(a, b, team_a, team_b)
+    for run, side in ((run_a, a), (run_b, b))[: 1 if a is b else 2]:
+        for line in (*unread_replies(side.agents), *excluded_games(side.games)):
+            warn(f"{run}: {line}")
     agents_a, agents_b = _alike(a, b)
     compared = compare_teams(agents_a, agents_b, pairs, spec.analysis)
     if compared.differences.empty:
@@ -158,6 +189,8 @@ def comparison_tables(compared: Comparison, measures: Sequence[str], top: int) -
     """
     for (setting, team_a, team_b), rows in compared.differences.groupby(PAIR, sort=False):
         found = rows[rows["measure"].isin(measures)].to_dict("records")
+        if not found:
+            continue
         yield _table(
             f"{setting}: {team_b} (B) minus {team_a} (A); * leaves out zero",
             ("A", "B", "B - A", "interval", "scenarios"),

@@ -32,6 +32,7 @@ from calbench.facts.storage import SPOOL, FactsWriter
 from calbench.llm.client import Source, Totals
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
+from calbench.llm.preflight import address
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, ScriptedJudge
@@ -206,7 +207,8 @@ class _Audit:
         where = f"{self.done} of {len(self.games)} games are judged"
         kept = "the replies that came are kept; the same command resumes"
         if self.failure is not None:
-            raise CalbenchError(f"{self.failure.detail}: {where}; {kept}")
+            asked = f" (asked at {address(self.models[self.name])})" if self.models else ""
+            raise CalbenchError(f"{self.failure.detail}{asked}: {where}; {kept}")
         if self.is_stopping():
             raise StoppedError(f"Stopped: {where}; {kept}")
 

@@ -16,12 +16,13 @@ from calbench.cli.words import Words, names
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import progress, verdict
+from calbench.console import progress, verdict, warn
 from calbench.engine.pool import workers
 from calbench.llm.prices import read_prices
+from calbench.runs.faults import excluded_games, faults_of
 from calbench.runs.folder import check_folder
 from calbench.runs.recorded import TEAM_ORDER, recorded_games, team_rank
-from calbench.runs.results import TABLES_FOLDER
+from calbench.runs.results import TABLES_FOLDER, read_run
 from calbench.runs.sweep import SWEEP_TABLE, job_folders, write_sweep_table
 
 KEPT = frozenset({*TABLES, "datapackage.json", "metrics.json", "metrics/*/*.json", f"{SCRATCH}/*"})
@@ -37,14 +38,22 @@ def main(words: Words) -> int:
     jobs = job_folders(paths[0]) if len(paths) == 1 else []
     if jobs:
         check_folder(out, [SWEEP_TABLE, *(f"*/{TABLES_FOLDER}/{name}" for name in KEPT)])
-        count = sum(rescore([job], out / job.name / TABLES_FOLDER, teams, spec) for job in jobs)
+        count = sum(_rescored([job], out / job.name / TABLES_FOLDER, teams, spec) for job in jobs)
         write_sweep_table(out)
         line = f"{count} games of {len(jobs)} jobs scored: {out}/{SWEEP_TABLE} over all jobs"
         verdict(line, is_good=True)
         return Status.DONE
-    count = rescore(paths, out, teams, spec)
+    count = _rescored(paths, out, teams, spec)
     verdict(f"{count} games scored: {out}/leaderboard.csv and others beside it", is_good=True)
     return Status.DONE
+
+
+def _rescored(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpec) -> int:
+    """Write the tables of some traces, and warn of what they say went wrong."""
+    count = rescore(paths, out, teams, spec)
+    for line in (*faults_of(out), *excluded_games(read_run(out).games())):
+        warn(line)
+    return count
 
 
 def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpec) -> int:

@@ -1,7 +1,7 @@
 """``calbench [key=value ...]``: one run and its summary in the terminal."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ from calbench.cli.status import Status, program_name
 from calbench.cli.tables import new_table, read_rows, show
 from calbench.config.spec import RunSpec
 from calbench.config.sweeps import Sweep
-from calbench.console import tell, verdict
-from calbench.files import printable, shorten
+from calbench.console import tell, verdict, warn
+from calbench.runs.faults import closed_channels, faults_of
 from calbench.runs.play import RunSummary, execute
 from calbench.runs.sweep import write_sweep_table
 
@@ -28,9 +28,6 @@ SHOWN = {
 
 REASONS_SHOWN = 3
 """Most reasons for excluded games that the summary names [C]; each trace has its own."""
-
-REASON_LENGTH = 160
-"""Most characters of one of them [C]."""
 
 
 def main(arguments: Sequence[str], overrides: Sequence[str], options: Mapping[str, Any]) -> int:
@@ -48,6 +45,8 @@ def _run(spec: RunSpec) -> int:
 def _run_job(spec: RunSpec) -> int:
     """Play a job of a sweep: its numbers are in the table over all jobs."""
     summary = execute(spec)
+    for line in _warnings(spec, summary):
+        warn(line)
     tell(_verdict(spec, summary))
     return Status.EXCLUDED if summary.halted else Status.DONE
 
@@ -62,13 +61,8 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
             f"{totals.calls} replies paid for, {totals.replayed} replayed, "
             f"{totals.failed} not given"
         )
-    if summary.halted:
-        tell(
-            f"{summary.halted} games are excluded: a provider or the budget cut them short; "
-            "the same command plays them again:"
-        )
-        for why, count in Counter(summary.halts).most_common(REASONS_SHOWN):
-            tell(f"  {count} by {shorten(printable(why), REASON_LENGTH)}")
+    for line in _warnings(spec, summary):
+        warn(line)
     tell(f"Traces   {out}/traces/<team>/<scenario>.json")
     tell(f"Tables   {out}/tables/leaderboard.csv and others beside it")
     tell(f"Verify   {program_name()} verify {out}/traces")
@@ -83,6 +77,19 @@ def _verdict(spec: RunSpec, summary: RunSummary) -> str:
     asked = summary.totals.calls or summary.totals.failed
     parts += [f"{summary.money} spent"] * bool(asked and summary.money)
     return f"{'; '.join(parts)}: {spec.out}"
+
+
+def _warnings(spec: RunSpec, summary: RunSummary) -> Iterator[str]:
+    """Yield what keeps the numbers of a run from meaning what they seem to."""
+    yield from closed_channels(spec.game_configs)
+    yield from faults_of(summary.tables)
+    if summary.halted:
+        yield (
+            f"{summary.halted} games are excluded: a provider or the budget cut them short; "
+            "the same command plays them again:"
+        )
+        for why, count in Counter(summary.halts).most_common(REASONS_SHOWN):
+            yield f"  {count} by {why}"
 
 
 def summary_tables(leaderboard: Path, confidence: float) -> list[Table]:

@@ -91,6 +91,7 @@ class RunSpec(BaseModel):
         reflection: whether they are asked after every round what they came to believe.
         models: the models of all teams, by player.
         replies: where replies are recorded, and whether models may be asked.
+        preflight: whether each model is asked once before the first game that needs it.
         budget: what the run may spend.
         games_at_once: games with models that are played at the same time; each model's
             ``concurrency`` further limits its calls.
@@ -119,6 +120,7 @@ class RunSpec(BaseModel):
     reflection: bool
     models: dict[str, ModelConfig]
     replies: RepliesSpec
+    preflight: bool
     budget: BudgetSpec
     games_at_once: Annotated[int, Strict(), Field(ge=1, le=4096)]
     jobs: Annotated[int, Strict(), Field(ge=1, le=1024)]

@@ -13,6 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from calbench.agents.completer import CallSite, Completer
 from calbench.console import progress
@@ -162,17 +163,25 @@ def _taken(path: Path, what: str) -> str:
     return f"{path} {what}; nothing was written: choose another folder, e.g. out={folder}-2"
 
 
+class Halted(NamedTuple):
+    """Why a game was halted, as its trace says, and the player that could not be asked."""
+
+    reason: str
+    detail: str
+    player: str
+
+
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A game that is on disk, and why it was halted; empty if it was not."""
+    """A game that is on disk, and why it was halted; absent if it was not."""
 
     job: Job
-    halt: str = ""
+    halt: Halted | None = None
 
     @property
     def is_halted(self) -> bool:
         """Whether it was halted."""
-        return bool(self.halt)
+        return self.halt is not None
 
 
 def play_jobs(
@@ -206,11 +215,11 @@ def play_jobs(
         asyncio.run(_play_waiting(waiting, source, at_once, on_done, is_stopping))
 
 
-def play_job(job: Job) -> str:
+def play_job(job: Job) -> Halted | None:
     """Play one game of players that answer immediately, and write its trace.
 
     Returns:
-        Why it was halted; empty if it was not.
+        Why it was halted; ``None`` if it was not.
     """
     trace = played(job.scenario, job.config)
     write_trace(job.path, trace)
@@ -225,9 +234,11 @@ def played(scenario: Scenario, config: GameConfig) -> Trace:
     return run(scenario, config, policies)
 
 
-def _why_halted(trace: Trace) -> str:
+def _why_halted(trace: Trace) -> Halted | None:
     halt = trace.halt
-    return "" if halt is None else f"{halt.reason}: {halt.detail}"
+    if halt is None:
+        return None
+    return Halted(halt.reason, halt.detail, trace.config.team.seat_of(halt.agent_id).player)
 
 
 async def _play_waiting(
@@ -286,7 +297,7 @@ def first_leaf(group: BaseExceptionGroup[CalbenchError]) -> CalbenchError:
     return first_leaf(first) if isinstance(first, BaseExceptionGroup) else first
 
 
-def _play_all(jobs: Sequence[Job]) -> list[str]:
+def _play_all(jobs: Sequence[Job]) -> list[Halted | None]:
     return [play_job(job) for job in jobs]
 
 
@@ -294,7 +305,7 @@ def _submitted(jobs: Sequence[Job], executor: Executor) -> Iterator[Played]:
     """Yield games as chunks of them finish, with a bounded number submitted at a time."""
     size = max(1, min(GAMES_PER_TASK, len(jobs) // (4 * (os.cpu_count() or 1)) or 1))
     waiting = deque(jobs[start : start + size] for start in range(0, len(jobs), size))
-    running: dict[Future[list[str]], Sequence[Job]] = {}
+    running: dict[Future[list[Halted | None]], Sequence[Job]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < 4 * (os.cpu_count() or 1):

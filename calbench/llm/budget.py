@@ -34,15 +34,21 @@ class Reservation(NamedTuple):
 class Budget:
     """A cap on money: ``spent + reserved <= cap`` at every moment.
 
-    Belongs to one event loop. What earlier runs wrote into the ledger counts as spent.
+    Belongs to one event loop. What earlier runs wrote into the ledger counts as spent; without a
+    ledger ``spent_usd`` does.
     """
 
-    def __init__(self, max_usd: float | None = None, ledger: Ledger | None = None) -> None:
+    def __init__(
+        self,
+        max_usd: float | None = None,
+        ledger: Ledger | None = None,
+        spent_usd: float = 0.0,
+    ) -> None:
         if max_usd is not None and not (math.isfinite(max_usd) and max_usd >= 0):
             raise ConfigError(f"budget: expected dollars, 0 or more, got {max_usd}")
         self._cap = None if max_usd is None else math.floor(max_usd * NANO)
         self._ledger = ledger
-        self._spent = 0 if ledger is None else ledger.spent()
+        self._spent = round(spent_usd * NANO) if ledger is None else ledger.spent()
         self._reserved = 0
         self._settled = asyncio.Event()
 

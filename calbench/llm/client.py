@@ -92,7 +92,7 @@ async def open_completer(
         writer = None
         if store is not None and source.mode == "record":
             writer = stack.enter_context(ReplyWriter(store))
-        budget = Budget(source.max_usd, writer)
+        budget = Budget(source.max_usd, writer, source.totals.spent_usd)
         providers = {} if source.mode == "replay" else _providers(models, source, budget)
         client = ModelClient(source, store, writer, budget, providers)
         try:

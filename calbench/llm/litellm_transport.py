@@ -6,8 +6,9 @@ our attempts are recorded and paid one by one.
 
 import logging
 import re
+import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -16,7 +17,15 @@ from calbench.domain.usage import Usage
 from calbench.errors import ConfigError
 from calbench.llm.completion import Completion, Request, TokenLogprob
 from calbench.llm.model import Endpoint
-from calbench.llm.transport import CONTEXT_EXCEEDED, AttemptError, is_retryable
+from calbench.llm.transport import (
+    BROKEN,
+    CONNECTION_REFUSED,
+    CONTEXT_EXCEEDED,
+    HOST_NOT_FOUND,
+    TIMEOUT,
+    AttemptError,
+    is_retryable,
+)
 
 TOP_LOGPROBS = 10
 """Likeliest tokens asked for beside the sampled one: more than the seven deltas of a
@@ -124,13 +133,23 @@ _SETUP = {
 """Faults of this machine that LiteLLM reports as the provider's, by their class."""
 
 
-def _setup_problem(error: BaseException) -> str | None:
-    cause: BaseException | None = error
-    while cause is not None:
+_NO_KEY_TEXT = re.compile(
+    r"missing credentials|missing (\w+ )?api key|api_key client option must be set", re.IGNORECASE
+)
+"""How LiteLLM says that it found no key, before anything is sent."""
+
+NO_KEY_FOUND = (
+    "no key of its provider is in the environment; set the variable that model.api_key_env names"
+)
+
+
+def _setup_problem(error: Exception) -> str | None:
+    if _headers(error) is None and _NO_KEY_TEXT.search(str(error)):
+        return NO_KEY_FOUND
+    for cause in _causes(error):
         for kind in type(cause).__mro__:
             if kind.__name__ in _SETUP:
                 return _SETUP[kind.__name__]
-        cause = cause.__cause__ or cause.__context__
     return None
 
 
@@ -150,7 +169,7 @@ def _attempt_error(error: Exception) -> AttemptError:
     status = getattr(error, "status_code", None)
     headers = _headers(error)
     if not isinstance(status, int) or (headers is None and (status >= 500 or status == 408)):
-        return AttemptError("Timeout" if name == "Timeout" else "ConnectionOrReplyBroken")
+        return _unanswered(error)
     return AttemptError(
         name,
         status=status,
@@ -158,6 +177,26 @@ def _attempt_error(error: Exception) -> AttemptError:
         is_retryable=is_retryable(status),
         is_free=True,
     )
+
+
+def _unanswered(error: Exception) -> AttemptError:
+    """Type an error without an answer; it is free only if the connection was never made."""
+    if type(error).__name__ == "Timeout":
+        return AttemptError(TIMEOUT)
+    for cause in _causes(error):
+        if isinstance(cause, ConnectionRefusedError):
+            return AttemptError(CONNECTION_REFUSED, is_free=True)
+        if isinstance(cause, socket.gaierror):
+            return AttemptError(HOST_NOT_FOUND, is_free=True)
+    return AttemptError(BROKEN)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what it was raised from, outermost first."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 def _headers(error: Exception) -> Mapping[str, str] | None:

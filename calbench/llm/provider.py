@@ -16,7 +16,16 @@ from calbench.llm.model import ModelConfig
 from calbench.llm.prices import NANO, Price, estimated_usage, usage_bound
 from calbench.llm.rate_limiter import Clock, RateLimiter, Sleep
 from calbench.llm.replies.record import Attempt
-from calbench.llm.transport import CONTEXT_EXCEEDED, AttemptError, Transport, clean
+from calbench.llm.transport import (
+    BROKEN,
+    CONNECTION_REFUSED,
+    CONTEXT_EXCEEDED,
+    HOST_NOT_FOUND,
+    TIMEOUT,
+    AttemptError,
+    Transport,
+    clean,
+)
 
 FIRST_BACKOFF_S = 1.0
 LONGEST_BACKOFF_S = 60.0
@@ -33,6 +42,14 @@ HINTS = {
     404: "check the model's name and api_base",
     422: "the provider refuses the request; perhaps a parameter that the model does not take",
 }
+
+UNREACHED_HINTS = {
+    CONNECTION_REFUSED: "nothing listens at its address; check api_base, and that its server runs",
+    HOST_NOT_FOUND: "there is no host of that name; check api_base and the network",
+    BROKEN: "it broke off, or what answers there is no model's server; check api_base",
+    TIMEOUT: "it is too slow or does not answer; check api_base, or raise timeout_s",
+}
+"""What to do about an error without a status, by its class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +110,7 @@ class Provider:
         elif wait > LONGEST_RETRY_AFTER_S:
             why = f"the provider asks to wait {wait:.0f} s"
         elif len(attempts) >= self.model.max_attempts:
-            why = "no attempt is left"
+            why = UNREACHED_HINTS.get(error.error, "no attempt is left")
         else:
             return
         count = "1 attempt" if len(attempts) == 1 else f"{len(attempts)} attempts"
@@ -101,6 +118,7 @@ class Provider:
         raise UnavailableError(
             "provider_fault",
             f"model {self.model.player}: {error.error}{status} after {count}; {why}",
+            error.status,
         )
 
     def _backoff(self, error: AttemptError, failures: int) -> float:
@@ -157,6 +175,6 @@ class Provider:
             async with asyncio.timeout(self.model.timeout_s):
                 completion = clean(await self.transport(request, self.model))
         except TimeoutError as error:
-            raise AttemptError("Timeout") from error
+            raise AttemptError(TIMEOUT) from error
         usage = completion.usage or estimated_usage(request, completion.text)
         return replace(completion, usage=usage), usage

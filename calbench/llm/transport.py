@@ -18,6 +18,12 @@ MOST_TOKENS = 1_000_000_000
 CONTEXT_EXCEEDED = "context_exceeded"
 """Finish reason of a thread that no longer fits the model."""
 
+CONNECTION_REFUSED, HOST_NOT_FOUND = "ConnectionRefused", "HostNotFound"
+"""Classes of errors of requests that no server ever saw."""
+
+TIMEOUT, BROKEN = "Timeout", "ConnectionOrReplyBroken"
+"""Classes of other errors without a status."""
+
 RETRYABLE = frozenset({408, 409, 425, 429})
 
 
@@ -32,8 +38,8 @@ class AttemptError(Exception):
         status: HTTP status; absent if no reply arrived.
         retry_after_s: seconds the provider asks to wait.
         is_retryable: whether another attempt may succeed.
-        is_free: whether the provider answered with an error, which costs nothing. After a
-            timeout or a broken connection the model may have worked all the same.
+        is_free: whether the provider answered with an error, which costs nothing, or was never
+            reached. After a timeout or a broken connection the model may have worked all the same.
     """
 
     error: str

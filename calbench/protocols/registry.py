@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from calbench.domain.messages import Channel
 from calbench.errors import ConfigError
 from calbench.extensions import Extension, extension, extension_names
 from calbench.files import printable
@@ -32,6 +33,15 @@ NEEDS_MEDIATOR = frozenset({"mediator"})
 
 NEEDS_PRIVATE_CHANCE = frozenset({"secure-sum"})
 """Players whose seats need private chance to agree on a slot."""
+
+TALKS_ON: Mapping[str, tuple[Channel, ...]] = {
+    "imap": ("dm",),
+    "dsm": ("dm",),
+    "sd-map": ("dm",),
+    "secure-sum": ("dm",),
+    "tell-all": ("dm", "all_agent_groupchat"),
+}
+"""Players that talk, with the channels they use: with all of them closed they say nothing."""
 
 TAKES_WEIGHTS = frozenset({"sd-map"})
 """Players that take the game's difficulty weights, ``limits.sd_model``, as ``weights``."""

@@ -1,7 +1,7 @@
 """A whole run: suite, games, numbers, tables. The command and the stages call these pieces."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from calbench.analysis.scoring import facts_of
 from calbench.analysis.settings import Settings
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import ending_on_interrupt, noting_interrupt, progress, say
+from calbench.console import ending_on_interrupt, noting_interrupt, progress, say, warn
 from calbench.engine.batch import Job, Played, is_open, plan_jobs, play_jobs, unfinished
 from calbench.engine.pool import workers
 from calbench.engine.seating import check_seats
@@ -20,11 +20,13 @@ from calbench.errors import AgentError, CalbenchError, StoppedError
 from calbench.files import located
 from calbench.llm.client import Source, Totals
 from calbench.llm.litellm_transport import ask_litellm
+from calbench.llm.preflight import distinct, preflight
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
+from calbench.runs.faults import closed_channels
 from calbench.runs.folder import locked
 from calbench.runs.money import spent
-from calbench.runs.source import opener, reply_source
+from calbench.runs.source import opener, reply_source, seated_models, why_cut_short
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import read_suite
@@ -113,6 +115,9 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         kept = len(jobs) - len(missing)
         if kept:
             say(f"{kept} of {len(jobs)} games are already in {out / 'traces'}")
+        if missing:
+            for line in closed_channels(spec.game_configs):
+                warn(line)
         with _saying_what_is_kept(jobs, out):
             halts = _play(jobs, missing, spec, replies)
         tables = out / "tables"
@@ -140,14 +145,15 @@ def _play(
     done = len(jobs) - len(missing)
     with noting_interrupt(lambda: _progress(jobs, out)) as is_interrupted:
         try:
+            _check_models(missing, spec, replies, is_interrupted)
             with (
                 workers(spec.jobs) as executor,
                 progress("games", len(jobs), done, lambda: spent(spec, replies)) as tick,
             ):
 
                 def finished(game: Played) -> None:
-                    if game.is_halted:
-                        halts[game.halt] += 1
+                    if game.halt is not None:
+                        halts[why_cut_short(game.halt, spec.models)] += 1
                     tick(game.job.team_id)
                     _raise_if(is_interrupted() and not game.job.waits)
 
@@ -167,6 +173,20 @@ def _play(
                 f"a process died while it played (out of memory?). {_progress(jobs, out)}"
             ) from error
     return halts
+
+
+def _check_models(
+    missing: Sequence[Job],
+    spec: RunSpec,
+    replies: Source | None,
+    is_stopping: Callable[[], bool],
+) -> None:
+    """Ask each model of the missing games once, unless the run asks none or wants no preflight."""
+    models = seated_models(missing, spec)
+    if replies is None or replies.mode == "replay" or not models or not spec.preflight:
+        return
+    with progress("models", len(distinct(models))) as tick:
+        preflight(models, replies, is_stopping=is_stopping, tick=tick)
 
 
 def _raise_if(is_interrupted: bool) -> None:

@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.analysis.measures import MEASURES
-from calbench.analysis.run_comparison import COMPARISON_TABLES, Comparison, compare_teams
+from calbench.analysis.run_comparison import (
+    COMPARISON_TABLES,
+    PRIVACY,
+    Comparison,
+    Instruments,
+    compare_teams,
+)
 from calbench.facts.frames import cast, csv_text
 from calbench.stats.bootstrap import resample_weights
 from calbench.stats.intervals import tail_share
@@ -40,6 +46,9 @@ def seats(costs: Costs, team: str = "x", setting: str = "test", **columns: float
             "burden_gap": 0.0,
             "excess_vps": np.nan,
             "excess_vps_participants": np.nan,
+            "vps_kind": None,
+            "replies": 0,
+            "read": 0,
         }
         for scenario, own in costs.items()
         for cost in own
@@ -172,6 +181,46 @@ def test_pairs_stand_by_setting_then_as_they_are_named() -> None:
     keys = found.differences[["setting", "team_a", "team_b"]].drop_duplicates().to_numpy().tolist()
     assert keys == [["m", "y", "y"], ["m", "x", "y"], ["n", "y", "y"], ["n", "x", "y"]]
     assert found.differences["measure"].tolist() == 4 * [measure.name for measure in MEASURES]
+
+
+def leaking(kind: str | None, vps: float | None, team: str) -> pd.DataFrame:
+    found = seats({"s": [1, 2], "t": [3, 4]}, team)
+    return found.assign(vps_kind=kind, excess_vps=vps, excess_vps_participants=vps)
+
+
+@pytest.mark.parametrize(
+    ("kind_a", "kind_b"),
+    [("protocol", "reflection"), ("reflection", "mixed"), ("mixed", "protocol")],
+)
+def test_privacy_of_two_instruments_is_never_subtracted(kind_a: str, kind_b: str) -> None:
+    a, b = leaking(kind_a, 3.0, "x"), leaking(kind_b, 5.0, "y")
+    found = compare_teams(a, b, [("x", "y")], SPEC)
+    others = [measure.name for measure in MEASURES if measure.group != "privacy"]
+    assert found.differences["measure"].tolist() == others
+    assert not PRIVACY & set(found.contributions["measure"])
+    assert found.unlike == (Instruments("test", "x", "y", kind_a, kind_b),)
+
+
+def test_privacy_of_one_instrument_is_compared_and_an_unmeasured_one_stays_unknown() -> None:
+    known = leaking("protocol", 3.0, "x")
+    found = compare_teams(known, leaking("protocol", 5.0, "y"), [("x", "y")], SPEC)
+    assert cost_row(found, "excess_vps")["difference"] == 2
+    assert found.unlike == ()
+    found = compare_teams(known, leaking(None, np.nan, "y"), [("x", "y")], SPEC)
+    assert np.isnan(cost_row(found, "excess_vps")["difference"])
+    assert found.unlike == ()
+
+
+def test_instruments_are_those_of_the_scenarios_that_are_compared() -> None:
+    both = pd.concat(
+        [
+            leaking("protocol", 3.0, "x"),
+            seats({"u": [1]}, "x").assign(vps_kind="reflection", excess_vps=9.0),
+        ],
+        ignore_index=True,
+    )
+    found = compare_teams(both, leaking("protocol", 5.0, "y"), [("x", "y")], SPEC)
+    assert cost_row(found, "excess_vps")["difference"] == 2
 
 
 def test_runs_without_a_common_scenario_have_empty_tables() -> None:

@@ -30,6 +30,7 @@ GAMES = (
     "suite.num_scenarios=6",
     "suite.num_candidates=6",
     "games_at_once=4",
+    "preflight=false",
 )
 """A run of thirty rounds; its replies are a function of what was asked."""
 

@@ -8,6 +8,8 @@ import pytest
 
 from calbench.analysis.run_comparison import COMPARISON_TABLES
 from calbench.cli.main import answer
+from calbench.config.composition import compose
+from calbench.runs.play import execute
 from tests.cli.runs import SMALL, files
 
 SETTINGS = tuple(text for text in SMALL if text.startswith("analysis."))
@@ -54,6 +56,45 @@ def test_one_measure_is_shown_when_asked_for(
     assert "Coordination" in printed
     assert "Fairness" not in printed
     assert printed.count("taste-varied-00") == 1
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run of the same scenarios by agents that speak and reflect."""
+    out = tmp_path_factory.mktemp("spoken") / "run"
+    execute(compose([*SMALL, "teams=[candid]", f"out={out}"]))
+    return out
+
+
+def test_privacy_of_typed_and_of_spoken_messages_is_left_out_with_a_word(
+    finished: Path, spoken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert compared(finished, spoken, "a=imap", "b=candid", f"out={out}") == 0
+    printed = capsys.readouterr()
+    assert "taste: privacy of imap (typed messages) and of candid (reflections)" in printed.err
+    assert "VPS" not in printed.out
+    for name in COMPARISON_TABLES:
+        assert not [row for row in rows(out / name) if "vps" in row["measure"]]
+    assert rows(out / "differences.csv")
+
+
+def test_privacy_alone_is_refused_where_two_instruments_measured_it(
+    finished: Path, spoken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    asked = ("a=imap", "b=candid", "measure=excess_vps", f"out={out}")
+    assert compared(finished, spoken, *asked) == 2
+    (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("error")]
+    assert "measured by two instruments" in line
+    assert not out.exists()
+
+
+def test_other_measures_of_two_instruments_are_shown_without_a_word(
+    finished: Path, spoken: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compared(finished, spoken, "a=imap", "b=candid", "measure=messages") == 0
+    assert "instruments" not in capsys.readouterr().err
 
 
 def test_scenarios_that_only_share_a_name_are_left_out(

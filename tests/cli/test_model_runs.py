@@ -279,9 +279,13 @@ def test_key_reaches_no_file_of_a_run_and_no_line_it_says(
 @pytest.mark.heavy
 def test_summary_says_why_games_were_cut_short(command: Command, tmp_path: Path) -> None:
     nobody = ("model.name=none", "model.api_base=http://127.0.0.1:9/v1", "model.max_attempts=1")
-    ended = command("teams=[my-model]", *nobody, *FEW, f"out={tmp_path / 'run'}")
+    here = f"out={tmp_path / 'run'}"
+    ended = command("teams=[my-model]", *nobody, *FEW, "preflight=false", here)
 
     assert ended.status == 3
-    _, reasons = ended.out.split("the same command plays them again:\n")
-    assert reasons.startswith("  3 by provider_fault: model none: ")
-    assert reasons.splitlines()[1].startswith("Traces ")
+    *_, games, reason = ended.err.splitlines()
+    assert games.startswith("warning: 3 games are excluded: ")
+    assert reason.startswith("warning:   3 by provider_fault: model my-model: ConnectionRefused")
+    assert reason.endswith("(asked at http://127.0.0.1:9/v1)")
+    for path in (tmp_path / "run" / "traces").rglob("*.json"):
+        assert b"127.0.0.1" not in path.read_bytes()

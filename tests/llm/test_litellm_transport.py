@@ -213,6 +213,22 @@ def test_refused_connection_is_a_fault_that_passes() -> None:
         ask(server)
 
     assert caught.value.is_retryable
+    assert (caught.value.error, caught.value.is_free) == ("ConnectionRefused", True)
+
+
+def test_missing_key_is_a_fault_of_the_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+    async def run(name: str) -> Completion:
+        try:
+            return await ask_litellm(request("Hi", model=name), Endpoint(timeout_s=5.0))
+        finally:
+            await close_litellm()
+
+    for name in ("openai/none", "anthropic/none"):
+        with pytest.raises(ConfigError, match="no key of its provider is in the environment"):
+            asyncio.run(run(name))
 
 
 def test_wait_that_the_provider_asks_for_is_read() -> None:

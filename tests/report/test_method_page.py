@@ -16,6 +16,7 @@ from calbench.domain.replies import Problem
 from calbench.domain.sharing import MODULUS
 from calbench.llm.client import GRACE_S
 from calbench.llm.litellm_transport import TOP_LOGPROBS
+from calbench.llm.preflight import MOST_ATTEMPTS, MOST_SECONDS, MOST_TOKENS
 from calbench.llm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST
 from calbench.llm.provider import FIRST_BACKOFF_S, LONGEST_BACKOFF_S, LONGEST_RETRY_AFTER_S
 from calbench.metrics.measure import MeasureSpec
@@ -23,6 +24,7 @@ from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
 from calbench.oracle.count import MOST_COUNTED_MEETINGS
 from calbench.protocols.registry import POLICIES
+from calbench.runs.faults import FEWEST_REFLECTIONS
 from calbench.scenarios.labels import KINDS, MAX_CHARS, TIERS, read_label_bank
 from calbench.scenarios.models import GREATEST_COST
 from calbench.scenarios.parameters import ScenarioParameters, ScenarioShape, SuiteSpec
@@ -85,6 +87,11 @@ def suite_default(name: str) -> object:
         ("longest wait a provider may ask for, seconds", f"{LONGEST_RETRY_AFTER_S:.0f}"),
         ("likeliest tokens asked for in reflections", TOP_LOGPROBS),
         ("seconds for calls under way when a run ends", f"{GRACE_S:.0f}"),
+        (
+            "preflight: tokens of the reply; attempts; seconds of each",
+            f"{MOST_TOKENS}; {MOST_ATTEMPTS}; {MOST_SECONDS:.0f}",
+        ),
+        ("share of readable reflections below which a run warns", f"{FEWEST_REFLECTIONS:.0%}"),
         ("orders of games over which ratings are averaged", RatingSpec().orders),
         (
             "resamples behind rank intervals; orders of each",

@@ -39,7 +39,7 @@ READS_THE_SUITE = "checks the suite while it is read, and hands over what is wri
 WHOLE = {"analysis", "site"}
 """What only stages use that read the parameters of all experiments at once."""
 
-REACH_ONLY = {"budget", "games_at_once", "models"}
+REACH_ONLY = {"budget", "games_at_once", "models", "preflight"}
 """How models are asked: nothing that a recorded reply depends on."""
 
 PARTS = {"subset", "replicates"}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from calbench.analysis.measures import is_unread
 from calbench.metrics.players import Player
 from calbench.stats.plackett_luce import Event
 from calbench.stats.sums import Ints
@@ -94,7 +95,7 @@ def pool_seats(agents: pd.DataFrame, pool: str) -> pd.DataFrame:
     Returns:
         Those columns, ``agent_id``, :data:`IDENTITY`, and a score for each rating.
     """
-    own = agents.loc[is_in_pool(agents, pool)]
+    own = agents.loc[is_in_pool(agents, pool) & ~is_unread(agents, IDENTITY)]
     scores = {rating.name: rating.score(own) for rating in RATINGS}
     seats = own[[*GAME_COLUMNS, "is_excluded", "agent_id", *IDENTITY]].assign(**scores)
     return seats.sort_values([*GAME_COLUMNS, "agent_id"], ignore_index=True)

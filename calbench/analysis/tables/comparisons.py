@@ -66,7 +66,7 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     kinds = leaderboard(facts, settings).set_index(["setting", "team"])["vps_kind"]
     found = [
         _compared(sums, measure, kinds[sums.setting], settings.analysis)
-        for sums in scenario_sums(agents, ["team"], measured_values(agents))
+        for sums in scenario_sums(agents, ["team"], measured_values(agents, ["team"]))
         for measure in MEASURES
     ]
     if not any(map(len, found)):

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from calbench.analysis.estimates import scenario_sums
+from calbench.analysis.measures import is_unread
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import COST, SETTING, TEAM, count, estimated, number, text
@@ -62,8 +63,14 @@ PER_MEETING = "bytes per meeting"
     key="setting tertile team",
 )
 def games_by_third(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Excess cost and scheduled meetings by team and third of difficulty."""
-    games = facts.scored.assign(tertile=thirds(facts.scored), games=1.0)
+    """Excess cost and scheduled meetings by team and third of difficulty.
+
+    Teams of whose replies none could be read are left out.
+    """
+    agents = facts.of_games("agents")
+    unread = agents.loc[is_unread(agents, ["team"]), "game"]
+    scored = facts.scored[~facts.scored.index.isin(unread)]
+    games = scored.assign(tertile=thirds(scored), games=1.0)
     found = []
     for third, own in games.groupby("tertile", observed=True):
         name = "" if third == UNCUT else str(third)

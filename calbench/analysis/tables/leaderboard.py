@@ -66,9 +66,13 @@ def excluded_share(rows: pd.DataFrame) -> pd.DataFrame:
 )
 @lru_cache(maxsize=1)
 def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Every measure of every team in every setting, with its interval."""
+    """Every measure of every team in every setting, with its interval.
+
+    A team of whose replies none could be read has no measures: ``reply_outcomes.csv`` says why.
+    """
     agents = facts.of_games("agents")
-    found = estimated_means(agents, ["team"], measured_values(agents), settings.analysis)
+    values = measured_values(agents, ["team"])
+    found = estimated_means(agents, ["team"], values, settings.analysis)
     kinds = agents.groupby(TEAMS, sort=False)["vps_kind"].agg(joint_kind).reset_index()
     games = facts.games.groupby(TEAMS, sort=False)["is_excluded"]
     counts = pd.DataFrame({"games": games.count() - games.sum(), "games_excluded": games.sum()})
@@ -143,7 +147,8 @@ def sensitivity(facts: Facts, settings: Settings) -> pd.DataFrame:
     )
     means = totals.assign(**{name: totals[name] / totals["agents"] for name in ends})
     teams = leaderboard(facts, settings)[[*TEAMS, "games", "fairness"]]
-    return teams.merge(means.drop(columns="agents"), "left", TEAMS).fillna({"games_sampled": 0})
+    rows = teams.merge(means.drop(columns="agents"), "left", TEAMS).fillna({"games_sampled": 0})
+    return rows.assign(**{name: rows[name].where(rows["fairness"].notna()) for name in ends})
 
 
 @table(

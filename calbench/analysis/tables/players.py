@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import estimated_means, group_totals
-from calbench.analysis.measures import MEASURE_COLUMNS, measured_values
+from calbench.analysis.measures import MEASURE_COLUMNS, is_unread, measured_values
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import (
     EXCLUDED_PERCENT,
@@ -118,19 +118,24 @@ def scored_seats(facts: Facts) -> pd.DataFrame:
 )
 @lru_cache(maxsize=1)
 def players(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Every measure of every player over all its seats, with its interval."""
+    """Every measure of every player over all its seats, with its interval.
+
+    A player of whose replies none could be read has no measures.
+    """
     everyone = all_seats(facts)
     scored = scored_seats(facts)
     games = everyone.drop_duplicates([*BY, "game"]).groupby(BY, dropna=False)["is_excluded"]
     own = scored.groupby(BY, dropna=False)
     rows = with_teams(everyone)
+    values = measured_values(scored, IDENTITY)
+    means = estimated_means(scored, IDENTITY, values, settings.analysis)
     for part in (
         games.sum().rename("games_excluded"),
         own["game"].nunique().rename("games"),
         own["scenario_id"].nunique().rename("scenarios"),
         own.size().rename("agent_games"),
         own["vps_kind"].agg(joint_kind),
-        estimated_means(scored, IDENTITY, measured_values(scored), settings.analysis).set_index(BY),
+        means.set_index(BY),
     ):
         rows = rows.merge(part.reset_index(), "left", BY)
     return excluded_share(rows.fillna({"games": 0, "scenarios": 0, "agent_games": 0}))
@@ -228,7 +233,8 @@ def reply_outcomes(facts: Facts, _settings: Settings) -> pd.DataFrame:
 def scheduled_by_player(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Mean number of scheduled meetings of an agent, by player (Table 1)."""
     seats = scored_seats(facts)
-    totals = group_totals(seats[[*BY, "scheduled"]].assign(agent_games=1), BY)
+    read = seats[~is_unread(seats, IDENTITY)]
+    totals = group_totals(read[[*BY, "scheduled"]].assign(agent_games=1), BY)
     rows = with_teams(all_seats(facts)).merge(totals, "left", BY).fillna({"agent_games": 0})
     return rows.assign(
         scheduled=rows["scheduled"] / rows["agent_games"].where(rows["agent_games"] > 0)

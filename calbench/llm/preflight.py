@@ -1,0 +1,211 @@
+"""The preflight: one small call a model says, before the first game, whether it can be asked.
+
+It is made at every start that has games of models to play, because what an earlier start was
+answered says nothing about the key and the server of now. So each has its own number among the
+recorded replies. It is paced, paid for and recorded as every reply is, and part of no game.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+
+from calbench.errors import ConfigError, PreflightError, StoppedError, UnavailableError
+from calbench.files import printable
+from calbench.llm.client import ModelClient, Source, open_completer
+from calbench.llm.completion import ChatMessage, Request
+from calbench.llm.model import ModelConfig
+from calbench.llm.replies.request import named
+from calbench.llm.replies.store import ReplyStore
+
+MOST_TOKENS = 16
+"""What the reply may hold: any reply will do, also an empty or a cut one [C]."""
+
+REFUSES_SHORT = frozenset({400, 422})
+"""Statuses by which some reasoning models refuse so few tokens: then it is asked with its own."""
+
+MOST_ATTEMPTS = 2
+MOST_SECONDS = 60.0
+GRACE_S = 2.0
+"""Attempts of a preflight, seconds of one, and seconds that it may take to finish when the user
+stops the run; a game has more patience [C]."""
+
+POLL_S = 0.2
+"""How often it is looked whether the user stops it [C]."""
+
+MESSAGE = 'Reply with this JSON object and nothing else: {"ok": true}'
+SCHEMA = {
+    "type": "object",
+    "properties": {"ok": {"type": "boolean"}},
+    "required": ["ok"],
+    "additionalProperties": False,
+}
+"""What is asked for; nobody reads the reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightSite:
+    """Where the call is made."""
+
+    player: str
+
+    def __str__(self) -> str:
+        return f"model {self.player}, preflight"
+
+
+def preflight(
+    models: Mapping[str, ModelConfig],
+    source: Source,
+    *,
+    is_stopping: Callable[[], bool] = lambda: False,
+    tick: Callable[[], None] = lambda: None,
+) -> None:
+    """Ask every model once; return if all of them answer.
+
+    A store that was made only for this, and holds neither a reply nor money, is removed.
+
+    Args:
+        models: by player; those of one name, address and key are asked once.
+        source: recorded replies, money and mode, as of the games.
+        is_stopping: asked often; once it is true, no further attempt is started.
+        tick: called for each model that has answered or failed.
+
+    Raises:
+        PreflightError: with a line for each model that cannot be asked.
+        StoppedError: if it was stopped.
+        CalbenchError: as opening the source.
+    """
+    is_new = source.store is not None and not source.store.exists()
+    is_done = False
+    try:
+        problems = asyncio.run(_problems(distinct(models), source, is_stopping, tick))
+        if problems:
+            raise PreflightError(problems)
+        is_done = True
+    finally:
+        if is_new and not is_done and source.store is not None:
+            _remove_if_empty(source.store)
+
+
+def distinct(models: Mapping[str, ModelConfig]) -> dict[str, ModelConfig]:
+    """Return one player of each model: those of one name, address and key are the same."""
+    by_model = {
+        (config.spec.model, config.api_base, config.api_key_env): (player, config)
+        for player, config in sorted(models.items(), reverse=True)
+    }
+    return dict(sorted(by_model.values(), key=lambda found: found[0]))
+
+
+async def _problems(
+    models: Mapping[str, ModelConfig],
+    source: Source,
+    is_stopping: Callable[[], bool],
+    tick: Callable[[], None],
+) -> list[str]:
+    """Ask all models at the same time; return what is wrong, by player."""
+    impatient = {player: _impatient(config) for player, config in models.items()}
+    async with open_completer(impatient, replace(source, grace_s=GRACE_S)) as client:
+        calls = _Asking(client)
+        asking = [asyncio.create_task(calls.problem(*each)) for each in impatient.items()]
+        for task in asking:
+            task.add_done_callback(lambda _task: tick())
+        try:
+            await _finished(asking, is_stopping)
+            found = [task.result() for task in asking]
+        finally:
+            for task in asking:
+                task.cancel()
+    return [problem for problem in found if problem is not None]
+
+
+def _impatient(config: ModelConfig) -> ModelConfig:
+    attempts, seconds = config.max_attempts, config.timeout_s
+    return config.model_copy(
+        update={
+            "max_attempts": min(attempts, MOST_ATTEMPTS),
+            "timeout_s": min(seconds, MOST_SECONDS),
+        }
+    )
+
+
+async def _finished(
+    asking: Sequence[asyncio.Task[str | None]], is_stopping: Callable[[], bool]
+) -> None:
+    pending = set(asking)
+    while pending:
+        _, pending = await asyncio.wait(pending, timeout=POLL_S)
+        if is_stopping():
+            raise StoppedError("stopped")
+
+
+@dataclass(slots=True)
+class _Asking:
+    """The calls of one preflight; ``keys`` are those of its requests so far."""
+
+    client: ModelClient
+    keys: set[str] = field(default_factory=set)
+
+    async def problem(self, player: str, config: ModelConfig) -> str | None:
+        """Ask a model; return the line about what is wrong, if anything is."""
+        try:
+            await self._ask(player, config)
+        except ConfigError as error:
+            why = f"model {player}: {error}"
+        except UnavailableError as error:
+            why = error.detail
+            if error.reason == "budget_stop":
+                why = f"model {player}: {why}"
+        else:
+            return None
+        return f"{why} ({config.spec.model} at {address(config)})"
+
+    async def _ask(self, player: str, config: ModelConfig) -> None:
+        site = PreflightSite(player)
+        few = min(MOST_TOKENS, config.max_tokens)
+        try:
+            await self.client.complete(self._request(config, few), site)
+        except UnavailableError as error:
+            if error.status not in REFUSES_SHORT or few == config.max_tokens:
+                raise
+            await self.client.complete(self._request(config, config.max_tokens), site)
+
+    def _request(self, config: ModelConfig, max_tokens: int) -> Request:
+        """Return the next preflight of a model, with the settings of games: they are tried too.
+
+        Its number is the first that nobody has asked under, also not a model of the same name at
+        another address: one request has one reply, wherever it comes from.
+        """
+        own = config.spec
+        sampling = own.sampling.model_copy(update={"max_tokens": max_tokens})
+        for number in count():
+            request = Request(
+                spec=own.model_copy(update={"sampling": sampling, "replicate": number}),
+                messages=(ChatMessage("user", MESSAGE),),
+                reply_schema=SCHEMA,
+                logprobs=own.logprobs,
+            )
+            key = named(request).key
+            if key not in self.keys and not self._is_recorded(key):
+                break
+        self.keys.add(key)
+        return request
+
+    def _is_recorded(self, key: str) -> bool:
+        store = self.client.store
+        return store is not None and store.get(key) is not None
+
+
+def address(config: ModelConfig) -> str:
+    """Return where a model is asked, as users are told."""
+    return "its provider's own address" if config.api_base is None else printable(config.api_base)
+
+
+def _remove_if_empty(path: Path) -> None:
+    if not path.exists():
+        return
+    with ReplyStore.open(path) as store:
+        is_empty = store.stats().replies == 0 and store.spent() == 0
+    if is_empty:
+        for end in ("", "-wal", "-shm", "-journal", ".lock"):
+            path.with_name(f"{path.name}{end}").unlink(missing_ok=True)

@@ -1,0 +1,101 @@
+"""What keeps numbers from meaning what they seem to: a line for each, from tables and settings."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from calbench.metrics.usage import PROBLEMS
+from calbench.protocols.registry import TALKS_ON
+from calbench.runs.results import read_run
+from calbench.traces.models import GameConfig
+
+FEWEST_REFLECTIONS = 0.9
+"""Share of readable reflections below which a loss that rests on them is flagged [C]."""
+
+REFLECTIONS = "privacy/reflection_calibration"
+"""The table that counts reflections; runs that measure scores alone have none."""
+
+
+def faults_of(tables: Path) -> list[str]:
+    """Return what the tables of a run say of unreadable replies and missing reflections.
+
+    Raises:
+        FileError: one of them cannot be read.
+    """
+    results = read_run(tables)
+    found = list(unread_replies(results.table("reply_outcomes")))
+    if REFLECTIONS in results.tables:
+        found += missing_reflections(results.table(REFLECTIONS))
+    return found
+
+
+def unread_replies(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield a line for each player that gave replies nobody could read.
+
+    Args:
+        rows: with ``player``, ``kind``, ``replies``, ``read`` and why they could not be read.
+    """
+    counted = rows.groupby(["player", "kind"], sort=True)[["replies", "read", *PROBLEMS]].sum()
+    for counts in counted.astype("int64").reset_index().to_dict("records"):
+        replies, unread = counts["replies"], counts["replies"] - counts["read"]
+        if not unread:
+            continue
+        why = ", ".join(f"{counts[problem]} {problem}" for problem in PROBLEMS if counts[problem])
+        end = "; it has no score" if unread == replies else ""
+        yield (
+            f"{unread} of {replies} replies of {counts['player']} were unreadable "
+            f"({_share(unread, replies)}: {why}){end}"
+        )
+
+
+def missing_reflections(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield a line for each team whose agents were asked what they learnt and did not say.
+
+    Args:
+        rows: with ``setting``, ``team``, ``reflections`` and, of these, ``unread``.
+    """
+    for row in rows[rows["unread"] > 0].to_dict("records"):
+        asked, missing = int(row["reflections"]), int(row["unread"])
+        is_few = missing > (1 - FEWEST_REFLECTIONS) * asked
+        end = f"; less than {FEWEST_REFLECTIONS:.0%} were, so do not rely on its VPS"
+        yield (
+            f"{missing} of {asked} reflections of {row['team']} ({row['setting']}) were not "
+            f"readable ({_share(missing, asked)}){end if is_few else ''}"
+        )
+
+
+def excluded_games(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield a line for each team with games that are in no mean.
+
+    Args:
+        rows: a row for each game recorded, with ``team`` and ``is_excluded``.
+    """
+    for team, excluded in rows.groupby("team", sort=True)["is_excluded"]:
+        count = int(excluded.sum())
+        if count:
+            yield (
+                f"{count} of {len(excluded)} games of {team} are excluded: a provider or the "
+                "budget cut them short"
+            )
+
+
+def closed_channels(configs: Iterable[GameConfig]) -> Iterator[str]:
+    """Yield a line for each player that cannot talk because its channels are closed."""
+    for config in configs:
+        for player in sorted({seat.player for seat in config.team.seats if _is_known(seat.kind)}):
+            usable = TALKS_ON.get(player, ())
+            if usable and not set(usable) & set(config.channels):
+                is_or_are = "is" if len(usable) == 1 else "are"
+                yield (
+                    f"{player} talks on {' or '.join(usable)}, which {is_or_are} closed: in team "
+                    f"{config.team.team_id} it says nothing; open it with channels={usable[0]}"
+                )
+
+
+def _is_known(kind: str) -> bool:
+    return kind in {"protocol", "degenerate"}
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f}%"
