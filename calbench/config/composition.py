@@ -18,6 +18,7 @@ from calbench.config.overrides import quoted, with_players
 from calbench.config.spec import RunSpec, parse_spec
 from calbench.config.teams import played_teams, player_of
 from calbench.errors import ConfigError
+from calbench.extensions import extension_names
 from calbench.files import printable
 from calbench.traces.models import Team
 from calbench.tree import CONF
@@ -132,7 +133,9 @@ def check_choices(overrides: Sequence[str], config_dir: Path | None = None) -> N
                 "'+teams.NAME={players: {...}, seats: [...]}'"
             )
         for name in _names(choice):
-            if name not in known_names(group, config_dir):  # Hydra would follow a path
+            is_outside = group == "protocol" and name in extension_names("protocol")
+            if name not in known_names(group, config_dir) and not is_outside:
+                # Hydra would follow a path
                 raise _no_choice(group, name, config_dir)
 
 

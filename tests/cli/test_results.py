@@ -25,7 +25,9 @@ def columns(path: Path) -> list[str]:
 
 def test_run_leaves_traces_and_tables_under_their_public_names(finished: Path) -> None:
     names = set(files(finished))
-    traces = {f"traces/{team}/taste-varied-00{number}.json" for team in TEAMS for number in range(3)}
+    traces = {
+        f"traces/{team}/taste-varied-00{number}.json" for team in TEAMS for number in range(3)
+    }
     assert {name for name in names if name.startswith("traces/")} == traces
     tables = {name for name in names if name.startswith("tables/")}
     assert {"tables/leaderboard.csv", "tables/agent_games.csv"} <= tables
@@ -49,7 +51,9 @@ def test_tables_have_exactly_their_public_columns(finished: Path) -> None:
 
 def test_leaderboard_has_one_row_for_each_team_of_a_setting(finished: Path) -> None:
     found = rows(finished / "tables/leaderboard.csv")
-    assert [(row["setting"], row["team"]) for row in found] == [("taste-varied", team) for team in TEAMS]
+    assert [(row["setting"], row["team"]) for row in found] == [
+        ("taste-varied", team) for team in TEAMS
+    ]
     assert {(row["games"], row["scenarios"]) for row in found} == {("3", "3")}
 
 

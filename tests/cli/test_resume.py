@@ -53,7 +53,10 @@ def test_finished_run_keeps_every_trace_when_it_is_run_again(run: Path) -> None:
 
 def test_run_plays_only_what_is_missing_when_traces_were_deleted(run: Path) -> None:
     before, stamped = files(run), stamps(run / "traces")
-    missing = [run / "traces/imap/taste-varied-001.json", run / "traces/silent/taste-varied-000.json"]
+    missing = [
+        run / "traces/imap/taste-varied-001.json",
+        run / "traces/silent/taste-varied-000.json",
+    ]
     for path in missing:
         path.unlink()
     summary = execute(small_spec(run))
