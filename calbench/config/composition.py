@@ -133,10 +133,14 @@ def check_choices(overrides: Sequence[str], config_dir: Path | None = None) -> N
                 "'+teams.NAME={players: {...}, seats: [...]}'"
             )
         for name in _names(choice):
-            is_outside = group == "protocol" and name in extension_names("protocol")
-            if name not in known_names(group, config_dir) and not is_outside:
-                # Hydra would follow a path
+            if name not in _choices(group, config_dir):  # Hydra would follow a path
                 raise _no_choice(group, name, config_dir)
+
+
+def _choices(group: str, config_dir: Path | None) -> list[str]:
+    """Return what can be chosen of a group: its files, and protocols of distributions."""
+    outside = extension_names("protocol") if group == "protocol" else []
+    return sorted({*known_names(group, config_dir), *outside})
 
 
 def _names(choice: str) -> list[str]:
@@ -148,7 +152,7 @@ def _names(choice: str) -> list[str]:
 
 def _no_choice(group: str, choice: str, config_dir: Path | None = None) -> ConfigError:
     shown = printable(repr(choice))
-    hint = among(choice, known_names(group, config_dir))
+    hint = among(choice, _choices(group, config_dir))
     return ConfigError(f"{group}: there is no {shown}; {hint}")
 
 
