@@ -16,10 +16,11 @@ SEATED = {
 _ELEMENT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^,\[\]{}()'\"]+")
 """One element of a value: quoted, or up to the next separator."""
 
+_PROTOCOL = re.compile(r"protocol=([\w.-]+)")
+"""A choice of one protocol."""
+
 _BEYOND = re.compile(r"[^\w\s/\\+.$%*@?|:-]", re.ASCII)
 """What Hydra's grammar takes in quotes only."""
-
-_PROTOCOL = re.compile(r"protocol=([\w.-]+)")
 
 
 def quoted(override: str) -> str:

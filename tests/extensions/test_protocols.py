@@ -52,6 +52,10 @@ def test_settings_are_the_arguments_of_its_class() -> None:
 def test_choice_of_the_command_line_seats_it_everywhere() -> None:
     (team,) = compose(["protocol=bid"]).teams
     assert (team.team_id, team.seats[0].player) == ("bid", "bid")
+    (team,) = compose(["protocol=bid", "+protocol.first=2"]).teams
+    assert team.seats[0].settings["first"] == 2
+    with pytest.raises(ConfigError, match="there is no 'bidd'; did you mean bid"):
+        compose(["protocol=bidd"])
 
 
 @pytest.mark.usefixtures("page")
