@@ -2,10 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from shutil import copyfile
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -21,12 +19,10 @@ from calbench.config.sweeps import Sweep, sweep_of
 from calbench.console import say
 from calbench.errors import CalbenchError, ConfigError
 from calbench.files import printable
+from calbench.runs.results import TRACES_FOLDER
 from calbench.tree import CONF
 
 os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises its errors; we print them in one line
-
-MULTIRUN = "multirun.yaml"
-"""Hydra's record of a sweep, in the folder of the sweep."""
 
 
 class _RefusedError(BaseException):
@@ -62,6 +58,10 @@ def for_each_job(
     if options.get("cfg") or options.get("info"):
         raise ConfigError("--multirun: plays; --cfg and --info show the configuration of one run")
     sweep = sweep_of(words, config_dir)
+    if (sweep.folder / TRACES_FOLDER).exists():
+        raise ConfigError(
+            f"{sweep.folder}: holds a run; choose another folder for a sweep, out=DIR"
+        )
 
     def job(_: DictConfig) -> int:
         number = int(HydraConfig.get().job.num)
@@ -69,7 +69,8 @@ def for_each_job(
         say(f"job {number + 1} of {len(sweep.runs)}: {sweep.name(run)}")
         return task(run)
 
-    with _kept_in(sweep.folder) as folder:
+    # Hydra makes its own folder of a sweep before any job is asked whether it can be played.
+    with TemporaryDirectory(prefix="calbench-") as folder:
         place = [f"hydra.sweep.dir='{folder}'", "hydra.sweep.subdir=."]
         status = _run([*others, *words, *place], words, config_dir, job)
     whole(sweep)
@@ -82,18 +83,6 @@ def _config_dir(given: str | None) -> Path | None:
     if not Path(given).is_dir():
         raise ConfigError(f"--config-dir: {printable(given)} is not a folder")
     return Path(given)
-
-
-@contextmanager
-def _kept_in(folder: Path) -> Iterator[str]:
-    """Give Hydra a folder of its own; keep its record of a sweep if there is one to keep it in.
-
-    Hydra makes its folder before any job is asked whether it can be played.
-    """
-    with TemporaryDirectory(prefix="calbench-") as scratch:
-        yield scratch
-        if folder.is_dir():
-            copyfile(Path(scratch, MULTIRUN), folder / MULTIRUN)
 
 
 def _run(

@@ -13,20 +13,24 @@ SEATED = {
 _ELEMENT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^,\[\]{}()'\"]+")
 """One element of a value: quoted, or up to the next separator."""
 
+_BEYOND = re.compile(r"[^\w\s/\\+.$%*@?|:-]", re.ASCII)
+"""What Hydra's grammar takes in quotes only."""
+
 
 def quoted(override: str) -> str:
-    """Quote what Hydra's grammar does not take: letters beyond ASCII."""
+    """Quote what Hydra's grammar does not take as it is: letters beyond ASCII, and some signs."""
     key, sign, value = override.partition("=")
-    if not sign or value.isascii():
+    if not sign or "(" in value:  # a function of Hydra's, such as range(3)
         return override
-    return f"{key}={_ELEMENT.sub(lambda found: _quoted(found[0]), value)}"
+    has_keys = "{" in value
+    return f"{key}={_ELEMENT.sub(lambda found: _quoted(found[0], has_keys), value)}"
 
 
-def _quoted(element: str) -> str:
-    if element.isascii() or element[0] in "'\"":
+def _quoted(element: str, has_key: bool) -> str:
+    key, sign, value = element.rpartition(":") if has_key else ("", "", element)
+    if element[0] in "'\"" or not _BEYOND.search(value):
         return element
-    key, sign, value = element.rpartition(":")
-    text = (value if sign else element).strip()
+    text = value.strip()
     escaped = re.sub(r"(\\+)$", r"\1\1", text)
     return f"{key}{sign}'{escaped}'"
 

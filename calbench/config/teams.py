@@ -185,7 +185,7 @@ def _config(keys: Keys) -> ModelConfig:
             "your own), or model=ID with one of conf/model"
         )
     try:
-        return ModelConfig.model_validate(keys)
+        return ModelConfig.model_validate({"player": player_of(keys["name"]), **keys})
     except ValidationError as error:
         raise ConfigError(first_problem(error)) from error
 

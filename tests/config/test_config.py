@@ -9,7 +9,7 @@ import yaml
 from calbench.config.composition import compose
 from calbench.config.groups import known_names
 from calbench.config.spec import Channels, RunSpec, parse_spec, read_params, write_params
-from calbench.errors import CalbenchError, ConfigError
+from calbench.errors import ConfigError
 from calbench.report.role import Role
 from calbench.tree import CONF
 from tests.cli.conftest import Command, command
@@ -25,8 +25,9 @@ GROUPS = (
     "measure",
     "model",
     "protocol",
+    "scenario",
     "suite",
-    "team",
+    "teams",
 )
 
 
@@ -57,7 +58,7 @@ def test_experiment_composes_to_a_typed_run(experiment: str) -> None:
 @pytest.mark.parametrize("suite", known_names("suite"))
 def test_suite_composes_to_typed_parameters(suite: str) -> None:
     spec = compose([f"suite={suite}"])
-    assert spec.suite.setting == suite
+    assert spec.suite.setting == ("taste-varied" if suite == "taste" else suite)
     is_recorded = suite in RECORDED
     assert spec.suite.path == (f"data/cohorts/{suite}/suite.jsonl" if is_recorded else None)
     assert spec.suite.num_candidates >= spec.suite.num_scenarios
@@ -69,11 +70,31 @@ def test_channels_compose_to_their_open_ones(channels: str) -> None:
     assert opened == ((channels,) if channels != "all" else tuple(Channels.model_fields))
 
 
-@pytest.mark.parametrize("team", known_names("team"))
+OPEN = {
+    "my-model": "gpt-5.4-mini",
+    "my-model-dspy": "gpt-5.4-mini-dspy",
+    "my-model-nosy": "gpt-5.4-mini-nosy",
+    "my-model-red-team": "gpt-5.4-mini-red-team",
+    "my-model-among-protocols": "gpt-5.4-mini-among-imap",
+    "my-protocol": "imap",
+    "mixed5": "mixed5-gpt-5.4-mini",
+}
+"""Ids of teams that are named after who takes their open seats."""
+
+
+@pytest.mark.parametrize("team", known_names("teams"))
 def test_team_composes_under_its_own_id(team: str) -> None:
     spec = compose([f"teams=[{team}]", ENTRANT])
-    assert [entry.team_id for entry in spec.teams] == [team]
-    assert [config.team for config in spec.game_configs] == list(spec.teams)
+    (played,) = spec.teams
+    assert played.team_id.replace(".", "_") == OPEN.get(team, team).replace(".", "_")
+    assert [config.team for config in spec.game_configs] == [played]
+
+
+@pytest.mark.parametrize("team", known_names("teams"))
+def test_key_of_a_team_is_its_file_and_can_be_overridden(team: str) -> None:
+    composed = yaml.safe_load((CONF / "teams" / f"{team}.yaml").read_text())
+    assert set(composed) - {"defaults"} == {team}
+    assert "." not in team
 
 
 def test_one_id_is_accepted_for_a_list() -> None:
@@ -172,8 +193,9 @@ def test_command_composes_what_the_stages_compose(command: Command) -> None:
     assert ended.status == 0
     shown = yaml.safe_load(ended.out)
     spec = compose(overrides)
-    assert shown.pop("teams") == [team.team_id for team in spec.teams]
-    assert shown.pop("model") == yaml.safe_load((CONF / "model" / "local.yaml").read_text())
+    assert list(shown.pop("teams")) == [team.team_id for team in spec.teams]
+    assert shown.pop("model")["name"] is None
+    assert shown.pop("protocol") == {"id": "imap", "protocol": "imap"}
     composed = {"teams": spec.model_dump()["teams"], "models": {}}
     assert parse_spec({**shown, **composed}, "command") == spec
     assert Role.model_validate(shown.pop("site")) == spec.site
@@ -185,23 +207,3 @@ def test_configuration_is_refused_in_one_line_when_hydra_refuses_it() -> None:
     with pytest.raises(ConfigError, match="there is no 'huge'; known are blocked0, ") as refusal:
         compose(["suite=huge"])
     assert str(refusal.value).isprintable()
-
-
-def test_teams_of_a_file_elsewhere_stand_in_its_place(tmp_path: Path) -> None:
-    one = "team_id: here\nseats: [{scripted: candid}]\n"
-    (tmp_path / "one.yaml").write_text(one)
-    (tmp_path / "two.yaml").write_text(
-        "- {team_id: there, seats: [{scripted: guarded}]}\n- "
-        "{team_id: yonder, seats: [{protocol: dsm-private}]}\n"
-    )
-    spec = compose([f"teams=[imap,{tmp_path}/one.yaml,{tmp_path}/two.yaml]"])
-    assert [team.team_id for team in spec.teams] == ["imap", "here", "there", "yonder"]
-
-
-@pytest.mark.parametrize("text", ["[1, 2]", "just words", "{", "", "\x00"])
-def test_a_file_without_teams_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "bad.yaml").write_text(text)
-    with pytest.raises(ConfigError, match=r"bad\.yaml: (expected a team|not YAML)"):
-        compose([f"teams=[{tmp_path}/bad.yaml]"])
-    with pytest.raises(CalbenchError, match=r"none\.yaml: cannot be read"):
-        compose([f"teams=[{tmp_path}/none.yaml]"])

@@ -6,7 +6,7 @@ import pytest
 
 from calbench.config.composition import compose, compose_team
 from calbench.config.groups import known_names
-from calbench.engine.seating import seat_policies
+from calbench.engine.seating import seat_policies, team_of
 from calbench.errors import ConfigError
 from calbench.protocols.dsm.settings import DsmSettings
 from calbench.protocols.registry import POLICIES
@@ -60,51 +60,87 @@ def test_defaults_of_the_policy_are_those_of_welfare() -> None:
     assert DsmSettings().model_dump() == TABLE_9["dsm-welfare"]
 
 
-def test_team_written_in_place_varies_a_preset() -> None:
-    swept = "{team_id: dsm-%s, seats: [{protocol: dsm-welfare, settings: {theta: %s, lmax: 3}}]}"
-    points = ",".join(swept % (name, theta) for name, theta in (("a", 0.1), ("b", 0.5)))
-    imap, first, second = teams(f"teams=[imap,{points}]")
+def test_player_of_a_team_is_overridden_by_its_place() -> None:
+    key = "teams.dsm-welfare.players.dsm"
+    imap, varied = teams("teams=[imap,dsm-welfare]", f"{key}.theta=0.1", f"{key}.lmax=3")
     assert imap.team_id == "imap"
-    assert first.seats[0].settings == TABLE_9["dsm-welfare"] | {"theta": 0.1, "lmax": 3}
-    assert (second.team_id, second.seats[0].settings["theta"]) == ("dsm-b", 0.5)
+    assert varied.team_id == "dsm-welfare"
+    assert varied.seats[0].settings == TABLE_9["dsm-welfare"] | {"theta": 0.1, "lmax": 3}
+
+
+def test_team_written_in_place_plays_beside_the_chosen_ones() -> None:
+    mine = "{players: {a: {protocol: imap}, b: {scripted: candid}}, seats: [a, b], rotation: true}"
+    imap, own = teams("teams=[imap]", f"+teams.mine={mine}")
+    assert imap.team_id == "imap"
+    assert own == Team(
+        team_id="mine",
+        seats=(
+            Seat(player="imap", kind="protocol"),
+            Seat(player="candid", kind="scripted", settings={"style": "candid"}),
+        ),
+        rotation=True,
+    )
+    assert teams("teams=[]", f"+teams.mine={mine}") == (own,)
+
+
+@pytest.mark.parametrize("name", sorted(POLICIES))
+def test_team_in_place_has_what_its_protocol_needs(name: str) -> None:
+    (team,) = teams("teams=[]", f"+teams.mine={{players: {{p: {{protocol: {name}}}}}, seats: [p]}}")
+    assert team == team_of(name).model_copy(update={"team_id": "mine"})
 
 
 @pytest.mark.parametrize(
     ("team", "problem"),
     [
-        ("nobody", r"teams: there is no team 'nobody'; known are .*dsm-private.*"),
-        ("7", r"teams: there is no team '7'; known are .*"),
-        ("dsm-private,dsm-private", r"teams: dsm-private is named twice"),
-        ("{team_id: imap, seats: [{protocol: dsm-private}]},imap", r"teams: imap is named twice"),
+        ("{}", r"teams\.x: seats: Field required"),
+        ("{seats: []}", r"teams\.x: seats: Tuple should have at least 1 item.*"),
+        ("{seats: [a]}", r"teams\.x\.seats: a is not one of the players; there are none"),
         (
-            "{team_id: x, seats: [{protocol: dsm}]}",
-            r"team x: there is no protocol 'dsm'; known are dsm-private, dsm-welfare.*",
+            "{players: {dsm: {protocol: dsm}}, seats: [dms]}",
+            r"teams\.x\.seats: dms is not one of the players; did you mean dsm\?",
         ),
         (
-            "{team_id: x, seats: [{protocol: dsm-private, player: imap}]}",
-            r"team x: a seat names one of player, protocol, model, scripted, agent",
+            "{players: {a: {protocol: dmap}}, seats: [a]}",
+            r"teams\.x\.players\.a: there is no protocol 'dmap'; did you mean sd-map or imap\?",
         ),
         (
-            "{team_id: x, seats: [{protocol: dsm-private, settings: [1]}]}",
-            r"team x: the settings of a seat are keys and values",
+            "{players: {a: {protocol: dsm, scripted: candid}}, seats: [a]}",
+            r"teams\.x\.players\.a: a player names one of protocol, scripted, agent, name",
         ),
         (
-            "{team_id: x, seats: [{protocol: dsm-private, colour: 1}]}",
-            r"configuration: teams\.0\.seats\.0\.colour: is not a known key",
+            "{players: {a: {}}, seats: [a]}",
+            r"teams\.x\.players\.a: a player names one of protocol, scripted, agent, name",
         ),
-        ("{team_id: x}", r"configuration: teams\.0\.seats: Field required"),
-        ("{seats: [{protocol: dsm-private}]}", r"configuration: teams\.0\.team_id: Field required"),
+        (
+            "{players: {a: {scripted: candid, colour: 1}}, seats: [a]}",
+            r"teams\.x\.players\.a: colour: is not a known key",
+        ),
+        (
+            "{players: {a: {name: m, colour: 1}}, seats: [a]}",
+            r"teams\.x\.players\.a: colour: is not a known key",
+        ),
+        (
+            "{players: {a: {protocol: imap}}, seats: [a], colour: 1}",
+            r"teams\.x: colour: is not a known key",
+        ),
+        (
+            "{team_id: imap, players: {a: {protocol: dsm}}, seats: [a]}",
+            r"teams: imap is named twice",
+        ),
+        (
+            "{players: {a: {protocol: mediator}, b: {scripted: candid}}, seats: [a, b]}",
+            r"configuration: teams\.1: .*mediator seats protocols and baselines only",
+        ),
     ],
 )
 def test_team_that_does_not_fit_is_refused_in_one_line(team: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=rf"^{problem}$"):
-        teams(f"teams=[{team}]")
+        teams("teams=[imap]", f"+teams.x={team}")
 
 
 def test_setting_that_does_not_fit_is_refused_when_the_team_is_seated() -> None:
-    wrong = "{team_id: x, seats: [{protocol: dsm-private, settings: {lmax: 0}}]}"
-    (team,) = teams(f"teams=[{wrong}]")
+    (team,) = teams("teams=dsm-private", "teams.dsm-private.players.dsm.lmax=0")
     with pytest.raises(
-        ConfigError, match=r"^team x: settings of player dsm do not fit: lmax: .*0$"
+        ConfigError, match=r"^team dsm-private: settings of player dsm do not fit: lmax: .*0$"
     ):
         seat_policies(team, 5)
