@@ -72,7 +72,9 @@ def test_privacy_of_typed_and_of_spoken_messages_is_left_out_with_a_word(
     out = tmp_path / "out"
     assert compared(finished, spoken, "a=imap", "b=candid", f"out={out}") == 0
     printed = capsys.readouterr()
-    assert "taste: privacy of imap (typed messages) and of candid (reflections)" in printed.err
+    assert (
+        "taste-varied: privacy of imap (typed messages) and of candid (reflections)" in printed.err
+    )
     assert "VPS" not in printed.out
     for name in COMPARISON_TABLES:
         assert not [row for row in rows(out / name) if "vps" in row["measure"]]

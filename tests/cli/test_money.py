@@ -62,7 +62,7 @@ def test_nothing_is_said_of_money_where_no_model_is_asked() -> None:
         (
             [*OWN],
             "record",
-            "Budget: no cap, and the price of my-model is unknown: its cost is not counted",
+            "Budget: no cap, and the price of mine is unknown: its cost is not counted",
         ),
         (
             [*PRICED],
@@ -90,10 +90,10 @@ def test_run_says_its_budget_first_and_what_the_folder_cost_so_far(
     assert budget == "Budget: at most US$ 15.00, 0.00 spent before"
     games = [line for line in lines if line.startswith("games ")]
     assert lines.index(budget) < lines.index(games[0])
-    assert games[-1] == f"games 3/3 my-model, US$ {first.totals.spent_usd:.2f} of 15.00"
+    assert games[-1] == f"games 3/3 gpt-5.4-mini, US$ {first.totals.spent_usd:.2f} of 15.00"
     assert first.money == f"US$ {first.totals.spent_usd:.2f} of 15.00"
 
-    for trace in (tmp_path / "traces" / "my-model").glob("*-002.json"):
+    for trace in (tmp_path / "traces" / "gpt-5.4-mini").glob("*-002.json"):
         trace.unlink()
     again = execute(recording(str(tmp_path), *few, "suite.num_scenarios=3"), answering)
     (budget,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("Budget: ")]

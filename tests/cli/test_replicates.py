@@ -94,7 +94,7 @@ def test_first_game_is_the_game_without_the_key_and_others_are_beside_it(
 ) -> None:
     assert games(once).items() <= games(grown).items()
     assert sorted(games(grown).keys() - games(once).keys()) == [
-        f"my-model/taste-{n:03d}.r{k}.json" for n in range(3) for k in (1, 2)
+        f"stand-in/taste-varied-{n:03d}.r{k}.json" for n in range(3) for k in (1, 2)
     ]
     ids = [read_trace(path).game_id for path in sorted((grown / "traces").rglob("*.json"))]
     assert len(set(ids)) == len(ids) == 12
@@ -139,8 +139,8 @@ def test_own_code_plays_every_replicate(tmp_path: Path) -> None:
     out = tmp_path / "run"
     execute(compose([*SMALL, "teams=[example-agent]", "subset=1", "replicates=2", f"out={out}"]))
     assert sorted(games(out)) == [
-        "example-agent/taste-000.json",
-        "example-agent/taste-000.r1.json",
+        "example-agent/taste-varied-000.json",
+        "example-agent/taste-varied-000.r1.json",
     ]
     assert verify([out]) == 0
 
@@ -157,7 +157,7 @@ def test_every_row_of_every_table_has_its_own_key(grown: Path) -> None:
             assert not frame.duplicated(frame.attrs["key"]).any(), name
     played = run.games()
     assert played.attrs["key"] == ["setting", "scenario_id", "replicate", "team"]
-    mine = played[played["team"] == "my-model"]
+    mine = played[played["team"] == "stand-in"]
     assert mine["replicate"].tolist() == [0, 1, 2] * 3
     assert run.messages()["game_id"].nunique() == run.events()["game_id"].nunique() == 12
 
@@ -172,7 +172,7 @@ def test_tables_over_several_runs_have_the_first_game_of_each(once: Path, grown:
 
 def test_players_of_all_replicates_are_one_player(grown: Path) -> None:
     found = {row["player"]: row["games"] for row in rows(grown / "tables" / "players.csv")}
-    assert found == {"my-model": "9", "imap": "3"}
+    assert found == {"stand-in": "9", "imap": "3"}
 
 
 Value = Callable[[Mapping[str, str]], Fraction]
@@ -204,29 +204,29 @@ def averaged(agent_games: list[dict[str, str]], team: str, value_of: Value) -> F
 def test_scenarios_weigh_the_same_however_many_of_their_games_are_scored(tmp_path: Path) -> None:
     out = tmp_path / "run"
     execute(run_spec(out, "replicates=3"), answering(Counter()))
-    lost = {"taste-000.r1.json", "taste-000.r2.json", "taste-001.r1.json"}
+    lost = {"taste-varied-000.r1.json", "taste-varied-000.r2.json", "taste-varied-001.r1.json"}
     for name in lost:
-        (out / "traces" / "my-model" / name).unlink()
-    rescore([out], tmp_path / "tables", ["my-model"], compose([]))
+        (out / "traces" / "stand-in" / name).unlink()
+    rescore([out], tmp_path / "tables", ["stand-in"], compose([]))
     agent_games = rows(tmp_path / "tables" / "agent_games.csv")
     games_of_scenario = Counter(
-        row["scenario_id"] for row in agent_games if row["team"] == "my-model"
+        row["scenario_id"] for row in agent_games if row["team"] == "stand-in"
     )
     assert len(set(games_of_scenario.values())) == 3
     board = {row["team"]: row for row in rows(tmp_path / "tables" / "leaderboard.csv")}
-    assert (board["my-model"]["games"], board["my-model"]["scenarios"]) == ("6", "3")
+    assert (board["stand-in"]["games"], board["stand-in"]["scenarios"]) == ("6", "3")
     counted = rows(tmp_path / "tables" / "agent_game_counts.csv")
     of_model: Mapping[str, str] = {
-        row["measure"]: row["agent_games"] for row in counted if row["team"] == "my-model"
+        row["measure"]: row["agent_games"] for row in counted if row["team"] == "stand-in"
     }
     assert int(of_model["excess_cost"]) == sum(games_of_scenario.values())
-    for team in ("my-model", "imap"):
+    for team in ("stand-in", "imap"):
         for measure, value in (("excess_cost", excess), ("messages", messages)):
             expected = float(averaged(agent_games, team, value))
             assert float(board[team][measure]) == pytest.approx(expected, abs=6e-5)
-    every_game = [messages(row) for row in agent_games if row["team"] == "my-model"]
+    every_game = [messages(row) for row in agent_games if row["team"] == "stand-in"]
     pooled = float(sum(every_game) / len(every_game))
-    assert abs(float(board["my-model"]["messages"]) - pooled) > 0.01
+    assert abs(float(board["stand-in"]["messages"]) - pooled) > 0.01
 
 
 # --- readers
@@ -234,25 +234,25 @@ def test_scenarios_weigh_the_same_however_many_of_their_games_are_scored(tmp_pat
 
 def test_tables_from_the_traces_alone_are_those_of_the_run(grown: Path, tmp_path: Path) -> None:
     spec = run_spec(grown, "replicates=3")
-    assert rescore([grown], tmp_path / "tables", ["my-model", "imap"], spec) == 12
+    assert rescore([grown], tmp_path / "tables", ["stand-in", "imap"], spec) == 12
     assert files(tmp_path / "tables") == files(grown / "tables")
 
 
 def test_folder_with_one_game_twice_is_refused(grown: Path, tmp_path: Path) -> None:
-    place = tmp_path / "traces" / "my-model"
+    place = tmp_path / "traces" / "stand-in"
     place.mkdir(parents=True)
     for name in ("a", "b"):
-        source = grown / "traces" / "my-model" / "taste-000.r1.json"
+        source = grown / "traces" / "stand-in" / "taste-varied-000.r1.json"
         (place / f"{name}.json").write_bytes(source.read_bytes())
     with pytest.raises(calbench.errors.FileError, match=r"is in .*a\.json already; name one"):
         rescore([tmp_path], tmp_path / "tables", [], compose([]))
 
 
 def test_replicates_compare_with_single_games(once: Path, grown: Path) -> None:
-    compared = compare_runs(grown, once, compose([]), team_a="my-model", team_b="imap")
+    compared = compare_runs(grown, once, compose([]), team_a="stand-in", team_b="imap")
     found = compared.differences.set_index("measure").loc["excess_cost"]
     agent_games = rows(grown / "tables" / "agent_games.csv")
-    model, imap = (averaged(agent_games, team, excess) for team in ("my-model", "imap"))
+    model, imap = (averaged(agent_games, team, excess) for team in ("stand-in", "imap"))
     assert found["difference"] == pytest.approx(float(imap - model))
     assert (found["scenarios"], found["agent_games_a"], found["agent_games_b"]) == (3, 45, 15)
 
@@ -260,10 +260,10 @@ def test_replicates_compare_with_single_games(once: Path, grown: Path) -> None:
 def test_judge_reads_every_replicate(grown: Path, tmp_path: Path) -> None:
     judge_runs([grown], tmp_path / "judge", compose([]))
     told = {row["trace_path"] for row in rows(tmp_path / "judge" / "judge_beliefs.csv")}
-    assert {"my-model/taste-000.json", "my-model/taste-000.r1.json"} <= told
+    assert {"stand-in/taste-varied-000.json", "stand-in/taste-varied-000.r1.json"} <= told
 
 
 def test_matchmake_reads_every_replicate(command: Command, grown: Path) -> None:
     ended = command("matchmake", str(grown), "entrants=gpt-5.4-mini")
     assert "two games are called" not in ended.err
-    assert "gpt-5.4-mini" in ended.out or "my-model" in ended.err
+    assert "gpt-5.4-mini" in ended.out or "stand-in" in ended.err

@@ -20,12 +20,12 @@ from tests.cli.test_killed_recording import sent_keys
 COHORT = REPO / "data" / "cohorts" / "smollm2"
 
 TURNING = (
-    "{team_id: turning, rotation: true, seats: "
-    "[{protocol: dsm-private}, {player: imap, kind: protocol}, {scripted: candid}]}"
+    "+teams.turning={rotation: true, players: {dsm: {protocol: dsm, lmax: 2, beta: 0.25, theta: 10, "
+    "w: 0.25, depth: 1, targets: 2, batches: single}, imap: {protocol: imap}, candid: {scripted: candid}}, seats: [dsm, imap, candid]}"
 )
 """A mixed team whose seats move on by one from scenario to scenario."""
 
-SCRIPTED = (*SMALL, "suite.num_scenarios=9", "suite.num_candidates=12", f"teams=[imap,{TURNING}]")
+SCRIPTED = (*SMALL, "suite.num_scenarios=9", "suite.num_candidates=12", "teams=[imap]", TURNING)
 
 
 def games(out: Path) -> dict[str, bytes]:
@@ -70,7 +70,7 @@ def test_smaller_subset_leaves_the_games_and_makes_the_tables_of_what_is_named(
 ) -> None:
     out = tmp_path / "run"
     execute(compose([*SCRIPTED, f"out={out}"]))
-    chosen = ["taste-004", "taste-001"]
+    chosen = ["taste-varied-004", "taste-varied-001"]
     summary = execute(compose([*SCRIPTED, f"out={out}", f"subset=[{','.join(chosen)}]"]))
     assert (summary.played, summary.kept) == (0, 4)
     assert games(out) == games(whole)
@@ -83,8 +83,8 @@ def test_file_gives_the_same_games_as_the_suite_that_it_holds(
     suite = tmp_path / "suite.jsonl"
     write_suite(suite, scenarios)
     path = f"suite.path={suite}"
-    execute(compose([*SMALL, path, f"teams=[{TURNING}]", f"out={tmp_path / 'all'}"]))
-    few = compose([*SMALL, path, f"teams=[{TURNING}]", f"out={tmp_path / 'few'}", "subset=2"])
+    execute(compose([*SMALL, path, "teams=[]", TURNING, f"out={tmp_path / 'all'}"]))
+    few = compose([*SMALL, path, "teams=[]", TURNING, f"out={tmp_path / 'few'}", "subset=2"])
     execute(few)
     own = games(tmp_path / "few")
     assert len(own) == 2
@@ -94,11 +94,11 @@ def test_file_gives_the_same_games_as_the_suite_that_it_holds(
 def test_number_is_of_each_suite_and_ids_are_over_all_of_them(tmp_path: Path) -> None:
     two = (*SMALL, "suite_seeds=[3,4]", "teams=[silent]")
     execute(compose([*two, f"out={tmp_path / 'two'}", "subset=2"]))
-    assert sorted(Path(name).stem[:11] for name in games(tmp_path / "two")) == [
-        *["taste-seed3"] * 2,
-        *["taste-seed4"] * 2,
+    assert sorted(Path(name).stem[:-4] for name in games(tmp_path / "two")) == [
+        *["taste-varied-seed3"] * 2,
+        *["taste-varied-seed4"] * 2,
     ]
-    ids = ["taste-seed4-000", "taste-seed3-002"]
+    ids = ["taste-varied-seed4-000", "taste-varied-seed3-002"]
     execute(compose([*two, f"out={tmp_path / 'ids'}", f"subset=[{','.join(ids)}]"]))
     assert sorted(Path(name).stem for name in games(tmp_path / "ids")) == sorted(ids)
 
@@ -158,11 +158,14 @@ REFUSED = {
     "truth": ("subset=true", f"{FORM}, got True"),
     "empty list": ("subset=[]", FORM),
     "keys": ("subset={a: 1}", FORM),
-    "twice": ("subset=[taste-001,taste-001]", "subset: taste-001 is named twice"),
-    "too many": ("subset=4", "^subset=4: setting taste has 3 scenarios; choose at most 3"),
+    "twice": (
+        "subset=[taste-varied-001,taste-varied-001]",
+        "subset: taste-varied-001 is named twice",
+    ),
+    "too many": ("subset=4", "^subset=4: setting taste-varied has 3 scenarios; choose at most 3"),
     "near": (
-        "subset=[taste-000,taste-01]",
-        "^subset: there is no scenario 'taste-01'; the nearest are taste-001, taste-000, ",
+        "subset=[taste-varied-000,taste-varied-01]",
+        "^subset: there is no scenario 'taste-varied-01'; the nearest are taste-varied-001, taste",
     ),
     "another suite's": ("subset=[varied-001]", "no scenario 'varied-001'; the nearest are taste-"),
     "no replicate": ("replicates=0", "replicates: .* greater than or equal to 1, got 0"),

@@ -55,20 +55,20 @@ def test_model_of_which_nothing_could_be_read_has_no_score_and_says_why(
     unreadable: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tables = unreadable / "tables"
-    replies = rows(tables / "reply_outcomes.csv")["my-model"]
+    replies = rows(tables / "reply_outcomes.csv")["stand-in"]
     assert replies["read"] == "0"
     for name in ("leaderboard", "players"):
         found = rows(tables / f"{name}.csv")
-        assert found["my-model"]["games"] == "3"
-        assert not found["my-model"]["coordination"]
-        assert not found["my-model"]["excess_cost"]
+        assert found["stand-in"]["games"] == "3"
+        assert not found["stand-in"]["coordination"]
+        assert not found["stand-in"]["excess_cost"]
         assert found["imap"]["coordination"]
     show(*summary_tables(tables / "leaderboard.csv", 0.95))
-    (line,) = [x for x in capsys.readouterr().out.splitlines() if "my-model" in x]
-    assert line.split() == ["my-model", "-", "-", "-", "-", "-"]
+    (line,) = [x for x in capsys.readouterr().out.splitlines() if "stand-in" in x]
+    assert line.split() == ["stand-in", "-", "-", "-", "-", "-"]
     count = replies["replies"]
     assert (
-        f"{count} of {count} replies of my-model were unreadable (100.0%: {count} not_json); "
+        f"{count} of {count} replies of stand-in were unreadable (100.0%: {count} not_json); "
         "it has no score"
     ) in faults_of(tables)
 
@@ -76,25 +76,25 @@ def test_model_of_which_nothing_could_be_read_has_no_score_and_says_why(
 def test_it_is_neither_compared_nor_rated_nor_ranked(unreadable: Path) -> None:
     tables = unreadable / "tables"
     for name in ("comparisons", "ratings", "ratings_unrated", "games_by_third"):
-        assert "my-model" not in (tables / f"{name}.csv").read_text()
-    standing = rows(tables / "standings.csv")["my-model"]
+        assert "stand-in" not in (tables / f"{name}.csv").read_text()
+    standing = rows(tables / "standings.csv")["stand-in"]
     assert (standing["coordination_n"], standing["coordination_rank_low"]) == ("0", "")
 
 
 def test_rescore_and_compare_say_it_too(unreadable: Path, command: Command, tmp_path: Path) -> None:
     again = command("rescore", str(unreadable), f"out={tmp_path / 'tables'}", *SMALL[-1:])
-    assert "replies of my-model were unreadable (100.0%" in again.err
+    assert "replies of stand-in were unreadable (100.0%" in again.err
     compared = command("compare", str(unreadable), str(unreadable), *SMALL[-1:])
-    assert compared.err.count("replies of my-model were unreadable") == 1
+    assert compared.err.count("replies of stand-in were unreadable") == 1
     assert "it has no score" in compared.err
 
 
 def test_reflections_that_nobody_could_read_are_counted(tmp_path: Path) -> None:
     execute(compose([*SMALL, *TEAMS, f"out={tmp_path}"]), mute_afterwards)
     replies, reflections = faults_of(tmp_path / "tables")
-    assert "replies of my-model were unreadable" in replies
+    assert "replies of stand-in were unreadable" in replies
     assert "no score" not in replies
-    assert "reflections of my-model (taste) were not readable (100.0%)" in reflections
+    assert "reflections of stand-in (taste-varied) were not readable (100.0%)" in reflections
     assert reflections.endswith("less than 90% were, so do not rely on its VPS")
 
 
