@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal, Self
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
-from calbench.config.teams import tuples
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
@@ -148,6 +147,15 @@ class RunSpec(BaseModel):
             label_bank=self.label_bank,
             reflection=self.reflection,
         )
+
+
+def tuples(value: Any) -> Any:
+    """Return a value whose sequences are tuples, the form the strict models hold."""
+    if isinstance(value, Mapping):
+        return {key: tuples(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(tuples(item) for item in value)
+    return value
 
 
 def parse_spec(data: Mapping[str, Any], source: str) -> RunSpec:

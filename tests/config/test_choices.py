@@ -132,8 +132,8 @@ def test_one_file_of_a_group_is_read_as_hydra_composes_it() -> None:
     ("override", "read"),
     [
         ("out=runs/a", "out=runs/a"),
-        ("out=/tmp/josé", "out='/tmp/josé'"),
-        ("out='/tmp/josé'", "out='/tmp/josé'"),
+        ("out=runs/josé", "out='runs/josé'"),
+        ("out='runs/josé'", "out='runs/josé'"),
         ("+teams.é={seats: [ñ, b]}", "+teams.é={seats: ['ñ', b]}"),
         ("suite.path=ä,b", "suite.path='ä',b"),
         ("~teams", "~teams"),

@@ -12,7 +12,7 @@ from tests.cli.runs import REPO
 
 PACKAGE = REPO / "calbench"
 
-ROOT = {"__init__", "__main__", "api", "errors", "files", "console", "version"}
+ROOT = {"__init__", "__main__", "api", "errors", "files", "console", "tree", "version"}
 """Modules of the package itself; everything else is in a package of its own."""
 
 ELEMENT = re.compile(r"(?<!\?P)</?(?:a|div|h\d|li|p|span|svg|table|td|th|tr|ul)\b[ >]")
