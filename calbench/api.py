@@ -141,7 +141,7 @@ def play_game(
 ) -> Trace:
     """Play one game and return its trace.
 
-    A team is the id of a file in ``conf/team`` without models, or a list with one player for
+    A team is the id of a file in ``conf/teams`` without models, or a list with one player for
     each agent, of any kinds mixed:
 
     - a name: a protocol, a baseline, a scripted speaker or another team of one seat, such as

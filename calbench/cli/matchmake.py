@@ -17,7 +17,8 @@ from calbench.cli.status import Status, program_name
 from calbench.cli.words import Words, names
 from calbench.config.composition import compose_choice
 from calbench.config.groups import known_names
-from calbench.config.teams import played_teams, tuples
+from calbench.config.spec import tuples
+from calbench.config.teams import played_teams
 from calbench.console import progress, say, verdict, warn
 from calbench.domain.canonical import digest
 from calbench.domain.ids import AgentId

@@ -17,7 +17,6 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from calbench.config.teams import tuples
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
 from calbench.files import first_problem, printable, read_bytes, shorten, write_atomically
@@ -183,6 +182,15 @@ class RunSpec(BaseModel):
             label_bank=self.label_bank,
             reflection=self.reflection,
         )
+
+
+def tuples(value: Any) -> Any:
+    """Return a value whose sequences are tuples, the form the strict models hold."""
+    if isinstance(value, Mapping):
+        return {key: tuples(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(tuples(item) for item in value)
+    return value
 
 
 def parse_spec(data: Mapping[str, Any], source: str) -> RunSpec:

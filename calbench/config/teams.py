@@ -79,15 +79,6 @@ def player_of(name: str | None) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "-", last).strip("-._")[:64] or NO_MODEL
 
 
-def tuples(value: Any) -> Any:
-    """Return a value whose sequences are tuples, the form the strict models hold."""
-    if isinstance(value, Mapping):
-        return {key: tuples(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return tuple(tuples(item) for item in value)
-    return value
-
-
 def _team(key: str, given: object, models: dict[str, dict[str, Any]]) -> dict[str, Any]:
     place = f"teams.{printable(key)}"
     try:

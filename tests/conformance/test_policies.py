@@ -90,6 +90,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "dsm-welfare": Promise((Proposals, Scores, PlanDecision), sweeps=99, outsiders_act=True),
     "dsm-private": Promise((Proposals, Scores, PlanDecision), sweeps=3, outsiders_act=True),
+    "dsm-welfare-single": Promise((Proposals, Scores, PlanDecision), sweeps=3, outsiders_act=True),
     "mediator": Promise((CostReport,), sweeps=2),
     "secure-sum": Promise((Share, PartialSum, Announcement), sweeps=4),
     "tell-all": Promise((CostReport,), sweeps=2),

@@ -57,6 +57,7 @@ UNLISTED = {
     "compose": {
         "calbench/domain": ONLY_TYPES,
         "calbench/oracle": ONLY_TYPES,
+        "calbench/protocols": "of protocols only names and needs, which the registry says",
         "calbench/scenarios/models.py": ONLY_TYPES,
         "calbench/traces/events.py": ONLY_TYPES,
     },
