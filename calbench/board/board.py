@@ -1,0 +1,216 @@
+"""The site of runs of one's own: facts are joined, tables made of them, and pages of those."""
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from calbench.analysis.output import write_tables
+from calbench.analysis.scoring import FACT_BY_NAME
+from calbench.analysis.settings import Settings
+from calbench.analysis.summary import write_summary
+from calbench.board.entries import Run, read_runs, run_names
+from calbench.board.published import Published, Results, default_settings, read_published
+from calbench.board.views import View, views_of
+from calbench.engine.pool import workers
+from calbench.errors import OutputError
+from calbench.facts.joining import Chosen, join_facts
+from calbench.facts.storage import GameKey
+from calbench.report.build import build_site
+from calbench.report.experiment import Experiment
+from calbench.report.role import SETTINGS, Role
+from calbench.report.site import Site
+from calbench.report.tables import Tables
+from calbench.report.writing import OWN_MARK, write_site
+from calbench.scenarios.storage import write_suite
+from calbench.traces.storage import TraceReader
+from calbench.tree import DATA, SITE
+
+
+def write_board(
+    paths: Sequence[Path], out: Path, *, jobs: int = 1, has_published: bool = True
+) -> None:
+    """Build the site of some runs, whole or not at all.
+
+    The same runs and published results give the same bytes.
+
+    Args:
+        paths: folders of runs, or of traces.
+        out: folder of the built site; a new or an empty one, or one that an earlier call made.
+        jobs: number of processes.
+        has_published: whether the published results are shown beside the runs.
+
+    Raises:
+        CalbenchError: one line about what does not fit; nothing was written.
+    """
+    check_out(out)
+    names = run_names(paths)
+    with TemporaryDirectory(prefix="calbench-site-") as temporary, workers(jobs) as executor:
+        scratch = Path(temporary)
+        published = (
+            read_published(DATA, scratch / "published", executor) if has_published else Published()
+        )
+        settings = published.results[0].settings if published.results else default_settings()
+        taken = {team for each in published.results for team in each.teams}
+        runs = read_runs(names, taken, scratch / "runs", settings.measure, executor)
+        views = views_of(runs, published.results)
+        site = _site(published, runs, views, scratch, settings)
+        write_summary(site.runs, site.summary.folder)
+        write_site(site, scratch / "src", executor)
+        build_site(scratch / "src", scratch / "site")
+        _put(scratch / "site", out)
+
+
+def check_out(out: Path) -> None:
+    """Refuse a folder that holds anything but an earlier site.
+
+    Raises:
+        OutputError: naming it.
+    """
+    if out.exists() and not out.is_dir():
+        raise OutputError(f"{out}: is not a folder; choose another one with out=")
+    if out.is_dir() and any(out.iterdir()) and not (out / OWN_MARK).is_file():
+        raise OutputError(f"{out}: holds other files; choose another folder with out=")
+
+
+def _put(site: Path, out: Path) -> None:
+    """Put a built site in its place, whole or not at all."""
+    beside = out.with_name(f".{out.name}.part")
+    made = [folder for folder in out.parents if not folder.exists()]
+    try:
+        shutil.rmtree(beside, ignore_errors=True)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(site, beside)
+        (beside / OWN_MARK).write_text("Made by calbench; replaced at the next build.\n")
+        shutil.rmtree(out, ignore_errors=True)
+        beside.rename(out)
+    except OSError as error:
+        shutil.rmtree(beside, ignore_errors=True)
+        for folder in made:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+        reason = error.strerror or error
+        raise OutputError(f"{out}: cannot be written ({reason}); choose another folder") from error
+
+
+def _site(
+    published: Published,
+    runs: Sequence[Run],
+    views: Sequence[View],
+    scratch: Path,
+    settings: Settings,
+) -> Site:
+    """Return the published experiments, and the views of runs in their place or behind them."""
+    made = {
+        view.name: _experiment(view, runs, scratch / "views" / view.name, settings)
+        for view in views
+    }
+    known = [made.pop(each.name, None) or _as_published(each) for each in published.results]
+    behind = sum(each.role.page == SETTINGS for each in known)
+    tables = scratch / "tables"
+    tables.mkdir()
+    if published.sample is not None and published.sample.is_file():
+        shutil.copyfile(published.sample, tables / published.sample.name)
+    return Site(
+        SITE,
+        (*known[:behind], *made.values(), *known[behind:]),
+        Tables(tables / "summary"),
+        Tables(published.others),
+        has_games=published.has_games,
+    )
+
+
+def _as_published(results: Results) -> Experiment:
+    nothing = results.tables / "nothing"
+    return Experiment(
+        results.name,
+        results.suite or nothing,
+        results.tables,
+        results.traces or nothing,
+        results.role,
+    )
+
+
+def _experiment(view: View, runs: Sequence[Run], folder: Path, settings: Settings) -> Experiment:
+    """Write tables, suite and games of a view; return it as an experiment."""
+    sources = list(_sources(view, runs))
+    facts = [
+        fact
+        for fact in FACT_BY_NAME.values()
+        if all(source.has(fact.name) for source, _ in sources)
+    ]
+    teams = [team for each in view.published for team in each.teams]
+    joined = join_facts(sources, folder / "facts", facts, teams)
+    write_tables(joined, folder / "tables", settings)
+    _link_games(view, runs, folder / "traces")
+    base = view.published[0] if view.is_whole else None
+    suite = None if base is None else base.suite
+    if suite is None:
+        suite = folder / "suite.jsonl"
+        _write_suite(view, runs, suite)
+    return Experiment(
+        view.name,
+        suite,
+        folder / "tables",
+        folder / "traces",
+        Role(title=view.title) if base is None else base.role.model_copy(update={"games": "all"}),
+        is_joint=True,
+        unpublished=frozenset(entry.team for entry in view.entries)
+        if view.published
+        else frozenset(),
+        part=view.part,
+    )
+
+
+def _sources(view: View, runs: Sequence[Run]) -> Iterator[Chosen]:
+    """Yield facts with the games of a view among them; no game twice."""
+    setting, _ = view.place
+    known: set[str] = set()
+    for number, each in enumerate(view.published):
+        is_base = view.is_whole and number == 0
+        yield each.measured, _chosen(setting, view, frozenset(known), everything=is_base)
+        known.update(each.teams)
+    for number, run in enumerate(runs):
+        teams = frozenset(entry.team for entry in view.entries if entry.run == number)
+        if teams:
+            yield (
+                run.facts,
+                lambda key, teams=teams: (
+                    key.team in teams and key.setting == setting and key.scenario_id in view.digests
+                ),
+            )
+
+
+def _chosen(
+    setting: str, view: View, known: frozenset[str], *, everything: bool
+) -> Callable[[GameKey], bool]:
+    """Return which games of a published experiment are in a view; of its base, everything."""
+
+    def is_chosen(key: GameKey) -> bool:
+        if everything:
+            return True
+        fits = key.setting == setting and key.scenario_id in view.digests
+        return fits and key.team not in known
+
+    return is_chosen
+
+
+def _link_games(view: View, runs: Sequence[Run], folder: Path) -> None:
+    """Put the games of a view in one folder, those of published teams where they are here.
+
+    Games of other published experiments are in the trace browser already if the view is whole.
+    """
+    folder.mkdir(parents=True)
+    for each in view.published[:1] if view.is_whole else view.published:
+        for team in each.teams:
+            if each.traces is not None and not (folder / team).exists():
+                (folder / team).symlink_to((each.traces / team).resolve())
+    for entry in view.entries:
+        (folder / entry.team).symlink_to(runs[entry.run].traces / entry.team)
+
+
+def _write_suite(view: View, runs: Sequence[Run], path: Path) -> None:
+    """Write the scenarios of a view, as the games of a run hold them, in their order."""
+    entry, reader = view.entries[0], TraceReader()
+    games = runs[entry.run].traces / entry.team
+    write_suite(path, [reader.read(games / f"{name}.json").scenario for name in view.digests])
