@@ -102,7 +102,13 @@ def _site(
 ) -> Site:
     """Return the published experiments, and the views of runs in their place or behind them."""
     made = {
-        view.name: _experiment(view, runs, scratch / "views" / view.name, settings)
+        view.name: _experiment(
+            view,
+            runs,
+            scratch / "views" / view.name,
+            settings,
+            is_beside=bool(published.results),
+        )
         for view in views
     }
     known = [made.pop(each.name, None) or _as_published(each) for each in published.results]
@@ -131,8 +137,13 @@ def _as_published(results: Results) -> Experiment:
     )
 
 
-def _experiment(view: View, runs: Sequence[Run], folder: Path, settings: Settings) -> Experiment:
-    """Write tables, suite and games of a view; return it as an experiment."""
+def _experiment(
+    view: View, runs: Sequence[Run], folder: Path, settings: Settings, *, is_beside: bool
+) -> Experiment:
+    """Write tables, suite and games of a view; return it as an experiment.
+
+    If published results are on the site, too, its teams are marked as not published.
+    """
     sources = list(_sources(view, runs))
     facts = [
         fact
@@ -155,9 +166,7 @@ def _experiment(view: View, runs: Sequence[Run], folder: Path, settings: Setting
         folder / "traces",
         Role(title=view.title) if base is None else base.role.model_copy(update={"games": "all"}),
         is_joint=True,
-        unpublished=frozenset(entry.team for entry in view.entries)
-        if view.published
-        else frozenset(),
+        unpublished=frozenset(entry.team for entry in view.entries if is_beside),
         part=view.part,
     )
 

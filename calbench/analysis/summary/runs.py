@@ -49,6 +49,9 @@ KIND_WORDS: Mapping[str, str] = {
 }
 """Kinds of players, likewise."""
 
+NOT_READ = ", no reply could be read"
+"""Behind the kind of a team that played and has no score."""
+
 NOT_PUBLISHED = ", not published"
 """Behind the kind of a team that is of a run of one's own."""
 
@@ -208,9 +211,14 @@ def leaderboard(runs: Runs) -> pd.DataFrame:
         views.append(_view(own).assign(channel=channel))
     found = pd.concat(views, ignore_index=True)
     unpublished = {team for run in runs.compared for team in run.unpublished}
+    is_unread = (found["games"] > 0) & found["excess_cost"].isna()
     words = [
-        in_words(kinds.split(), KIND_WORDS) + (NOT_PUBLISHED if team in unpublished else "")
-        for kinds, team in zip(found["kinds"], found["team"], strict=True)
+        in_words(kinds.split(), KIND_WORDS)
+        + (NOT_READ if is_without_score else "")
+        + (NOT_PUBLISHED if team in unpublished else "")
+        for kinds, team, is_without_score in zip(
+            found["kinds"], found["team"], is_unread, strict=True
+        )
     ]
     counts = {
         f"{measure.name}_n": found[f"{measure.name}_n"].where(found[measure.name].notna())
