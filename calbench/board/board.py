@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,8 +13,9 @@ from calbench.analysis.summary import write_summary
 from calbench.board.entries import Run, read_runs, run_names
 from calbench.board.published import Published, Results, default_settings, read_published
 from calbench.board.views import View, views_of
+from calbench.console import ending_on_interrupt
 from calbench.engine.pool import workers
-from calbench.errors import OutputError
+from calbench.errors import ConfigError, OutputError
 from calbench.facts.joining import Chosen, join_facts
 from calbench.facts.storage import GameKey
 from calbench.report.build import build_site
@@ -25,6 +27,9 @@ from calbench.report.writing import OWN_MARK, write_site
 from calbench.scenarios.storage import write_suite
 from calbench.traces.storage import TraceReader
 from calbench.tree import DATA, SITE
+
+BUILDERS = ("mkdocs", "material")
+"""Modules that build pages; a plain installation lacks them."""
 
 
 def write_board(
@@ -45,7 +50,13 @@ def write_board(
     """
     check_out(out)
     names = run_names(paths)
-    with TemporaryDirectory(prefix="calbench-site-") as temporary, workers(jobs) as executor:
+    if not all(map(find_spec, BUILDERS)):
+        raise ConfigError("MkDocs builds the pages: pip install 'calbench[docs]'")
+    with (
+        TemporaryDirectory(prefix="calbench-site-") as temporary,
+        ending_on_interrupt(lambda: _stopped(Path(temporary), _beside(out))),
+        workers(jobs) as executor,
+    ):
         scratch = Path(temporary)
         published = (
             read_published(DATA, scratch / "published", executor) if has_published else Published()
@@ -59,6 +70,17 @@ def write_board(
         write_site(site, scratch / "src", executor)
         build_site(scratch / "src", scratch / "site")
         _put(scratch / "site", out)
+
+
+def _stopped(*folders: Path) -> str:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    return "Stopped: no site was written; the same command starts again"
+
+
+def _beside(out: Path) -> Path:
+    """Return where a site is until it is whole."""
+    return out.with_name(f".{out.name}.part")
 
 
 def check_out(out: Path) -> None:
@@ -75,7 +97,7 @@ def check_out(out: Path) -> None:
 
 def _put(site: Path, out: Path) -> None:
     """Put a built site in its place, whole or not at all."""
-    beside = out.with_name(f".{out.name}.part")
+    beside = _beside(out)
     made = [folder for folder in out.parents if not folder.exists()]
     try:
         shutil.rmtree(beside, ignore_errors=True)

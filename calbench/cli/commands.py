@@ -250,13 +250,28 @@ def stats(paths: tuple[Path, ...]) -> int:
 
 
 def _keyed(
-    name: str, metavar: str, about: str, *keys: Key, option: click.Option | None = None
+    name: str,
+    metavar: str,
+    about: str,
+    *keys: Key,
+    answer: str = "",
+    option: click.Option | None = None,
 ) -> None:
-    """Declare a subcommand that takes paths and ``key=value``, and perhaps an option."""
+    """Declare a subcommand that takes paths and ``key=value``.
+
+    Args:
+        name: of the subcommand.
+        metavar: its arguments in its help.
+        about: the help.
+        keys: what it takes.
+        answer: module and function that do the work; its own module and ``main`` unless given.
+        option: what it takes besides.
+    """
+    module, _, function = (answer or f"{name}.main").partition(".")
 
     def callback(words: tuple[str, ...], **chosen: bool) -> int:
         read = read_words(words, keys)
-        return int(import_module(f"calbench.cli.{name}").main(read, **chosen))
+        return int(getattr(import_module(f"calbench.cli.{module}"), function)(read, **chosen))
 
     command = Keyed(name, metavar, keys, callback=callback, help=about)
     command.params += [] if option is None else [option]
@@ -354,5 +369,6 @@ _keyed(
     Key("serve=false", "build only, and print where the first page is"),
     Key("out=DIR", "another folder for the pages"),
     Key("jobs=N", "processes (one for each processor)"),
+    answer="site.view",
     option=click.Option(["--open", "is_opened"], is_flag=True, help="Open the browser, too."),
 )

@@ -211,7 +211,8 @@ def leaderboard(runs: Runs) -> pd.DataFrame:
         views.append(_view(own).assign(channel=channel))
     found = pd.concat(views, ignore_index=True)
     unpublished = {team for run in runs.compared for team in run.unpublished}
-    is_unread = (found["games"] > 0) & found["excess_cost"].isna()
+    names = [measure.name for measure in MEASURES]
+    is_unread = found["games"].fillna(0).gt(0) & found[names].isna().all(axis="columns")
     words = [
         in_words(kinds.split(), KIND_WORDS)
         + (NOT_READ if is_without_score else "")
