@@ -18,7 +18,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("played") / "run"
     for scenario in suite_of("varied", 2):
         for team in ("imap", "silent"):
-            write_trace(out / "traces" / team / f"{scenario.scenario_id}.json", play(scenario, team))
+            write_trace(
+                out / "traces" / team / f"{scenario.scenario_id}.json", play(scenario, team)
+            )
     return out
 
 

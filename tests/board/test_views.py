@@ -92,7 +92,7 @@ def test_suite_of_ones_own_has_no_published_teams() -> None:
 
 def test_another_scenario_under_a_published_name_is_refused() -> None:
     changed = {**NINE, "varied-4": "other"}
-    with pytest.raises(FileError, match="^a: varied-4 is not the published scenario"):
+    with pytest.raises(FileError, match=r"^a: varied-4 is not the published scenario"):
         views(run("a", Entry(0, "mine", DM, changed)))
 
 
