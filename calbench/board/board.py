@@ -1,7 +1,7 @@
 """The site of runs of one's own: facts are joined, tables made of them, and pages of those."""
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -133,7 +133,8 @@ def _site(
         )
         for view in views
     }
-    known = [made.pop(each.name, None) or _as_published(each) for each in published.results]
+    known = [made.get(each.name) or _as_published(each) for each in published.results]
+    added = [each for each in made.values() if each not in known]
     behind = sum(each.role.page == SETTINGS for each in known)
     tables = scratch / "tables"
     tables.mkdir()
@@ -141,7 +142,7 @@ def _site(
         shutil.copyfile(published.sample, tables / published.sample.name)
     return Site(
         SITE,
-        (*known[:behind], *made.values(), *known[behind:]),
+        (*known[:behind], *added, *known[behind:]),
         Tables(tables / "summary"),
         Tables(published.others),
         has_games=published.has_games,
@@ -195,33 +196,28 @@ def _experiment(
 
 def _sources(view: View, runs: Sequence[Run]) -> Iterator[Chosen]:
     """Yield facts with the games of a view among them; no game twice."""
-    setting, _ = view.place
     known: set[str] = set()
-    for number, each in enumerate(view.published):
-        is_base = view.is_whole and number == 0
-        yield each.measured, _chosen(setting, view, frozenset(known), everything=is_base)
+    for each in view.published:
+        is_base = view.is_whole and not known
+        yield each.measured, _everything if is_base else _games_of(view, {*each.teams} - known)
         known.update(each.teams)
     for number, run in enumerate(runs):
-        teams = frozenset(entry.team for entry in view.entries if entry.run == number)
+        teams = {entry.team for entry in view.entries if entry.run == number}
         if teams:
-            yield (
-                run.facts,
-                lambda key, teams=teams: (
-                    key.team in teams and key.setting == setting and key.scenario_id in view.digests
-                ),
-            )
+            yield run.facts, _games_of(view, teams)
 
 
-def _chosen(
-    setting: str, view: View, known: frozenset[str], *, everything: bool
-) -> Callable[[GameKey], bool]:
-    """Return which games of a published experiment are in a view; of its base, everything."""
+def _everything(_: GameKey) -> bool:
+    """Whether a game of the experiment whose place a view takes is in it: each is."""
+    return True
+
+
+def _games_of(view: View, teams: Collection[str]) -> Callable[[GameKey], bool]:
+    """Return which games are in a view: those of some teams on its scenarios."""
+    setting, _ = view.place
 
     def is_chosen(key: GameKey) -> bool:
-        if everything:
-            return True
-        fits = key.setting == setting and key.scenario_id in view.digests
-        return fits and key.team not in known
+        return key.setting == setting and key.team in teams and key.scenario_id in view.digests
 
     return is_chosen
 

@@ -63,7 +63,8 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
     assert ended.status == 0, ended.err
     if names[0] == names[1]:
         names = [f"{names[0]}.speaking", f"{names[1]}.mumbling"]
-    return Board(speaking, mumbling, whole, *names, root / "site")
+    speaker, mumbler = names
+    return Board(speaking, mumbling, whole, speaker, mumbler, root / "site")
 
 
 def numbers(rows: Sequence[dict[str, str]], *names: str) -> list[tuple[str, ...]]:
