@@ -174,6 +174,7 @@ def _experiment(
         if all(source.has(fact.name) for source, _ in sources)
     ]
     teams = [team for each in view.published for team in each.teams]
+    teams += [entry.team for entry in view.entries]
     joined = join_facts(sources, folder / "facts", facts, teams)
     write_tables(joined, folder / "tables", settings)
     _link_games(view, runs, folder / "traces")

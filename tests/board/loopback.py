@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,7 +16,15 @@ from tests.llm.stub_server import chat
 SPEAKING, MUMBLING = "speaking-1", "mumbling-1"
 """Names of the models, as the server knows them; no price is known of either."""
 
-UNREADABLE = "<script>window.hacked = 1</script> lorem ipsum"
+THOUGHT = "<script>window.hacked = 1</script>"
+"""What the first one thinks at every turn; the other says nothing else."""
+
+
+def _reply(model: str, messages: Sequence[ChatMessage]) -> str:
+    if model != SPEAKING:
+        return THOUGHT
+    reply = json.loads(ScriptedSpeaker(STYLES["guarded"], 0).reply(messages))
+    return json.dumps({**reply, "thinking": THOUGHT} if "thinking" in reply else reply)
 
 
 class _Model(BaseHTTPRequestHandler):
@@ -28,9 +36,7 @@ class _Model(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         messages = [ChatMessage(each["role"], each["content"]) for each in asked["messages"]]
-        speaker = ScriptedSpeaker(STYLES["guarded"], 0)
-        said = speaker.reply(messages) if asked["model"] == SPEAKING else UNREADABLE
-        body = json.dumps(chat(said)).encode()
+        body = json.dumps(chat(_reply(asked["model"], messages))).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))

@@ -6,8 +6,9 @@ The site is built from the packed results, as where the pipeline has not run.
 import csv
 import re
 import signal
+import socket
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +16,15 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from calbench.api import load_suite
+from calbench.cli.main import answer
 from calbench.scenarios.storage import write_suite
 from tests.board.loopback import MUMBLING, SPEAKING, models, play_model
 from tests.browser.tabs import ARGUMENTS, CHROMIUM, DESKTOP
-from tests.cli.runs import REPO, Ended, calbench, files, started
+from tests.cli.runs import REPO, calbench, files, started
 
 pytestmark = pytest.mark.heavy
+
+Refused = Callable[..., None]
 
 CELLS = re.compile(r"<tr>\s*(<th scope=\"row\">.*?)</tr>", re.DOTALL)
 
@@ -44,7 +48,7 @@ class Board:
     def page_rows(self, page: str, team: str) -> list[str]:
         """Return the rows of tables on a page that are of a team, as HTML."""
         text = (self.site / page).read_text(encoding="utf-8")
-        return [row for row in CELLS.findall(text) if row.startswith(f'<th scope="row">{team}<')]
+        return [row for row in CELLS.findall(text) if row.startswith(f'<th scope="row">{team} <')]
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +146,7 @@ def test_texts_of_a_model_stay_text(board: Board) -> None:
         if path.suffix in {".html", ".js"} and b"<script>window.hacked" in path.read_bytes()
     ]
     assert scripts == []
-    said = [path for path in (board.site / "pagedata").rglob("*.js") if board.mumbler in str(path)]
+    said = [path for path in (board.site / "pagedata").rglob("*.js") if board.speaker in str(path)]
     assert any(b"window.hacked" in path.read_bytes() for path in said)
 
 
@@ -166,8 +170,8 @@ def test_browser_shows_both_models_on_home_leaderboard_and_plane(board: Board) -
         page.goto(f"{home}index.html")
         page.get_by_role("row").filter(has_text=board.speaker).first.wait_for()
         page.goto(f"{home}leaderboard.html")
-        page.get_by_role("button", name="varied").click()
-        page.get_by_role("button", name="private messages, 3 of 45 scenarios").click()
+        for choice in (re.compile("^varied$"), "3 of 45 scenarios"):
+            page.locator("label.lb-choice").filter(has_text=choice).click()
         row = page.locator("#lb-board tr").filter(has_text=board.speaker)
         assert "not published" in row.inner_text()
         assert re.search(r"of \d+", row.inner_text())
@@ -216,41 +220,54 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def refused(ended: Ended, words: str) -> None:
-    (line,) = (each for each in ended.err.splitlines() if each.startswith("error: "))
-    assert ended.status == 2
-    assert words in line
-    assert "Traceback" not in ended.err
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Refused:
+    """Return what checks that a command is refused in one line."""
+
+    def check(words: str, *arguments: str | Path) -> None:
+        status = answer([str(each) for each in arguments])
+        said = capsys.readouterr()
+        (line,) = (each for each in said.err.splitlines() if each.startswith("error: "))
+        assert (status, said.out) == (2, "")
+        assert words in line
+
+    return check
 
 
-def test_mistakes_are_one_line_and_leave_nothing(other: Path, tmp_path: Path) -> None:
+def test_mistakes_are_one_line_and_leave_nothing(
+    refused: Refused, other: Path, tmp_path: Path
+) -> None:
     empty, full, file = tmp_path / "empty", tmp_path / "full", tmp_path / "file.json"
     empty.mkdir()
     full.mkdir()
     (full / "mine.txt").write_text("mine")
     file.write_text("{}")
-    out = tmp_path / "deep" / "out"
+    out = f"out={tmp_path / 'deep' / 'out'}"
     before = files(tmp_path)
-    for arguments, words in (
-        ((), "RUN... out=DIR [key=value ...] is missing"),
-        ((f"out={out}",), "no run is named"),
-        ((str(other),), "out=DIR is missing"),
-        ((str(tmp_path / "nothing"), f"out={out}"), "there is no such folder"),
-        ((str(file), f"out={out}"), "is a file; name the folder of a run"),
-        ((str(empty), f"out={out}"), "holds no trace"),
-        ((str(other), f"out={full}"), "holds other files"),
-        ((str(other), f"out={file}"), "is not a folder"),
-        ((str(other), "jobs=0", f"out={out}"), "jobs: a whole number from 1"),
-        ((str(other), f"out={out}"), "varied-000 is not the published scenario of this name"),
-    ):
-        refused(calbench("site", *arguments), words)
-    for arguments, words in (
-        ((str(other), str(other)), "view shows one run"),
-        ((str(other), "port=70000"), "port: a whole number from 0 to 65535"),
-        ((str(other), "serve=maybe"), "serve: true or false"),
-        ((str(other / "traces"), "serve=false"), "say where its pages go"),
-    ):
-        refused(calbench("view", *arguments), words)
+    refused("RUN... out=DIR [key=value ...] is missing", "site")
+    refused("no run is named", "site", out)
+    refused("out=DIR is missing", "site", other)
+    refused("there is no such folder", "site", tmp_path / "nothing", out)
+    refused("is a file; name the folder of a run", "site", file, out)
+    refused("holds no trace", "site", empty, out)
+    refused("holds other files", "site", other, f"out={full}")
+    refused("is not a folder", "site", other, f"out={file}")
+    refused("jobs: a whole number from 1", "site", other, "jobs=0", out)
+    refused("varied-000 is not the published scenario of this name", "site", other, out)
+    refused("RUN [key=value ...] is missing", "view")
+    refused("view shows one run", "view", other, other)
+    refused("port: a whole number from 0 to 65535", "view", other, "port=70000")
+    refused("serve: true or false", "view", other, "serve=maybe")
+    refused("there is no such folder", "view", tmp_path / "nothing")
+    refused("say where its pages go", "view", other / "traces", "serve=false")
     assert files(tmp_path) == before
-    assert not out.parent.exists()
+    assert not (tmp_path / "deep").exists()
     assert not (other / "site").exists()
+
+
+def test_port_that_is_taken_is_refused(refused: Refused, other: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        refused(f"port={port}: cannot be used", "view", other, f"port={port}", "jobs=1")
