@@ -16,7 +16,7 @@ from calbench.config.spec import RunSpec
 from calbench.errors import FileError
 from calbench.facts.storage import Facts
 from calbench.llm.prices import read_prices
-from calbench.release.pack import FACTS, OTHERS, PACK, TABLES, unpack
+from calbench.release.pack import FACTS, PACK, TABLES, unpack
 from calbench.report.role import Role
 
 Digests = Mapping[str, str]
@@ -105,7 +105,7 @@ def read_published(data: Path, scratch: Path, executor: Executor | None = None) 
     specs = _specs(names)
     if specs and all(_is_computed(data, spec) for spec in specs):
         return _computed(data, specs)
-    return _packed(data / "release" / PACK, scratch, executor)
+    return _packed(data, scratch, executor)
 
 
 def _specs(names: Iterable[str]) -> list[RunSpec]:
@@ -151,7 +151,8 @@ def _computed(data: Path, specs: Iterable[RunSpec]) -> Published:
     return Published(results, data / "published", data / "tables" / SAMPLE.path)
 
 
-def _packed(pack: Path, scratch: Path, executor: Executor | None) -> Published:
+def _packed(data: Path, scratch: Path, executor: Executor | None) -> Published:
+    pack = data / "release" / PACK
     if not pack.is_file():
         raise FileError(
             f"{pack}: the published results are missing; get the file again, or run `dvc repro`"
@@ -171,7 +172,7 @@ def _packed(pack: Path, scratch: Path, executor: Executor | None) -> Published:
     ]
     tasks = [each for each in results if each.facts is not None]
     list(executor.map(_write, tasks) if executor else map(_write, tasks))
-    return Published(results, scratch / OTHERS, tables / SAMPLE.path, has_games=False)
+    return Published(results, data / "published", tables / SAMPLE.path, has_games=False)
 
 
 def _write(results: Results) -> None:

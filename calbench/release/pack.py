@@ -1,35 +1,53 @@
 """What a site needs of the published results, in one small file that an installed package has.
 
 It holds the facts of scores of ranked experiments, from which their tables are made again to the
-byte, small tables that need other facts, and the numbers of others. Games are not in it.
+byte, and the other tables that pages are made of. Games are not in it.
 """
 
 import io
 import lzma
 import tarfile
 from collections.abc import Collection, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from pyarrow import parquet
 
-from calbench.analysis.tables import TABLES as DECLARED
+from calbench.analysis.audit_sample import SAMPLE
 from calbench.errors import FileError
 from calbench.facts.frames import PARQUET_VERSION, read_arrow
 from calbench.facts.games import SCORES
 from calbench.files import read_bytes, write_atomically
+from calbench.release.copies import SUMMARY_FOLDER
 
 PACK = "board.tar.xz"
 """Its name in a release."""
 
-FACTS, TABLES, OTHERS = "facts", "tables", "published"
-"""Folders in it: facts and tables by experiment, and the numbers of others."""
+FACTS, TABLES = "facts", "tables"
+"""Folders in it, with a folder for each experiment."""
 
-MOST_BYTES = 5_000
-"""Tables that take more when they are compressed are left out [C]; no page of results needs one."""
+OF_RANKED = (
+    "audit_*.csv",
+    "revealing_messages.csv",
+    "judge/metric_comparison.csv",
+    "judge/judge_agreement.csv",
+    "privacy/reflection_calibration.csv",
+)
+"""Tables of ranked experiments that pages show and that need more facts than scores."""
 
-LARGE = 100 * MOST_BYTES
-"""Tables of more bytes are not even tried."""
+OF_OTHERS = (
+    "leaderboard.csv",
+    "standings.csv",
+    "games.csv",
+    "sensitivity.csv",
+    "draws.csv",
+    "scale_bytes.csv",
+)
+"""Tables of sweeps, draws and sizes that pages show."""
+
+MOST_BYTES = 30_000
+"""Of a table [C]; larger ones list single games, which no page does without the games."""
 
 PLAIN: dict[str, Any] = {
     "version": PARQUET_VERSION,
@@ -39,8 +57,6 @@ PLAIN: dict[str, Any] = {
     "store_schema": False,
 }
 """Options of Parquet files that are compressed together afterwards."""
-
-SCORE_NAMES = frozenset(fact.name for fact in SCORES)
 
 
 def write_pack(data: Path, path: Path, ranked: Collection[str]) -> None:
@@ -72,20 +88,17 @@ def _contents(data: Path, ranked: Collection[str]) -> Iterator[tuple[str, bytes]
             yield f"{FACTS}/{experiment}/{path.name}", _plain(path)
     for path in sorted((data / TABLES).rglob("*.csv")):
         name = path.relative_to(data / TABLES).as_posix()
-        if not _is_made_again(name, ranked):
-            content = b"" if path.stat().st_size > LARGE else read_bytes(path)
-            if content and len(lzma.compress(content)) <= MOST_BYTES:
-                yield f"{TABLES}/{name}", content
-    for path in sorted((data / OTHERS).glob("*.csv")):
-        yield f"{OTHERS}/{path.name}", read_bytes(path)
+        if _is_packed(name, ranked) and path.stat().st_size <= MOST_BYTES:
+            yield f"{TABLES}/{name}", read_bytes(path)
 
 
-def _is_made_again(name: str, ranked: Collection[str]) -> bool:
-    """Whether a table is made again when the file is used: of scores, or over experiments."""
-    experiment, _, path = name.partition("/")
-    if experiment not in ranked:
-        return experiment == "summary"
-    return path in DECLARED and SCORE_NAMES.issuperset(DECLARED[path].needs)
+def _is_packed(name: str, ranked: Collection[str]) -> bool:
+    """Whether a table is one that pages show and that is not made again."""
+    experiment, is_inside, path = name.partition("/")
+    if not is_inside:
+        return name == SAMPLE.path
+    patterns = OF_RANKED if experiment in ranked else OF_OTHERS
+    return experiment != SUMMARY_FOLDER and any(fnmatchcase(path, each) for each in patterns)
 
 
 def _plain(path: Path) -> bytes:
