@@ -4,13 +4,17 @@ No stage of the pipeline: a release is made on purpose, ``make release``, and th
 """
 
 from calbench.console import say
+from calbench.release.pack import PACK, write_pack
 from calbench.release.writer import write_release
 from stages import paths
+from stages.shown import published, role
 
 
 def main(_: list[str]) -> None:
     """Publish what is in ``data``."""
     made = write_release(paths.DATA, paths.RELEASE)
+    ranked = [spec.name for spec in published() if role(spec).is_ranked]
+    write_pack(paths.DATA, paths.RELEASE / PACK, ranked)
     games = sum(each.games for each in made.traces.values())
     say(
         f"{paths.RELEASE}: {len(made.tables)} tables, {games} games, {len(made.suites)} suites; "

@@ -251,14 +251,33 @@ def stats(paths: tuple[Path, ...]) -> int:
     return print_stats(paths)
 
 
-def _keyed(name: str, metavar: str, about: str, *keys: Key) -> None:
-    """Declare a subcommand that takes paths and ``key=value``."""
+def _keyed(
+    name: str,
+    metavar: str,
+    about: str,
+    *keys: Key,
+    answer: str = "",
+    option: click.Option | None = None,
+) -> None:
+    """Declare a subcommand that takes paths and ``key=value``.
 
-    def callback(words: tuple[str, ...]) -> int:
+    Args:
+        name: of the subcommand.
+        metavar: its arguments in its help.
+        about: the help.
+        keys: what it takes.
+        answer: module and function that do the work; its own module and ``main`` unless given.
+        option: what it takes besides.
+    """
+    module, _, function = (answer or f"{name}.main").partition(".")
+
+    def callback(words: tuple[str, ...], **chosen: bool) -> int:
         read = read_words(words, keys)
-        return int(import_module(f"calbench.cli.{name}").main(read))
+        return int(getattr(import_module(f"calbench.cli.{module}"), function)(read, **chosen))
 
-    program.add_command(Keyed(name, metavar, keys, callback=callback, help=about))
+    command = Keyed(name, metavar, keys, callback=callback, help=about)
+    command.params += [] if option is None else [option]
+    program.add_command(command)
 
 
 _keyed(
@@ -327,4 +346,32 @@ _keyed(
     Key("pool=models|scripted", "whose ratings count; unless given, the first pool that played"),
     Key("setting=NAME", "setting of the ratings, or all; unless given, the last one"),
     Key("entrants=A,B", "models of conf/model, or scripted speakers, that have not played yet"),
+)
+
+_keyed(
+    "site",
+    "RUN... out=DIR [key=value ...]",
+    """Build the whole site with runs of your own beside the published results.
+
+    RUN are folders of runs, or of traces. Runs on the published scenarios, or on some of them, are
+    ranked with the published teams; others have tables of their own. Open DIR/index.html.
+    """,
+    Key("out=DIR", "the folder for the site: new, empty, or one of an earlier site"),
+    Key("jobs=N", "processes (one for each processor)"),
+)
+
+_keyed(
+    "view",
+    "RUN [key=value ...]",
+    """Show tables and games of one run in the browser.
+
+    RUN is the folder of a run, or of traces. Builds pages of this run alone into RUN/site and
+    serves them to this machine until Ctrl-C; prints the address.
+    """,
+    Key("port=N", "of the address; a free one unless given"),
+    Key("serve=false", "build only, and print where the first page is"),
+    Key("out=DIR", "another folder for the pages"),
+    Key("jobs=N", "processes (one for each processor)"),
+    answer="site.view",
+    option=click.Option(["--open", "is_opened"], is_flag=True, help="Open the browser, too."),
 )

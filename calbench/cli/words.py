@@ -90,3 +90,19 @@ def read_words(arguments: Sequence[str], keys: Sequence[Key]) -> Words:
 def names(value: str) -> tuple[str, ...]:
     """Return the names in a list of the command line, ``[a,b]`` or ``a,b``."""
     return tuple(name.strip() for name in value.strip("[]").split(",") if name.strip())
+
+
+def whole_number(
+    words: Words, key: str, unless_given: int, *, least: int, most: int | None = None
+) -> int:
+    """Return an option that is a whole number.
+
+    Raises:
+        ConfigError: it is none, or out of its range.
+    """
+    text = words.options.get(key, str(unless_given))
+    number = int(text) if text.isascii() and text.isdigit() else -1
+    if number < least or (most is not None and number > most):
+        end = "" if most is None else f" to {most}"
+        raise ConfigError(f"{key}: a whole number from {least}{end}, got {printable(text)!r:.40}")
+    return number

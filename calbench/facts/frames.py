@@ -245,10 +245,19 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pd.DataFra
     Raises:
         FileError: it cannot be read.
     """
+    return from_arrow(read_arrow(path, columns))
+
+
+def read_arrow(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":
+    """Read the same as an Arrow table.
+
+    Raises:
+        FileError: it cannot be read.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
-        return from_arrow(parquet.read_table(path, columns=columns))
+        return parquet.read_table(path, columns=columns)
     except (OSError, pa.ArrowException) as error:
         raise FileError(f"{path}: cannot be read as Parquet; make it again") from error

@@ -17,7 +17,13 @@ import pyarrow as pa
 
 from calbench.errors import FileError, OutputError
 from calbench.facts.fact import Fact, Values
-from calbench.facts.frames import arrow_schema, from_arrow, parquet_writer, read_parquet
+from calbench.facts.frames import (
+    arrow_schema,
+    from_arrow,
+    parquet_writer,
+    read_arrow,
+    read_parquet,
+)
 from calbench.traces.storage import trace_name
 
 ROW_GROUP_ROWS = 32_300
@@ -274,6 +280,14 @@ class Facts:
         if name not in self._frames:
             self._frames[name] = read_parquet(self._existing(name))
         return self._frames[name]
+
+    def table(self, name: str) -> pa.Table:
+        """Return all rows of a fact as Arrow has them.
+
+        Raises:
+            FileError: there is none of that name, or it cannot be read.
+        """
+        return read_arrow(self._existing(name))
 
     def of_games(self, name: str, columns: Iterable[str] = KEY) -> pd.DataFrame:
         """Return the rows of scored games, with some columns of their games.

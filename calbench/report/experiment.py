@@ -28,6 +28,10 @@ class Experiment:
         folder: folder with its CSV tables.
         traces: folder with ``<team>/<scenario_id>.json``.
         role: what it is for.
+        is_joint: whether it has all teams with games on its scenarios, also those of other
+            experiments.
+        unpublished: its teams that are of a run of one's own.
+        part: how many scenarios of another experiment it has, in words.
     """
 
     name: str
@@ -35,6 +39,9 @@ class Experiment:
     folder: Path
     traces: Path
     role: Role = field(default_factory=Role)
+    is_joint: bool = False
+    unpublished: frozenset[str] = frozenset()
+    part: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a name that cannot be part of a file name."""

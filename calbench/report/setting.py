@@ -20,14 +20,26 @@ class Setting:
     def slug(self) -> str:
         """Its part of page names, keys and anchors."""
         name = self.experiment.name
-        return name if name == self.name else f"{name}-{self.name}"
+        return name if name == self.name or self._is_alone else f"{name}-{self.name}"
 
     @property
     def title(self) -> str:
         """Its name on pages."""
         experiment = self.experiment
         named = experiment.title if experiment.role.title else experiment.name
-        return named if experiment.name == self.name else setting_title(named, self.name)
+        is_named = experiment.name == self.name or self._is_alone
+        return named if is_named else setting_title(named, self.name)
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether its experiment is a view of runs of one's own, which has no other setting."""
+        return self.experiment.is_joint
+
+    @cached_property
+    def suite_digest(self) -> str:
+        """Of its scenarios; settings of one digest are comparable (standings.csv)."""
+        rows = self.rows("standings.csv")
+        return rows[0]["suite_digest"] if rows else ""
 
     @property
     def confidence(self) -> str:

@@ -26,12 +26,14 @@ class Site:
         experiments: in the order of the pages.
         summary: tables over several experiments (:mod:`calbench.analysis.summary`).
         published: numbers that the pipeline does not make.
+        has_games: whether the trace browser has the published games.
     """
 
     sources: Path
     experiments: tuple[Experiment, ...]
     summary: Tables
     published: Tables
+    has_games: bool = True
 
     def on(self, page: str) -> tuple[Experiment, ...]:
         """Return the experiments whose results a page shows."""
@@ -46,6 +48,11 @@ class Site:
     def played(self) -> tuple[Experiment, ...]:
         """The experiments of which the trace browser has games."""
         return tuple(each for each in self.experiments if each.role.games)
+
+    @cached_property
+    def unpublished(self) -> tuple[str, ...]:
+        """The teams that are of runs of one's own."""
+        return tuple(sorted({team for each in self.experiments for team in each.unpublished}))
 
     @cached_property
     def settings(self) -> tuple[Setting, ...]:
@@ -115,7 +122,10 @@ def settings_of(experiments: Iterable[Experiment]) -> tuple[Setting, ...]:
 
 
 def _run_tables(experiments: Iterable[Experiment]) -> list[RunTables]:
-    return [RunTables(each.name, each.folder) for each in experiments]
+    return [
+        RunTables(each.name, each.folder, each.is_joint, each.unpublished, each.part)
+        for each in experiments
+    ]
 
 
 class GameLinks:

@@ -19,7 +19,9 @@ SUBCOMMANDS = (
     "prove",
     "replies",
     "rescore",
+    "site",
     "verify",
+    "view",
 )
 
 HELPED = """

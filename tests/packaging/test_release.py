@@ -25,6 +25,7 @@ from calbench.release.manifest import (
     read_manifest,
     versions,
 )
+from calbench.release.pack import PACK
 from calbench.release.writer import README
 from tests.cli.runs import REPO, files
 
@@ -52,7 +53,7 @@ def test_every_copy_is_what_the_manifest_says(manifest: Manifest) -> None:
 
 def test_release_holds_what_the_manifest_names_and_nothing_else(manifest: Manifest) -> None:
     paths = [
-        *(RELEASE / name for name in (README, MANIFEST, GAMES)),
+        *(RELEASE / name for name in (README, MANIFEST, GAMES, PACK)),
         *(suite_copy(RELEASE, name) for name in manifest.suites),
         *(table_copy(RELEASE, name) for name in manifest.tables),
     ]

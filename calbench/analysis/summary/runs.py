@@ -49,6 +49,12 @@ KIND_WORDS: Mapping[str, str] = {
 }
 """Kinds of players, likewise."""
 
+NOT_READ = ", no reply could be read"
+"""Behind the kind of a team that played and has no score."""
+
+NOT_PUBLISHED = ", not published"
+"""Behind the kind of a team that is of a run of one's own."""
+
 
 def in_words(names: Iterable[str], words: Mapping[str, str]) -> str:
     """Return names in words, joined by "and"."""
@@ -62,10 +68,17 @@ class RunTables:
     Attributes:
         name: of its experiment.
         folder: with the tables.
+        is_joint: whether its ranks and letters are over the teams of all runs with games on the
+            same scenarios, whose own ranks are then left out.
+        unpublished: its teams that are of a run of one's own.
+        part: how many scenarios of another run it has, in words.
     """
 
     name: str
     folder: Path
+    is_joint: bool = False
+    unpublished: frozenset[str] = frozenset()
+    part: str = ""
 
     def table(self, path: str) -> pd.DataFrame:
         """Read one of its tables; of a team's several games on a scenario only the first.
@@ -188,19 +201,40 @@ def leaderboard(runs: Runs) -> pd.DataFrame:
         return rows
     views, taken = [], set[tuple[str, str]]()
     by = ["setting", "channels", "suite_digest"]
-    for (setting, channels, _), own in rows.groupby(by, sort=False):
+    run_by_name = {run.name: run for run in runs.compared}
+    for (setting, channels, _), found_rows in rows.groupby(by, sort=False):
+        own = _joint(found_rows, run_by_name)
         channel = in_words(str(channels).split(), CHANNEL_WORDS)
+        if part := run_by_name[own["experiment"].iloc[0]].part:
+            channel = f"{channel}, {part}"
         if (str(setting), channel) in taken:
             channel = f"{channel}, {own['experiment'].iloc[0]}"
         taken.add((str(setting), channel))
         views.append(_view(own).assign(channel=channel))
     found = pd.concat(views, ignore_index=True)
-    words = [in_words(kinds.split(), KIND_WORDS) for kinds in found["kinds"]]
+    unpublished = {team for run in runs.compared for team in run.unpublished}
+    names = [measure.name for measure in MEASURES]
+    is_unread = found["games"].fillna(0).gt(0) & found[names].isna().all(axis="columns")
+    words = [
+        in_words(kinds.split(), KIND_WORDS)
+        + (NOT_READ if is_without_score else "")
+        + (NOT_PUBLISHED if team in unpublished else "")
+        for kinds, team, is_without_score in zip(
+            found["kinds"], found["team"], is_unread, strict=True
+        )
+    ]
     counts = {
         f"{measure.name}_n": found[f"{measure.name}_n"].where(found[measure.name].notna())
         for measure in MEASURES
     }
     return found.assign(kind=words, **counts)
+
+
+def _joint(rows: pd.DataFrame, run_by_name: Mapping[str, RunTables]) -> pd.DataFrame:
+    """Return the rows of the run that ranks the teams of all, if there is one."""
+    names = rows["experiment"].unique()
+    joint = [name for name in names if run_by_name[name].is_joint]
+    return rows[rows["experiment"] == joint[0]] if joint else rows
 
 
 def _view(rows: pd.DataFrame) -> pd.DataFrame:

@@ -52,6 +52,7 @@ def lines_of(site: Site, setting: Setting) -> list[Line]:
     swept = [
         row
         for each in site.on("plane")
+        if Setting(each, setting.name).suite_digest == setting.suite_digest
         for row in each.tables.rows("leaderboard.csv", setting=setting.name)
     ]
     points: dict[str, list[tuple[str, Row]]] = {"theta": [], "lmax": [], "w": []}

@@ -117,10 +117,9 @@ def _played(setting: Setting) -> dict[str, Any]:
 
 def _plane(site: Site, setting: Setting) -> dict[str, Any]:
     """Return the cost-privacy plane of speakers, and of protocols on the same scenarios."""
-    digests = _digests(setting)
     found = [(setting, site.with_kinds(setting.counted))]
     for each in (Setting(own, setting.name) for own in site.on(SETTINGS)):
-        if _digests(each) == digests:
+        if each.suite_digest == setting.suite_digest:
             rows = [row for row in site.with_kinds(each.counted) if row["kind"] == "protocol"]
             found.append((each, rows))
     rows = [row for _, own in found for row in own]
@@ -137,8 +136,3 @@ def _plane(site: Site, setting: Setting) -> dict[str, Any]:
         "confidence": confidence_of(each.experiment for each in drawn),
         "rows": rows,
     }
-
-
-def _digests(setting: Setting) -> list[str]:
-    scenarios = setting.experiment.scenarios
-    return [each.play_digest for each in scenarios if each.setting == setting.name]

@@ -1,5 +1,6 @@
 """Several runs: comparable rows are in one view, and no letter is shared by two of them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,41 @@ def test_other_settings_channels_and_suites_are_other_views(tmp_path: Path) -> N
         ("", "uniform", "private messages, two", "oracle", ""),
         ("two", "varied", spoken, "b", "a"),
     ]
+
+
+def test_run_that_ranks_all_teams_of_a_view_is_the_only_one_in_it(tmp_path: Path) -> None:
+    first = run_of(tmp_path, "uniform", standings=[stands("a", "a"), stands("mine", "b"), ORACLE])
+    joint = replace(first, is_joint=True, unpublished=frozenset({"mine"}))
+    alone = run_of(
+        tmp_path, "language", standings=[stands("d", "a"), stands("d", "a", setting="varied")]
+    )
+    dm = "private messages"
+    assert leaderboard(alone, joint) == [
+        ("uniform", "uniform", dm, "a", "a"),
+        ("uniform", "uniform", dm, "mine", "b"),
+        ("", "uniform", dm, "oracle", ""),
+        ("language", "varied", dm, "d", "a"),
+    ]
+    kinds = {r["team"]: r["kind"] for r in summary_rows("leaderboard.csv", runs_of(alone, joint))}
+    assert (kinds["mine"], kinds["a"]) == ("protocol, not published", "protocol")
+
+
+def test_part_of_a_suite_is_named_beside_the_channel(tmp_path: Path) -> None:
+    whole = run_of(tmp_path, "uniform", standings=[stands("a", "a")])
+    part = run_of(tmp_path, "part", standings=[stands("a", "a", suite_digest="d2")])
+    part = replace(part, is_joint=True, part="9 of 45 scenarios")
+    assert [row[2] for row in leaderboard(whole, part)] == [
+        "private messages",
+        "private messages, 9 of 45 scenarios",
+    ]
+
+
+def test_team_with_games_and_without_any_score_says_why(tmp_path: Path) -> None:
+    unread = stands("a", kinds="model", excess_cost=None, games=3)
+    not_played = stands("b", kinds="model", excess_cost=None, games=0)
+    run = run_of(tmp_path, "one", standings=[unread, not_played, stands("c", games=3)])
+    kinds = [row["kind"] for row in summary_rows("leaderboard.csv", runs_of(run))]
+    assert kinds == ["language models, no reply could be read", "language models", "protocol"]
 
 
 def test_letters_of_each_measure_are_moved_by_themselves(tmp_path: Path) -> None:

@@ -1,0 +1,244 @@
+"""The site of runs of one's own: facts are joined, tables made of them, and pages of those."""
+
+import shutil
+from collections.abc import Callable, Collection, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from calbench.analysis.output import write_tables
+from calbench.analysis.scoring import FACT_BY_NAME
+from calbench.analysis.settings import Settings
+from calbench.analysis.summary import write_summary
+from calbench.board.entries import Run, read_runs, run_names
+from calbench.board.published import Published, Results, default_settings, read_published
+from calbench.board.views import View, views_of
+from calbench.console import ending_on_interrupt
+from calbench.engine.pool import workers
+from calbench.errors import ConfigError, OutputError
+from calbench.facts.joining import Chosen, join_facts
+from calbench.facts.storage import GameKey
+from calbench.report.build import build_site
+from calbench.report.experiment import Experiment
+from calbench.report.role import SETTINGS, Role
+from calbench.report.site import Site
+from calbench.report.tables import Tables
+from calbench.report.writing import OWN_MARK, write_site
+from calbench.scenarios.storage import write_suite
+from calbench.traces.storage import TraceReader
+from calbench.tree import DATA, SITE
+
+BUILDERS = ("mkdocs", "material")
+"""Modules that build pages; a plain installation lacks them."""
+
+
+def write_board(
+    paths: Sequence[Path], out: Path, *, jobs: int = 1, has_published: bool = True
+) -> None:
+    """Build the site of some runs, whole or not at all.
+
+    The same runs and published results give the same bytes.
+
+    Args:
+        paths: folders of runs, or of traces.
+        out: folder of the built site; a new or an empty one, or one that an earlier call made.
+        jobs: number of processes.
+        has_published: whether the published results are shown beside the runs.
+
+    Raises:
+        CalbenchError: one line about what does not fit; nothing was written.
+    """
+    check_out(out)
+    names = run_names(paths)
+    if not all(map(find_spec, BUILDERS)):
+        raise ConfigError("MkDocs builds the pages: pip install 'calbench[docs]'")
+    with (
+        TemporaryDirectory(prefix="calbench-site-") as temporary,
+        ending_on_interrupt(lambda: _stopped(Path(temporary), _beside(out))),
+        workers(jobs) as executor,
+    ):
+        scratch = Path(temporary)
+        published = (
+            read_published(DATA, scratch / "published", executor) if has_published else Published()
+        )
+        settings = published.results[0].settings if published.results else default_settings()
+        taken = {team for each in published.results for team in each.teams}
+        runs = read_runs(names, taken, scratch / "runs", settings.measure, executor)
+        views = views_of(runs, published.results)
+        site = _site(published, runs, views, scratch, settings)
+        write_summary(site.runs, site.summary.folder)
+        write_site(site, scratch / "src", executor)
+        build_site(scratch / "src", scratch / "site")
+        _put(scratch / "site", out)
+
+
+def _stopped(*folders: Path) -> str:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    return "Stopped: no site was written; the same command starts again"
+
+
+def _beside(out: Path) -> Path:
+    """Return where a site is until it is whole."""
+    return out.with_name(f".{out.name}.part")
+
+
+def check_out(out: Path) -> None:
+    """Refuse a folder that holds anything but an earlier site.
+
+    Raises:
+        OutputError: naming it.
+    """
+    if out.exists() and not out.is_dir():
+        raise OutputError(f"{out}: is not a folder; choose another one with out=")
+    if out.is_dir() and any(out.iterdir()) and not (out / OWN_MARK).is_file():
+        raise OutputError(f"{out}: holds other files; choose another folder with out=")
+
+
+def _put(site: Path, out: Path) -> None:
+    """Put a built site in its place, whole or not at all."""
+    beside = _beside(out)
+    made = [folder for folder in out.parents if not folder.exists()]
+    try:
+        shutil.rmtree(beside, ignore_errors=True)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(site, beside)
+        (beside / OWN_MARK).write_text("Made by calbench; replaced at the next build.\n")
+        shutil.rmtree(out, ignore_errors=True)
+        beside.rename(out)
+    except OSError as error:
+        shutil.rmtree(beside, ignore_errors=True)
+        for folder in made:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+        reason = error.strerror or error
+        raise OutputError(f"{out}: cannot be written ({reason}); choose another folder") from error
+
+
+def _site(
+    published: Published,
+    runs: Sequence[Run],
+    views: Sequence[View],
+    scratch: Path,
+    settings: Settings,
+) -> Site:
+    """Return the published experiments, and the views of runs in their place or behind them."""
+    made = {
+        view.name: _experiment(
+            view,
+            runs,
+            scratch / "views" / view.name,
+            settings,
+            is_beside=bool(published.results),
+        )
+        for view in views
+    }
+    known = [made.get(each.name) or _as_published(each) for each in published.results]
+    added = [each for each in made.values() if each not in known]
+    behind = sum(each.role.page == SETTINGS for each in known)
+    tables = scratch / "tables"
+    tables.mkdir()
+    if published.sample is not None and published.sample.is_file():
+        shutil.copyfile(published.sample, tables / published.sample.name)
+    return Site(
+        SITE,
+        (*known[:behind], *added, *known[behind:]),
+        Tables(tables / "summary"),
+        Tables(published.others),
+        has_games=published.has_games,
+    )
+
+
+def _as_published(results: Results) -> Experiment:
+    nothing = results.tables / "nothing"
+    return Experiment(
+        results.name,
+        results.suite or nothing,
+        results.tables,
+        results.traces or nothing,
+        results.role,
+    )
+
+
+def _experiment(
+    view: View, runs: Sequence[Run], folder: Path, settings: Settings, *, is_beside: bool
+) -> Experiment:
+    """Write tables, suite and games of a view; return it as an experiment.
+
+    If published results are on the site, too, its teams are marked as not published.
+    """
+    sources = list(_sources(view, runs))
+    facts = [
+        fact
+        for fact in FACT_BY_NAME.values()
+        if all(source.has(fact.name) for source, _ in sources)
+    ]
+    teams = [team for each in view.published for team in each.teams]
+    teams += [entry.team for entry in view.entries]
+    joined = join_facts(sources, folder / "facts", facts, teams)
+    write_tables(joined, folder / "tables", settings)
+    _link_games(view, runs, folder / "traces")
+    base = view.published[0] if view.is_whole else None
+    suite = None if base is None else base.suite
+    if suite is None:
+        suite = folder / "suite.jsonl"
+        _write_suite(view, runs, suite)
+    return Experiment(
+        view.name,
+        suite,
+        folder / "tables",
+        folder / "traces",
+        Role(title=view.title) if base is None else base.role.model_copy(update={"games": "all"}),
+        is_joint=True,
+        unpublished=frozenset(entry.team for entry in view.entries if is_beside),
+        part=view.part,
+    )
+
+
+def _sources(view: View, runs: Sequence[Run]) -> Iterator[Chosen]:
+    """Yield facts with the games of a view among them; no game twice."""
+    known: set[str] = set()
+    for each in view.published:
+        is_base = view.is_whole and not known
+        yield each.measured, _everything if is_base else _games_of(view, {*each.teams} - known)
+        known.update(each.teams)
+    for number, run in enumerate(runs):
+        teams = {entry.team for entry in view.entries if entry.run == number}
+        if teams:
+            yield run.facts, _games_of(view, teams)
+
+
+def _everything(_: GameKey) -> bool:
+    """Whether a game of the experiment whose place a view takes is in it: each is."""
+    return True
+
+
+def _games_of(view: View, teams: Collection[str]) -> Callable[[GameKey], bool]:
+    """Return which games are in a view: those of some teams on its scenarios."""
+    setting, _ = view.place
+
+    def is_chosen(key: GameKey) -> bool:
+        return key.setting == setting and key.team in teams and key.scenario_id in view.digests
+
+    return is_chosen
+
+
+def _link_games(view: View, runs: Sequence[Run], folder: Path) -> None:
+    """Put the games of a view in one folder, those of published teams where they are here.
+
+    Games of other published experiments are in the trace browser already if the view is whole.
+    """
+    folder.mkdir(parents=True)
+    for each in view.published[:1] if view.is_whole else view.published:
+        for team in each.teams:
+            if each.traces is not None and not (folder / team).exists():
+                (folder / team).symlink_to((each.traces / team).resolve())
+    for entry in view.entries:
+        (folder / entry.team).symlink_to(runs[entry.run].traces / entry.team)
+
+
+def _write_suite(view: View, runs: Sequence[Run], path: Path) -> None:
+    """Write the scenarios of a view, as the games of a run hold them, in their order."""
+    entry, reader = view.entries[0], TraceReader()
+    games = runs[entry.run].traces / entry.team
+    write_suite(path, [reader.read(games / f"{name}.json").scenario for name in view.digests])

@@ -1,0 +1,161 @@
+"""Runs of one's own: their games are measured, and their teams get names that no other has."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from calbench.analysis.scoring import FACT_BY_NAME, measure_games
+from calbench.console import progress
+from calbench.errors import FileError
+from calbench.facts.storage import Facts
+from calbench.files import printable, read_bytes
+from calbench.metrics.measure import MeasureSpec
+from calbench.report.experiment import checked_id
+from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
+
+LONGEST = 64
+"""Most characters of the name of a team."""
+
+LONGEST_RUN = 24
+"""Most characters of the name of a run, which may be behind that of a team [C]."""
+
+Place = tuple[str, str]
+"""Setting and channels: only games of one place are compared."""
+
+
+class Staged(NamedTuple):
+    """A game of a run in the folder from which it is measured and shown."""
+
+    path: Path
+    team_id: str
+    scenario_id: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The games of a team of a run in one setting.
+
+    Attributes:
+        run: its number among the runs.
+        team: name on the site.
+        place: setting and channels.
+        digests: what defines a game on each scenario that the team played, by scenario id.
+    """
+
+    run: int
+    team: str
+    place: Place
+    digests: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of one's own, measured.
+
+    Attributes:
+        name: of its folder.
+        traces: folder with ``<team>/<scenario_id>.json``, teams by their names on the site.
+        facts: of its games.
+        entries: its teams by setting.
+    """
+
+    name: str
+    traces: Path
+    facts: Facts
+    entries: Sequence[Entry]
+
+
+def read_runs(
+    named: Mapping[str, Path],
+    taken: Collection[str],
+    scratch: Path,
+    measure: MeasureSpec,
+    executor: Executor | None = None,
+) -> list[Run]:
+    """Measure the games of runs.
+
+    A team whose name a published team or one of another run has gets the name of its run behind
+    its own: ``my-model.run-a``.
+
+    Args:
+        named: folders of runs, or of traces, by the names of the runs.
+        taken: names of published teams.
+        scratch: folder for games and facts.
+        measure: settings of the metrics.
+        executor: where games are measured; ``None`` measures them here.
+
+    Raises:
+        FileError: a folder holds no game, or a game is no trace.
+    """
+    games = [recorded_games([path], executor) for path in named.values()]
+    count = Counter(team for own in games for team in {game.team_id for game in own})
+    found = []
+    for number, (name, own) in enumerate(zip(named, games, strict=True)):
+        names = {
+            team: f"{team[: LONGEST - len(name) - 1]}.{name}"
+            if count[team] > 1 or team in taken
+            else team
+            for team in {game.team_id for game in own}
+        }
+        folder = scratch / str(number)
+        staged = [_staged(game, names[game.team_id], folder / "traces") for game in own]
+        rank = team_rank()
+        staged.sort(key=lambda game: (*rank(game.team_id), game.scenario_id))
+        with progress("tables", len(staged)) as tick:
+            every = tuple(FACT_BY_NAME.values())
+            facts = measure_games(staged, folder / "facts", measure, tick, executor, every)
+        found.append(Run(name, folder / "traces", facts, _entries(number, facts)))
+    return found
+
+
+def run_names(paths: Iterable[Path]) -> dict[str, Path]:
+    """Return runs by a name for each, that of its folder; those of one name are numbered.
+
+    Raises:
+        FileError: a path is no folder.
+    """
+    named: dict[str, Path] = {}
+    for path in paths:
+        if not path.is_dir():
+            why = "is a file" if path.exists() else "there is no such folder"
+            raise FileError(f"{path}: {why}; name the folder of a run, or of traces")
+        whole = path.resolve()
+        folder = whole.parent.name if whole.name == "traces" else whole.name
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder).strip("-_")[:LONGEST_RUN] or "run"
+        same = sum(each == name or each.startswith(f"{name}--") for each in named)
+        named[f"{name}--{same + 1}" if same else name] = path
+    return named
+
+
+def _staged(game: RecordedGame, team: str, folder: Path) -> Staged:
+    """Put a game where its name on the site says; with that name in it if it is another."""
+    path = folder / checked_id(team, "team") / f"{checked_id(game.scenario_id, 'scenario')}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        raise FileError(
+            f"{game.file}: {printable(game.team_id)} played {printable(game.scenario_id)} in two "
+            "settings; name the runs apart"
+        )
+    if team == game.team_id:
+        path.symlink_to(game.path.resolve())
+    else:
+        document = orjson.loads(read_bytes(game.path))
+        document["config"]["team"]["team_id"] = team
+        path.write_bytes(orjson.dumps(document))
+    return Staged(path, team, game.scenario_id)
+
+
+def _entries(number: int, facts: Facts) -> list[Entry]:
+    columns = ["team", "setting", "channels", "scenario_id", "scenario_digest"]
+    found: dict[tuple[str, Place], dict[str, str]] = {}
+    for team, setting, channels, scenario_id, digest in facts.games[columns].itertuples(
+        index=False
+    ):
+        found.setdefault((team, (setting, channels)), {})[scenario_id] = digest
+    return [Entry(number, team, place, digests) for (team, place), digests in found.items()]

@@ -1,0 +1,180 @@
+"""The published results, as the pipeline computed them here or as they come with the package."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from calbench.analysis.audit_sample import SAMPLE
+from calbench.analysis.datapackage import NAME
+from calbench.analysis.output import write_tables
+from calbench.analysis.settings import Settings
+from calbench.config.composition import compose
+from calbench.config.groups import PRICES, known_names
+from calbench.config.spec import RunSpec
+from calbench.errors import FileError
+from calbench.facts.storage import Facts
+from calbench.llm.prices import read_prices
+from calbench.release.pack import FACTS, PACK, TABLES, unpack
+from calbench.report.role import Role
+
+Digests = Mapping[str, str]
+"""Digest of what defines a game on each scenario, by scenario id."""
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The results of a published experiment.
+
+    Attributes:
+        name: of the experiment.
+        role: what it is for on the site.
+        settings: that make its tables.
+        tables: folder of its tables.
+        facts: folder of its facts; absent: its teams are not ranked.
+        suite: its suite file; absent: neither suite nor games are here.
+        traces: folder of its games.
+    """
+
+    name: str
+    role: Role
+    settings: Settings
+    tables: Path
+    facts: Path | None
+    suite: Path | None = None
+    traces: Path | None = None
+
+    @cached_property
+    def measured(self) -> Facts:
+        """Its facts; only of experiments whose teams are ranked."""
+        return Facts(self.facts or self.tables)
+
+    @cached_property
+    def scenarios(self) -> Mapping[tuple[str, str], Digests]:
+        """The scenarios of its games, by setting and channels."""
+        return {} if self.facts is None else scenarios_of(self.measured)
+
+    @cached_property
+    def teams(self) -> tuple[str, ...]:
+        """Its teams in their order."""
+        return () if self.facts is None else tuple(dict.fromkeys(self.measured.games["team"]))
+
+
+@dataclass(frozen=True)
+class Published:
+    """All published results.
+
+    Attributes:
+        results: in the order of the site's pages.
+        others: folder with the numbers of others.
+        sample: table of the labelled sample of messages, if it is here.
+        has_games: whether suites and traces are here.
+    """
+
+    results: Sequence[Results] = ()
+    others: Path = Path("nothing")
+    sample: Path | None = None
+    has_games: bool = True
+
+
+def scenarios_of(facts: Facts) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the scenarios of the games of facts, by setting and channels."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    names = ["setting", "channels", "scenario_id", "scenario_digest"]
+    for setting, channels, scenario_id, digest in facts.games[names].itertuples(index=False):
+        found.setdefault((setting, channels), {})[scenario_id] = digest
+    return found
+
+
+def read_published(data: Path, scratch: Path, executor: Executor | None = None) -> Published:
+    """Return the published results.
+
+    Those that the pipeline computed, with their games; or, where it has not run, those of the
+    packed file of the release, without games.
+
+    Args:
+        data: folder of published and computed data.
+        scratch: folder for what is unpacked.
+        executor: where tables are made; ``None`` makes them here.
+
+    Raises:
+        FileError: there are neither, or they are broken.
+    """
+    names = [path.stem for path in sorted((data / "suites").glob("*.jsonl"))]
+    specs = _specs(names)
+    if specs and all(_is_computed(data, spec) for spec in specs):
+        return _computed(data, specs)
+    return _packed(data, scratch, executor)
+
+
+def _specs(names: Iterable[str]) -> list[RunSpec]:
+    """Return the experiments of the site, in the order of its pages."""
+    specs = [
+        compose([f"+experiment={name}"]) for name in names if name in known_names("experiment")
+    ]
+    return sorted(specs, key=lambda spec: (_role(spec).order, spec.name))
+
+
+def _role(spec: RunSpec) -> Role:
+    return spec.site or Role()
+
+
+def default_settings() -> Settings:
+    """Return the settings of runs that say nothing else."""
+    return _settings(compose([]))
+
+
+def _settings(spec: RunSpec) -> Settings:
+    return Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
+
+
+def _is_computed(data: Path, spec: RunSpec) -> bool:
+    """Whether the pipeline has made the tables of an experiment, and everything before them."""
+    last = (data / "facts" / spec.name / "games.parquet", data / "tables" / spec.name / NAME)
+    return (data / "traces" / spec.name).is_dir() and all(path.is_file() for path in last)
+
+
+def _computed(data: Path, specs: Iterable[RunSpec]) -> Published:
+    results = [
+        Results(
+            spec.name,
+            _role(spec),
+            _settings(spec),
+            tables=data / "tables" / spec.name,
+            facts=data / "facts" / spec.name if _role(spec).is_ranked else None,
+            suite=data / "suites" / f"{spec.name}.jsonl",
+            traces=data / "traces" / spec.name,
+        )
+        for spec in specs
+    ]
+    return Published(results, data / "published", data / "tables" / SAMPLE.path)
+
+
+def _packed(data: Path, scratch: Path, executor: Executor | None) -> Published:
+    pack = data / "release" / PACK
+    if not pack.is_file():
+        raise FileError(
+            f"{pack}: the published results are missing; get the file again, or run `dvc repro`"
+        )
+    unpack(pack, scratch)
+    tables, facts = scratch / TABLES, scratch / FACTS
+    names = sorted({path.name for folder in (tables, facts) for path in folder.glob("*/")})
+    results = [
+        Results(
+            spec.name,
+            _role(spec).model_copy(update={"games": 0}),
+            _settings(spec),
+            tables=tables / spec.name,
+            facts=facts / spec.name if (facts / spec.name).is_dir() else None,
+        )
+        for spec in _specs(names)
+    ]
+    tasks = [each for each in results if each.facts is not None]
+    list(executor.map(_write, tasks) if executor else map(_write, tasks))
+    return Published(results, data / "published", tables / SAMPLE.path, has_games=False)
+
+
+def _write(results: Results) -> None:
+    """Make the tables that the packed file has as facts."""
+    write_tables(results.measured, results.tables, results.settings)

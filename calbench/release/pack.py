@@ -1,0 +1,122 @@
+"""What a site needs of the published results, in one small file that an installed package has.
+
+It holds the facts of scores of ranked experiments, from which their tables are made again to the
+byte, and the other tables that pages are made of. Games are not in it.
+"""
+
+import io
+import lzma
+import tarfile
+from collections.abc import Collection, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from pyarrow import parquet
+
+from calbench.analysis.audit_sample import SAMPLE
+from calbench.errors import FileError
+from calbench.facts.frames import PARQUET_VERSION, read_arrow
+from calbench.facts.games import SCORES
+from calbench.files import read_bytes, write_atomically
+from calbench.release.copies import SUMMARY_FOLDER
+
+PACK = "board.tar.xz"
+"""Its name in a release."""
+
+FACTS, TABLES = "facts", "tables"
+"""Folders in it, with a folder for each experiment."""
+
+OF_RANKED = (
+    "audit_*.csv",
+    "revealing_messages.csv",
+    "judge/metric_comparison.csv",
+    "judge/judge_agreement.csv",
+    "privacy/reflection_calibration.csv",
+)
+"""Tables of ranked experiments that pages show and that need more facts than scores."""
+
+OF_OTHERS = (
+    "leaderboard.csv",
+    "standings.csv",
+    "games.csv",
+    "sensitivity.csv",
+    "draws.csv",
+    "scale_bytes.csv",
+)
+"""Tables of sweeps, draws and sizes that pages show."""
+
+MOST_BYTES = 30_000
+"""Of a table [C]; larger ones list single games, which no page does without the games."""
+
+PLAIN: dict[str, Any] = {
+    "version": PARQUET_VERSION,
+    "compression": "none",
+    "use_dictionary": False,
+    "write_statistics": False,
+    "store_schema": False,
+}
+"""Options of Parquet files that are compressed together afterwards."""
+
+
+def write_pack(data: Path, path: Path, ranked: Collection[str]) -> None:
+    """Write the file; the bytes depend on the data, pyarrow and liblzma alone.
+
+    Args:
+        data: folder of computed facts and tables.
+        path: of the file.
+        ranked: experiments whose teams are ranked.
+
+    Raises:
+        FileError: facts or tables are missing.
+        OutputError: the file cannot be written.
+    """
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, content in _contents(data, ranked):
+            about = tarfile.TarInfo(name)
+            about.size = len(content)
+            archive.addfile(about, io.BytesIO(content))
+    preset = 9 | lzma.PRESET_EXTREME
+    write_atomically(path, lzma.compress(held.getvalue(), preset=preset))
+
+
+def _contents(data: Path, ranked: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    for experiment in sorted(ranked):
+        for fact in SCORES:
+            path = data / FACTS / experiment / f"{fact.name}.parquet"
+            yield f"{FACTS}/{experiment}/{path.name}", _plain(path)
+    for path in sorted((data / TABLES).rglob("*.csv")):
+        name = path.relative_to(data / TABLES).as_posix()
+        if _is_packed(name, ranked) and path.stat().st_size <= MOST_BYTES:
+            yield f"{TABLES}/{name}", read_bytes(path)
+
+
+def _is_packed(name: str, ranked: Collection[str]) -> bool:
+    """Whether a table is one that pages show and that is not made again."""
+    experiment, is_inside, path = name.partition("/")
+    if not is_inside:
+        return name == SAMPLE.path
+    patterns = OF_RANKED if experiment in ranked else OF_OTHERS
+    return experiment != SUMMARY_FOLDER and any(fnmatchcase(path, each) for each in patterns)
+
+
+def _plain(path: Path) -> bytes:
+    held = io.BytesIO()
+    parquet.write_table(read_arrow(path).replace_schema_metadata(None), held, **PLAIN)
+    return held.getvalue()
+
+
+def unpack(path: Path, folder: Path) -> None:
+    """Write the contents of the file into a folder.
+
+    Raises:
+        FileError: the file is missing or broken.
+    """
+    try:
+        with tarfile.open(fileobj=io.BytesIO(lzma.decompress(read_bytes(path)))) as archive:
+            # Python 3.11.4 has the filter; the archive is our own.
+            safely: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+            archive.extractall(folder, **safely)  # noqa: S202
+    except (lzma.LZMAError, tarfile.TarError) as error:
+        raise FileError(f"{path}: cannot be unpacked; get it again") from error

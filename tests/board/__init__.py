@@ -1,0 +1,1 @@
+"""Runs of one's own beside the published results."""

@@ -1,0 +1,273 @@
+"""Two invented models and a protocol, played and put beside the published results, as a user would.
+
+The site is built from the packed results, as where the pipeline has not run.
+"""
+
+import csv
+import re
+import signal
+import socket
+import urllib.request
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from calbench.api import load_suite
+from calbench.cli.main import answer
+from calbench.scenarios.storage import write_suite
+from tests.board.loopback import MUMBLING, SPEAKING, models, play_model
+from tests.browser.tabs import ARGUMENTS, CHROMIUM, DESKTOP
+from tests.cli.runs import REPO, calbench, files, started
+
+pytestmark = pytest.mark.heavy
+
+Refused = Callable[..., None]
+
+CELLS = re.compile(r"<tr>\s*(<th scope=\"row\">.*?)</tr>", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Board:
+    """Runs, the names of their teams on the site, and the site."""
+
+    speaking: Path
+    mumbling: Path
+    whole: Path
+    speaker: str
+    mumbler: str
+    site: Path
+
+    def rows(self, table: str, **where: str) -> list[dict[str, str]]:
+        with (self.site / "tables" / table).open(encoding="utf-8", newline="") as file:
+            found = list(csv.DictReader(file))
+        return [row for row in found if all(row[key] == cell for key, cell in where.items())]
+
+    def page_rows(self, page: str, team: str) -> list[str]:
+        """Return the rows of tables on a page that are of a team, as HTML."""
+        text = (self.site / page).read_text(encoding="utf-8")
+        return [row for row in CELLS.findall(text) if row.startswith(f'<th scope="row">{team} <')]
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
+    root = tmp_path_factory.mktemp("board")
+    suite = root / "part.jsonl"
+    write_suite(suite, load_suite("varied")[:3])
+    speaking, mumbling, whole = (root / name for name in ("speaking", "mumbling", "whole"))
+    with models() as address:
+        names = [
+            play_model(address, model, out, f"suite.path={suite}")
+            for model, out in ((SPEAKING, speaking), (MUMBLING, mumbling))
+        ]
+    assert calbench("+experiment=uniform", "teams=[imap]", f"out={whole}").status == 0
+    ended = calbench("site", *map(str, (speaking, mumbling, whole)), f"out={root / 'site'}")
+    assert ended.status == 0, ended.err
+    if names[0] == names[1]:
+        names = [f"{names[0]}.speaking", f"{names[1]}.mumbling"]
+    speaker, mumbler = names
+    return Board(speaking, mumbling, whole, speaker, mumbler, root / "site")
+
+
+def numbers(rows: Sequence[dict[str, str]], *names: str) -> list[tuple[str, ...]]:
+    return [tuple(row[name] for name in names) for row in rows]
+
+
+def test_part_of_a_suite_is_compared_on_its_scenarios_with_ranks_of_all(board: Board) -> None:
+    channel = "private messages, 3 of 45 scenarios"
+    rows = board.rows("leaderboard.csv", setting="varied", channel=channel)
+
+    own = [row for row in rows if "not published" in row["kind"]]
+    assert [row["team"] for row in own] == [board.speaker, board.mumbler]
+    assert {"imap", "silent", "candid", "oracle"} < {row["team"] for row in rows}
+    assert {row["games"] for row in rows if row["team"] != "oracle"} == {"3"}
+    (speaker, _) = own
+    imap = next(row for row in rows if row["team"] == "imap")
+    assert speaker["coordination_ranked"] == imap["coordination_ranked"]
+    assert int(imap["coordination_ranked"]) > 10
+    pairs = board.rows("varied-3-of-45/comparisons.csv", team_b=board.speaker, measure="messages")
+    assert {"imap", "candid"} <= {row["team_a"] for row in pairs}
+
+
+def test_model_without_a_price_has_calls_and_no_price(board: Board) -> None:
+    for team in (board.speaker, board.mumbler):
+        (row,) = board.rows("leaderboard.csv", team=team)
+        assert int(row["calls"]) > 0
+        assert (row["price_usd"], row["price_usd_per_game"]) == ("", "")
+
+
+def test_model_of_which_nothing_could_be_read_is_not_ranked(board: Board) -> None:
+    (row,) = board.rows("leaderboard.csv", team=board.mumbler)
+    assert row["excess_vps"] == ""
+    if not row["coordination"]:
+        assert row["kind"] == "language models, no reply could be read, not published"
+        assert row["coordination_rank_low"] == row["coordination_ranked"] == ""
+
+
+def test_pages_show_the_models_and_say_that_they_are_not_published(board: Board) -> None:
+    for page in ("index.html", "results/varied-3-of-45.html", "results/plane.html"):
+        for team in (board.speaker, board.mumbler):
+            assert any("not published" in row for row in board.page_rows(page, team)), page
+    for page in ("index.html", "leaderboard.html", "results/plane.html", "results/talk.html"):
+        text = (board.site / page).read_text(encoding="utf-8")
+        assert text.count("<strong>Not published:</strong>") == 1, page
+        assert f"{board.mumbler}, {board.speaker}." in text
+    drawn = board.rows("figures/plane-varied-3-of-45.csv")
+    assert board.speaker in {row["team"] for row in drawn}
+
+
+def test_published_team_played_again_is_beside_the_published_one(board: Board) -> None:
+    rows = board.rows("uniform/leaderboard.csv")
+    published, own = ([row for row in rows if row["team"] == t] for t in ("imap", "imap.whole"))
+    assert len(rows) == 14
+    assert numbers(published, "excess_cost", "fairness_low") == numbers(
+        own, "excess_cost", "fairness_low"
+    )
+    (kind,) = {row["kind"] for row in board.rows("leaderboard.csv", team="imap.whole")}
+    assert kind == "protocol, not published"
+    with (REPO / "data/release/tables/uniform/leaderboard.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            assert row in rows
+
+
+def test_other_views_are_what_is_published(board: Board) -> None:
+    for name in ("language", "language-everyone", "varied", "smollm2"):
+        shown = (board.site / "tables" / name / "leaderboard.csv").read_bytes()
+        release = REPO / "data" / "release" / "tables" / name / "leaderboard.csv"
+        assert shown == release.read_bytes()
+
+
+def test_texts_of_a_model_stay_text(board: Board) -> None:
+    scripts = [
+        path
+        for path in board.site.rglob("*")
+        if path.suffix in {".html", ".js"} and b"<script>window.hacked" in path.read_bytes()
+    ]
+    assert scripts == []
+    said = [path for path in (board.site / "pagedata").rglob("*.js") if board.speaker in str(path)]
+    assert any(b"window.hacked" in path.read_bytes() for path in said)
+
+
+def test_same_inputs_give_the_same_bytes(board: Board, tmp_path: Path) -> None:
+    runs = map(str, (board.speaking, board.mumbling, board.whole))
+    assert calbench("site", *runs, "jobs=1", f"out={tmp_path / 'again'}").status == 0
+    first, again = files(board.site), files(tmp_path / "again")
+    assert first.keys() == again.keys()
+    assert [name for name in first if first[name] != again[name]] == []
+
+
+def test_browser_shows_both_models_on_home_leaderboard_and_plane(board: Board) -> None:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium found")
+    wrong: list[str] = []
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        page = browser.new_page(viewport={"width": DESKTOP[0], "height": DESKTOP[1]})
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        home = f"{board.site.as_uri()}/"
+        page.goto(f"{home}index.html")
+        page.get_by_role("row").filter(has_text=board.speaker).first.wait_for()
+        page.goto(f"{home}leaderboard.html")
+        for choice in (re.compile("^varied$"), "3 of 45 scenarios"):
+            page.locator("label.lb-choice").filter(has_text=choice).click()
+        row = page.locator("#lb-board tr").filter(has_text=board.speaker)
+        assert "not published" in row.inner_text()
+        assert re.search(r"of \d+", row.inner_text())
+        other = page.locator("#lb-board tr").filter(has_text=board.mumbler)
+        assert "\N{EN DASH}" in other.inner_text()
+        page.goto(f"{home}results/plane.html#varied-3-of-45")
+        page.locator("svg text").filter(has_text=board.speaker).first.wait_for(state="attached")
+        assert page.evaluate("window.hacked") is None
+        browser.close()
+    assert wrong == []
+
+
+def test_one_run_is_built_and_served_to_this_machine(board: Board) -> None:
+    process = started("view", str(board.speaking))
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[0]
+        assert address.startswith("http://127.0.0.1:")
+        with urllib.request.urlopen(f"{address}leaderboard.html") as answer:  # noqa: S310
+            text = answer.read().decode()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.communicate()
+    assert "Not published" not in text
+    assert "silent" not in text
+    tables = files(board.speaking / "site" / "tables")
+    assert b"3,3" in tables["varied/leaderboard.csv"]
+    assert not any(name.startswith("uniform/") for name in tables)
+
+
+def test_unreadable_run_can_be_viewed_and_its_place_is_printed(board: Board) -> None:
+    ended = calbench("view", str(board.mumbling), "serve=false")
+    assert ended.status == 0, ended.err
+    assert ended.out == f"{board.mumbling / 'site' / 'index.html'}\n"
+    assert calbench("view", str(board.mumbling), "serve=false").status == 0  # once more
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose scenarios have the names of published ones and are others."""
+    out = tmp_path_factory.mktemp("other") / "run"
+    ended = calbench("suite=varied", "suite.num_scenarios=2", "teams=[imap]", f"out={out}")
+    assert ended.status == 0, ended.err
+    return out
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Refused:
+    """Return what checks that a command is refused in one line."""
+
+    def check(words: str, *arguments: str | Path) -> None:
+        status = answer([str(each) for each in arguments])
+        said = capsys.readouterr()
+        (line,) = (each for each in said.err.splitlines() if each.startswith("error: "))
+        assert (status, said.out) == (2, "")
+        assert words in line
+
+    return check
+
+
+def test_mistakes_are_one_line_and_leave_nothing(
+    refused: Refused, other: Path, tmp_path: Path
+) -> None:
+    empty, full, file = tmp_path / "empty", tmp_path / "full", tmp_path / "file.json"
+    empty.mkdir()
+    full.mkdir()
+    (full / "mine.txt").write_text("mine")
+    file.write_text("{}")
+    out = f"out={tmp_path / 'deep' / 'out'}"
+    before = files(tmp_path)
+    refused("RUN... out=DIR [key=value ...] is missing", "site")
+    refused("no run is named", "site", out)
+    refused("out=DIR is missing", "site", other)
+    refused("there is no such folder", "site", tmp_path / "nothing", out)
+    refused("is a file; name the folder of a run", "site", file, out)
+    refused("holds no trace", "site", empty, out)
+    refused("holds other files", "site", other, f"out={full}")
+    refused("is not a folder", "site", other, f"out={file}")
+    refused("jobs: a whole number from 1", "site", other, "jobs=0", out)
+    refused("varied-000 is not the published scenario of this name", "site", other, out)
+    refused("RUN [key=value ...] is missing", "view")
+    refused("view shows one run", "view", other, other)
+    refused("port: a whole number from 0 to 65535", "view", other, "port=70000")
+    refused("serve: true or false", "view", other, "serve=maybe")
+    refused("there is no such folder", "view", tmp_path / "nothing")
+    refused("say where its pages go", "view", other / "traces", "serve=false")
+    assert files(tmp_path) == before
+    assert not (tmp_path / "deep").exists()
+    assert not (other / "site").exists()
+
+
+def test_port_that_is_taken_is_refused(refused: Refused, other: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        refused(f"port={port}: cannot be used", "view", other, f"port={port}", "jobs=1")
