@@ -18,7 +18,7 @@ BUNDLED = "calbench/bundled"
 
 
 class BundleHook(BuildHookInterface):
-    """Adds what is ``bundled`` as it is, and what is ``packed`` in one archive."""
+    """Adds what is ``bundled`` as it is, and what is ``packed`` in archives."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add both, unless the install is editable and reads the tree itself."""
@@ -27,13 +27,14 @@ class BundleHook(BuildHookInterface):
             return
         root = Path(self.root)
         included = {str(root / name): f"{BUNDLED}/{name}" for name in self.config["bundled"]}
-        archive = self._scratch / "packed.tar.xz"
-        archive.write_bytes(packed(root, self.config["packed"], self.config["left-out"]))
-        included[str(archive)] = f"{BUNDLED}/{archive.name}"
+        for archive, names in self.config["packed"].items():
+            path = self._scratch / f"{archive}.tar.xz"
+            path.write_bytes(packed(root, names, self.config["left-out"]))
+            included[str(path)] = f"{BUNDLED}/{path.name}"
         build_data["force_include"].update(included)
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
-        """Remove the archive: the wheel has it."""
+        """Remove the archives: the wheel has them."""
         shutil.rmtree(self._scratch)
 
 

@@ -16,6 +16,7 @@ from typing import NoReturn, Protocol, TextIO
 
 from calbench.errors import AgentError, CalbenchError, PreflightError
 from calbench.files import printable
+from calbench.tree import remove_unpacked
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
@@ -214,4 +215,5 @@ def _end(line: str) -> NoReturn:
     """End the process at once: files are written whole or not at all."""
     clear = "\x1b[?25h\r\x1b[K" if sys.stderr.isatty() else ""
     os.write(sys.stderr.fileno(), f"{clear}{printable(line)}\n".encode())
+    remove_unpacked()
     os._exit(INTERRUPTED)

@@ -18,6 +18,7 @@ from calbench.facts.storage import Facts
 from calbench.llm.prices import read_prices
 from calbench.release.pack import FACTS, PACK, TABLES, unpack
 from calbench.report.role import Role
+from calbench.tree import in_tree
 
 Digests = Mapping[str, str]
 """Digest of what defines a game on each scenario, by scenario id."""
@@ -172,7 +173,10 @@ def _packed(data: Path, scratch: Path, executor: Executor | None) -> Published:
     ]
     tasks = [each for each in results if each.facts is not None]
     list(executor.map(_write, tasks) if executor else map(_write, tasks))
-    return Published(results, data / "published", tables / SAMPLE.path, has_games=False)
+    others = data / "published"
+    if not others.is_dir():
+        others = in_tree("data/published")
+    return Published(results, others, tables / SAMPLE.path, has_games=False)
 
 
 def _write(results: Results) -> None:

@@ -139,12 +139,6 @@ def check_choices(overrides: Sequence[str], config_dir: Path | None = None) -> N
                 raise ConfigError(f"{group}: {name} is chosen twice")
 
 
-def _choices(group: str, config_dir: Path | None) -> list[str]:
-    """Return what can be chosen of a group: its files, and protocols of distributions."""
-    outside = extension_names("protocol") if group == "protocol" else []
-    return sorted({*known_names(group, config_dir), *outside})
-
-
 def _names(choice: str) -> list[str]:
     """Return the names in a choice, ``a``, ``a,b`` or ``[a,b]``; functions of Hydra's have none."""
     if choice == "[]" or re.fullmatch(r"\w+\(.*\)", choice):

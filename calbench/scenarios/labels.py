@@ -24,9 +24,9 @@ from calbench.domain.randomness import stream
 from calbench.errors import ConfigError, FileError
 from calbench.files import first_problem, printable, read_bytes, shorten
 from calbench.scenarios.models import Model, One, Scenario
-from calbench.tree import DATA
+from calbench.tree import in_tree
 
-LABEL_BANKS = DATA / "label_banks"
+LABEL_BANKS = in_tree("data/label_banks")
 """The label banks."""
 
 BANK_SCHEMA_VERSION = 1
