@@ -13,11 +13,13 @@ from calbench.analysis.settings import Settings
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES, known_names
 from calbench.config.spec import RunSpec
+from calbench.engine.batch import plan_jobs
 from calbench.errors import FileError
 from calbench.facts.storage import Facts
 from calbench.llm.prices import read_prices
-from calbench.release.pack import FACTS, PACK, TABLES, unpack
+from calbench.release.pack import FACTS, PACK, TABLES, fill_ids, unpack
 from calbench.report.role import Role
+from calbench.scenarios.published import published_suite
 from calbench.tree import in_tree
 
 Digests = Mapping[str, str]
@@ -171,6 +173,10 @@ def _packed(data: Path, scratch: Path, executor: Executor | None) -> Published:
         )
         for spec in _specs(names)
     ]
+    for spec in _specs(path.name for path in facts.glob("*/")):
+        jobs = plan_jobs(published_suite(spec.name), spec.game_configs, facts)
+        ids = {(job.scenario.setting, job.team_id, job.scenario_id): job.game_id for job in jobs}
+        fill_ids(facts / spec.name, ids)
     tasks = [each for each in results if each.facts is not None]
     list(executor.map(_write, tasks) if executor else map(_write, tasks))
     others = data / "published"

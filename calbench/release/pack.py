@@ -1,23 +1,25 @@
 """What a site needs of the published results, in one small file that an installed package has.
 
 It holds the facts of scores of ranked experiments, from which their tables are made again to the
-byte, and the other tables that pages are made of. Games are not in it.
+byte, and the other tables that pages are made of. Games are not in it, and their ids neither: they
+follow from suites and teams, and would be a sixth of the file.
 """
 
 import io
 import lzma
 import tarfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from pyarrow import parquet
+from pyarrow import Table, array, parquet
 
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.errors import FileError
+from calbench.facts.columns import GAME_ID
 from calbench.facts.frames import PARQUET_VERSION, read_arrow
-from calbench.facts.games import SCORES
+from calbench.facts.games import GAMES, SCORES
 from calbench.files import read_bytes, write_atomically
 from calbench.release.copies import SUMMARY_FOLDER
 
@@ -48,6 +50,9 @@ OF_OTHERS = (
 
 MOST_BYTES = 30_000
 """Of a table [C]; larger ones list single games, which no page does without the games."""
+
+KEY = ("setting", "team", "scenario_id")
+"""Columns that name a published game."""
 
 PLAIN: dict[str, Any] = {
     "version": PARQUET_VERSION,
@@ -103,8 +108,37 @@ def _is_packed(name: str, ranked: Collection[str]) -> bool:
 
 def _plain(path: Path) -> bytes:
     held = io.BytesIO()
-    parquet.write_table(read_arrow(path).replace_schema_metadata(None), held, **PLAIN)
+    table = read_arrow(path).replace_schema_metadata(None)
+    if GAME_ID.name in table.column_names:
+        table = _with_ids(table, [""] * len(table))
+    parquet.write_table(table, held, **PLAIN)
     return held.getvalue()
+
+
+def _with_ids(table: Table, ids: Sequence[str]) -> Table:
+    place = table.column_names.index(GAME_ID.name)
+    field = table.schema.field(place)
+    return table.set_column(place, field, array(ids, type=field.type))
+
+
+def fill_ids(facts: Path, ids: Mapping[tuple[str, str, str], str]) -> None:
+    """Write the ids of games into unpacked facts.
+
+    Args:
+        facts: folder of an experiment's facts.
+        ids: by setting, team and scenario.
+
+    Raises:
+        FileError: the facts hold a game that has no id.
+    """
+    path = facts / f"{GAMES.name}.parquet"
+    table = read_arrow(path)
+    names = zip(*(table[name].to_pylist() for name in KEY), strict=True)
+    try:
+        found = [ids[setting, team, scenario] for setting, team, scenario in names]
+    except KeyError as error:
+        raise FileError(f"{path}: holds a game of {error}, which was not published") from error
+    parquet.write_table(_with_ids(table, found), path, **PLAIN)
 
 
 def unpack(path: Path, folder: Path) -> None:
