@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -52,7 +53,8 @@ def for_each_job(
     """
     config_dir = _config_dir(options.get("config_dir"))
     check_choices(overrides, config_dir)
-    words = with_players([quoted(each) for each in overrides], open_seats)
+    seats = partial(open_seats, config_dir=config_dir)
+    words = with_players([quoted(each) for each in overrides], seats)
     others = [each for each in arguments if each not in overrides]
     if not options.get("multirun"):
         composed(words, config_dir)

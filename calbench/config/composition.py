@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,8 @@ def compose(overrides: Sequence[str], config_dir: Path | None = None) -> RunSpec
         ConfigError: naming the key, the choice or the value that does not fit.
     """
     check_choices(overrides, config_dir)
-    words = with_players([quoted(override) for override in overrides], open_seats)
+    seats = partial(open_seats, config_dir=config_dir)
+    words = with_players([quoted(override) for override in overrides], seats)
     return run_spec(composed(words, config_dir))
 
 
@@ -100,9 +101,10 @@ def composed(overrides: Sequence[str], config_dir: Path | None = None) -> DictCo
         raise ConfigError(f"configuration: {printable(str(error))}") from error
 
 
-def open_seats(overrides: Sequence[str]) -> frozenset[str]:
+def open_seats(overrides: Sequence[str], config_dir: Path | None = None) -> frozenset[str]:
     """Return for which groups the teams of some overrides have open seats."""
-    teams = OmegaConf.to_container(composed(overrides).teams or OmegaConf.create({}), resolve=False)
+    found = composed(overrides, config_dir).teams or OmegaConf.create({})
+    teams = OmegaConf.to_container(found, resolve=False)
     return frozenset(group for group in NOT_PLAYED if f"${{{group}}}" in str(teams))
 
 

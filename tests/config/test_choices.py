@@ -117,6 +117,15 @@ def test_folder_of_ones_own_adds_choices(tmp_path: Path) -> None:
         compose(["teams=[nexd]"], tmp_path)
 
 
+def test_experiment_of_a_folder_of_ones_own_keeps_its_teams_open(tmp_path: Path) -> None:
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment" / "mine.yaml").write_text(
+        "# @package _global_\ndefaults:\n  - override /teams: [imap, my-protocol]\nname: mine\n"
+    )
+    spec = compose(["+experiment=mine", "protocol=silent"], tmp_path)
+    assert [team.team_id for team in spec.teams] == ["imap", "silent"]
+
+
 def test_one_file_of_a_group_is_read_as_hydra_composes_it() -> None:
     single = compose_choice("protocol", "dsm-welfare-single")
     assert single == {

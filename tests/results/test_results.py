@@ -178,10 +178,18 @@ def rewritten(path: Path, old: str, new: str) -> None:
     ("old", "new", "said"),
     [
         ("setting,team,", "setting,crew,", "its columns are not setting, team, games, "),
-        ("taste,imap,3,", "taste,imap,3.5,", "does not read as the table it should be: "),
-        ("taste,imap,3,", "taste,imap,3,much,", "line 2 has 31 cells, the header has 30"),
-        ("taste,imap,3,", "taste,3,", "line 2 has 29 cells, the header has 30"),
-        ("taste,imap,3,", 'taste,"imap,3,', "does not read as a table: "),
+        (
+            "taste-varied,imap,3,",
+            "taste-varied,imap,3.5,",
+            "does not read as the table it should be: ",
+        ),
+        (
+            "taste-varied,imap,3,",
+            "taste-varied,imap,3,much,",
+            "line 2 has 31 cells, the header has 30",
+        ),
+        ("taste-varied,imap,3,", "taste-varied,3,", "line 2 has 29 cells, the header has 30"),
+        ("taste-varied,imap,3,", 'taste-varied,"imap,3,', "does not read as a table: "),
     ],
 )
 def test_broken_table_is_told_in_one_line(copy: Path, old: str, new: str, said: str) -> None:
