@@ -13,7 +13,7 @@ from calbench.analysis.summary import write_summary
 from calbench.board.entries import Run, read_runs, run_names
 from calbench.board.published import Published, Results, default_settings, read_published
 from calbench.board.views import View, views_of
-from calbench.console import ending_on_interrupt
+from calbench.console import ending_on_interrupt, progress
 from calbench.engine.pool import workers
 from calbench.errors import ConfigError, OutputError
 from calbench.facts.joining import Chosen, join_facts
@@ -30,6 +30,10 @@ from calbench.tree import DATA, SITE
 
 BUILDERS = ("mkdocs", "material")
 """Modules that build pages; a plain installation lacks them."""
+
+
+STEPS = ("published results", "runs", "tables", "pages")
+"""What has to be made, as progress says it."""
 
 
 def write_board(
@@ -51,25 +55,30 @@ def write_board(
     check_out(out)
     names = run_names(paths)
     if not all(map(find_spec, BUILDERS)):
-        raise ConfigError("MkDocs builds the pages: pip install 'calbench[docs]'")
+        raise ConfigError("MkDocs builds the pages: pip install mkdocs mkdocs-material")
     with (
         TemporaryDirectory(prefix="calbench-site-") as temporary,
         ending_on_interrupt(lambda: _stopped(Path(temporary), _beside(out))),
         workers(jobs) as executor,
+        progress("steps", len(STEPS)) as done,
     ):
         scratch = Path(temporary)
         published = (
             read_published(DATA, scratch / "published", executor) if has_published else Published()
         )
+        done(STEPS[0])
         settings = published.results[0].settings if published.results else default_settings()
         taken = {team for each in published.results for team in each.teams}
         runs = read_runs(names, taken, scratch / "runs", settings.measure, executor)
+        done(STEPS[1])
         views = views_of(runs, published.results)
         site = _site(published, runs, views, scratch, settings)
         write_summary(site.runs, site.summary.folder)
+        done(STEPS[2])
         write_site(site, scratch / "src", executor)
         build_site(scratch / "src", scratch / "site")
         _put(scratch / "site", out)
+        done(STEPS[3])
 
 
 def _stopped(*folders: Path) -> str:

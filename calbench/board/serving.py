@@ -7,7 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from calbench.console import noting_interrupt
+from calbench.console import noting_interrupt, verdict
 from calbench.errors import OutputError
 
 HOST = "127.0.0.1"
@@ -43,7 +43,7 @@ def serve(folder: Path, port: int, *, is_opened: bool = False) -> None:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         address = f"http://{HOST}:{server.server_port}/"
-        print(f"{address}   Ctrl-C ends it", flush=True)
+        verdict(f"{address}   Ctrl-C ends it")
         if is_opened:
             webbrowser.open(address)
         while not is_interrupted():

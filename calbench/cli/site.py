@@ -6,7 +6,9 @@ from pathlib import Path
 from calbench.board.board import write_board
 from calbench.board.entries import run_names
 from calbench.board.serving import serve
+from calbench.cli.status import Status
 from calbench.cli.words import Words, whole_number
+from calbench.console import verdict
 from calbench.errors import ConfigError
 from calbench.files import printable
 
@@ -18,8 +20,8 @@ def main(words: Words) -> int:
     out = words.folder("out", "the folder for the site, new or empty")
     paths = words.some_paths("no run is named: give the folders of runs")
     write_board(paths, out, jobs=_jobs(words))
-    print(f"Site     {printable(str(out / 'index.html'))}")
-    return 0
+    verdict(f"{len(paths)} runs on the board: {out / 'index.html'}", is_good=True)
+    return Status.DONE
 
 
 def view(words: Words, *, is_opened: bool = False) -> int:
@@ -35,10 +37,10 @@ def view(words: Words, *, is_opened: bool = False) -> int:
     out = _folder(words, paths[0])
     write_board(paths, out, jobs=_jobs(words), has_published=False)
     if wish == "false":
-        print(printable(str(out / "index.html")))
+        verdict(str(out / "index.html"), is_good=True)
     else:
         serve(out, port, is_opened=is_opened)
-    return 0
+    return Status.DONE
 
 
 def _jobs(words: Words) -> int:

@@ -101,9 +101,9 @@ def test_model_without_a_price_has_calls_and_no_price(board: Board) -> None:
 def test_model_of_which_nothing_could_be_read_is_not_ranked(board: Board) -> None:
     (row,) = board.rows("leaderboard.csv", team=board.mumbler)
     assert row["excess_vps"] == ""
-    if not row["coordination"]:
-        assert row["kind"] == "language models, no reply could be read, not published"
-        assert row["coordination_rank_low"] == row["coordination_ranked"] == ""
+    assert row["coordination"] == row["excess_cost"] == ""
+    assert row["kind"] == "language models, no reply could be read, not published"
+    assert row["coordination_rank_low"] == row["coordination_ranked"] == ""
 
 
 def test_pages_show_the_models_and_say_that_they_are_not_published(board: Board) -> None:
