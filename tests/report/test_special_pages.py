@@ -5,9 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
 
-from calbench.config.composition import compose_choice
+from calbench.config.composition import compose, compose_choice
 from calbench.errors import FileError
 from calbench.report.columns import HEADLINE, decimal
 from calbench.report.experiment import Experiment
@@ -197,7 +196,7 @@ def test_hostile_published_cells_are_escaped_or_refused(
 
 
 def test_speed_was_measured_for_every_team_and_size() -> None:
-    teams = yaml.safe_load((REPO / "conf" / "experiment" / "scale.yaml").read_text())["teams"]
+    teams = [team.team_id for team in compose(["+experiment=scale"]).teams]
     rows = read_table(PUBLISHED / "speed.csv")
 
     assert [(row["team"], row["agents"]) for row in rows] == [
