@@ -1,21 +1,17 @@
 """How long the canonical suites take: 150 candidates and 45 oracles each, under 20 s for both."""
 
-from pathlib import Path
-
-import yaml
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from calbench.config.composition import compose
 from calbench.scenarios.models import Scenario
-from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.suites import build_suite
 
-CONF = Path(__file__).parents[2] / "conf" / "suite"
 GREATEST_TIME_S = 20.0
 
 
 def both_suites() -> tuple[tuple[Scenario, ...], ...]:
     names = ("uniform", "varied")
-    specs = [SuiteSpec(**yaml.safe_load((CONF / f"{name}.yaml").read_text())) for name in names]
+    specs = [compose([f"suite={name}"]).suite for name in names]
     return tuple(build_suite(spec) for spec in specs)
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from calbench.config.composition import compose
+from calbench.config.groups import known_names
 from calbench.domain.usage import Usage
 from calbench.errors import ConfigError, ReplayMissError, UnavailableError
 from calbench.llm.client import Mode, Source, open_completer
@@ -21,12 +22,11 @@ from calbench.llm.litellm_transport import (
     load_litellm,
     retry_after,
 )
-from calbench.llm.model import PROVIDERS, Endpoint, ModelConfig
+from calbench.llm.model import PROVIDERS, Endpoint
 from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.llm.transport import AttemptError
 from tests.llm.asking import SITE, THEN, FakeTime, model, request
 from tests.llm.stub_server import Answer, StubServer, chat, serving
-from tests.llm.test_model import FILES as MODEL_FILES
 
 CANARY = "sk-canary-0123456789"
 
@@ -273,10 +273,10 @@ def test_missing_package_of_a_provider_stops_the_run_and_is_named(name: str) -> 
         asyncio.run(ask_litellm(request("Hi", model=name), Endpoint(timeout_s=5.0)))
 
 
-@pytest.mark.parametrize("path", MODEL_FILES, ids=lambda path: path.stem)
-def test_litellm_knows_the_provider_of_every_model(path: Path) -> None:
-    keys = yaml.safe_load(path.read_text())
-    config = ModelConfig.model_validate({**keys, "name": keys["name"] or "my-own"})
+@pytest.mark.parametrize("choice", known_names("model"))
+def test_litellm_knows_the_provider_of_every_model(choice: str) -> None:
+    named = ["model.name=my-own"] if choice == "local" else []
+    (config,) = compose([f"model={choice}", *named]).models.values()
 
     name, provider, *_ = load_litellm().get_llm_provider(config.spec.model)
 

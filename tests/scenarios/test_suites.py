@@ -4,10 +4,10 @@ import hashlib
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calbench.config.composition import compose
 from calbench.errors import GenerationError
 from calbench.scenarios.difficulty import (
     completed,
@@ -22,11 +22,9 @@ from calbench.scenarios.storage import read_suite, write_suite
 from calbench.scenarios.suites import build_suite, sample_candidate
 from tests.factories import make_scenario
 
-CONF = Path(__file__).parents[2] / "conf" / "suite"
-
 
 def spec_of(name: str) -> SuiteSpec:
-    return SuiteSpec(**yaml.safe_load((CONF / f"{name}.yaml").read_text()))
+    return compose([f"suite={name}"]).suite
 
 
 def fraction_of(scenario: Scenario) -> float:
