@@ -12,8 +12,8 @@ from stages.shown import published, role
 
 def main(_: list[str]) -> None:
     """Publish what is in ``data``."""
-    made = write_release(paths.DATA, paths.RELEASE)
     ranked = [spec.name for spec in published() if role(spec).is_ranked]
+    made = write_release(paths.DATA, paths.RELEASE)
     write_pack(paths.DATA, paths.RELEASE / PACK, ranked)
     games = sum(each.games for each in made.traces.values())
     say(

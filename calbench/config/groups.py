@@ -53,7 +53,7 @@ def nearest(name: str, known: Sequence[str]) -> list[str]:
     """Return the known names nearest to an unknown one, the best first."""
     from difflib import get_close_matches
 
-    return get_close_matches(name, known)
+    return [name] if name in known else get_close_matches(name, known)
 
 
 def among(name: str, known: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from calbench.extensions import extension, extension_names
 from calbench.llm.completion import ModelSpec
 from calbench.protocols.base import Policy
 from calbench.protocols.registry import (
+    Needs,
     build_policy,
     check_distribution,
     is_outside,
@@ -30,14 +31,12 @@ from calbench.traces.models import GameConfig, Limits, Seat, Team
 
 
 def team_of(player: str) -> Team:
-    """Return a team with one known player in every seat, and with what that player needs.
+    """Return a team with one player in every seat, and with what that player needs if it is known.
 
     Raises:
-        ConfigError: there is no such player, or a distribution that gives it cannot be used.
+        ConfigError: a distribution that gives it cannot be used.
     """
-    needs = needs_of(player)
-    if needs is None:
-        raise ConfigError(f"there is no player {player}; known are {', '.join(policy_names())}")
+    needs = needs_of(player) or Needs()
     seat = Seat(
         player=player,
         kind="degenerate" if needs.is_degenerate else "protocol",
@@ -179,21 +178,20 @@ def _own_agent(team: Team, seat: Seat, scenario_id: str, agent: AgentId) -> Agen
     if not isinstance(path, str) or path.count(":") > 1 or not isinstance(arguments, Mapping):
         raise ConfigError(f"{named}: write it as package.module:Name, arguments as keys and values")
     place = f"agent {agent} ({path}), before the first round"
-    given = None if ":" in path else _given_agent(named, path, seat.settings)
+    given: Callable[..., Any] | None = (
+        None if ":" in path else _given_agent(named, path, seat.settings)
+    )
     try:
         with blaming(f"team {team.team_id}, scenario {scenario_id}, {place}", "making it"):
-            own = (given or _imported(path))(**arguments)
+            if given is None:
+                module, name = path.split(":")
+                given = getattr(importlib.import_module(module), name)
+            own = given(**arguments)
     except AgentError as error:
         if error.__cause__ is not None:
             raise
         raise ConfigError(f"{named}: {error.what}") from None
     return OwnAgent(own)
-
-
-def _imported(path: str) -> Callable[..., Any]:
-    module, name = path.split(":")
-    make: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return make
 
 
 def _given_agent(named: str, name: str, settings: Mapping[str, Any]) -> Callable[..., Any]:

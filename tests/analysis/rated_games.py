@@ -98,7 +98,9 @@ def measured_game(score: GameScore) -> MeasuredGame:
     scenario = SimpleNamespace(
         num_agents=len(score.agents), num_slots=10, play_digest=score.scenario_id
     )
-    trace: Any = SimpleNamespace(scenario=scenario, config=SimpleNamespace(channels=("dm",)))
+    trace: Any = SimpleNamespace(
+        scenario=scenario, config=SimpleNamespace(channels=("dm",), replicate=0)
+    )
     players = tuple(agent.player for agent in score.agents)
     return MeasuredGame(trace, score, (), players, DEFAULT_MEASURE)
 

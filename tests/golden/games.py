@@ -3,11 +3,11 @@
 import asyncio
 from pathlib import Path
 
-from calbench.config.composition import compose_team
-from calbench.config.groups import known_names
+from calbench.config.composition import compose_choice
 from calbench.domain.messages import CHANNELS
 from calbench.engine.drivers import run, run_async
 from calbench.engine.seating import seat_agents, seat_policies, team_of
+from calbench.protocols.registry import POLICIES
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Limits, Seat, Team
 from calbench.traces.storage import trace_bytes
@@ -87,7 +87,10 @@ def _spoken(scenario: Scenario, name: str) -> bytes:
 
 
 def _team(name: str) -> Team:
-    """Return a preset in every seat, or the player of that name."""
-    if name not in known_names("protocol"):
+    """Return the player of that name in every seat, or a preset with its settings as written."""
+    if name in POLICIES:
         return team_of(name)
-    return compose_team(name)
+    keys = compose_choice("protocol", name)
+    settings = {key: value for key, value in keys.items() if key not in {"id", "protocol"}}
+    seat = Seat(player=keys["protocol"], kind="protocol", settings=settings)
+    return Team(team_id=name, seats=(seat,))

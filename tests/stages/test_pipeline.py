@@ -30,6 +30,7 @@ UNLISTED_EVERYWHERE = {
     "calbench/config": "hands over parameters, on which stages depend key by key",
     "calbench/console.py": "says what is done, and changes nothing of it",
     "calbench/errors.py": "is for what does not come to pass",
+    "calbench/extensions.py": "finds what others install, which no experiment of the site seats",
     "calbench/files.py": "stores bytes that others made",
     "calbench/tree.py": "says where files are that are dependencies themselves",
     "stages/paths.py": "says where things are, as dvc.yaml does",
