@@ -91,6 +91,7 @@ def test_every_page_is_without_grave_faults_on_every_screen(
     assert wrong == [], "\n".join(map(str, wrong))
 
 
+@pytest.mark.heavy
 def test_a_fault_is_found(served_tab: Tab) -> None:
     served_tab.paint("light")
     page = served_tab.visit("licences.html")

@@ -48,6 +48,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.heavy
 def test_pilot_grows_to_the_games_and_tables_of_the_whole_suite(
     whole: Path, tmp_path: Path
 ) -> None:
@@ -65,6 +66,7 @@ def test_pilot_grows_to_the_games_and_tables_of_the_whole_suite(
         verify_file(path)
 
 
+@pytest.mark.heavy
 def test_smaller_subset_leaves_the_games_and_makes_the_tables_of_what_is_named(
     whole: Path, tmp_path: Path
 ) -> None:
@@ -103,6 +105,7 @@ def test_number_is_of_each_suite_and_ids_are_over_all_of_them(tmp_path: Path) ->
     assert sorted(Path(name).stem for name in games(tmp_path / "ids")) == sorted(ids)
 
 
+@pytest.mark.heavy
 def test_pilot_with_a_model_asks_nothing_twice(tmp_path: Path) -> None:
     out, notes = tmp_path / "run", tmp_path / "requests"
     for subset in (1, 3, 6):
@@ -114,6 +117,7 @@ def test_pilot_with_a_model_asks_nothing_twice(tmp_path: Path) -> None:
     assert games(out) == games(tmp_path / "whole")
 
 
+@pytest.mark.heavy
 def test_estimate_counts_the_games_of_the_subset(tmp_path: Path) -> None:
     out = tmp_path / "run"
     execute(recording(str(out), "subset=1"), noting(str(tmp_path / "requests"), 0))
@@ -139,6 +143,7 @@ def test_pilot_with_the_recorded_model_grows_to_its_whole_suite(tmp_path: Path) 
     assert files(tmp_path / "run") == files(tmp_path / "whole")
 
 
+@pytest.mark.heavy
 def test_subset_compares_with_a_run_of_the_whole_suite(whole: Path, tmp_path: Path) -> None:
     spec = compose([*SCRIPTED, f"out={tmp_path / 'run'}", "subset=3"])
     execute(spec)

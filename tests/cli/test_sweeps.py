@@ -78,6 +78,7 @@ def test_sweep_that_does_not_fit_is_refused_before_any_job(
     assert not out.exists()
 
 
+@pytest.mark.heavy
 def test_each_job_is_a_run_and_one_table_has_all(command: Command, tmp_path: Path) -> None:
     out, again = tmp_path / "josé", tmp_path / "again"
     ended = command("-m", *SMALL, "suite.seed=0,1", "teams=[silent,imap]", f"out={out}")

@@ -201,7 +201,7 @@ def places(finished: Path, tmp_path: Path) -> dict[str, str]:
     ],
     ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else "",
 )
-@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("is_first", [True, pytest.param(False, marks=pytest.mark.heavy)])
 def test_quiet_command_says_one_line(
     command: Command, places: dict[str, str], arguments: list[str], line: str, *, is_first: bool
 ) -> None:
@@ -240,7 +240,7 @@ def test_quiet_ends_with_its_command(command: Command, finished: Path) -> None:
     assert "verified 12/12" in command("verify", str(finished)).err
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("place", [0, pytest.param(1, marks=pytest.mark.heavy), 2])
 def test_hydra_is_not_told(command: Command, place: int) -> None:
     arguments = ["--cfg", "job"]
     arguments.insert(place if place != 1 else 0, "-q")

@@ -51,6 +51,7 @@ def rows(path: Path) -> dict[str, dict[str, str]]:
     return {row.get("team") or row["player"]: row for row in found}
 
 
+@pytest.mark.heavy
 def test_model_of_which_nothing_could_be_read_has_no_score_and_says_why(
     unreadable: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,6 +74,7 @@ def test_model_of_which_nothing_could_be_read_has_no_score_and_says_why(
     ) in faults_of(tables)
 
 
+@pytest.mark.heavy
 def test_it_is_neither_compared_nor_rated_nor_ranked(unreadable: Path) -> None:
     tables = unreadable / "tables"
     for name in ("comparisons", "ratings", "ratings_unrated", "games_by_third"):
@@ -81,6 +83,7 @@ def test_it_is_neither_compared_nor_rated_nor_ranked(unreadable: Path) -> None:
     assert (standing["coordination_n"], standing["coordination_rank_low"]) == ("0", "")
 
 
+@pytest.mark.heavy
 def test_rescore_and_compare_say_it_too(unreadable: Path, command: Command, tmp_path: Path) -> None:
     again = command("rescore", str(unreadable), f"out={tmp_path / 'tables'}", *SMALL[-1:])
     assert "replies of stand-in were unreadable (100.0%" in again.err
@@ -102,6 +105,7 @@ def test_run_in_which_all_is_well_has_no_faults(finished: Path) -> None:
     assert faults_of(finished / "tables") == []
 
 
+@pytest.mark.heavy
 def test_closed_channel_of_a_protocol_is_said_before_the_games_and_after(
     command: Command, tmp_path: Path
 ) -> None:

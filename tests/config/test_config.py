@@ -1,5 +1,6 @@
 """``conf/`` and what it becomes: typed, complete, the same through both doors."""
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ GROUPS = (
 
 ENTRANT = "model=gpt-5.4-mini"
 """A model for experiments and teams that leave it to the run."""
+
+SMALL_DATA = compose(SMALL).model_dump()
 
 CHANNEL_BY_EXPERIMENT = {
     "language-everyone": "all_agent_groupchat",
@@ -157,7 +160,7 @@ def test_parameters_hold_every_team_whole(tmp_path: Path) -> None:
     ["", "suite", "suite.scenario", "teams.0", "channels", "limits", "measure", "analysis"],
 )
 def test_unknown_key_is_refused_wherever_it_stands(place: str) -> None:
-    data = compose(SMALL).model_dump()
+    data = deepcopy(SMALL_DATA)
     holder: Any = data
     for key in place.split(".") if place else []:
         holder = holder[int(key) if key.isdigit() else key]
@@ -169,7 +172,7 @@ def test_unknown_key_is_refused_wherever_it_stands(place: str) -> None:
 
 @pytest.mark.parametrize("key", sorted(RunSpec.model_fields))
 def test_missing_key_is_refused_and_named(key: str) -> None:
-    data = compose(SMALL).model_dump()
+    data = deepcopy(SMALL_DATA)
     del data[key]
     with pytest.raises(ConfigError, match=f"^here: {key}: Field required$"):
         parse_spec(data, "here")

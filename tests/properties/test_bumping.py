@@ -79,6 +79,7 @@ def test_sd_map_never_breaks_an_earlier_meeting() -> None:
         leaves_every_earlier_meeting_whole(seed)
 
 
+@pytest.mark.heavy
 def test_sd_map_stays_lawful_when_a_neighbour_lies_in_its_own_words() -> None:
     for seed in range(FEW):
         stays_lawful_beside_a_perjurer(seed)
