@@ -13,7 +13,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from omegaconf import DictConfig
 
-from calbench.config.composition import check_choices, composed, open_seats, refusal, run_spec
+from calbench.config.composition import check_choices, open_seats, refusal, run_spec
 from calbench.config.overrides import quoted, with_players
 from calbench.config.spec import RunSpec
 from calbench.config.sweeps import Sweep, sweep_of
@@ -57,7 +57,6 @@ def for_each_job(
     words = with_players([quoted(each) for each in overrides], seats)
     others = [each for each in arguments if each not in overrides]
     if not options.get("multirun"):
-        composed(words, config_dir)
         return _run([*others, *words], words, config_dir, lambda config: task(run_spec(config)))
     if options.get("cfg") or options.get("info"):
         raise ConfigError("--multirun: plays; --cfg and --info show the configuration of one run")
@@ -99,7 +98,11 @@ def _run(
     statuses = [0]
     refused: list[CalbenchError] = []
 
+    is_composed = False
+
     def job(config: DictConfig) -> None:
+        nonlocal is_composed
+        is_composed = True
         try:
             statuses.append(task(config))
         except CalbenchError as error:
@@ -111,6 +114,10 @@ def _run(
         hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(job)()
     except HydraException as error:
         raise refusal(error, overrides, config_dir) from error
+    except ValueError as error:
+        if is_composed:
+            raise
+        raise ConfigError(f"configuration: {printable(str(error))}") from error
     except _RefusedError:
         pass  # raised below, where its own cause is kept: a traceback of the user's code
     finally:

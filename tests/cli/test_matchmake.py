@@ -50,10 +50,12 @@ def test_quiet_proposal_is_the_team_file_or_one_line(
 ) -> None:
     assert answer(["-q", "matchmake", str(mixed)]) == 0
     said = capsys.readouterr()
-    assert (set(yaml.safe_load(said.out)), said.err) == ({"team_id", "rotation", "seats"}, "")
-    assert answer(["matchmake", "-q", str(mixed), f"out={tmp_path / 'next.yaml'}"]) == 0
+    _, team = yaml.safe_load(said.out).values()
+    assert (set(team), said.err) == ({"rotation", "players", "seats"}, "")
+    file = tmp_path / "teams" / "next.yaml"
+    assert answer(["matchmake", "-q", str(mixed), f"out={file}"]) == 0
     said = capsys.readouterr()
-    assert said == (f"1 teams proposed from 3 games: {tmp_path / 'next.yaml'}\n", "")
+    assert said == (f"1 teams proposed from 3 games: {file}\n", "")
 
 
 def test_entrants_that_never_played_are_seated(

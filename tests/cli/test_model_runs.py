@@ -285,7 +285,7 @@ def test_summary_says_why_games_were_cut_short(command: Command, tmp_path: Path)
     assert ended.status == 3
     *_, games, reason = ended.err.splitlines()
     assert games.startswith("warning: 3 games are excluded: ")
-    assert reason.startswith("warning:   3 by provider_fault: model my-model: ConnectionRefused")
+    assert reason.startswith("warning:   3 by provider_fault: model none: ConnectionRefused")
     assert reason.endswith("(asked at http://127.0.0.1:9/v1)")
     for path in (tmp_path / "run" / "traces").rglob("*.json"):
         assert b"127.0.0.1" not in path.read_bytes()

@@ -46,7 +46,7 @@ def test_refused_key_ends_the_run_before_the_first_game_and_is_not_repeated(
         ended = python("-m", "calbench", *arguments, env=env)
 
     line = problem(ended)
-    assert line.startswith("error: model my-model: AuthenticationError, status 401 after 1 attempt")
+    assert line.startswith("error: model stand-in: AuthenticationError, status 401 after 1 attempt")
     assert line.endswith(f"check the key (openai/stand-in at {server.url})")
     assert server.authorizations == [f"Bearer {CANARY}"]
     assert CANARY not in ended.err
@@ -91,7 +91,7 @@ def test_server_that_is_not_there_is_named_before_and_after_the_games(
     ended = command(*asking(url, out, "preflight=false"))
     assert ended.status == 3
     assert "warning: 3 games are excluded" in ended.err
-    assert "model my-model: ConnectionRefused after 2 attempts; nothing listens" in ended.err
+    assert "model stand-in: ConnectionRefused after 2 attempts; nothing listens" in ended.err
     assert f"(asked at {url})" in ended.err
     port = str(server.server_port).encode()
     for path in (out / "traces").rglob("*.json"):
