@@ -96,6 +96,7 @@ def test_tables_read_as_they_are_declared(written: Path, path: str) -> None:
         assert set(frame["metrics_version"]) <= {METRICS_VERSION}
 
 
+@pytest.mark.heavy
 def test_tables_do_not_depend_on_the_order_of_games_or_on_processes(
     games: Sequence[Game], written: Path, tmp_path: Path
 ) -> None:
@@ -105,6 +106,7 @@ def test_tables_do_not_depend_on_the_order_of_games_or_on_processes(
     assert len(found) == len(expected)
 
 
+@pytest.mark.heavy
 def test_excluded_games_are_counted_and_otherwise_add_nothing(
     games: Sequence[Game], written: Path, tmp_path: Path
 ) -> None:

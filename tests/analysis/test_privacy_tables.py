@@ -147,6 +147,7 @@ def test_summaries_are_those_of_the_pairs(tmp_path: Path) -> None:
                 assert float(target["vps_loss_total"]) == pytest.approx(total, abs=1e-4)
 
 
+@pytest.mark.heavy
 def test_bytes_do_not_depend_on_the_order_of_games(tmp_path: Path) -> None:
     traces = [
         play_team(canonical_scenario(seed, f"uniform-{seed:03d}"), team)

@@ -65,6 +65,7 @@ def test_page_shows_a_mixed_team_and_a_loop_that_play(
     assert {seat.player for seat in after["trace"].config.team.seats} == {"my-framework"}
 
 
+@pytest.mark.heavy
 def test_public_functions_measure_a_game_as_the_run_does(suite: Path, finished: Path) -> None:
     scenario = load_suite(suite)[1]
     trace = play_game(scenario, "imap")
@@ -162,6 +163,7 @@ def test_drawing_and_playing_load_neither_frames_nor_model_clients(suite: Path) 
     assert (ended.err, ended.out) == ("", "[]\n")
 
 
+@pytest.mark.heavy
 def test_solving_and_scoring_load_no_more_than_the_solver_does(suite: Path) -> None:
     ended = python("-c", SOLVING, suite)
     assert (ended.err, ended.out) == ("", "True\n")

@@ -78,6 +78,7 @@ def test_halves_of_characters_and_endless_words_do_not_widen_a_phone(
     assert tab.complaints == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("team", STRANGE_TEAMS)
 def test_team_of_a_strange_name_is_shown_like_any_other(
     visit: Visit, folder: Path, team: str

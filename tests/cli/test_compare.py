@@ -66,6 +66,7 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.heavy
 def test_privacy_of_typed_and_of_spoken_messages_is_left_out_with_a_word(
     finished: Path, spoken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -89,6 +89,7 @@ def test_run_ends_with_a_table_and_says_where_everything_is(
     assert not ended.error_lines
 
 
+@pytest.mark.heavy
 def test_summary_leaves_out_what_is_not_defined_when_there_is_one_scenario(
     command: Command, suite: Path, tmp_path: Path
 ) -> None:
@@ -103,6 +104,7 @@ def test_summary_leaves_out_what_is_not_defined_when_there_is_one_scenario(
     assert table.row_count == 2
 
 
+@pytest.mark.heavy
 def test_suite_of_ones_own_is_played_under_its_own_setting(
     command: Command, suite: Path, tmp_path: Path
 ) -> None:
@@ -121,6 +123,7 @@ def test_suite_of_ones_own_is_played_under_its_own_setting(
     assert trace.config.limits.max_turns_per_round == 4
 
 
+@pytest.mark.heavy
 def test_same_run_has_the_same_bytes_in_another_folder(
     command: Command, finished: Path, tmp_path: Path
 ) -> None:

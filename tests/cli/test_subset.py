@@ -93,6 +93,7 @@ def test_file_gives_the_same_games_as_the_suite_that_it_holds(
     assert own.items() <= games(tmp_path / "all").items()
 
 
+@pytest.mark.heavy
 def test_number_is_of_each_suite_and_ids_are_over_all_of_them(tmp_path: Path) -> None:
     two = (*SMALL, "suite_seeds=[3,4]", "teams=[silent]")
     execute(compose([*two, f"out={tmp_path / 'two'}", "subset=2"]))

@@ -194,6 +194,7 @@ def test_folder_of_ones_own_is_refused_in_one_line(command: Command, tmp_path: P
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.heavy
 def test_team_of_a_folder_of_ones_own_plays(command: Command, tmp_path: Path) -> None:
     (tmp_path / "conf" / "teams").mkdir(parents=True)
     (tmp_path / "conf" / "teams" / "next.yaml").write_text(

@@ -60,12 +60,14 @@ def test_golden_games_hold_success_failure_retry_and_a_prior_meeting() -> None:
         assert sign in text
 
 
+@pytest.mark.heavy
 def test_regeneration_writes_missing_traces_and_then_leaves_them(tmp_path: Path) -> None:
     assert regenerate(tmp_path) == list(PLAYED)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == PLAYED
     assert regenerate(tmp_path) == []
 
 
+@pytest.mark.heavy
 def test_regeneration_is_refused_when_bytes_differ_under_the_same_rules(tmp_path: Path) -> None:
     regenerate(tmp_path)
     first, *_, last = PLAYED

@@ -347,6 +347,7 @@ STORM = (
 )  # fmt: skip
 
 
+@pytest.mark.heavy
 def test_storm_of_faults_ends_every_call_in_a_typed_way_and_pays_no_reply_twice(
     tmp_path: Path,
 ) -> None:

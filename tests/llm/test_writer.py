@@ -117,6 +117,7 @@ def test_settlement_that_fails_is_told_and_tried_again(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.heavy
 def test_large_log_is_moved_into_the_database(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
 

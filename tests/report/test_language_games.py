@@ -5,6 +5,8 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import Experiment
 from calbench.report.games.game import prompt_data
@@ -18,6 +20,8 @@ from tests.report.language_samples import HOSTILE_WORDS
 from tests.report.language_site import data, page, rows_of
 from tests.report.test_search import messages_of
 from tests.report.unpacking import unpacked
+
+pytestmark = pytest.mark.heavy  # its site takes seconds to write
 
 GAME_BYTES = 60_000
 """Most bytes of a language game, with its prompts."""

@@ -218,6 +218,7 @@ def test_truth_that_is_none_and_bytes_that_are_no_text_are_told(copy: Path) -> N
     message(found)
 
 
+@pytest.mark.heavy
 def test_published_table_has_the_rows_of_all_experiments(data: Path, finished: Path) -> None:
     published = read_results(data)
     own = read_run(finished)

@@ -98,6 +98,7 @@ def test_runs_without_a_judge_have_none_of_its_tables(tmp_path: Path) -> None:
     assert not [table.path for table in tables_of(facts) if table.path.startswith("judge/")]
 
 
+@pytest.mark.heavy
 def test_a_run_that_asks_for_the_scripted_judge_gets_what_the_command_writes(
     tmp_path: Path,
 ) -> None:
