@@ -66,8 +66,9 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
     tell(f"Traces   {out}/traces/<team>/<scenario>.json")
     tell(f"Tables   {out}/tables/leaderboard.csv and others beside it")
     tell(f"Verify   {program_name()} verify {out}/traces")
+    tell(f"Show     {program_name()} view {out}")
     if spec.name == "taste":
-        tell(f"Next     {program_name()} +experiment=varied, or dvc repro for the whole site")
+        tell(f"Next     {program_name()} +experiment=varied")
 
 
 def _verdict(spec: RunSpec, summary: RunSummary) -> str:

@@ -183,7 +183,8 @@ def refusal(
 def unknown_key(key: str, overrides: Sequence[str], config_dir: Path | None = None) -> str:
     """Return the message about an unknown key, with the nearest known ones."""
     others = [each for each in overrides if each.partition("=")[0].lstrip("+~") != key]
-    known = list(_keys(OmegaConf.to_container(composed(others, config_dir)), ""))
+    keys = _keys(OmegaConf.to_container(composed(others, config_dir)), "")
+    known = list(dict.fromkeys([*keys, "scenario"]))  # a choice whose keys are those of the suite
     parent, _, last = key.rpartition(".")
     beside = [name.rpartition(".")[2] for name in known if name.rpartition(".")[0] == parent]
     meant = [f"{parent}.{name}".lstrip(".") for name in nearest(last, beside)]

@@ -85,6 +85,7 @@ def test_run_ends_with_a_table_and_says_where_everything_is(
         assert re.search(rf"^ *{team} ", ended.out, re.MULTILINE)
     for line in (f"{out}/traces/", f"{out}/tables/leaderboard.csv", "calbench verify"):
         assert line in ended.out
+    assert f"view {out}" in ended.out
     assert "+experiment=varied" in ended.out
     assert not ended.error_lines
 
