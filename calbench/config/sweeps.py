@@ -55,7 +55,8 @@ def sweep_of(overrides: Sequence[str], config_dir: Path | None = None) -> Sweep:
     names = _names([[word for word in job if _key(word) in swept] for job in jobs])
     is_chosen = any(_key(word) == "out" for word in overrides)
     experiments = "+".join(dict.fromkeys(run.name for run in runs))
-    folder = Path(runs[0].out) if is_chosen else SWEEPS / experiments
+    by = "+".join(sorted({key.rpartition(".")[2] for key in swept})) or "nothing"
+    folder = Path(runs[0].out) if is_chosen else SWEEPS / f"{experiments}-by-{by}"
     return Sweep(
         folder,
         tuple(

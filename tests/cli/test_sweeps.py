@@ -51,7 +51,8 @@ def test_job_is_named_by_what_distinguishes_it(overrides: list[str], expected: l
 
 def test_sweep_of_experiments_has_one_folder() -> None:
     sweep = sweep_of(["+experiment=uniform,varied"])
-    assert sweep.folder == Path("build/sweeps/uniform+varied")
+    assert sweep.folder == Path("build/sweeps/uniform+varied-by-experiment")
+    assert sweep_of(["suite.seed=0,1"]).folder == Path("build/sweeps/taste-by-seed")
     assert [run.name for run in sweep.runs] == ["uniform", "varied"]
     assert sweep_of(["+experiment=uniform,varied", "out=here"]).folder == Path("here")
 
