@@ -18,6 +18,7 @@ from calbench.files import printable, read_bytes
 from calbench.metrics.measure import MeasureSpec
 from calbench.report.experiment import checked_id
 from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
+from calbench.traces.storage import trace_name
 
 LONGEST = 64
 """Most characters of the name of a team."""
@@ -135,7 +136,8 @@ def run_names(paths: Iterable[Path]) -> dict[str, Path]:
 
 def _staged(game: RecordedGame, team: str, folder: Path) -> Staged:
     """Put a game where its name on the site says; with that name in it if it is another."""
-    path = folder / checked_id(team, "team") / f"{checked_id(game.scenario_id, 'scenario')}.json"
+    scenario_id = checked_id(game.scenario_id, "scenario")
+    path = folder / trace_name(checked_id(team, "team"), scenario_id, game.head.replicate)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
         raise FileError(

@@ -17,10 +17,12 @@ from playwright.sync_api import sync_playwright
 
 from calbench.api import load_suite
 from calbench.cli.main import answer
+from calbench.config.composition import compose
+from calbench.runs.play import execute
 from calbench.scenarios.storage import write_suite
 from tests.board.loopback import MUMBLING, SPEAKING, models, play_model
 from tests.browser.tabs import ARGUMENTS, CHROMIUM, DESKTOP
-from tests.cli.runs import REPO, calbench, files, started
+from tests.cli.runs import REPO, SMALL, calbench, files, started
 
 pytestmark = pytest.mark.heavy
 
@@ -271,3 +273,15 @@ def test_port_that_is_taken_is_refused(refused: Refused, other: Path) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         refused(f"port={port}: cannot be used", "view", other, f"port={port}", "jobs=1")
+
+
+def test_run_with_replicates_is_shown_with_all_its_games(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    execute(compose([*SMALL, "teams=example-agent", "subset=1", "replicates=2", f"out={run}"]))
+    assert answer(["-q", "view", str(run), "serve=false", "jobs=1"]) == 0
+    assert capsys.readouterr().out == f"{run / 'site' / 'index.html'}\n"
+    with (run / "site" / "tables" / "leaderboard.csv").open(newline="") as file:
+        (row,) = (each for each in csv.DictReader(file) if each["team"] == "example-agent")
+    assert (row["games"], row["scenarios"]) == ("2", "1")

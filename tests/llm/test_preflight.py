@@ -71,7 +71,10 @@ def test_live_keeps_nothing_and_its_cost_counts_in_the_games_that_follow() -> No
 
 @pytest.mark.parametrize("answer", [reply(None), reply("no JSON", finish_reason="length")])
 def test_any_reply_will_do(answer: Completion, tmp_path: Path) -> None:
-    preflight({"stub": model()}, source(Script(answer), tmp_path / "replies.sqlite"))
+    store = tmp_path / "replies.sqlite"
+    preflight({"stub": model()}, source(Script(answer), store))
+    with open_replies(store) as replies:
+        assert replies.stats().replies == 1
 
 
 @pytest.mark.parametrize("status", [400, 422])
