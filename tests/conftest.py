@@ -1,6 +1,7 @@
 """Settings of every test, and what tests of several folders share."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
 
 import pandas as pd
 import pytest
@@ -16,6 +17,41 @@ settings.load_profile("calbench")
 # How pandas holds text is no part of a result, and for tables this small Python objects are
 # half as fast again as Arrow's. Pipelines and commands in their own processes keep its default.
 pd.set_option("mode.string_storage", "python")
+
+
+CAMPAIGN = "campaign"
+"""Property of a test that holds the figures of its campaign."""
+
+
+class Figures(Protocol):
+    """Notes what came of a campaign; the summary of the test run shows it."""
+
+    def __call__(self, attacks: str, outcomes: Mapping[str, int]) -> None:
+        """Note how often each outcome occurred."""
+        ...
+
+
+@pytest.fixture
+def figures(record_property: Callable[[str, object], None]) -> Figures:
+    """Return what notes the figures of a campaign."""
+
+    def note(attacks: str, outcomes: Mapping[str, int]) -> None:
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+        record_property(CAMPAIGN, f"{sum(outcomes.values())} {attacks}: {counts}")
+
+    return note
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show the figures of the campaigns that ran."""
+    reports = [each for kind in ("passed", "failed") for each in terminalreporter.getreports(kind)]
+    lines = sorted(
+        text for each in reports for key, text in each.user_properties if key == CAMPAIGN
+    )
+    if lines:
+        terminalreporter.section("campaigns")
+        for line in lines:
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

@@ -13,5 +13,10 @@ def examples(count: int) -> int:
     return count if THOROUGH else max(10, count // 4)
 
 
+def attacks(count: int) -> int:
+    """Return how many attacks of a campaign to play: so many, times ``CALBENCH_CAMPAIGN``."""
+    return max(1, round(count * float(os.environ.get("CALBENCH_CAMPAIGN", "1"))))
+
+
 # The same examples in every run: a failure belongs to a change, not to a machine's mood.
 settings.register_profile("calbench", deadline=None, derandomize=True, max_examples=examples(100))
