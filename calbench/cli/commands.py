@@ -154,14 +154,23 @@ def estimate(ctx: click.Context, /, overrides: tuple[str, ...], **options: Any) 
 
 
 @program.command()
+@click.option(
+    "--partial", is_flag=True, help="Show what was said so far in games that were not played on."
+)
 @click.argument(
     "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
 )
-def verify(paths: tuple[Path, ...]) -> int:
+def verify(paths: tuple[Path, ...], *, partial: bool) -> int:
     """Replay traces and recompute every number in them.
 
-    PATH is a trace file, a folder of them, or a whole run. Exit status 1: a trace is wrong.
+    PATH is a trace file, a folder of them, or a whole run. Exit status 1: a trace is wrong. With
+    --partial, PATH is a run or its reply store (*.sqlite), and games of models that have no trace
+    yet are played again as far as their replies go.
     """
+    if partial:
+        from calbench.cli.partial import main as look
+
+        return look(paths)
     from calbench.cli.verify import main
 
     return main(paths)

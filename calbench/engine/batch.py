@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from calbench.agents.completer import CallSite, Completer
 from calbench.console import progress
@@ -22,6 +22,7 @@ from calbench.engine.game import game_id
 from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import CalbenchError, ConfigError, OutputError, StoppedError
 from calbench.llm.completion import Completion, Request
+from calbench.llm.replies.games import BegunGame
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Team, Trace
 from calbench.traces.storage import read_trace, trace_name, write_trace
@@ -32,6 +33,15 @@ GAMES_PER_TASK = 25
 
 Source = Callable[[], AbstractAsyncContextManager[Completer]]
 """Opens a source of text while games are played."""
+
+
+@runtime_checkable
+class Keeper(Protocol):
+    """A source of text that keeps which games it was asked in."""
+
+    def begin(self, game: BegunGame) -> None:
+        """Note a game before a model is asked in it."""
+        ...
 
 
 def is_open(team: Team) -> bool:
@@ -255,10 +265,12 @@ async def _play_waiting(
     """
     queue = deque(jobs)
 
-    async def take_games(completer: Completer | None) -> None:
+    async def take_games(completer: Completer | None, keeper: Keeper | None) -> None:
         while queue and not is_stopping():
             job = queue.popleft()
             agents = seat_agents(job.scenario, job.config, completer)
+            if keeper is not None and any(seat.kind == "model" for seat in job.config.team.seats):
+                keeper.begin(begun_game(job.scenario, job.config))
             try:
                 trace = await run_async(job.scenario, job.config, agents)
             except StoppedError:
@@ -270,11 +282,19 @@ async def _play_waiting(
     try:
         async with opened as completer, asyncio.TaskGroup() as group:
             stoppable = None if completer is None else Stoppable(completer, is_stopping)
+            keeper = completer if isinstance(completer, Keeper) else None
             for _ in range(min(at_once, len(jobs))):
-                group.create_task(take_games(stoppable))
+                group.create_task(take_games(stoppable, keeper))
     except* CalbenchError as failures:
         first = first_leaf(failures)
         raise first from first.__cause__
+
+
+def begun_game(scenario: Scenario, config: GameConfig) -> BegunGame:
+    """Return a game as a reply store notes it."""
+    return BegunGame(
+        game_id(scenario, config), scenario.model_dump_json(), config.model_dump_json()
+    )
 
 
 @dataclass(frozen=True, slots=True)

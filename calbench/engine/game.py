@@ -12,7 +12,7 @@ from calbench.engine.decide import decision, voluntary
 from calbench.engine.reflect import reflection
 from calbench.engine.rounds import halt, resolve, round_start
 from calbench.engine.state import State, initial_state
-from calbench.engine.talk import Answers, Asks, Talk
+from calbench.engine.talk import Answers, Asks, Talk, UnfinishedError
 from calbench.errors import Halt
 from calbench.scenarios.labels import assign_labels, released_bank
 from calbench.scenarios.models import IncomingMeetingEntry, Scenario
@@ -66,7 +66,8 @@ def play(
         system_prompts: what each agent was told before the game, by agent id; only recorded.
 
     Returns (as the generator's value) the finished trace. A :class:`HaltedError` thrown into it
-    ends the game at that point; its trace is recorded and never scored.
+    ends the game at that point; its trace is recorded and never scored. After an
+    :class:`UnfinishedError` the trace has no end: it is shown, and never written.
     """
     state = initial_state(scenario, config, shown_labels(scenario, config))
     _open(state, scenario, config, system_prompts)
@@ -74,6 +75,8 @@ def play(
         yield from _rounds(state, scenario, config)
     except HaltedError as halted:
         halt(state, scenario, halted.observation, halted.reason, halted.detail)
+    except UnfinishedError:
+        return _trace(state, scenario, config)
     return _close(state, scenario, config)
 
 
@@ -180,16 +183,19 @@ def _open(
 
 def _close(state: State, scenario: Scenario, config: GameConfig) -> Trace:
     scheduled = sum(outcome.coordinated for outcome in state.outcomes)
-    cost = sum(state.cost_by_agent)
-    messages = sum(state.messages_sent_by_agent)
     state.events.append(
         GameEnd(
             rounds_scheduled=scheduled,
             rounds_failed=len(state.outcomes) - scheduled,
-            total_cost=cost,
-            messages=messages,
+            total_cost=sum(state.cost_by_agent),
+            messages=sum(state.messages_sent_by_agent),
         )
     )
+    return _trace(state, scenario, config)
+
+
+def _trace(state: State, scenario: Scenario, config: GameConfig) -> Trace:
+    cost = sum(state.cost_by_agent)
     oracle = scenario.oracle
     best = None if oracle is None or oracle.best is None else oracle.best.cost
     greedy = None if oracle is None else oracle.greedy_cost
@@ -212,8 +218,8 @@ def _close(state: State, scenario: Scenario, config: GameConfig) -> Trace:
             realised_cost=cost,
             cost_vs_optimal=_ratio(cost, best),
             cost_vs_greedy=_ratio(cost, greedy),
-            rounds_scheduled=scheduled,
-            messages=messages,
+            rounds_scheduled=sum(outcome.coordinated for outcome in state.outcomes),
+            messages=sum(state.messages_sent_by_agent),
         ),
         started_at=None,
         ended_at=None,

@@ -6,10 +6,11 @@ This is only a measurement: it is recorded and changes neither the state nor lat
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import REFLECTION
+from calbench.domain.replies import Reply
 from calbench.engine.notes import note_reply
 from calbench.engine.observe import observe
 from calbench.engine.state import Moment, State
-from calbench.engine.talk import Asking
+from calbench.engine.talk import Asking, UnfinishedError
 from calbench.traces.events import Reflection
 
 
@@ -20,19 +21,27 @@ def reflection(
     if not agents:
         return
     moment = Moment(round_index, meeting, REFLECTION)
-    replies = yield {agent: observe(state, moment, agent) for agent in agents}
+    try:
+        replies = yield {agent: observe(state, moment, agent) for agent in agents}
+    except UnfinishedError as unfinished:
+        for agent, reply in unfinished.answers.items():
+            _record(state, moment, agent, reply)
+        raise
     for agent in agents:
-        reply = replies[agent]
-        beliefs = reply.beliefs
-        state.events.append(
-            Reflection(
-                round=round_index,
-                agent_id=agent,
-                prompt=reply.prompt,
-                delta_by_target={} if beliefs is None else beliefs.delta,
-                expected_by_target=None if beliefs is None else beliefs.expected,
-                usage=reply.usage,
-                reply_keys=reply.reply_keys,
-            )
+        _record(state, moment, agent, replies[agent])
+
+
+def _record(state: State, moment: Moment, agent: AgentId, reply: Reply) -> None:
+    beliefs = reply.beliefs
+    state.events.append(
+        Reflection(
+            round=moment.round_index,
+            agent_id=agent,
+            prompt=reply.prompt,
+            delta_by_target={} if beliefs is None else beliefs.delta,
+            expected_by_target=None if beliefs is None else beliefs.expected,
+            usage=reply.usage,
+            reply_keys=reply.reply_keys,
         )
-        note_reply(state, moment, agent, reply)
+    )
+    note_reply(state, moment, agent, reply)

@@ -18,6 +18,7 @@ from calbench.llm.model import ModelConfig
 from calbench.llm.prices import Prices, price_table
 from calbench.llm.provider import Outcome, Provider, Surroundings
 from calbench.llm.replies.difference import nearest_difference
+from calbench.llm.replies.games import BegunGame
 from calbench.llm.replies.record import recorded
 from calbench.llm.replies.request import NamedRequest, named
 from calbench.llm.replies.shards import open_replies
@@ -178,6 +179,11 @@ class ModelClient:
             call.add_done_callback(lambda task: self._finished(asked.key, task))
         # Shielded: another game may wait for the same reply, and it may be paid for already.
         return await asyncio.shield(call)
+
+    def begin(self, game: BegunGame) -> None:
+        """Note beside the replies, if they are recorded, which game they will be of."""
+        if self.writer is not None:
+            self.writer.begin(game)
 
     def _finished(self, key: str, task: asyncio.Task[Completion]) -> None:
         self.calls.pop(key, None)

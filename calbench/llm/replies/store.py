@@ -9,7 +9,7 @@ from calbench.console import progress
 from calbench.errors import FileError, OutputError
 from calbench.files import first_problem
 from calbench.llm.completion import ChatMessage
-from calbench.llm.replies.database import ReplyDatabase
+from calbench.llm.replies.games import BegunGames
 from calbench.llm.replies.record import Record
 from calbench.llm.replies.request import Link, NamedRequest
 
@@ -34,7 +34,7 @@ class Merged(NamedTuple):
     conflicting: int
 
 
-class ReplyStore(ReplyDatabase):
+class ReplyStore(BegunGames):
     """Recorded replies in one SQLite file; also the ledger of what they cost.
 
     Several processes may use one file: of two replies to one request the first is kept, and
@@ -168,6 +168,8 @@ class ReplyStore(ReplyDatabase):
                 self.add_message(*message)
             for link in other.links():
                 self.add_link(link)
+            for game in other.begun():
+                self.begin(game)
             with progress("replies", other.count()) as tick:
                 for record in other.records():
                     if self.add(record):

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Self
 
 from calbench.errors import CalbenchError
+from calbench.llm.replies.games import BegunGame
 from calbench.llm.replies.record import Record
 from calbench.llm.replies.request import NamedRequest
 from calbench.llm.replies.store import ReplyStore
@@ -80,6 +81,11 @@ class ReplyWriter:
         self._settled.clear()
 
     # --- replies -----------------------------------------------------------------------
+
+    def begin(self, game: BegunGame) -> None:
+        """Note a game that begins; its first reply puts this on the disk, too."""
+        with self._writing(is_synced=False) as store:
+            store.begin(game)
 
     async def put(self, asked: NamedRequest, record: Record) -> Record:
         """Add a reply, and return the one that is kept once it is on the disk.
