@@ -1,7 +1,8 @@
 """The site of runs of one's own: facts are joined, tables made of them, and pages of those."""
 
 import shutil
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,14 +13,16 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.summary import write_summary
 from calbench.board.entries import Run, read_runs, run_names
 from calbench.board.published import Published, Results, default_settings, read_published
+from calbench.board.unfinished import has_traces, unfinished_of
 from calbench.board.views import View, views_of
-from calbench.console import ending_on_interrupt, progress
+from calbench.console import ending_on_interrupt, progress, say
 from calbench.engine.pool import workers
-from calbench.errors import ConfigError, OutputError
+from calbench.errors import ConfigError, FileError, OutputError
 from calbench.facts.joining import Chosen, join_facts
 from calbench.facts.storage import GameKey
 from calbench.report.build import build_site
 from calbench.report.experiment import Experiment
+from calbench.report.games.unfinished import Unfinished
 from calbench.report.role import SETTINGS, Role
 from calbench.report.site import Site
 from calbench.report.tables import Tables
@@ -44,7 +47,7 @@ def write_board(
     The same runs and published results give the same bytes.
 
     Args:
-        paths: folders of runs, or of traces.
+        paths: folders of runs, or of traces, or reply stores.
         out: folder of the built site; a new or an empty one, or one that an earlier call made.
         jobs: number of processes.
         has_published: whether the published results are shown beside the runs.
@@ -69,10 +72,12 @@ def write_board(
         done(STEPS[0])
         settings = published.results[0].settings if published.results else default_settings()
         taken = {team for each in published.results for team in each.teams}
-        runs = read_runs(names, taken, scratch / "runs", settings.measure, executor)
+        played = {name: path for name, path in names.items() if has_traces(path)}
+        runs = read_runs(played, taken, scratch / "runs", settings.measure, executor)
         done(STEPS[1])
         views = views_of(runs, published.results)
         site = _site(published, runs, views, scratch, settings)
+        site = replace(site, unfinished=_unfinished(names, site))
         write_summary(site.runs, site.summary.folder)
         done(STEPS[2])
         write_site(site, scratch / "src", executor)
@@ -156,6 +161,22 @@ def _site(
         Tables(published.others),
         has_games=published.has_games,
     )
+
+
+def _unfinished(names: Mapping[str, Path], site: Site) -> tuple[Unfinished, ...]:
+    """Return the half-played games of runs.
+
+    Raises:
+        FileError: there is nothing else to show, and none of them either.
+    """
+    found = tuple(unfinished_of(names, {each.name for each in site.experiments}))
+    if not found and not site.experiments:
+        listed = ", ".join(map(str, names.values()))
+        raise FileError(f"{listed}: holds no games, neither played nor begun")
+    games = sum(len(group.games) for group in found)
+    if games:
+        say(f"{games} half-played games are in the trace browser, and in no table")
+    return found
 
 
 def _as_published(results: Results) -> Experiment:

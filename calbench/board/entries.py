@@ -15,8 +15,10 @@ from calbench.console import progress
 from calbench.errors import FileError
 from calbench.facts.storage import Facts
 from calbench.files import printable, read_bytes
+from calbench.llm.replies.database import is_store_file
 from calbench.metrics.measure import MeasureSpec
 from calbench.report.experiment import checked_id
+from calbench.runs.fragments import STORE
 from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
 from calbench.traces.storage import trace_name
 
@@ -119,15 +121,16 @@ def run_names(paths: Iterable[Path]) -> dict[str, Path]:
     """Return runs by a name for each, that of its folder; those of one name are numbered.
 
     Raises:
-        FileError: a path is no folder.
+        FileError: a path is neither a folder nor a reply store.
     """
     named: dict[str, Path] = {}
     for path in paths:
-        if not path.is_dir():
+        if not path.is_dir() and not (path.is_file() and is_store_file(path)):
             why = "is a file" if path.exists() else "there is no such folder"
             raise FileError(f"{path}: {why}; name the folder of a run, or of traces")
         whole = path.resolve()
-        folder = whole.parent.name if whole.name == "traces" else whole.name
+        is_inside = whole.name in {"traces", STORE}
+        folder = whole.parent.name if is_inside else whole.name
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder).strip("-_")[:LONGEST_RUN] or "run"
         same = sum(each == name or each.startswith(f"{name}--") for each in named)
         named[f"{name}--{same + 1}" if same else name] = path

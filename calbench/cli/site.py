@@ -6,6 +6,7 @@ from pathlib import Path
 from calbench.board.board import write_board
 from calbench.board.entries import run_names
 from calbench.board.serving import serve
+from calbench.board.unfinished import has_store
 from calbench.cli.status import Status
 from calbench.cli.words import Words, whole_number
 from calbench.console import verdict
@@ -55,6 +56,6 @@ def _folder(words: Words, run: Path) -> Path:
     """
     if words.options.get("out"):
         return Path(words.options["out"])
-    if not (run / "traces").is_dir():
+    if not run.is_dir() or not ((run / "traces").is_dir() or has_store(run)):
         raise ConfigError(f"{run}: is no whole run, so say where its pages go with out=DIR")
     return run / "site"

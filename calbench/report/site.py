@@ -9,6 +9,7 @@ from urllib.parse import quote
 from calbench.analysis.summary import Runs, RunTables
 from calbench.report.experiment import Experiment
 from calbench.report.figures.style import SWEPT, Style, styles
+from calbench.report.games.unfinished import Unfinished
 from calbench.report.role import SETTINGS
 from calbench.report.setting import Setting
 from calbench.report.tables import Row, Tables
@@ -27,6 +28,7 @@ class Site:
         summary: tables over several experiments (:mod:`calbench.analysis.summary`).
         published: numbers that the pipeline does not make.
         has_games: whether the trace browser has the published games.
+        unfinished: half-played games that the trace browser has.
     """
 
     sources: Path
@@ -34,6 +36,7 @@ class Site:
     summary: Tables
     published: Tables
     has_games: bool = True
+    unfinished: tuple[Unfinished, ...] = ()
 
     def on(self, page: str) -> tuple[Experiment, ...]:
         """Return the experiments whose results a page shows."""

@@ -3,6 +3,7 @@
 import json
 import shutil
 from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 
 import yaml
@@ -13,6 +14,7 @@ from calbench.errors import FileError, OutputError
 from calbench.report.escape import write_data
 from calbench.report.figures.figure import write_figures
 from calbench.report.games.files import write_games
+from calbench.report.games.unfinished import write_unfinished
 from calbench.report.pages import navigation, pages_of, see_also
 from calbench.report.pages.page import Content, Page
 from calbench.report.site import LEAKING, Site
@@ -58,7 +60,7 @@ def write_site(site: Site, out: Path, executor: Executor | None = None) -> None:
         docs = out / "docs"
         shutil.copytree(site.sources / "assets", docs / "assets")
         _write_plotly(docs / "assets")
-        write_games(site.played, docs / "pagedata", executor)
+        _write_games(site, docs / "pagedata", executor)
         _copy_tables(site, docs / "tables")
         _write_schemas(docs / "schemas")
         pages = pages_of(site)
@@ -67,6 +69,11 @@ def write_site(site: Site, out: Path, executor: Executor | None = None) -> None:
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"{error.filename or out}: cannot be written ({reason})") from error
+
+
+def _write_games(site: Site, folder: Path, executor: Executor | None) -> None:
+    others = [partial(write_unfinished, group, folder) for group in site.unfinished]
+    write_games(site.played, folder, executor, others)
 
 
 def _clear(out: Path) -> None:

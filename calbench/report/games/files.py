@@ -5,11 +5,12 @@ each is a handful of numbers, and the words of its messages. The files do not de
 processes there are.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from calbench.analysis.scoring import mapped
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
@@ -74,6 +75,7 @@ def write_games(
     experiments: Sequence[Experiment],
     folder: Path,
     executor: Executor | None = None,
+    others: Sequence[Callable[[WordIndex], Mapping[str, Any]]] = (),
 ) -> None:
     """Write page data of all games.
 
@@ -84,11 +86,13 @@ def write_games(
         experiments: whose games, in the order of the index.
         folder: where page data goes.
         executor: where to read and write games; ``None`` does it here.
+        others: write games of no experiment, each given the index of words; return its entry.
 
     Raises:
         FileError: a trace does not fit its suite, or no row of ``games.csv`` tells of it.
     """
-    entries, words = [], WordIndex()
+    entries: list[Mapping[str, Any]] = []
+    words = WordIndex()
     for results in experiments:
         entry, is_empty = ExperimentIndex(results), True
         for game in _games(results, folder, executor):
@@ -96,6 +100,7 @@ def write_games(
             is_empty = False
         if not is_empty:
             entries.append(entry.data())
+    entries += [write(words) for write in others]
     buckets = []
     for bucket, content in words.files():
         write_data(folder, f"search/{bucket}", content)

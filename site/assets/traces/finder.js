@@ -19,7 +19,7 @@
   var KEYS = ["e", "t", "k", "s", "d", "o", "xmin", "xmax", "vmin", "vmax", "told", "tier", "p",
               "q", "sort", "page"];
   var OUTCOMES = [["all", "all scheduled"], ["failed", "some failed"],
-                  ["halted", "halted, not scored"]];
+                  ["halted", "halted, not scored"], ["unfinished", "unfinished, not scored"]];
   /* Columns of the results: key, heading, whether the games can be sorted by it. */
   var COLUMNS = [
     ["game", "Game"], ["team", "Team"], ["about", "Setting"], ["outcome", "Scheduled"],
@@ -152,7 +152,8 @@
           number: games.length, experiment: entry.name, team: team[0], kind: team[1],
           scenario: about.id[scenario], setting: about.setting[scenario],
           third: about.third[scenario], meetings: about.meetings[scenario],
-          optimum: about.optimum[scenario], first: first, hits: []
+          optimum: about.optimum[scenario], first: first, hits: [],
+          unfinished: entry.is_unfinished === true
         };
         take(game, columns, row);
         first += game.texts;
@@ -181,6 +182,7 @@
   }
 
   function outcomeOf(game) {
+    if (game.unfinished) { return "unfinished"; }
     if (game.halted) { return "halted"; }
     return game.scheduled < game.meetings ? "failed" : "all";
   }
@@ -289,7 +291,7 @@
     });
     var entry = index.experiments.filter(function (each) { return each.name === state.e; })[0];
     fill(part.note, document.createTextNode(entry && entry.note ? entry.note + " " : ""));
-    if (entry) { sources(entry); }
+    if (entry && !entry.is_unfinished) { sources(entry); }
     part.node.setAttribute("data-found", rows.length);
     part.node.setAttribute("data-state", stateText());
     markOpen();
@@ -345,7 +347,8 @@
       el("td", {}, game.team, el("small", {}, game.kind)),
       el("td", {}, game.setting, game.third ? el("small", {}, game.third) : null),
       el("td", { "class": "cb-number" }, outcome,
-        game.halted ? el("small", { "class": "cb-bad" }, "halted, not scored") : null),
+        game.unfinished || game.halted ? el("small", { "class": "cb-bad" },
+          outcomeOf(game) + ", not scored") : null),
       number(game.excess), number(game.cost), number(game.messages), number(game.vps),
       el("td", { "class": "cb-number" }, told),
       el("td", {}, game.patterns === null ? ABSENT : names.length ? names.join(", ") : "none"));
@@ -509,7 +512,9 @@
     options("k", different("kind"));
     options("s", different("setting"));
     options("d", different("third"));
-    options("o", OUTCOMES);
+    options("o", OUTCOMES.filter(function (pair) {
+      return pair[0] !== "unfinished" || games.some(function (game) { return game.unfinished; });
+    }));
     options("p", index.patterns.map(function (name) { return [name, words(name)]; }));
     options("tier", index.tiers.map(function (name, place) {
       return [name, place + 1 < index.tiers.length ? name + " or more private" : name];

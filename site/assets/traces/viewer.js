@@ -209,7 +209,10 @@
       "game " + game.game_id
     ].filter(Boolean).join(" · ");
     var halted = game.events.filter(function (event) { return event.type === "game_halted"; })[0];
-    part.halted.textContent = halted ? "⚠ " + words.haltText(halted) : "";
+    part.halted.textContent = halted ? "⚠ " + words.haltText(halted)
+      : game.is_unfinished ? "⚠ Unfinished: the game was not played on after its last event here. "
+      + "It is not scored." : "";
+    part.whole.hidden = game.is_unfinished === true;
     part.file.textContent = "data/traces/" + [game.experiment, game.team, game.scenario_id].join("/")
       + ".json";
     options(part.who, sight.choices(view), view.who);
@@ -287,8 +290,8 @@
     part.downloadButton = el("button", { type: "button", "class": "md-button cb-small" },
       "Download this game (JSON)");
     part.file = el("code", {});
-    part.download = el("p", { "class": "cb-quiet" }, part.downloadButton, " The whole trace is ",
-      part.file, ", which the pipeline makes.");
+    part.whole = el("span", {}, " The whole trace is ", part.file, ", which the pipeline makes.");
+    part.download = el("p", { "class": "cb-quiet" }, part.downloadButton, part.whole);
     var best = check("cb-best", " mark each meeting's slot in the optimum", false);
     var optimum = check("cb-optimum", " show the optimum's calendars", true);
     part.showBest = best[0];
