@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from calbench.cli.status import Status
-from calbench.console import alert, tell, verdict
+from calbench.console import alert, say, tell, verdict
 from calbench.domain.actions import CalendarAction, Reschedule
 from calbench.domain.messages import Text
 from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY
@@ -38,6 +38,8 @@ def main(paths: Sequence[Path]) -> int:
                 tell(f"  {line}")
         for problem in fragments.problems:
             alert(f"error: {problem}")
+        if fragments.is_silent:
+            say(f"{path}: notes no games: its replies were recorded before games were noted")
     wrong = sum(len(each.problems) for each in found)
     verdict(_verdict(found, wrong), is_good=not wrong)
     return Status.DIFFERENT if wrong else Status.DONE

@@ -63,11 +63,13 @@ class Fragments:
         games: the half-played ones.
         whole: how many others have all their replies; the run that began them writes their traces.
         problems: a line for each that cannot be played again.
+        is_silent: whether the store has replies, and says of no game that it was begun.
     """
 
     games: list[HalfPlayed] = field(default_factory=list)
     whole: int = 0
     problems: list[str] = field(default_factory=list)
+    is_silent: bool = False
 
     @property
     def replies(self) -> int:
@@ -99,7 +101,7 @@ def read_fragments(path: Path) -> Fragments:
     store = store_of(path)
     with open_replies(store) as replies:
         begun = list(replies.begun())
-    found = Fragments()
+        found = Fragments(is_silent=not begun and replies.count() > 0)
     if begun:
         asyncio.run(_play_all(begun, store, path if path.is_dir() else None, found))
     return found
@@ -112,14 +114,19 @@ async def _play_all(
         for each in begun:
             try:
                 game = await _played(each, completer, run)
-            except (CalbenchError, ValidationError) as error:
-                what = first_problem(error) if isinstance(error, ValidationError) else str(error)
-                found.problems.append(f"{store}: game {printable(each.id):.80}: {what}")
+            except Exception as error:  # noqa: BLE001 - a player may break on a stranger's settings
+                found.problems.append(f"{store}: game {printable(each.id):.80}: {_what(error)}")
                 continue
             if game is not None and game.waiting:
                 found.games.append(game)
             elif game is not None:
                 found.whole += 1
+
+
+def _what(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        return first_problem(error)
+    return str(error) if isinstance(error, CalbenchError) else f"breaks ({type(error).__name__})"
 
 
 async def _played(begun: BegunGame, completer: Completer, run: Path | None) -> HalfPlayed | None:

@@ -1,0 +1,194 @@
+"""``calbench verify --partial``: what was said so far in games that a run was stopped in."""
+
+import sys
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from calbench.cli.main import answer
+from calbench.engine.batch import begun_game
+from calbench.errors import OutputError
+from calbench.llm.completion import Completion, Request
+from calbench.llm.model import Endpoint
+from calbench.llm.replies.games import BegunGame
+from calbench.llm.replies.store import ReplyStore
+from calbench.llm.transport import Transport
+from calbench.runs.fragments import STORE, read_fragments
+from calbench.runs.play import execute, load_suites, planned
+from calbench.scenarios.models import Scenario
+from calbench.traces.models import GameConfig
+from tests.cli.recording import recording, spoken
+from tests.cli.runs import SMALL
+from tests.llm.asking import put, recorded
+
+Capture = pytest.CaptureFixture[str]
+
+GAMES = (*SMALL, "suite.num_scenarios=2", "suite.num_candidates=2", "games_at_once=1")
+
+REPLIES = 15
+
+
+def stopping(most: int) -> Transport:
+    """Return a transport that fails for good after so many replies."""
+    asked = count()
+
+    async def ask(request: Request, _endpoint: Endpoint) -> Completion:
+        if next(asked) >= most:
+            raise OutputError("the disk is full")
+        return await spoken(request)
+
+    return ask
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a run that was stopped in its second game."""
+    out = tmp_path_factory.mktemp("begun") / "run"
+    for most in count(REPLIES):
+        with pytest.raises(OutputError):
+            execute(recording(str(out), *GAMES), stopping(most))
+        if (out / "traces").exists() and read_fragments(out).games:
+            return out
+    raise AssertionError
+
+
+def sole_game(out: Path) -> tuple[Scenario, GameConfig]:
+    spec = recording(str(out), *GAMES)
+    job = planned(spec, load_suites(spec.suites))[0]
+    return job.scenario, job.config
+
+
+def test_game_is_told_as_far_as_it_is(begun: Path, capsys: Capture) -> None:
+    (game,) = read_fragments(begun).games
+
+    assert answer(["verify", "--partial", str(begun)]) == 0
+
+    head, *lines, verdict = capsys.readouterr().out.splitlines()
+    team, scenario = game.trace.config.team.team_id, game.trace.scenario.scenario_id
+    assert head.startswith(f"{team} on {scenario}: round ")
+    assert f"; {len(game.replies)} replies so far; waits for agent" in head
+    said = [e.content.text for e in game.trace.events if e.type == "dm_sent"]
+    told = [line.split("(dm): ")[1] for line in lines if "(dm): " in line]
+    assert told == [f'"{text}"' for text in said]
+    assert verdict == f"1 half-played game, {len(game.replies)} replies; all hold"
+
+
+def test_games_with_all_their_replies_are_not_half_played(begun: Path, capsys: Capture) -> None:
+    assert answer(["verify", str(begun)]) == 0
+    assert capsys.readouterr().out == "1 of 1 traces hold\n"
+    assert answer(["verify", "-q", "--partial", str(begun / STORE)]) == 0
+    replies = read_fragments(begun).replies
+    assert capsys.readouterr().out == (
+        f"1 half-played game, {replies} replies; 1 other has all its replies; all hold\n"
+    )
+
+
+def note(path: Path, scenario: Scenario, config: GameConfig) -> Path:
+    """Write a store that says that a game was begun."""
+    with ReplyStore.open(path) as store, store.writing():
+        store.begin(begun_game(scenario, config))
+    return path
+
+
+def seated(config: GameConfig, **seat: object) -> GameConfig:
+    """Return the game with another seat beside its model."""
+    team = config.team
+    other = type(team.seats[0]).model_validate({"player": "other", **seat})
+    return config.updated(team=team.model_copy(update={"seats": (other, *team.seats)}))
+
+
+@pytest.mark.parametrize(
+    "seat",
+    [
+        {"kind": "custom", "settings": {"agent": "antigravity:fly"}},
+        {"kind": "protocol", "player": "antigravity"},
+        {"kind": "protocol", "player": "imap", "settings": {"distribution": "antigravity 1"}},
+        {"kind": "scripted", "settings": {"style": "antigravity"}},
+        {
+            "kind": "model",
+            "variant": {"name": "fly", "version": "v1", "digest": "0" * 64, "is_nosy": False},
+        },
+    ],
+)
+def test_nothing_is_imported_for_a_store(
+    tmp_path: Path, capsys: Capture, seat: dict[str, object]
+) -> None:
+    scenario, config = sole_game(tmp_path / "run")
+    path = note(tmp_path / "r.sqlite", scenario, seated(config, **seat))
+
+    assert answer(["verify", "--partial", str(path)]) == 0
+
+    said = capsys.readouterr().out
+    assert "plays by code that is not run" in said or "0 replies so far; waits for agent" in said
+    assert "antigravity" not in sys.modules
+
+
+def other_rules(scenario: Scenario, config: GameConfig) -> tuple[str, str, str]:
+    game = begun_game(scenario, config)
+    return game.id.replace(game.id[0], "0"), game.scenario, game.config
+
+
+BROKEN: dict[str, Callable[[Scenario, GameConfig], tuple[str, str, str]]] = {
+    "was begun under other rules": other_rules,
+    "Invalid JSON": lambda scenario, config: ("1", "{", begun_game(scenario, config).config),
+    "team_id: String should match": lambda scenario, config: (
+        "1",
+        begun_game(scenario, config).scenario,
+        begun_game(scenario, config).config.replace('"team_id":"', '"team_id":"../../'),
+    ),
+    "is not this game": lambda scenario, config: begun_game(
+        scenario,
+        seated(
+            config,
+            kind="model",
+            variant={"name": "nosy", "version": "v1", "digest": "0" * 64, "is_nosy": True},
+        ),
+    ),
+    "model: Field required": lambda scenario, config: begun_game(
+        scenario, seated(config, kind="model")
+    ),
+}
+
+
+@pytest.mark.parametrize("problem", BROKEN)
+def test_game_that_cannot_be_played_is_one_line(
+    tmp_path: Path, capsys: Capture, problem: str
+) -> None:
+    path = tmp_path / "r.sqlite"
+    with ReplyStore.open(path) as store, store.writing():
+        store.begin(BegunGame(*BROKEN[problem](*sole_game(tmp_path / "run"))))
+    capsys.readouterr()
+
+    assert answer(["verify", "--partial", str(path)]) == 1
+
+    out, err = capsys.readouterr()
+    assert out == "0 half-played games, 0 replies; 1 cannot be played again\n"
+    assert err.startswith(f"error: {path}: game ")
+    assert err.count("\n") == 1
+    assert problem in err
+
+
+def test_what_holds_no_store_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+    text = tmp_path / "r.sqlite"
+    text.write_text("no store at all, but long enough to be read as one" * 10)
+    for path, problem in (
+        (tmp_path, "holds no reply store; name a run that has replies.sqlite, or its file"),
+        (tmp_path / "nothing", "there is no reply store; name a run"),
+        (text, "not a reply store, or damaged"),
+    ):
+        assert answer(["verify", "--partial", str(path)]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith(f"error: {path}: {problem}")
+        assert err.count("\n") == 1
+
+
+def test_store_of_earlier_runs_says_that_it_notes_no_games(tmp_path: Path, capsys: Capture) -> None:
+    with ReplyStore.open(tmp_path / STORE) as store:
+        put(store, *recorded("Hi"))
+
+    assert answer(["verify", "--partial", str(tmp_path)]) == 0
+
+    assert "notes no games" in capsys.readouterr().err
