@@ -375,7 +375,8 @@ _keyed(
     """Show tables and games of one run in the browser.
 
     RUN is the folder of a run, or of traces. Builds pages of this run alone into RUN/site and
-    serves them to this machine until Ctrl-C; prints the address.
+    serves them to this machine until Ctrl-C; prints the address. Games that were not played to
+    their end are shown as far as their replies are recorded, also from a reply store (*.sqlite).
     """,
     Key("port=N", "of the address; a free one unless given"),
     Key("serve=false", "build only, and print where the first page is"),

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from calbench.cli.main import answer
 from calbench.runs.fragments import STORE, Fragments, read_fragments
 from calbench.runs.play import execute
+from tests.board.killed import killed
 from tests.browser.tabs import ARGUMENTS, CHROMIUM, TIMEOUT_MS, Tab
 from tests.cli.recording import noting, recording
 from tests.cli.runs import REPO, calbench, files
@@ -23,23 +24,10 @@ Capture = pytest.CaptureFixture[str]
 GAMES = ("suite.num_scenarios=2", "suite.num_candidates=2", "games_at_once=1")
 
 
-def killed(out: Path, replies: int) -> Path:
-    """Start a run, and kill it after so many requests; return its folder."""
-    notes = out.with_name(f"{out.name}-requests")
-    arguments = [str(out), str(notes), "2", *GAMES]
-    command = [sys.executable, "-m", "tests.cli.recording", *arguments]
-    process = subprocess.Popen(command, cwd=REPO, stderr=subprocess.DEVNULL)
-    while process.poll() is None:
-        if notes.exists() and len(notes.read_text().split()) >= replies:
-            process.kill()
-    assert process.wait() < 0
-    return out
-
-
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a run that was killed in its first game."""
-    return killed(tmp_path_factory.mktemp("first") / "run", 30)
+    return killed(tmp_path_factory.mktemp("first") / "run", 30, *GAMES)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +36,7 @@ def second(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("second")
     execute(recording(str(folder / "whole"), *GAMES), noting(str(folder / "requests"), 0))
     needed = len((folder / "requests").read_text().split())
-    return killed(folder / "run", needed - 20)
+    return killed(folder / "run", needed - 20, *GAMES)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +52,9 @@ def browser(first: Path, second: Path) -> Iterator[Browser]:
         opened.close()
 
 
-def look(browser: Browser, site: Path, so_far: Fragments, count: int) -> None:
+def look(
+    browser: Browser, site: Path, so_far: Fragments, count: int, *, is_stepped: bool = False
+) -> None:
     """See the unfinished game in the finder, then what was said in it."""
     (game,) = so_far.games
     tab = Tab(browser, f"{site.as_uri()}/")
@@ -79,7 +69,9 @@ def look(browser: Browser, site: Path, so_far: Fragments, count: int) -> None:
     said = [e.content.text for e in game.trace.events if e.type == "dm_sent"]
     assert said
     expect(page.get_by_text("The whole trace is")).to_be_hidden()
-    step_to_the_end(page, len(game.trace.events))
+    if is_stepped:
+        step_to_the_end(page, len(game.trace.events))
+    page.keyboard.press("End")
     page.select_option("#cb-scope", "game")
     for text in said:
         expect(page.locator("#cb-traces").get_by_text(text, exact=True).first).to_be_attached()
@@ -107,7 +99,7 @@ def test_run_without_a_trace_is_seen(first: Path, browser: Browser) -> None:
     for _ in range(2):  # its own pages do not change what it holds
         built(first)
 
-    look(browser, first / "site", so_far, 1)
+    look(browser, first / "site", so_far, 1, is_stepped=True)
 
 
 def test_store_alone_is_seen(second: Path, tmp_path: Path, browser: Browser) -> None:
