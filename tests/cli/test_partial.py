@@ -121,7 +121,7 @@ def test_nothing_is_imported_for_a_store(
     assert answer(["verify", "--partial", str(path)]) == 0
 
     said = capsys.readouterr().out
-    assert "plays by code that is not run" in said or "0 replies so far; waits for agent" in said
+    assert "only the user's own code answers)" in said or "0 replies so far; waits for agent" in said
     assert "antigravity" not in sys.modules
 
 

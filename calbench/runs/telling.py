@@ -1,9 +1,8 @@
-"""``calbench verify --partial``: what was said so far in half-played games."""
+"""Half-played games in words: what was said so far (``calbench verify --partial``)."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from calbench.cli.status import Status
 from calbench.console import alert, say, tell, verdict
 from calbench.domain.actions import CalendarAction, Reschedule
 from calbench.domain.messages import Text
@@ -26,8 +25,12 @@ from calbench.traces.events import (
 PHASES = {VOLUNTARY: "voluntary moves", DECISION: "decision"}
 
 
-def main(paths: Sequence[Path]) -> int:
-    """Tell how far each half-played game of some runs or reply stores is, and what was said."""
+def tell_all(paths: Sequence[Path]) -> bool:
+    """Tell how far each half-played game of some runs or reply stores is, and what was said.
+
+    Returns:
+        Whether every game could be played again.
+    """
     found = []
     for path in paths:
         fragments = read_fragments(path)
@@ -42,7 +45,7 @@ def main(paths: Sequence[Path]) -> int:
             say(f"{path}: notes no games: its replies were recorded before games were noted")
     wrong = sum(len(each.problems) for each in found)
     verdict(_verdict(found, wrong), is_good=not wrong)
-    return Status.DIFFERENT if wrong else Status.DONE
+    return not wrong
 
 
 def _verdict(found: Sequence[Fragments], wrong: int) -> str:
@@ -64,7 +67,7 @@ def headline(game: HalfPlayed) -> str:
     where = f"sweep {asked.turn_index + 1}" if asked.phase is CHEAP_TALK else phase
     waiting = [observation.agent_id for observation in game.waiting]
     unasked = [agent for agent in waiting if agent in game.unasked]
-    own = f", of which {_agents(unasked)} plays by code that is not run" if unasked else ""
+    own = f" ({_agents(unasked)}: only the user's own code answers)" if unasked else ""
     replies = _plural(len(game.replies), "reply", "replies")
     return (
         f"{config.team.team_id} on {scenario.scenario_id}{again}: round {asked.round_index + 1} of "
