@@ -6,7 +6,7 @@ nothing is imported for it.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from calbench.agents.base import Agent
 from calbench.agents.completer import CallSite, Completer
 from calbench.agents.prompts.variants import variants
 from calbench.agents.scripted import STYLES
+from calbench.console import progress
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Briefing, Observation
 from calbench.domain.replies import Reply
@@ -108,19 +109,28 @@ def read_fragments(path: Path) -> Fragments:
 
 
 async def _play_all(
-    begun: Iterable[BegunGame], store: Path, run: Path | None, found: Fragments
+    begun: Sequence[BegunGame], store: Path, run: Path | None, found: Fragments
 ) -> None:
-    async with open_completer({}, Source(mode="replay", store=store)) as completer:
-        for each in begun:
-            try:
-                game = await _played(each, completer, run)
-            except Exception as error:  # noqa: BLE001 - a player may break on a stranger's settings
-                found.problems.append(f"{store}: game {printable(each.id):.80}: {_what(error)}")
-                continue
-            if game is not None and game.waiting:
-                found.games.append(game)
-            elif game is not None:
-                found.whole += 1
+    source = Source(mode="replay", store=store)
+    with progress("looked at", len(begun)) as tick:
+        async with open_completer({}, source) as completer:
+            for each in begun:
+                await _add(found, each, completer, store, run)
+                tick()
+
+
+async def _add(
+    found: Fragments, begun: BegunGame, completer: Completer, store: Path, run: Path | None
+) -> None:
+    try:
+        game = await _played(begun, completer, run)
+    except Exception as error:  # noqa: BLE001 - a player may break on a stranger's settings
+        found.problems.append(f"{store}: game {printable(begun.id):.80}: {_what(error)}")
+        return
+    if game is not None and game.waiting:
+        found.games.append(game)
+    elif game is not None:
+        found.whole += 1
 
 
 def _what(error: Exception) -> str:

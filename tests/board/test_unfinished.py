@@ -10,8 +10,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from calbench.cli.main import answer
+from calbench.report.games.picture import words
 from calbench.runs.fragments import STORE, Fragments, read_fragments
 from calbench.runs.play import execute
+from calbench.traces.events import DmSent
 from tests.board.killed import killed
 from tests.browser.tabs import ARGUMENTS, CHROMIUM, TIMEOUT_MS, Tab
 from tests.cli.recording import noting, recording
@@ -66,7 +68,7 @@ def look(
     expect(row).to_contain_text("unfinished, not scored")
     row.get_by_role("link").click()
     expect(page.get_by_role("note")).to_contain_text("⚠ Unfinished")
-    said = [e.content.text for e in game.trace.events if e.type == "dm_sent"]
+    said = [words(event.content) for event in game.trace.events if isinstance(event, DmSent)]
     assert said
     expect(page.get_by_text("The whole trace is")).to_be_hidden()
     if is_stepped:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import pytest
 
+from calbench.domain.actions import Action
 from calbench.domain.observations import Observation, Phase
 from calbench.domain.replies import Reply
 from calbench.engine.fragment import Fragment, play_fragment
 from calbench.errors import ReplayMissError
 from calbench.traces.events import DecideEnd, GameEnd, Reflection, Resolution
-from tests.engine.scripts import book, decide, dm, talk
+from tests.engine.scripts import Ask, book, decide, dm, talk
 from tests.engine.speakers import SCENARIO, Speaker, language_config, played
 
 CONFIG = language_config("model")
@@ -31,7 +32,7 @@ class Forgetful(Speaker):
 
 
 def speakers(*left: int) -> list[Forgetful]:
-    lines = {talk(): (dm(1), dm(3)), decide(): (book(1, 0),)}
+    lines: dict[Ask, tuple[Action, ...]] = {talk(): (dm(1), dm(3)), decide(): (book(1, 0),)}
     return [Forgetful(lines=lines, left=each) for each in left]
 
 
