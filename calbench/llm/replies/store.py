@@ -42,7 +42,10 @@ class Merged(NamedTuple):
     conflicting: int
 
 
-_REPLIES = "SELECT key, thread, body, digest FROM replies LEFT JOIN replies_digests USING (key)"
+_REPLIES = (
+    "SELECT key, thread, body, (SELECT digest FROM replies_digests d WHERE d.key = r.key)"
+    " FROM replies r"
+)
 
 
 _CHANGED = "is not as it was written; the store is damaged, or was changed"
@@ -84,16 +87,18 @@ class ReplyStore(ReplyDatabase):
 
     def _checked(self, key: Any, thread: Any, body: Any, digest: Any) -> Record:
         """Return a reply from its row, whose values may be anything."""
-        name = f"{self}: reply {shorten(printable(str(key)), 64)}"
         if digest != row_digest(key, thread, body):
-            raise FileError(f"{name}: {_CHANGED}")
+            raise FileError(self._place("reply", key, _CHANGED))
         try:
             record = Record.model_validate_json(body)
         except ValidationError as error:
-            raise FileError(f"{name}: {first_problem(error)}") from error
+            raise FileError(self._place("reply", key, first_problem(error))) from error
         if (record.key, record.thread) != (key, thread):
-            raise FileError(f"{name}: is recorded under another key or thread than its own")
+            raise FileError(self._place("reply", key, "is recorded under another key or thread"))
         return record
+
+    def _place(self, kind: str, name: Any, problem: str) -> str:
+        return f"{self}: {kind} {shorten(printable(str(name)), 64)}: {problem}"
 
     def add_parts(self, request: NamedRequest) -> None:
         """Add messages and links that are not there yet: the last ones of a growing thread.
@@ -158,13 +163,13 @@ class ReplyStore(ReplyDatabase):
 
     def _checked_link(self, digest: Any, parent: Any, message: Any) -> Link:
         if not isinstance(digest, str) or digest != link_digest(parent, message):
-            raise FileError(f"{self}: thread {shorten(printable(str(digest)), 64)}: {_CHANGED}")
+            raise FileError(self._place("thread", digest, _CHANGED))
         return Link(digest, parent, message)
 
     def _checked_message(self, digest: Any, role: Any, content: Any) -> tuple[str, Any, str]:
         is_text = isinstance(role, str) and isinstance(content, str)
         if not is_text or digest != message_digest(role, content):
-            raise FileError(f"{self}: message {shorten(printable(str(digest)), 64)}: {_CHANGED}")
+            raise FileError(self._place("message", digest, _CHANGED))
         return digest, role, content
 
     def below(self, thread: str | None) -> list[Record]:
