@@ -37,13 +37,18 @@ async def record(path: Path, count: int, *, is_careless: bool = False) -> None:
 
         if is_careless:
             store.sync = lambda: None  # type: ignore[method-assign]
-        for start in range(0, count, 4):
-            await asyncio.gather(*(ask(start + i) for i in range(4)))
+        failed: list[BaseException] = []
+        for start in range(0, count, 4):  # games go on while others fail
+            group = (ask(start + i) for i in range(4))
+            ended = await asyncio.gather(*group, return_exceptions=True)
+            failed += [error for error in ended if error is not None]
+        if failed:
+            raise failed[0]
 
 
 def main() -> int:
     path, count, *rest = sys.argv[1:]
-    database.LOG_BYTES = 100_000  # so that the log is moved several times
+    database.LOG_BYTES = 600_000  # so that the log is moved several times
     asyncio.run(record(Path(path), int(count), is_careless=bool(rest)))
     return 0
 
