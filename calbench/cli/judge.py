@@ -34,6 +34,7 @@ from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
 from calbench.llm.preflight import address
 from calbench.llm.prices import read_prices
+from calbench.llm.replies.database import BESIDE
 from calbench.llm.transport import Transport
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, ScriptedJudge
 from calbench.metrics.judge.verdicts import Verdict, verdicts_of
@@ -56,7 +57,7 @@ KEPT = frozenset(
     {
         *JUDGE_TABLES,
         *(CASE_FILE, ".lock", f"{FACTS}/*", f"{FACTS}/{SPOOL}/*"),
-        *(f"{STORE}{end}" for end in ("", "-wal", "-shm", "-journal", ".lock")),
+        *(f"{STORE}{end}" for end in BESIDE),
     }
 )
 """Files that may be in the folder already."""

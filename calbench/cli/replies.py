@@ -12,12 +12,14 @@ def merge_all(into: Path, sources: Sequence[Path]) -> int:
     """Add the replies of some stores to another, whose replies are never replaced."""
     added = 0
     for source in sources:
-        with open_replies(source) as store:
+        with open_replies(source, must_be_whole=False) as store:
             merged = merge_into(into, store)
+            undigested = store.without_digest
         conflicts = f", {merged.conflicting} other than those there: left out"
         tell(
             f"{into}: {merged.added} replies added from {source}, {merged.known} known"
             f"{conflicts if merged.conflicting else ''}"
+            f"{f', {undigested} had no digest' if undigested else ''}"
         )
         added += merged.added
     verdict(f"{added} replies added: {into}", is_good=True)
@@ -28,7 +30,7 @@ def print_stats(paths: Sequence[Path]) -> int:
     """Count the replies of some stores, by model, and what they cost."""
     replies, cost_usd = 0, 0.0
     for path in paths:
-        with open_replies(path) as store:
+        with open_replies(path, must_be_whole=False) as store:
             stats = store.stats()
         tell(
             f"{path}: {stats.replies} replies, {stats.messages} messages, {stats.cost_usd:.4f} USD"

@@ -119,6 +119,7 @@ def _store(source: Source, stack: ExitStack) -> ReplyStore | None:
             f"{source.store / 'replies.sqlite'}"
         )
     store = stack.enter_context(ReplyStore.open(source.store))
+    store.check()  # a damaged one would be asked, and paid for, again
     if source.max_usd is not None:
         lock = FileLock(f"{source.store}.lock", blocking=False)
         try:
@@ -165,7 +166,7 @@ class ModelClient:
         asked = named(request)
         call = self.calls.get(asked.key)
         if call is None:
-            record = self.store.get(asked.key)
+            record = self.store.find(asked)
             if record is not None:
                 if self.writer is not None:
                     await self.writer.sync_others()

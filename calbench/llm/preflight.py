@@ -16,6 +16,7 @@ from calbench.files import printable
 from calbench.llm.client import ModelClient, Source, open_completer
 from calbench.llm.completion import ChatMessage, Request
 from calbench.llm.model import ModelConfig
+from calbench.llm.replies.database import BESIDE
 from calbench.llm.replies.request import named
 from calbench.llm.replies.store import ReplyStore
 
@@ -205,7 +206,7 @@ def _remove_if_empty(path: Path) -> None:
     if not path.exists():
         return
     with ReplyStore.open(path) as store:
-        is_empty = store.stats().replies == 0 and store.spent() == 0
+        is_empty = store.count() == 0 and store.spent() == 0
     if is_empty:
-        for end in ("", "-wal", "-shm", "-journal", ".lock"):
+        for end in BESIDE:
             path.with_name(f"{path.name}{end}").unlink(missing_ok=True)

@@ -1,8 +1,13 @@
 """The reply store: what was written is found again, whole, and never changed."""
 
+import asyncio
+import errno
+import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,9 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.errors import FileError, OutputError
+from calbench.llm.replies import database, schema
 from calbench.llm.replies.difference import nearest_difference
 from calbench.llm.replies.request import named
+from calbench.llm.replies.schema import STORE_VERSION
+from calbench.llm.replies.shards import open_replies
 from calbench.llm.replies.store import ReplyStore
+from calbench.llm.replies.writer import ReplyWriter
 from tests.llm.asking import put, record, recorded, request
 
 
@@ -161,6 +170,256 @@ def test_store_of_another_version_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(FileError, match="version 9"):
         ReplyStore.open(path)
+
+
+def as_version_1(path: Path) -> None:
+    """Make a store what the version without digests would have written."""
+    connection = sqlite3.connect(path)
+    for table in ("replies", "reservations", "settlements"):
+        connection.execute(f"DROP TABLE {table}_digests")
+    connection.execute("PRAGMA user_version = 1")
+    connection.commit()
+    connection.close()
+
+
+def rows(path: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return [
+            row
+            for table in ("messages", "threads", "replies", "reservations", "settlements")
+            for row in connection.execute(f"SELECT rowid, * FROM {table}")  # noqa: S608 - ours
+        ]
+
+
+def test_store_of_version_1_is_read_as_it_is_and_gets_digests_when_recorded_into(
+    tmp_path: Path,
+) -> None:
+    path, (asked, answer) = tmp_path / "r.sqlite", recorded("Hi", "Ho")
+    with ReplyStore.open(path) as store:
+        put(store, asked, answer)
+        with store.writing():
+            store.settle(store.reserve("m", 9), 4)
+    as_version_1(path)
+    before, old = path.read_bytes(), rows(path)
+
+    with open_replies(path) as store:
+        assert store.get(asked.key) == answer
+        assert store.stats().replies == 1
+        assert store.spent() == 4
+    assert path.read_bytes() == before
+    for _ in range(2):
+        with ReplyStore.open(path) as store:
+            store.check()
+            assert store.get(asked.key) == answer
+            assert store.spent() == 4
+    assert rows(path) == old
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (STORE_VERSION,)
+
+
+def test_upgrade_that_is_interrupted_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "r.sqlite"
+    with ReplyStore.open(path) as store:
+        put(store, *recorded("Hi"))
+    as_version_1(path)
+    before = rows(path)
+
+    def stopped(connection: sqlite3.Connection) -> None:
+        schema.add_digests(connection)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(database, "upgrade", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        ReplyStore.open(path)
+    monkeypatch.undo()
+
+    assert rows(path) == before
+    with ReplyStore.open(path) as store:
+        store.check()
+
+
+def test_store_that_cannot_be_written_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, (asked, answer) = tmp_path / "r.sqlite", recorded("Hi")
+    with ReplyStore.open(path) as store:
+        put(store, asked, answer)
+    for version in (STORE_VERSION, 1):
+        if version == 1:
+            as_version_1(path)
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "access", lambda *_: False)
+            with open_replies(path) as store:
+                assert store.get(asked.key) == answer
+                assert store.stats().replies == 1
+                assert sorted(tmp_path.iterdir()) == [path]
+
+
+TAMPERED = {
+    "text": "UPDATE replies SET body = replace(body, 'fine', 'fane')",
+    "usage": "UPDATE replies SET body = replace(body, '_tokens\":10', '_tokens\":11')",
+    "cost": """UPDATE replies SET body = replace(body, '0.25', '0.20')""",
+    "type": "UPDATE replies SET body = CAST(body AS BLOB)",
+    "digest": "UPDATE replies_digests SET digest = replace(digest, substr(digest, 1, 1), 'x')",
+    "no digest": "DELETE FROM replies_digests",
+}
+
+
+@pytest.mark.parametrize("change", TAMPERED.values(), ids=TAMPERED)
+def test_changed_reply_is_found_whenever_it_is_read(tmp_path: Path, change: str) -> None:
+    path, (asked, answer) = tmp_path / "r.sqlite", recorded("Hi")
+    with ReplyStore.open(path) as store:
+        put(store, asked, answer)
+    tampered(path, change)
+
+    with open_replies(path) as store, ReplyStore.in_memory() as other:
+        for read in (
+            lambda: store.get(asked.key),
+            lambda: store.find(asked),
+            lambda: list(store.records()),
+            lambda: store.below(None),
+            store.stats,
+            lambda: other.merge(store),
+        ):
+            with pytest.raises(FileError, match="is not as it was written"):
+                read()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE messages SET content = content || ' and lose'",
+        "UPDATE messages SET content = 7",
+        "UPDATE messages SET role = 'user'",
+        "UPDATE threads SET parent = digest",
+        "UPDATE threads SET parent = (SELECT max(digest) FROM threads)",
+        "UPDATE threads SET message = digest WHERE parent IS NOT NULL",
+        "DELETE FROM messages WHERE role = 'system'",
+        "DELETE FROM threads WHERE parent IS NULL",
+    ],
+)
+def test_changed_request_is_found_and_makes_no_endless_circle(tmp_path: Path, change: str) -> None:
+    path, (asked, answer) = tmp_path / "r.sqlite", recorded("Hi", "Ho")
+    with ReplyStore.open(path) as store:
+        put(store, asked, answer)
+    tampered(path, change)
+
+    with open_replies(path) as store, ReplyStore.in_memory() as other:
+        with pytest.raises(FileError):
+            store.thread(asked.thread)
+        with pytest.raises(FileError):
+            other.merge(store)
+        store.below(asked.thread)
+        store.below(None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE settlements SET nano_usd = 1",
+        "UPDATE settlements SET id = 7",
+        "UPDATE reservations SET nano_usd = 1 WHERE id = 2",
+        "DELETE FROM reservations WHERE id = 2",
+        "DELETE FROM settlements",
+    ],
+)
+def test_changed_ledger_is_found(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "r.sqlite"
+    with ReplyStore.open(path) as store, store.writing():
+        store.settle(store.reserve("m", 100), 80)
+        store.reserve("m", 40)
+    tampered(path, change)
+
+    with ReplyStore.open(path) as store, pytest.raises(FileError, match=r"reserv|settle"):
+        store.spent()
+
+
+def tampered(path: Path, change: str) -> None:
+    """Change what the triggers protect."""
+    with closing(sqlite3.connect(path)) as connection:
+        triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+        for (trigger,) in triggers.fetchall():
+            connection.execute(f"DROP TRIGGER {trigger}")
+        connection.execute(change)
+        connection.commit()
+
+
+def test_reply_under_the_key_of_another_request_is_not_used(tmp_path: Path) -> None:
+    asked, _ = recorded("Hi")
+    others, other = recorded("Ho")
+    with ReplyStore.open(tmp_path / "r.sqlite") as store:
+        with store.writing():
+            store.add_parts(others)
+            store.add(other.model_copy(update={"key": asked.key}))
+        with pytest.raises(FileError, match=f"reply {asked.key}: the key is not that of its"):
+            store.find(asked)
+        with ReplyStore.in_memory() as target, pytest.raises(FileError, match=asked.key):
+            target.merge(store)
+
+
+def test_log_that_lost_what_was_synced_is_found(tmp_path: Path) -> None:
+    path, copy = tmp_path / "r.sqlite", tmp_path / "copy" / "r.sqlite"
+    copy.parent.mkdir()
+
+    async def run() -> None:
+        with ReplyStore.open(path) as store, ReplyWriter(store) as writer:
+            for i in range(3):
+                await writer.put(*recorded(str(i)))
+            for end in ("", "-wal", "-mark"):
+                shutil.copy(f"{path}{end}", f"{copy}{end}")
+
+    asyncio.run(run())
+    assert not path.with_name("r.sqlite-mark").exists()
+    log = copy.with_name("r.sqlite-wal")
+    log.write_bytes(log.read_bytes()[:-100])
+
+    for must_exist in (True, False):
+        with pytest.raises(FileError, match="3 replies and 0 reservations were on disk, of which"):
+            ReplyStore.open(copy, must_exist=must_exist)
+    copy.with_name("r.sqlite-mark").unlink()
+    with ReplyStore.open(copy) as store:
+        assert store.stats().replies == 2
+
+
+@pytest.mark.parametrize("mark", [b"", b"\0" * 64, b"3 0 abc\n", b"\xff\n"])
+def test_half_a_mark_is_none(tmp_path: Path, mark: bytes) -> None:
+    tmp_path.joinpath("r.sqlite-mark").write_bytes(mark)
+    ReplyStore.open(tmp_path / "r.sqlite").close()
+
+
+def test_emptied_store_is_found_and_its_log_is_left(tmp_path: Path) -> None:
+    path, log = tmp_path / "r.sqlite", tmp_path / "r.sqlite-wal"
+    path.touch()
+    with pytest.raises(FileError, match="is empty"):
+        open_replies(path)
+    log.write_bytes(b"what was paid for")
+    with pytest.raises(FileError, match="is empty"):
+        ReplyStore.open(path)
+    assert log.read_bytes() == b"what was paid for"
+
+
+def test_nothing_is_used_after_the_disk_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    async def run() -> None:
+        with ReplyStore.open(tmp_path / "r.sqlite") as store, ReplyWriter(store) as writer:
+            await writer.put(*recorded("before"))
+            with monkeypatch.context() as patched:
+                patched.setattr(os, "fsync", failing)
+                with pytest.raises(OutputError):
+                    await writer.put(*recorded("lost"))
+            for use in (lambda: writer.put(*recorded("after")), writer.sync_others):
+                with pytest.raises(OutputError, match="Input/output error"):
+                    await use()
+
+    asyncio.run(run())
+    log = tmp_path / "r.sqlite-wal"
+    assert log.stat().st_size > 0  # was not moved: it may not be on the disk
 
 
 def test_place_that_cannot_hold_a_store_is_named(tmp_path: Path) -> None:

@@ -6,18 +6,28 @@ Nothing in it is ever changed or deleted: triggers refuse it.
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
 from calbench.errors import FileError, OutputError
-from calbench.files import printable
-
-STORE_VERSION = 1
-"""Raised when the tables change; stores of other versions are refused."""
-
-APPLICATION_ID = 0x43614C62
-"""Marks a file as ours: ``CaLb``."""
+from calbench.files import printable, shorten
+from calbench.llm.replies.mark import (
+    Extent,
+    log_path,
+    mark_path,
+    read_mark,
+    remove_mark,
+    write_mark,
+)
+from calbench.llm.replies.schema import (
+    APPLICATION_ID,
+    STORE_VERSION,
+    WITHOUT_DIGESTS,
+    add_digests,
+    create_tables,
+    upgrade,
+)
 
 BUSY_S = 60.0
 """How long to wait for another process that is writing [C]."""
@@ -28,17 +38,11 @@ LOG_BYTES = 32 * 2**20
 MOVING_S = 0.05
 """How long moving the log waits for readers and blocks writers, until it is left for later [C]."""
 
-_TABLES = """
-CREATE TABLE messages (digest TEXT PRIMARY KEY, role TEXT NOT NULL, content TEXT NOT NULL);
-CREATE TABLE threads (digest TEXT PRIMARY KEY, parent TEXT, message TEXT NOT NULL);
-CREATE INDEX threads_by_parent ON threads (parent);
-CREATE TABLE replies (key TEXT PRIMARY KEY, thread TEXT NOT NULL, body TEXT NOT NULL);
-CREATE INDEX replies_by_thread ON replies (thread);
-CREATE TABLE reservations (id INTEGER PRIMARY KEY, model TEXT NOT NULL, nano_usd INTEGER NOT NULL);
-CREATE TABLE settlements (id INTEGER PRIMARY KEY, nano_usd INTEGER NOT NULL);
-"""
+BESIDE = ("", "-wal", "-shm", "-journal", "-mark", ".lock")
+"""Ends of the names of all files that belong to a store."""
 
-_KEPT = ("messages", "threads", "replies", "reservations", "settlements")
+_UNSYNCED: list[sqlite3.Connection] = []
+"""Readers that keep stores with a failed disk from being tidied up, until the process ends."""
 
 
 class ReplyDatabase:
@@ -50,9 +54,12 @@ class ReplyDatabase:
 
     def __init__(self, path: Path | None, connection: sqlite3.Connection) -> None:
         self._path = path
+        self._file = None if path is None else Path(os.path.realpath(path))
         self._connection = connection
         self._is_syncing: bool | None = None
         self._is_folder_synced = False
+        self._failure: str | None = None
+        self._added = self._committed = Extent()
         self.has_log = False
         """Whether SQLite keeps a write-ahead log; some network file systems allow none."""
 
@@ -60,22 +67,27 @@ class ReplyDatabase:
     def open(cls, path: Path, *, must_exist: bool = False) -> Self:
         """Open a store, or start one.
 
+        With ``must_exist`` it is only read, and never changed: neither started nor upgraded.
+
         Raises:
             FileError: naming the file, if it is not a reply store or is damaged.
             OutputError: if none can be made there.
         """
         if must_exist and not path.is_file():
             raise FileError(f"{path}: there is no reply store")
+        _refuse_emptied(path, must_exist=must_exist)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+            connection = _read_only(path) if must_exist else None
+            if connection is None:
+                connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
         except (OSError, sqlite3.Error) as error:
             raise OutputError(
                 f"{path}: no reply store can be made there ({error}); choose another place"
             ) from error
         store = cls(path, connection)
         try:
-            store._prepare()
+            store._prepare(is_written=not must_exist)
         except BaseException:
             connection.close()
             raise
@@ -85,42 +97,66 @@ class ReplyDatabase:
     def in_memory(cls) -> Self:
         """Make a store that is lost when it is closed."""
         store = cls(None, sqlite3.connect(":memory:", isolation_level=None))
-        store._prepare()
+        store._prepare(is_written=True)
         return store
 
-    def _prepare(self) -> None:
+    def _prepare(self, *, is_written: bool) -> None:
         with self._reporting():
             execute = self._connection.execute
-            self._create()
+            if is_written:
+                self._create()
             (application,) = execute("PRAGMA application_id").fetchone()
             (version,) = execute("PRAGMA user_version").fetchone()
         if application != APPLICATION_ID:
             raise FileError(f"{self}: is another program's database, not a reply store")
-        if version != STORE_VERSION:
+        if version not in {STORE_VERSION, WITHOUT_DIGESTS}:
             raise FileError(
                 f"{self}: is a reply store of version {version}; this package reads {STORE_VERSION}"
             )
+        self._check_mark()
         with self._reporting():
+            if not is_written:
+                if version == WITHOUT_DIGESTS:
+                    add_digests(self._connection, is_lasting=False)
+                execute("PRAGMA query_only = ON")
+                return
             # A write-ahead log survives a kill of the process at any moment.
             (mode,) = execute("PRAGMA journal_mode = WAL").fetchone()
+            # What another process left in it may be in memory only, if the disk failed then:
+            # once it is moved and synced, it is on the disk.
+            execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         self.has_log = mode == "wal"
 
     def _create(self) -> None:
-        """Make the tables in one transaction, unless another process was quicker."""
+        """Make the tables, or those that are missing, unless another process was quicker."""
         with self.writing() as connection:
             (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if tables:
+            if not tables:
+                create_tables(connection)
                 return
-            for statement in _TABLES.strip().split(";\n"):
-                connection.execute(statement)
-            for table in _KEPT:
-                for verb in ("UPDATE", "DELETE"):
-                    connection.execute(
-                        f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} BEGIN "
-                        f"SELECT RAISE(ABORT, '{table} are only added'); END"
-                    )
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {STORE_VERSION}")
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if (application, version) == (APPLICATION_ID, WITHOUT_DIGESTS):
+                self.check_file()
+                upgrade(connection)
+
+    def _check_mark(self) -> None:
+        if self._file is None:
+            return
+        # The mark first: what is written after it was read is no damage.
+        marked = read_mark(self._file)
+        with self._reporting():
+            found = self._connection.execute(
+                "SELECT (SELECT coalesce(max(rowid), 0) FROM replies),"
+                " (SELECT coalesce(max(id), 0) FROM reservations)"
+            ).fetchone()
+        if any(now < then for now, then in zip(found, marked, strict=True)):
+            raise FileError(
+                f"{self}: {marked.replies} replies and {marked.reservations} reservations were on "
+                f"disk, of which {found[0]} and {found[1]} are left; its log is damaged or missing "
+                f"({log_path(self._file).name}): put it back, or remove "
+                f"{mark_path(self._file).name} to go on with what is left"
+            )
 
     def __str__(self) -> str:
         return "the replies in memory" if self._path is None else str(self._path)
@@ -132,24 +168,51 @@ class ReplyDatabase:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file.
+
+        After the disk failed, the log is left as it is: what SQLite would move from there
+        into the database may never have reached the disk.
+        """
+        if self._failure is not None and self._file is not None and self.has_log:
+            with suppress(sqlite3.Error):
+                reader = sqlite3.connect(_uri(self._file, "mode=ro"), uri=True)
+                _UNSYNCED.append(reader)
+                reader.execute("BEGIN")
+                reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
         self._connection.close()
+        if self._file is not None:
+            remove_mark(self._file)
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
-        """Turn an error of SQLite or the disk into one line that names the file."""
+        """Turn an error of SQLite or the disk into one line that names the file.
+
+        After an error of the disk itself nothing is read or written any more: the system may
+        have dropped what it could not write, and a later success would prove nothing.
+        """
+        if self._failure is not None:
+            raise OutputError(self._failure)
         try:
             yield
         except (OSError, sqlite3.OperationalError) as error:
-            raise OutputError(
-                f"{self}: the reply store cannot be used ({error}); is the disk full, or the "
-                "file held by another program?"
-            ) from error
-        except sqlite3.DatabaseError as error:
-            raise FileError(
-                f"{self}: not a reply store, or damaged ({error}); move it away, and merge what "
-                "was exported into a new one"
-            ) from error
+            code = None if isinstance(error, OSError) else getattr(error, "sqlite_errorcode", -1)
+            if code == -1:  # Python's own: a text that is none
+                raise FileError(self._damage(printable(shorten(str(error))))) from error
+            said = (
+                f"{self}: the reply store cannot be used ({printable(str(error))}); is the disk "
+                "full, or the file held by another program?"
+            )
+            if code is None or code & 0xFF == sqlite3.SQLITE_IOERR:
+                self._failure = said
+            raise OutputError(said) from error
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # Python decodes SQLite's words
+            raise FileError(self._damage(printable(str(error)))) from error
+
+    def _damage(self, what: str) -> str:
+        return (
+            f"{self}: not a reply store, or damaged ({what}); move it away, and merge what "
+            "was exported into a new one"
+        )
 
     @contextmanager
     def writing(self, *, is_synced: bool = True) -> Iterator[sqlite3.Connection]:
@@ -168,9 +231,11 @@ class ReplyDatabase:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
+                self._added = self._committed
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+            self._committed = self._added
 
     def sync(self) -> None:
         """Wait until everything written unsynced survives a crash of the machine.
@@ -184,17 +249,18 @@ class ReplyDatabase:
         Raises:
             OutputError: if the disk fails.
         """
-        if self._path is None or not self.has_log:
+        if self._file is None or not self.has_log:
             return
-        path = Path(os.path.realpath(self._path))
-        log = path.with_name(f"{path.name}-wal")
+        log = log_path(self._file)
+        extent = self._committed
         with self._reporting():
             size = _sync(log)
             if not self._is_folder_synced:  # the log may be new in it
                 _sync(log.parent)
+            write_mark(self._file, extent)
         self._is_folder_synced = True
         if size >= LOG_BYTES:
-            self._move_log(path)
+            self._move_log(self._file)
 
     def leave_log(self) -> None:
         """Leave it to :meth:`sync` to move the log into the database, which takes a while."""
@@ -213,16 +279,45 @@ class ReplyDatabase:
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
         return int(version)
 
-    def check(self) -> None:
+    def check_file(self) -> None:
         """Let SQLite read the whole file.
 
         Raises:
             FileError: naming the file and the first damage.
         """
         with self._reporting():
+            self._connection.execute("PRAGMA cell_size_check = ON")
             (said,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
         if said != "ok":
             raise FileError(f"{self}: the reply store is damaged ({printable(str(said))})")
+
+
+def _refuse_emptied(path: Path, *, must_exist: bool) -> None:
+    """Refuse a store without content: SQLite would take it for a new one, and remove its log."""
+    if path.exists() and path.stat().st_size > 0:
+        return
+    log = log_path(Path(os.path.realpath(path)))
+    if must_exist or (log.exists() and log.stat().st_size > 0):
+        raise FileError(
+            f"{path}: is empty, and no reply store; put back what was there, or remove "
+            f"{log.name} as well to start a new one"
+        )
+
+
+def _read_only(path: Path) -> sqlite3.Connection | None:
+    """Open a file that cannot be changed, or that is where nothing can be made; else None.
+
+    A log belongs to the store, and is read if there is one. Without one SQLite is told that
+    nobody writes, as it would make a file beside the store to find that out.
+    """
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        return None
+    how = "mode=ro" if log_path(Path(os.path.realpath(path))).exists() else "immutable=1"
+    return sqlite3.connect(_uri(path, how), uri=True, timeout=BUSY_S, isolation_level=None)
+
+
+def _uri(path: Path, how: str) -> str:
+    return f"{path.absolute().as_uri()}?{how}"
 
 
 def _sync(path: Path) -> int:

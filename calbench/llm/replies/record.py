@@ -1,13 +1,22 @@
 """A recorded reply: its request, the completion, and the attempts."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from calbench.domain.usage import Usage
-from calbench.llm.completion import Completion, ResponseFormat, Sampling, TokenLogprob
-from calbench.llm.replies.request import Digest, NamedRequest
+from calbench.llm.completion import (
+    ChatMessage,
+    Completion,
+    ModelSpec,
+    Request,
+    ResponseFormat,
+    Sampling,
+    TokenLogprob,
+)
+from calbench.llm.replies.request import Digest, NamedRequest, named
 
 
 class Attempt(BaseModel):
@@ -78,6 +87,35 @@ class Record(BaseModel):
             usage=self.usage,
             logprobs=self.logprobs,
             key=self.key,
+        )
+
+    def answers(self, asked: NamedRequest) -> bool:
+        """Tell whether this is a reply to a request: all that both hold is equal."""
+        spec = asked.request.spec
+        return (
+            (self.key, self.thread, self.reply_schema)
+            == (asked.key, asked.thread, asked.schema_digest)
+            and (self.model, self.response_format, self.replicate, self.asked_logprobs)
+            == (spec.model, spec.response_format, spec.replicate, asked.request.logprobs)
+            and self.sampling == spec.sampling
+        )
+
+    def request(
+        self, messages: tuple[ChatMessage, ...], schema: Mapping[str, Any] | None
+    ) -> NamedRequest:
+        """Return the request, given its messages and schema, named anew.
+
+        Raises:
+            ValueError: if there is no message.
+        """
+        spec = ModelSpec(
+            model=self.model,
+            sampling=self.sampling,
+            response_format=self.response_format,
+            replicate=self.replicate,
+        )
+        return named(
+            Request(spec=spec, messages=messages, reply_schema=schema, logprobs=self.asked_logprobs)
         )
 
 

@@ -1,18 +1,21 @@
 """Recorded replies as text: sorted JSON Lines that merge by union, for git and for archives.
 
 A folder holds ``messages-<x>.jsonl``, ``threads-<x>.jsonl`` and ``replies-<x>.jsonl`` for each
-first digit x of a digest that occurs. The same replies make the same bytes.
+first digit x of a digest that occurs, and ``index.json`` with the number of lines of each. The
+same replies make the same bytes. Every line carries a digest of its content.
 """
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from calbench.console import progress
 from calbench.domain.canonical import canonical_json
-from calbench.errors import FileError
+from calbench.domain.canonical import digest as content_digest
+from calbench.errors import FileError, OutputError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
 from calbench.llm.replies.database import is_store_file
 from calbench.llm.replies.record import Record
@@ -39,14 +42,29 @@ class _ThreadLine(BaseModel):
     message: Digest
 
 
-def open_replies(path: Path) -> ReplyStore:
+class _ReplyLine(Record):
+    digest: Digest | None = None
+
+
+_COUNTS = TypeAdapter(dict[str, Annotated[int, Field(ge=1, strict=True)]])
+
+INDEX = "index.json"
+"""Says how many lines each shard has: lines at the end, and whole shards, may be lost."""
+
+
+def open_replies(path: Path, *, must_be_whole: bool = True) -> ReplyStore:
     """Open recorded replies for reading: a database file, or a folder of shards.
+
+    Args:
+        path: of the file or folder.
+        must_be_whole: refuse a folder whose loss could not be found: one that an earlier version
+            wrote, without digests, or whose writer was interrupted.
 
     Raises:
         FileError: if there is neither, or naming the file and line that is damaged.
     """
     if path.is_dir():
-        return read_shards(path)
+        return read_shards(path, must_be_whole=must_be_whole)
     return ReplyStore.open(path, must_exist=True)
 
 
@@ -58,7 +76,10 @@ def merge_into(target: Path, source: ReplyStore) -> Merged:
     if is_store_file(target):
         with ReplyStore.open(target) as store:
             return store.merge(source)
-    with read_shards(target) if _shards(target) else ReplyStore.in_memory() as store:
+    has_shards = bool(_shards(target))
+    with (
+        read_shards(target, must_be_whole=False) if has_shards else ReplyStore.in_memory()
+    ) as store:
         merged = store.merge(source)
         write_shards(target, store)
     return merged
@@ -67,7 +88,8 @@ def merge_into(target: Path, source: ReplyStore) -> Merged:
 def write_shards(folder: Path, store: ReplyStore) -> None:
     """Write a store as shards.
 
-    Replies are written last: an interrupted writer leaves no reply without its messages.
+    Replies are written last, and then the index: an interrupted writer leaves no reply without
+    its messages, and no index.
     """
     rows_by_kind: dict[str, Iterator[tuple[str, Any]]] = {
         "messages": (
@@ -75,19 +97,37 @@ def write_shards(folder: Path, store: ReplyStore) -> None:
             for digest, role, content in store.messages()
         ),
         "threads": ((link.digest, link._asdict()) for link in store.links()),
-        "replies": (
-            (record.key, record.model_dump(mode="json", exclude_none=True))
-            for record in store.records()
-        ),
+        "replies": ((record.key, _with_digest(record)) for record in store.records()),
     }
+    _remove_index(folder)
+    counts: dict[str, int] = {}
     with progress("written", len(rows_by_kind)) as tick:
         for kind, rows in rows_by_kind.items():
             by_shard: dict[str, list[str]] = {}
             for digest, row in rows:
                 by_shard.setdefault(digest[:PREFIX], []).append(f"{canonical_json(row)}\n")
             for prefix, lines in sorted(by_shard.items()):
-                write_atomically(folder / f"{kind}-{prefix}.jsonl", "".join(lines).encode())
+                name = f"{kind}-{prefix}.jsonl"
+                write_atomically(folder / name, "".join(lines).encode())
+                counts[name] = len(lines)
             tick(kind)
+    if counts:
+        index = json.dumps(counts, indent=1, sort_keys=True)
+        write_atomically(folder / INDEX, f"{index}\n".encode())
+
+
+def _with_digest(record: Record) -> dict[str, Any]:
+    fields = record.model_dump(mode="json", exclude_none=True)
+    return {**fields, "digest": content_digest(fields)}
+
+
+def _remove_index(folder: Path) -> None:
+    try:
+        (folder / INDEX).unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"{folder / INDEX}: cannot be replaced ({error.strerror or error})"
+        ) from error
 
 
 def _shards(folder: Path) -> list[Path]:
@@ -98,8 +138,8 @@ def _shards(folder: Path) -> list[Path]:
     return [path for kind in kinds for path in sorted(folder.glob(f"{kind}-*.jsonl"))]
 
 
-def read_shards(folder: Path) -> ReplyStore:
-    """Read a folder of shards into memory.
+def read_shards(folder: Path, *, must_be_whole: bool = True) -> ReplyStore:
+    """Read a folder of shards into memory; the arguments are those of :func:`open_replies`.
 
     Raises:
         FileError: if it holds none, or naming the file and line that is damaged.
@@ -107,21 +147,47 @@ def read_shards(folder: Path) -> ReplyStore:
     paths = _shards(folder)
     if not paths:
         raise FileError(f"{folder}: holds no recorded replies (replies-*.jsonl)")
+    expected = _read_index(folder)
     store = ReplyStore.in_memory()
     add = {"messages": _add_message, "threads": _add_link, "replies": _add_record}
+    counts: dict[str, int] = {}
     with store.writing(), progress("read", len(paths)) as tick:
         for path in paths:
-            _read(path, store, add[path.name.split("-", 1)[0]])
+            counts[path.name] = _read(path, store, add[path.name.split("-", 1)[0]])
             tick()
-    orphan = store.orphan()
-    if orphan is not None:
+    if expected is not None:
+        _compare(folder, expected, counts)
+    if must_be_whole and (expected is None or store.without_digest):
         raise FileError(
-            f"{folder}: reply {orphan} has no messages; a shard is missing or incomplete"
+            f"{folder}: was written by an earlier version, or not to its end: damage might not be "
+            f"found; write it anew with: calbench replies merge NEW_FOLDER {folder}"
         )
     return store
 
 
-def _read(path: Path, store: ReplyStore, add: Callable[[ReplyStore, bytes], None]) -> None:
+def _read_index(folder: Path) -> dict[str, int] | None:
+    path = folder / INDEX
+    if not path.exists():
+        return None
+    try:
+        return _COUNTS.validate_json(read_bytes(path))
+    except ValidationError as error:
+        raise FileError(f"{path}: {first_problem(error)}") from error
+
+
+def _compare(folder: Path, expected: Mapping[str, int], counts: Mapping[str, int]) -> None:
+    """Refuse shards that have more or fewer lines than the index says."""
+    for name in sorted({*expected, *counts}):
+        then, now = expected.get(name, 0), counts.get(name, 0)
+        if then != now:
+            raise FileError(
+                f"{folder / printable(name)}: has {now} lines, but {then} according to {INDEX}; "
+                f"put back what is missing, or remove {INDEX} and merge the rest into a new folder"
+            )
+
+
+def _read(path: Path, store: ReplyStore, add: Callable[[ReplyStore, bytes], None]) -> int:
+    """Add the lines of a shard; return how many there are."""
     lines = read_bytes(path).split(b"\n")
     if lines.pop() != b"":
         raise FileError(f"{path}:{len(lines) + 1}: the last line is incomplete")
@@ -132,6 +198,7 @@ def _read(path: Path, store: ReplyStore, add: Callable[[ReplyStore, bytes], None
             raise FileError(f"{path}:{number}: {first_problem(error)}") from error
         except ValueError as error:
             raise FileError(f"{path}:{number}: {printable(str(error))}") from error
+    return len(lines)
 
 
 def _add_message(store: ReplyStore, line: bytes) -> None:
@@ -149,5 +216,25 @@ def _add_link(store: ReplyStore, line: bytes) -> None:
 
 
 def _add_record(store: ReplyStore, line: bytes) -> None:
-    if not store.add(Record.model_validate_json(line)):
+    found = _ReplyLine.model_validate_json(line)
+    fields = dict(found)
+    digest = fields.pop("digest")
+    if digest is None:
+        store.without_digest += 1
+    elif digest != content_digest(_without_digest(line)):
+        raise ValueError("digest: is not that of the reply; the line was changed")
+    record = Record.model_construct(**fields)
+    try:
+        problem = store.check_key(record)
+    except FileError as error:
+        raise ValueError(
+            "thread: not all of its messages are there; a shard is missing or incomplete"
+        ) from error
+    if problem is not None:
+        raise ValueError(f"key: {problem}")
+    if not store.add(record):
         raise ValueError("key: occurs twice")
+
+
+def _without_digest(line: bytes) -> dict[str, Any]:
+    return {name: value for name, value in json.loads(line).items() if name != "digest"}

@@ -1,17 +1,25 @@
 """The reply store: what was paid for once is kept, and found by its request."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from calbench.console import progress
 from calbench.errors import FileError, OutputError
-from calbench.files import first_problem
+from calbench.files import first_problem, printable, shorten
 from calbench.llm.completion import ChatMessage
 from calbench.llm.replies.games import BegunGames
 from calbench.llm.replies.record import Record
-from calbench.llm.replies.request import Link, NamedRequest
+from calbench.llm.replies.request import (
+    SCHEMA_ROLE,
+    Link,
+    NamedRequest,
+    link_digest,
+    message_digest,
+)
+from calbench.llm.replies.schema import damaged_rows, row_digest
 
 MOST_NEAR = 1000
 """Replies among which the nearest to a missed request is looked for [C]."""
@@ -34,6 +42,17 @@ class Merged(NamedTuple):
     conflicting: int
 
 
+_REPLIES = (
+    "SELECT key, thread, body, (SELECT digest FROM replies_digests d WHERE d.key = r.key)"
+    " FROM replies r"
+)
+
+
+_CHANGED = "is not as it was written; the store is damaged, or was changed"
+
+_FALSE_KEY = "is not that of its request; it was changed"
+
+
 class ReplyStore(BegunGames):
     """Recorded replies in one SQLite file; also the ledger of what they cost.
 
@@ -42,19 +61,44 @@ class ReplyStore(BegunGames):
     writes.
     """
 
-    def get(self, key: str) -> Record | None:
-        """Return the recorded reply to a request."""
-        with self._reporting():
-            row = self._connection.execute(
-                "SELECT body FROM replies WHERE key = ?", (key,)
-            ).fetchone()
-        return None if row is None else self._parsed(key, row[0])
+    without_digest = 0
+    """Replies that had no digest where they were read: exported by an earlier version."""
 
-    def _parsed(self, key: str, body: str) -> Record:
+    def get(self, key: str) -> Record | None:
+        """Return the recorded reply to a request.
+
+        Raises:
+            FileError: naming the store and the reply, if it is not as it was written.
+        """
+        with self._reporting():
+            row = self._connection.execute(f"{_REPLIES} WHERE key = ?", (key,)).fetchone()
+        return None if row is None else self._checked(*row)
+
+    def find(self, asked: NamedRequest) -> Record | None:
+        """Return the recorded reply to a request, if it has one.
+
+        Raises:
+            FileError: if there is one under its key that answers another request.
+        """
+        record = self.get(asked.key)
+        if record is not None and not record.answers(asked):
+            raise FileError(f"{self}: reply {asked.key}: the key {_FALSE_KEY}")
+        return record
+
+    def _checked(self, key: Any, thread: Any, body: Any, digest: Any) -> Record:
+        """Return a reply from its row, whose values may be anything."""
+        if digest != row_digest(key, thread, body):
+            raise FileError(self._place("reply", key, _CHANGED))
         try:
-            return Record.model_validate_json(body)
+            record = Record.model_validate_json(body)
         except ValidationError as error:
-            raise FileError(f"{self}: reply {key}: {first_problem(error)}") from error
+            raise FileError(self._place("reply", key, first_problem(error))) from error
+        if (record.key, record.thread) != (key, thread):
+            raise FileError(self._place("reply", key, "is recorded under another key or thread"))
+        return record
+
+    def _place(self, kind: str, name: Any, problem: str) -> str:
+        return f"{self}: {kind} {shorten(printable(str(name)), 64)}: {problem}"
 
     def add_parts(self, request: NamedRequest) -> None:
         """Add messages and links that are not there yet: the last ones of a growing thread.
@@ -84,42 +128,75 @@ class ReplyStore(BegunGames):
 
     def add(self, record: Record) -> bool:
         """Add a reply unless its request has one; inside of :meth:`writing`."""
-        body = record.model_dump_json(exclude_none=True)
-        cursor = self._connection.execute(
-            "INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", (record.key, record.thread, body)
+        row = (record.key, record.thread, record.model_dump_json(exclude_none=True))
+        cursor = self._connection.execute("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", row)
+        if cursor.rowcount != 1:
+            return False
+        self._added = self._added._replace(replies=cursor.lastrowid or 0)
+        self._connection.execute(
+            "INSERT INTO replies_digests VALUES (?, ?)", (record.key, row_digest(*row))
         )
-        return cursor.rowcount == 1
+        return True
 
     def thread(self, digest: str) -> tuple[ChatMessage, ...]:
-        """Return the messages of a recorded thread."""
-        with self._reporting():
-            rows = self._connection.execute(
-                "WITH RECURSIVE up(digest, parent, message, height) AS ("
-                " SELECT digest, parent, message, 0 FROM threads WHERE digest = ?"
-                " UNION ALL SELECT t.digest, t.parent, t.message, height + 1"
-                " FROM threads t JOIN up ON t.digest = up.parent)"
-                " SELECT role, content FROM up JOIN messages ON messages.digest = up.message"
-                " ORDER BY height DESC",
-                (digest,),
-            ).fetchall()
-        return tuple(ChatMessage(role, content) for role, content in rows)
+        """Return the messages of a recorded thread.
+
+        Raises:
+            FileError: naming the store and the thread, if one is missing or not as it was written.
+        """
+        messages: list[ChatMessage] = []
+        above: str | None = digest
+        while above is not None:  # ends: a link holds the digest of the one above, so no circle
+            with self._reporting():
+                row = self._connection.execute(
+                    "SELECT threads.digest, parent, message, role, content FROM threads"
+                    " LEFT JOIN messages ON messages.digest = message WHERE threads.digest = ?",
+                    (above,),
+                ).fetchone()
+            if row is None or row[3] is None:
+                raise FileError(f"{self}: thread {digest}: not all of its messages are there")
+            link = self._checked_link(*row[:3])
+            _, role, content = self._checked_message(link.message, *row[3:])
+            messages.append(ChatMessage(role, content))
+            above = link.parent
+        return tuple(reversed(messages))
+
+    def _checked_link(self, digest: Any, parent: Any, message: Any) -> Link:
+        if not isinstance(digest, str) or digest != link_digest(parent, message):
+            raise FileError(self._place("thread", digest, _CHANGED))
+        return Link(digest, parent, message)
+
+    def _checked_message(self, digest: Any, role: Any, content: Any) -> tuple[str, Any, str]:
+        is_text = isinstance(role, str) and isinstance(content, str)
+        if not is_text or digest != message_digest(role, content):
+            raise FileError(self._place("message", digest, _CHANGED))
+        return digest, role, content
 
     def below(self, thread: str | None) -> list[Record]:
         """Return the replies to a thread or, next, to those that it grew into; None: to all."""
+        level = self._column("SELECT digest FROM threads WHERE parent IS NULL")
+        if thread is not None:
+            level = [thread]
+        seen = set(level)
+        while level:
+            keys = self._column("SELECT key FROM replies WHERE thread = ?", level)
+            if keys:
+                found = (self.get(key) for key in sorted(keys)[:MOST_NEAR])
+                return [record for record in found if record is not None]
+            grown = self._column("SELECT digest FROM threads WHERE parent = ?", level)
+            level = [digest for digest in grown if digest not in seen]  # damage may make a circle
+            seen.update(level)
+        return []
+
+    def _column(self, query: str, values: Sequence[str] | None = None) -> list[str]:
+        """Return the first column of a query, for each value in turn."""
         with self._reporting():
-            rows = self._connection.execute(
-                "WITH RECURSIVE down(digest, depth) AS ("
-                " SELECT digest, 0 FROM threads"
-                " WHERE CASE WHEN ?1 IS NULL THEN parent IS NULL ELSE digest = ?1 END"
-                " UNION ALL SELECT t.digest, depth + 1"
-                " FROM threads t JOIN down ON t.parent = down.digest),"
-                " found AS (SELECT key, body, depth FROM down"
-                " JOIN replies ON replies.thread = down.digest)"
-                " SELECT key, body FROM found WHERE depth = (SELECT min(depth) FROM found)"
-                " ORDER BY key LIMIT ?2",
-                (thread, MOST_NEAR),
-            ).fetchall()
-        return [self._parsed(key, body) for key, body in rows]
+            rows = [
+                row
+                for parameters in ([()] if values is None else [(value,) for value in values])
+                for row in self._connection.execute(query, parameters)
+            ]
+        return [row[0] for row in rows]
 
     def orphan(self) -> str | None:
         """Return the key of a reply whose messages are not all there."""
@@ -142,27 +219,71 @@ class ReplyStore(BegunGames):
 
     def records(self) -> Iterator[Record]:
         """Yield all replies by ascending key."""
-        for key, _, body in self._rows("SELECT * FROM replies ORDER BY key"):
-            yield self._parsed(key, body)
+        for row in self._rows(f"{_REPLIES} ORDER BY key"):
+            yield self._checked(*row)
 
     def links(self) -> Iterator[Link]:
         """Yield all links of threads by ascending digest."""
-        yield from map(Link._make, self._rows("SELECT * FROM threads ORDER BY digest"))
+        for row in self._rows("SELECT digest, parent, message FROM threads ORDER BY digest"):
+            yield self._checked_link(*row)
 
     def messages(self) -> Iterator[tuple[str, str, str]]:
         """Yield digest, role and content of all messages by ascending digest."""
-        yield from self._rows("SELECT * FROM messages ORDER BY digest")
+        for row in self._rows("SELECT digest, role, content FROM messages ORDER BY digest"):
+            yield self._checked_message(*row)
 
-    def _rows(self, query: str) -> Iterator[tuple[str, str, str]]:
+    def _rows(self, query: str) -> Iterator[tuple[Any, ...]]:
         with self._reporting():
             yield from self._connection.execute(query)
+
+    def check(self) -> None:
+        """Let SQLite read the whole file, and look for rows that are lost or changed.
+
+        Raises:
+            FileError: naming the file and the first damage.
+        """
+        self.check_file()
+        for table in ("replies", "reservations", "settlements"):
+            self._check_rows(table)
+
+    def _check_rows(self, table: str) -> None:
+        with self._reporting():
+            damaged = damaged_rows(self._connection, table)
+        for name in damaged:
+            which = "a row is lost" if name is None else f"{printable(str(name))}: {_CHANGED}"
+            raise FileError(f"{self}: {table}: {which}")
+
+    def check_key(self, record: Record) -> str | None:
+        """Return what is wrong with the key of a reply, given its request; None: nothing.
+
+        Raises:
+            FileError: if parts of the request are missing, or not as they were written.
+        """
+        schema = None if record.reply_schema is None else self._schema(record.reply_schema)
+        asked = record.request(self.thread(record.thread), schema)
+        return None if record.answers(asked) else _FALSE_KEY
+
+    def _schema(self, digest: str) -> Any:
+        with self._reporting():
+            row = self._connection.execute(
+                "SELECT digest, role, content FROM messages WHERE digest = ? AND role = ?",
+                (digest, SCHEMA_ROLE),
+            ).fetchone()
+        if row is None:
+            raise FileError(f"{self}: schema {digest}: is not there")
+        return json.loads(self._checked_message(*row)[2])
 
     def merge(self, other: "ReplyStore") -> Merged:
         """Add what another store holds; what is already here is never replaced.
 
         What was spent is not merged: it belongs to the run that spent it.
+
+        Raises:
+            FileError: if one of the stores is damaged, or a reply is not to its request.
         """
         added = known = conflicting = 0
+        self.check()
+        other.check()
         with self.writing():
             for message in other.messages():
                 self.add_message(*message)
@@ -172,6 +293,8 @@ class ReplyStore(BegunGames):
                 self.begin(game)
             with progress("replies", other.count()) as tick:
                 for record in other.records():
+                    if (problem := other.check_key(record)) is not None:
+                        raise FileError(f"{other}: reply {record.key}: the key {problem}")
                     if self.add(record):
                         added += 1
                     elif self.get(record.key) == record:
@@ -182,7 +305,8 @@ class ReplyStore(BegunGames):
         return Merged(added, known, conflicting)
 
     def stats(self) -> Stats:
-        """Count what the store holds."""
+        """Count what the store holds, all of which is checked."""
+        self.check()
         by_model: dict[str, int] = {}
         cost = 0.0
         with progress("counted", self.count()) as tick:
@@ -190,8 +314,7 @@ class ReplyStore(BegunGames):
                 by_model[record.model] = by_model.get(record.model, 0) + 1
                 cost += record.cost_usd or 0.0
                 tick()
-        with self._reporting():
-            (messages,) = self._connection.execute("SELECT count(*) FROM messages").fetchone()
+        messages = sum(1 for _ in self.messages())
         return Stats(sum(by_model.values()), messages, cost, dict(sorted(by_model.items())))
 
     # --- the ledger --------------------------------------------------------------------
@@ -203,14 +326,29 @@ class ReplyStore(BegunGames):
         ).lastrowid
         if number is None:
             raise OutputError(f"{self}: the reservation was not written")
+        self._connection.execute(
+            "INSERT INTO reservations_digests VALUES (?, ?)",
+            (number, row_digest(number, model, nano_usd)),
+        )
+        self._added = self._added._replace(reservations=number)
         return number
 
     def settle(self, number: int, nano_usd: int) -> None:
         """Note the cost of a reserved attempt; inside of :meth:`writing`."""
-        self._connection.execute("INSERT INTO settlements VALUES (?, ?)", (number, nano_usd))
+        row = (number, nano_usd)
+        self._connection.execute("INSERT INTO settlements VALUES (?, ?)", row)
+        self._connection.execute(
+            "INSERT INTO settlements_digests VALUES (?, ?)", (number, row_digest(*row))
+        )
 
     def spent(self) -> int:
-        """Return the nano-dollars spent; what was never settled counts in full."""
+        """Return the nano-dollars spent; what was never settled counts in full.
+
+        Raises:
+            FileError: if an entry is not as it was written.
+        """
+        self._check_rows("reservations")
+        self._check_rows("settlements")
         with self._reporting():
             (total,) = self._connection.execute(
                 "SELECT coalesce(sum(coalesce(s.nano_usd, r.nano_usd)), 0)"
