@@ -154,17 +154,27 @@ def estimate(ctx: click.Context, /, overrides: tuple[str, ...], **options: Any) 
 
 
 @program.command()
+@click.option(
+    "--replies",
+    type=click.Path(path_type=Path),
+    metavar="STORE",
+    help="Also compare with these recorded replies, an SQLite file or a folder of JSON Lines.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Everything, for programs.")
 @click.argument(
     "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
 )
-def verify(paths: tuple[Path, ...]) -> int:
+def verify(paths: tuple[Path, ...], replies: Path | None, as_json: bool) -> int:
     """Replay traces and recompute every number in them.
 
-    PATH is a trace file, a folder of them, or a whole run. Exit status 1: a trace is wrong.
+    PATH is a trace file, a folder of them, or a whole run. Protocols and scripted speakers play
+    again, and the prompts of models are worded anew. What a model said, thought and believed, and
+    its tokens, are compared with its recorded replies if STORE names them; the last line says
+    what was not checked. Exit status 1: a trace is wrong.
     """
     from calbench.cli.verify import main
 
-    return main(paths)
+    return main(paths, replies=replies, as_json=as_json)
 
 
 @program.command()

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from calbench.cli.verify import verify_file
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.errors import ConfigError, ReplayMissError
@@ -18,6 +17,7 @@ from calbench.llm.model import Endpoint
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.transport import AttemptError, Transport
 from calbench.runs.play import execute
+from calbench.runs.verification import verify_file
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import read_trace
 from tests.cli.conftest import Command

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from calbench.api import play_game
 from calbench.cli.main import answer
-from calbench.cli.verify import verify_file, verify_trace
 from calbench.engine.game import game_id
 from calbench.errors import CalbenchError, ReplayError
+from calbench.runs.verification import verify_file, verify_trace
 from calbench.scenarios.difficulty import completed
 from calbench.traces.events import TurnStart
 from calbench.traces.storage import read_trace, write_trace

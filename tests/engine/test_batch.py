@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from calbench.cli.verify import verify_file
 from calbench.engine.batch import Job, Played, plan_jobs, play_job, play_jobs, unfinished
 from calbench.errors import ConfigError, OutputError
+from calbench.runs.verification import verify_file
 from calbench.traces.models import GameConfig, Kind, Limits, Seat, Team
 from calbench.traces.storage import read_trace
 from tests.engine.scripts import game_config

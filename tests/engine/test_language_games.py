@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from calbench.cli.verify import verify_trace
 from calbench.domain.ids import ItemId
 from calbench.domain.observations import Phase
 from calbench.domain.replies import Unreadable
-from calbench.engine.drivers import replay
+from calbench.engine.replay import replay
 from calbench.errors import Halt, ReplayError
+from calbench.runs.verification import verify_trace
 from calbench.scenarios.labels import assign_labels, read_label_bank
 from calbench.traces.events import (
     AgentRegistered,
