@@ -72,14 +72,14 @@ async def _played(scenario: Scenario, config: GameConfig, agents: Sequence[Agent
     try:
         asks = next(game)
         while True:
-            answers = await answers_of(agents, asks)
+            answers = await _answers(agents, asks)
             asks = game.throw(answers) if isinstance(answers, HaltedError) else game.send(answers)
     except StopIteration as end:
         trace: Trace = end.value
         return trace
 
 
-async def answers_of(agents: Sequence[Agent], asks: Asks) -> dict[AgentId, Reply] | HaltedError:
+async def _answers(agents: Sequence[Agent], asks: Asks) -> dict[AgentId, Reply] | HaltedError:
     """Wait for all agents asked; of several unavailable ones, the lowest id halts the game.
 
     No agent is cancelled if another one fails: its reply may already be paid for.

@@ -1,15 +1,14 @@
 """A recorded game played again: its turns are given, the rules do the rest."""
 
-import asyncio
 from collections import defaultdict, deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 
 from calbench.agents.base import Agent
 from calbench.agents.recorded import RecordedAgent
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Beliefs, Reply, Unreadable
-from calbench.engine.drivers import answers_of
 from calbench.engine.game import HaltedError, briefings, play
 from calbench.engine.talk import Asks
 from calbench.errors import ReplayError, ReplayMissError
@@ -26,6 +25,8 @@ from calbench.traces.events import (
 )
 from calbench.traces.models import Trace
 
+T = TypeVar("T")
+
 
 def replay(recorded: Trace) -> Trace:
     """Play a trace's recorded turns again; the result must be the same trace.
@@ -34,7 +35,7 @@ def replay(recorded: Trace) -> Trace:
         ReplayError: naming the first event that differs, or the turn that is missing.
     """
     agents = recorded_agents(recorded)
-    trace = asyncio.run(replay_with(recorded, list(agents.values())))
+    trace = replay_with(recorded, list(agents.values()))
     for agent, one in agents.items():
         if one.replies:
             raise ReplayError(f"agent {agent}: {len(one.replies)} recorded turns were never asked")
@@ -58,14 +59,14 @@ def recorded_agents(recorded: Trace) -> dict[AgentId, RecordedAgent]:
     }
 
 
-async def replay_with(
+def replay_with(
     recorded: Trace, agents: Sequence[Agent], tireless: Collection[AgentId] = ()
 ) -> Trace:
     """Play a recorded game again with agents in its seats.
 
     Args:
         recorded: the game. Where an agent gave no further answer in it, the game is halted again.
-        agents: one for each place, by agent id.
+        agents: one for each place, by agent id; none of them waits.
         tireless: agents that always answer, and so never halt a game.
 
     Raises:
@@ -80,19 +81,29 @@ async def replay_with(
         asks = next(game)
         while True:
             if halted is not None and _is_over(halted.agent_id, asks, turns, tireless):
-                asks = game.throw(await _halt(halted, agents, asks))
+                asks = game.throw(_halt(halted, agents, asks))
                 continue
-            for agent in asks:
+            answers = {}
+            for agent, observation in asks.items():
                 turns[agent] = turns.get(agent, 0) - 1
-            answers = await answers_of(agents, asks)
-            if isinstance(answers, HaltedError):
-                raise ReplayError(answers.detail)
+                answers[agent] = _at_once(agents[agent].act(observation))
             asks = game.send(answers)
     except StopIteration as end:
         trace: Trace = end.value
         return trace
     except ReplayMissError as error:
         raise ReplayError(str(error)) from error
+
+
+def _at_once(answer: Coroutine[Any, Any, T]) -> T:
+    """Return the result of a coroutine that never waits; it needs no event loop."""
+    try:
+        answer.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    answer.close()
+    raise RuntimeError("an agent waited in a game that is played again")
 
 
 def _is_over(
@@ -102,11 +113,11 @@ def _is_over(
     return agent in asks and turns.get(agent, 0) == 0 and agent not in tireless
 
 
-async def _halt(halted: GameHalted, agents: Sequence[Agent], asks: Asks) -> HaltedError:
+def _halt(halted: GameHalted, agents: Sequence[Agent], asks: Asks) -> HaltedError:
     """Return the recorded halt, if the agent has no answer now either."""
     observation = asks[halted.agent_id]
     try:
-        await agents[halted.agent_id].act(observation)
+        _at_once(agents[halted.agent_id].act(observation))
     except ReplayMissError:
         return HaltedError(observation, halted.reason, halted.detail)
     raise ReplayError(

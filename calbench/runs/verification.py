@@ -8,7 +8,6 @@ A game is played once, or twice where replies are given: verifying takes as long
 without waiting for models.
 """
 
-import asyncio
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,10 +24,11 @@ from calbench.agents.recorded import RecordedAgent, RecordedSpeaker
 from calbench.agents.scripted import STYLES
 from calbench.domain.ids import AgentId
 from calbench.domain.rules import RULES_VERSION
-from calbench.engine.batch import played
+from calbench.engine.batch import is_open
+from calbench.engine.drivers import run
 from calbench.engine.game import briefings, game_id
 from calbench.engine.replay import compare_events, recorded_agents, replay_with
-from calbench.engine.seating import asked_spec, seat_agents
+from calbench.engine.seating import asked_spec, seat_agents, seat_policies
 from calbench.errors import CalbenchError, FileError, ReplayError
 from calbench.files import printable
 from calbench.protocols.registry import DEGENERATE, POLICIES
@@ -173,7 +173,9 @@ def _is_known(seat: Seat) -> bool:
 
 
 def _check_seats(trace: Trace) -> None:
-    """Refuse what no run says of a player that is known: it would be ranked as another one."""
+    """Refuse what no run says of players that are known: they would be ranked as others."""
+    if trace.config.replicate and not is_open(trace.config.team):
+        raise ReplayError("replicate: a team without models or own agents plays a scenario once")
     for seat in trace.config.team.seats:
         if not _is_known(seat):
             continue
@@ -207,8 +209,9 @@ def _check_keys(trace: Trace) -> None:
 def _played_again(trace: Trace, replies: Completer | None) -> Trace:
     """Play the game again, with the models' replies from the trace, or from where they are kept."""
     team = trace.config.team
-    if not any(seat.variant for seat in team.seats) and all(map(_is_known, team.seats)):
-        return played(trace.scenario, trace.config)
+    if not team.uses_language and all(map(_is_known, team.seats)):
+        policies = seat_policies(team, trace.scenario.num_agents, trace.config.limits)
+        return run(trace.scenario, trace.config, policies)
     repeating = recorded_agents(trace)
     told = briefings(trace.scenario, trace.config)
     own: dict[AgentId, Agent] = {}
@@ -225,7 +228,7 @@ def _played_again(trace: Trace, replies: Completer | None) -> Trace:
         elif replies is None or seat.kind != "model":
             own[agent] = _answering(trace, seat, recorded, texts.get(agent))
     agents = seat_agents(trace.scenario, trace.config, replies, own, texts)
-    return asyncio.run(replay_with(trace, agents, tireless))
+    return replay_with(trace, agents, tireless)
 
 
 def _is_asked(seat: Seat) -> bool:

@@ -116,7 +116,12 @@ def test_game_fails_with_one_line_when_its_folder_is_a_file(tmp_path: Path) -> N
 
 
 def test_rotating_team_has_a_game_of_its_own_at_every_place(tmp_path: Path) -> None:
-    seats = tuple(Seat(player=name, kind="protocol") for name in ("imap", "silent", "first-free"))
+    kinds: dict[str, Kind] = {
+        "imap": "protocol",
+        "silent": "degenerate",
+        "first-free": "degenerate",
+    }
+    seats = tuple(Seat(player=name, kind=kind) for name, kind in kinds.items())
     config = GameConfig(
         team=Team(team_id="turning", seats=seats, rotation=True), channels=("dm",), limits=Limits()
     )
