@@ -164,16 +164,7 @@ def test_live_run_keeps_no_replies_and_plays_the_same(recorded: Path, tmp_path: 
     out = tmp_path / "live"
     execute(run_spec(out, "replies.mode=live"), answering)
     assert not list(out.rglob("*.sqlite"))
-    events = [
-        [
-            event
-            for event in read_trace(path).events
-            if event.type not in {"turn_end", "decide_end", "reflection"}
-        ]
-        for run in (out, recorded)
-        for path in sorted((run / "traces").rglob("*.json"))
-    ]
-    assert events[:3] == events[3:]
+    assert results(out) == results(recorded)
 
 
 @pytest.mark.parametrize(
