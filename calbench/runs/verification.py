@@ -186,8 +186,10 @@ def _check_seats(trace: Trace) -> None:
             continue
         style = seat.settings["style"]
         name = style if seat.variant is None else f"{style}.{seat.variant.name}"
-        if seat.player != name or len(seat.settings) > 1:
-            raise ReplayError(f"player {seat.player}: is the scripted speaker {name}, as it comes")
+        if seat.player != name:
+            raise ReplayError(f"player {seat.player}: its settings are those of {name}")
+        if len(seat.settings) > 1:
+            raise ReplayError(f"player {seat.player}: has settings besides its style")
 
 
 def _check_keys(trace: Trace) -> None:

@@ -204,7 +204,7 @@ def test_no_model_talks_like_a_protocol_or_believes_too_much(mixed: Recorded) ->
     ("seats", "change", "said"),
     [
         ((Seat(player="silent", kind="protocol"),), {}, "silent: is of kind degenerate"),
-        ((CANDID.model_copy(update={"player": "guarded"}),), {}, "is the scripted speaker candid"),
+        ((CANDID.model_copy(update={"player": "guarded"}),), {}, "its settings are those of candid"),
         ((IMAP,), {"replicate": 1}, "plays a scenario once"),
         (
             (FORGED.model_copy(update={"settings": {"temperature": "x"}}),),
