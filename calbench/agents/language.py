@@ -1,19 +1,22 @@
 """The language agent: one conversation for the whole game (paper, appendix A.3)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from calbench.agents.completer import CallSite, Completer
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import Prompts
+from calbench.agents.questions import Questions
 from calbench.agents.reflection import parse_reflection
 from calbench.agents.schemas import envelope_schema, reflection_schema
 from calbench.domain.actions import PASS
-from calbench.domain.observations import REFLECTION, Briefing, Observation, Refusal
+from calbench.domain.observations import REFLECTION, Briefing, Observation
 from calbench.domain.replies import Reply, Unreadable
 from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request, well_formed
 
 NO_REPLY = "(no reply)"
 """Replaces a reply without text in the conversation [C]: providers refuse empty turns."""
+
+Thread = tuple[ChatMessage, ...]
 
 
 @dataclass(slots=True)
@@ -40,18 +43,16 @@ class LanguageAgent:
     prompts: Prompts
     variant_text: str | None
     game_id: str
-    thread: tuple[ChatMessage, ...] = ()
-    _round_index: int | None = None
-    _unreadable: Unreadable | None = None
-    _untold: tuple[Refusal, ...] = ()
+    thread: Thread = ()
+    _questions: Questions = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._questions = Questions(self.prompts, self.variant_text)
 
     def introduce(self, briefing: Briefing) -> str:
         """Start the conversation; return the exact system prompt."""
-        prompt = self.prompts.system(briefing, self.variant_text)
-        self.thread = (ChatMessage("system", prompt),)
-        self._round_index = None
-        self._unreadable = None
-        self._untold = ()
+        prompt = self._questions.system(briefing)
+        self.thread = opened(prompt)
         return prompt
 
     async def act(self, observation: Observation) -> Reply:
@@ -62,61 +63,18 @@ class LanguageAgent:
         """
         if not self.thread:
             raise RuntimeError("a language agent is introduced before it is asked")
+        question = self._questions.question(observation)
+        completion = await self._complete(observation, question)
         if observation.phase is REFLECTION:
-            return await self._reflect(observation)
-        untold = self._untold + observation.refusals
-        question = self.prompts.message(
-            observation._replace(refusals=untold),
-            is_first=observation.round_index != self._round_index,
-            unreadable=self._unreadable,
-        )
-        completion = await self._complete(observation, question)
-        answer = well_formed(completion.text or "")
-        self.thread += (
-            ChatMessage("user", question),
-            ChatMessage("assistant", answer if answer.strip() else NO_REPLY),
-        )
-        self._round_index = observation.round_index
-        self._untold = ()
-        found = parse_envelope(completion)
-        if isinstance(found, Unreadable):
-            self._unreadable = found
-            return replace(_reply(question, completion), unreadable=found)
-        self._unreadable = None
-        return replace(_reply(question, completion), turn=found.value, recovered=found.recovered)
-
-    async def _reflect(self, observation: Observation) -> Reply:
-        # What a measurement says is forgotten with it, so refusals are repeated in the next turn.
-        self._untold += observation.refusals
-        question = self.prompts.message(observation)
-        completion = await self._complete(observation, question)
-        agent_ids, me = observation.agent_ids, observation.agent_id
-        found = parse_reflection(completion, agent_ids, me, len(observation.calendar))
-        if isinstance(found, Unreadable):
-            return replace(_reply(question, completion), unreadable=found)
-        return replace(_reply(question, completion), beliefs=found.value, recovered=found.recovered)
+            reply = _reflected(observation, question, completion)
+        else:
+            self.thread = extended(self.thread, question, completion.text)
+            reply = _acted(question, completion)
+        self._questions.answered(observation, reply.unreadable)
+        return reply
 
     async def _complete(self, observation: Observation, question: str) -> Completion:
-        is_reflection = observation.phase is REFLECTION
-        schema = None
-        if self.spec.response_format != "none":
-            schema = (
-                reflection_schema(
-                    observation.agent_ids, observation.agent_id, len(observation.calendar)
-                )
-                if is_reflection
-                else envelope_schema(
-                    # Servers that take a schema there know more of it than strict modes do.
-                    observation,
-                    is_counted=self.spec.response_format == "json_object",
-                )
-            )
-        request = Request(
-            spec=self.spec,
-            messages=(*self.thread, ChatMessage("user", question)),
-            reply_schema=schema,
-            logprobs=self.spec.logprobs and is_reflection,
-        )
+        request = request_of(self.spec, self.thread, observation, question)
         site = CallSite(
             player=self.player,
             game_id=self.game_id,
@@ -127,6 +85,60 @@ class LanguageAgent:
             attempt=observation.attempt,
         )
         return await self.completer.complete(request, site)
+
+
+def opened(system_prompt: str) -> Thread:
+    """Return a conversation in which nothing was asked yet."""
+    return (ChatMessage("system", system_prompt),)
+
+
+def extended(thread: Thread, question: str, text: str | None) -> Thread:
+    """Return a conversation with a further question and the text of its reply."""
+    answer = well_formed(text or "")
+    return (
+        *thread,
+        ChatMessage("user", question),
+        ChatMessage("assistant", answer if answer.strip() else NO_REPLY),
+    )
+
+
+def request_of(spec: ModelSpec, thread: Thread, observation: Observation, question: str) -> Request:
+    """Return the request that asks a question at the end of a conversation."""
+    is_reflection = observation.phase is REFLECTION
+    schema = None
+    if spec.response_format != "none":
+        schema = (
+            reflection_schema(
+                observation.agent_ids, observation.agent_id, len(observation.calendar)
+            )
+            if is_reflection
+            else envelope_schema(
+                # Servers that take a schema there know more of it than strict modes do.
+                observation,
+                is_counted=spec.response_format == "json_object",
+            )
+        )
+    return Request(
+        spec=spec,
+        messages=(*thread, ChatMessage("user", question)),
+        reply_schema=schema,
+        logprobs=spec.logprobs and is_reflection,
+    )
+
+
+def _acted(question: str, completion: Completion) -> Reply:
+    found = parse_envelope(completion)
+    if isinstance(found, Unreadable):
+        return replace(_reply(question, completion), unreadable=found)
+    return replace(_reply(question, completion), turn=found.value, recovered=found.recovered)
+
+
+def _reflected(observation: Observation, question: str, completion: Completion) -> Reply:
+    agent_ids, me = observation.agent_ids, observation.agent_id
+    found = parse_reflection(completion, agent_ids, me, len(observation.calendar))
+    if isinstance(found, Unreadable):
+        return replace(_reply(question, completion), unreadable=found)
+    return replace(_reply(question, completion), beliefs=found.value, recovered=found.recovered)
 
 
 def _reply(question: str, completion: Completion) -> Reply:

@@ -156,25 +156,38 @@ def estimate(ctx: click.Context, /, overrides: tuple[str, ...], **options: Any) 
 
 @program.command()
 @click.option(
+    "--replies",
+    type=click.Path(path_type=Path),
+    metavar="STORE",
+    help="Also compare with these recorded replies, an SQLite file or a folder of JSON Lines.",
+)
+@click.option(
     "--partial", is_flag=True, help="Show what was said so far in games that were not played on."
 )
+@click.option("--json", "as_json", is_flag=True, help="Everything, for programs.")
 @click.argument(
     "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
 )
-def verify(paths: tuple[Path, ...], *, partial: bool) -> int:
+def verify(paths: tuple[Path, ...], replies: Path | None, *, partial: bool, as_json: bool) -> int:
     """Replay traces and recompute every number in them.
 
-    PATH is a trace file, a folder of them, or a whole run. Exit status 1: a trace is wrong. With
-    --partial, PATH is a run or its reply store (*.sqlite), and games of models that have no trace
-    yet are played again as far as their replies go.
+    PATH is a trace file, a folder of them, or a whole run. Protocols and scripted speakers play
+    again, and the prompts of models are worded anew. What a model said, thought and believed, and
+    its tokens, are compared with its recorded replies if STORE names them; the last line says
+    what was not checked. Exit status 1: a trace is wrong.
+
+    With --partial, PATH is a run or its reply store (*.sqlite), and games of models that have no
+    trace yet are played again as far as their replies go.
     """
     if partial:
+        if replies is not None or as_json:
+            raise ConfigError("--partial: reads the run's own replies, and prints lines alone")
         from calbench.runs.telling import tell_all
 
         return Status.DONE if tell_all(paths) else Status.DIFFERENT
     from calbench.cli.verify import main
 
-    return main(paths)
+    return main(paths, replies=replies, as_json=as_json)
 
 
 @program.command()

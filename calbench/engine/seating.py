@@ -4,6 +4,8 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from pydantic import ValidationError
+
 from calbench.agents.base import Agent, PolicyAgent
 from calbench.agents.blame import blaming
 from calbench.agents.completer import Completer
@@ -16,6 +18,7 @@ from calbench.domain.randomness import derived_seed
 from calbench.engine.game import game_id
 from calbench.errors import AgentError, ConfigError
 from calbench.extensions import extension, extension_names
+from calbench.files import first_problem
 from calbench.llm.completion import ModelSpec
 from calbench.protocols.base import Policy
 from calbench.protocols.registry import (
@@ -88,6 +91,7 @@ def seat_agents(
     config: GameConfig,
     completer: Completer | None = None,
     own: Mapping[AgentId, Agent] | None = None,
+    variants: Mapping[AgentId, str] | None = None,
 ) -> list[Agent]:
     """Return one agent for each place, by agent id, for a game in which some may wait.
 
@@ -96,13 +100,14 @@ def seat_agents(
         config: of the game.
         completer: source of text of the models.
         own: agents that the caller has made, by place; the others are made here.
+        variants: texts of prompt variants that the caller has, by place; the others are looked up.
 
     Raises:
         ConfigError: a player is unknown, its settings do not fit, there are fewer weights than
             agents, or a model has no completer.
         AgentError: the user's own code raised while it was imported or called.
     """
-    made = own or {}
+    made, texts = own or {}, variants or {}
     game = game_id(scenario, config)
     agents: list[Agent] = []
     for agent in map(AgentId, range(scenario.num_agents)):
@@ -113,7 +118,8 @@ def seat_agents(
             agents.append(_own_agent(config.team, seat, scenario.scenario_id, agent))
         elif seat.uses_language:
             source = _source(config.team, seat, scenario, agent, completer)
-            agents.append(_speaker(config, seat, source, game))
+            text = texts[agent] if agent in texts else variant_text(seat)
+            agents.append(_speaker(config, seat, source, game, text))
         else:
             weights = _weights(config.limits, scenario.num_agents)
             agents.append(PolicyAgent(_policy(config.team, seat, weights)))
@@ -146,24 +152,41 @@ def _source(
     return completer
 
 
-def _speaker(config: GameConfig, seat: Seat, source: Completer, game: str) -> LanguageAgent:
+def _speaker(
+    config: GameConfig, seat: Seat, source: Completer, game: str, text: str | None
+) -> LanguageAgent:
     prompts = load_prompts(config.prompt_version or "")
-    text = None
-    if seat.variant is not None:
-        variant = load_variant(seat.variant.name, seat.variant.version)
-        if variant.digest != seat.variant.digest:
-            raise ConfigError(
-                f"prompt variant {seat.variant.name} {seat.variant.version} is not this game's: "
-                f"its digest is {variant.digest}"
-            )
-        text = variant.text
-    spec = SCRIPTED_SPEC if seat.kind == "scripted" else _asked_spec(seat, config.replicate)
+    spec = SCRIPTED_SPEC if seat.kind == "scripted" else asked_spec(seat, config.replicate)
     return LanguageAgent(seat.player, source, spec, prompts, text, game)
 
 
-def _asked_spec(seat: Seat, replicate: int) -> ModelSpec:
-    """Return what a model is asked as: a further game of the same content has own replies."""
-    spec = ModelSpec.model_validate(seat.settings)
+def variant_text(seat: Seat) -> str | None:
+    """Return the text of a seat's prompt variant, ours or that of a distribution.
+
+    Raises:
+        ConfigError: there is no such variant, or its text is another one.
+    """
+    if seat.variant is None:
+        return None
+    variant = load_variant(seat.variant.name, seat.variant.version)
+    if variant.digest != seat.variant.digest:
+        raise ConfigError(
+            f"prompt variant {seat.variant.name} {seat.variant.version} is not this game's: "
+            f"its digest is {variant.digest}"
+        )
+    return variant.text
+
+
+def asked_spec(seat: Seat, replicate: int) -> ModelSpec:
+    """Return what a model is asked as: a further game of the same content has own replies.
+
+    Raises:
+        ConfigError: the seat's settings are not those of a model.
+    """
+    try:
+        spec = ModelSpec.model_validate(seat.settings)
+    except ValidationError as error:
+        raise ConfigError(f"settings of model {seat.player}: {first_problem(error)}") from error
     return spec.model_copy(update={"replicate": spec.replicate + replicate})
 
 

@@ -1,8 +1,8 @@
 """The model client of a run: recorded replies first, then the models themselves."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,6 +71,18 @@ class Source:
     grace_s: float = GRACE_S
     surroundings: Surroundings = field(default_factory=Surroundings)
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+@contextmanager
+def open_recorded(store: Path) -> Iterator["ModelClient"]:
+    """Open recorded replies as the only source of completions: no model is asked.
+
+    Raises:
+        FileError: if they are damaged or not there.
+    """
+    source = Source(mode="replay", store=store, rerecord="the command that played the game")
+    with open_replies(store) as replies:
+        yield ModelClient(source, replies, None, Budget(), {})
 
 
 @asynccontextmanager
@@ -161,9 +173,9 @@ class ModelClient:
             ReplayMissError: in ``replay``, if it is not recorded.
         """
         request = _sendable(request)
-        if self.store is None:
-            return (await self._ask(request, site)).completion
         asked = named(request)
+        if self.store is None:
+            return replace((await self._ask(request, site)).completion, key=asked.key)
         call = self.calls.get(asked.key)
         if call is None:
             record = self.store.find(asked)

@@ -97,7 +97,7 @@ class Completion:
         refusal: a refusal the provider marks as such.
         usage: tokens, estimated and marked so where the provider is silent.
         logprobs: by token, where asked for and given.
-        key: of the recorded reply; absent for scripted speakers.
+        key: of the request, by which a reply is recorded; absent for scripted speakers.
     """
 
     text: str | None

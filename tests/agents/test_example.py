@@ -9,12 +9,12 @@ from calbench import score_game
 from calbench.agents import example
 from calbench.agents.example import Announcer
 from calbench.api import load_suite, play_game
-from calbench.cli.verify import verify_trace
 from calbench.config.composition import compose
 from calbench.domain.actions import Turn
 from calbench.domain.observations import Observation
 from calbench.errors import AgentError, ConfigError
 from calbench.runs.play import execute
+from calbench.runs.verification import verify_trace
 from calbench.scenarios.storage import write_suite
 from calbench.traces.events import DmSent, ReplyNote
 from calbench.traces.models import Trace

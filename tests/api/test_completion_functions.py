@@ -15,11 +15,11 @@ from calbench import score_game
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.api import play_game
-from calbench.cli.verify import verify_trace
 from calbench.config.players import Player
 from calbench.domain.randomness import derived_seed
 from calbench.errors import AgentError, UnavailableError
 from calbench.llm.completion import ChatMessage
+from calbench.runs.verification import verify_trace
 from calbench.scenarios.labels import assign_labels, read_label_bank
 from calbench.traces.events import DmSent, GameHalted, Reflection, ReplyNote, TurnEnd, TurnStart
 from calbench.traces.models import Trace

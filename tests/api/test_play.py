@@ -9,7 +9,6 @@ import pytest
 from calbench import play
 from calbench.agents.example import Announcer
 from calbench.api import play_game
-from calbench.cli.verify import verify_trace
 from calbench.domain.actions import DirectMessage, Turn
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Text
@@ -19,6 +18,7 @@ from calbench.domain.usage import Usage
 from calbench.engine.outside import OutsideGame
 from calbench.errors import AgentError, ConfigError, UnavailableError
 from calbench.protocols.imap import Imap
+from calbench.runs.verification import verify_trace
 from calbench.traces.events import AgentRegistered, GameHalted, Reflection, TurnEnd
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes

@@ -11,13 +11,13 @@ import pytest
 from calbench import score_game
 from calbench.agents.example import Announcer
 from calbench.api import play_game
-from calbench.cli.verify import verify_trace
 from calbench.config.groups import known_names
 from calbench.config.players import Player
 from calbench.domain.actions import Turn
 from calbench.domain.observations import Observation
 from calbench.errors import ConfigError
 from calbench.protocols.imap import Imap
+from calbench.runs.verification import verify_trace
 from calbench.traces.models import Limits, Trace
 from calbench.traces.storage import trace_bytes
 from tests.factories import make_scenario

@@ -12,11 +12,11 @@ import pytest
 from calbench import score_game
 from calbench.agents.example import Announcer
 from calbench.api import load_suite, play_game
-from calbench.cli.verify import verify_file, verify_trace
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.observations import Observation
 from calbench.errors import ConfigError
 from calbench.metrics.game import GameScore
+from calbench.runs.verification import verify_file, verify_trace
 from calbench.scenarios.storage import write_suite
 from calbench.traces.storage import read_trace, write_trace
 from tests.cli.runs import REPO, python

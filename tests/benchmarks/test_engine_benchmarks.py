@@ -12,10 +12,11 @@ from collections.abc import Iterator
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from calbench.cli.verify import verify_trace
 from calbench.config.composition import compose_team
-from calbench.engine.drivers import replay, run
+from calbench.engine.drivers import run
+from calbench.engine.replay import replay
 from calbench.engine.seating import seat_policies
+from calbench.runs.verification import verify_trace
 from calbench.scenarios.difficulty import completed
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioParameters

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from calbench.cli.verify import verify_file
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.errors import ConfigError, ReplayMissError
@@ -18,6 +17,7 @@ from calbench.llm.model import Endpoint
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.transport import AttemptError, Transport
 from calbench.runs.play import execute
+from calbench.runs.verification import verify_file
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import read_trace
 from tests.cli.conftest import Command
@@ -164,16 +164,7 @@ def test_live_run_keeps_no_replies_and_plays_the_same(recorded: Path, tmp_path: 
     out = tmp_path / "live"
     execute(run_spec(out, "replies.mode=live"), answering)
     assert not list(out.rglob("*.sqlite"))
-    events = [
-        [
-            event
-            for event in read_trace(path).events
-            if event.type not in {"turn_end", "decide_end", "reflection"}
-        ]
-        for run in (out, recorded)
-        for path in sorted((run / "traces").rglob("*.json"))
-    ]
-    assert events[:3] == events[3:]
+    assert results(out) == results(recorded)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import pytest
 
 from calbench.cli.compare import compare_runs
 from calbench.cli.estimate import estimate
-from calbench.cli.verify import verify_file
 from calbench.config.composition import compose
 from calbench.errors import CalbenchError, ConfigError
 from calbench.runs.play import RunSummary, execute
+from calbench.runs.verification import verify_file
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
 from tests.cli.conftest import Command

@@ -12,16 +12,18 @@ from hypothesis import strategies as st
 
 from calbench.api import play_game
 from calbench.cli.main import answer
-from calbench.cli.verify import verify_file, verify_trace
 from calbench.engine.game import game_id
 from calbench.errors import CalbenchError, ReplayError
+from calbench.runs.verification import verify_file, verify_trace
 from calbench.scenarios.difficulty import completed
 from calbench.traces.events import TurnStart
 from calbench.traces.storage import read_trace, write_trace
+from tests.cli.conftest import Command
 from tests.cli.runs import verify
 from tests.effort import examples
 from tests.engine.scripts import altered
 from tests.factories import make_scenario
+from tests.runs.model_games import IMAP, STUB, played
 
 Trace = dict[str, Any]
 Edit = Callable[[Trace], object]
@@ -239,7 +241,7 @@ def test_player_known_by_id_is_played_again_when_a_trace_claims_its_game(
 ) -> None:
     def claim(trace: Trace) -> None:
         """Call what IMAP did the doing of the silent players."""
-        trace["config"]["team"]["seats"][0]["player"] = "silent"
+        trace["config"]["team"]["seats"][0].update(player="silent", kind="degenerate")
         for number, entry in enumerate(trace["events"]):
             if entry["type"] == "agent_registered":
                 trace["events"][number]["player"] = "silent"
@@ -344,6 +346,57 @@ def test_usage_is_shown_when_nothing_is_named(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr() == ("", "error: PATH... is missing; see calbench verify --help\n")
     assert answer(["verify", "--help"]) == 0
     assert "verify [OPTIONS] PATH..." in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two games of which models sit in one, and the replies to that one."""
+    folder = tmp_path_factory.mktemp("recorded")
+    write_trace(folder / "traces" / "a.json", played([STUB], folder / "replies.sqlite"))
+    write_trace(folder / "traces" / "b.json", played([IMAP], None, mode="live"))
+    return folder
+
+
+def test_last_line_says_whether_replies_were_checked(recorded: Path, command: Command) -> None:
+    alone = command("verify", "-q", str(recorded))
+    store = str(recorded / "replies.sqlite")
+    compared = command("verify", "-q", str(recorded), "--replies", store)
+    assert re.fullmatch(r"2 of 2 traces hold; \d+ replies not checked\n", alone.out)
+    assert compared.out == alone.out.replace(" not checked", " checked")
+    assert (alone.status, compared.status) == (0, 0)
+
+
+def test_programs_are_told_everything(recorded: Path, tmp_path: Path, command: Command) -> None:
+    trace = json.loads((recorded / "traces" / "a.json").read_bytes())
+    event(trace, "turn_end").update(usage=None)
+    (tmp_path / "forged.json").write_text(json.dumps(trace))
+    (tmp_path / "none.json").write_text("{}")
+    paths = (str(recorded), str(tmp_path))
+    ended = command("verify", "--json", "--replies", str(recorded / "replies.sqlite"), *paths)
+    assert ended.status == 1
+    said = json.loads(ended.out)
+    assert (said["traces"], said["held"], said["replies_not_checked"]) == (4, 2, 0)
+    assert said["replies_checked"] == sum(file["replies_checked"] for file in said["files"]) > 0
+    forged, none = said["failures"]
+    assert (forged["level"], none["level"]) == ("replies", "file")
+    assert forged["path"] == str(tmp_path / "forged.json")
+    assert re.match(r"event \d+ \(turn_end\): usage: recorded None", forged["problem"])
+    assert "2 of 4 traces hold; " in ended.err
+
+
+@pytest.mark.parametrize("kind", ["missing", "file", "folder"])
+def test_store_is_refused_before_anything_is_verified(
+    recorded: Path, tmp_path: Path, command: Command, kind: str
+) -> None:
+    store = tmp_path / "store"
+    if kind == "file":
+        store.write_text("no database")
+    elif kind == "folder":
+        store.mkdir()
+    ended = command("verify", str(recorded), "--replies", str(store))
+    assert (ended.status, ended.out) == (2, "")
+    (line,) = ended.err.splitlines()
+    assert line.startswith(f"error: {store}: ")
 
 
 def test_process_ends_with_one_when_a_trace_was_edited(honest: bytes, tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from calbench.cli.verify import verify_file
 from calbench.engine.batch import Job, Played, plan_jobs, play_job, play_jobs, unfinished
 from calbench.errors import ConfigError, OutputError
+from calbench.runs.verification import verify_file
 from calbench.traces.models import GameConfig, Kind, Limits, Seat, Team
 from calbench.traces.storage import read_trace
 from tests.engine.scripts import game_config
@@ -116,7 +116,12 @@ def test_game_fails_with_one_line_when_its_folder_is_a_file(tmp_path: Path) -> N
 
 
 def test_rotating_team_has_a_game_of_its_own_at_every_place(tmp_path: Path) -> None:
-    seats = tuple(Seat(player=name, kind="protocol") for name in ("imap", "silent", "first-free"))
+    kinds: dict[str, Kind] = {
+        "imap": "protocol",
+        "silent": "degenerate",
+        "first-free": "degenerate",
+    }
+    seats = tuple(Seat(player=name, kind=kind) for name, kind in kinds.items())
     config = GameConfig(
         team=Team(team_id="turning", seats=seats, rotation=True), channels=("dm",), limits=Limits()
     )

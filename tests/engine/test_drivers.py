@@ -11,7 +11,8 @@ from calbench.domain.ids import AgentId
 from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.replies import Reply
 from calbench.domain.usage import Usage
-from calbench.engine.drivers import compare_events, replay, run, run_async
+from calbench.engine.drivers import run, run_async
+from calbench.engine.replay import compare_events, replay
 from calbench.engine.seating import seat_policies
 from calbench.errors import ReplayError
 from calbench.protocols.base import Policy

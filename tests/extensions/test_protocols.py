@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from calbench import play_game, score_game
-from calbench.cli.verify import verify_trace
 from calbench.config.composition import compose
 from calbench.engine.batch import played
 from calbench.errors import AgentError, CalbenchError, ConfigError
 from calbench.extensions import extension, extension_names
 from calbench.protocols.registry import POLICIES, build_policy, policy_names
+from calbench.runs.verification import verify_trace
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace, write_trace
 from tests.extensions.conftest import Install

@@ -6,8 +6,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from calbench.cli.verify import verify_trace
 from calbench.domain.rules import RULES_VERSION
+from calbench.runs.verification import verify_trace
 from calbench.traces.storage import read_trace
 from tests.golden.games import FOLDER, golden_bytes
 from tests.golden.regenerate import SameRulesError, regenerate

@@ -17,6 +17,7 @@ from calbench.llm.client import Source, Totals, open_completer
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.prices import Prices, read_prices
+from calbench.llm.replies.request import named
 from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.llm.transport import AttemptError
 from tests.llm.asking import SITE, THEN, FakeTime, Script, model, reply, request
@@ -182,7 +183,8 @@ def test_live_keeps_nothing_and_asks_each_time() -> None:
     found = within(source(None, script, mode="live"), asking(request("a"), request("a")))
 
     assert len(script.asked) == 2
-    assert [completion.key for completion in found] == [None, None]
+    key = named(request("a")).key
+    assert [completion.key for completion in found] == [key, key]
 
 
 def test_calls_go_to_the_model_of_the_player(tmp_path: Path) -> None:

@@ -47,7 +47,8 @@ from calbench.domain.messages import (
 )
 from calbench.domain.observations import Briefing, Observation, Phase, Refusal
 from calbench.domain.replies import Reply
-from calbench.engine.drivers import replay, run, run_async
+from calbench.engine.drivers import run, run_async
+from calbench.engine.replay import replay
 from calbench.metrics.game import score_game
 from calbench.protocols.base import Policy
 from calbench.scenarios.models import ErrandEntry, MeetingEntry, Scenario

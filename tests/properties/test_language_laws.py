@@ -10,7 +10,8 @@ from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted import scripted_speaker
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
-from calbench.engine.drivers import replay, run_async
+from calbench.engine.drivers import run_async
+from calbench.engine.replay import replay
 from calbench.engine.seating import seat_agents
 from calbench.llm.completion import Completion, Request
 from calbench.scenarios.labels import assign_labels, read_label_bank

@@ -3,15 +3,15 @@
 import pytest
 
 from calbench.api import play_game, score_game
-from calbench.cli.verify import verify_trace
 from calbench.domain.actions import PASS, SealedReport, Turn
 from calbench.domain.calendars import HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import Announcement, CostReport, Decision, Message
 from calbench.domain.observations import Phase
-from calbench.engine.drivers import replay
+from calbench.engine.replay import replay
 from calbench.protocols.base import JUSTIFICATION
 from calbench.protocols.mediator import Mediated
+from calbench.runs.verification import verify_trace
 from calbench.traces.events import (
     AnnouncementSent,
     BatchApplied,

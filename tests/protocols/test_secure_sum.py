@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from calbench.api import play_game
-from calbench.cli.verify import verify_trace
 from calbench.domain.actions import PASS, DirectMessage, Turn
 from calbench.domain.calendars import HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
@@ -15,10 +14,12 @@ from calbench.domain.observations import Observation, Phase
 from calbench.domain.sharing import (
     MODULUS,
 )
-from calbench.engine.drivers import replay, run
+from calbench.engine.drivers import run
+from calbench.engine.replay import replay
 from calbench.engine.seating import team_of
 from calbench.protocols.base import JUSTIFICATION
 from calbench.protocols.secure_sum import SecureSum
+from calbench.runs.verification import verify_trace
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, Event, Resolution, TurnStart
 from calbench.traces.models import GameConfig, Limits, Trace

@@ -1,0 +1,187 @@
+"""A recorded game played again: its turns are given, the rules do the rest."""
+
+from collections import defaultdict, deque
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+
+from calbench.agents.base import Agent
+from calbench.agents.recorded import RecordedAgent
+from calbench.domain.actions import PASS, Turn
+from calbench.domain.ids import AgentId
+from calbench.domain.replies import Beliefs, Reply, Unreadable
+from calbench.engine.game import HaltedError, briefings, play
+from calbench.engine.talk import Asks
+from calbench.errors import ReplayError, ReplayMissError
+from calbench.traces.events import (
+    AgentRegistered,
+    DecideEnd,
+    DecideStart,
+    Event,
+    GameHalted,
+    Reflection,
+    ReplyNote,
+    TurnEnd,
+    TurnStart,
+)
+from calbench.traces.models import Trace
+
+T = TypeVar("T")
+
+
+def replay(recorded: Trace) -> Trace:
+    """Play a trace's recorded turns again; the result must be the same trace.
+
+    Raises:
+        ReplayError: naming the first event that differs, or the turn that is missing.
+    """
+    agents = recorded_agents(recorded)
+    trace = replay_with(recorded, list(agents.values()))
+    for agent, one in agents.items():
+        if one.replies:
+            raise ReplayError(f"agent {agent}: {len(one.replies)} recorded turns were never asked")
+    compare_events(recorded.events, trace.events)
+    return trace
+
+
+def recorded_agents(recorded: Trace) -> dict[AgentId, RecordedAgent]:
+    """Return agents that repeat what a trace says of them, by agent id.
+
+    Raises:
+        ReplayError: if not every agent is registered exactly once.
+    """
+    replies = recorded_replies(recorded.events)
+    prompts = [e.system_prompt for e in recorded.events if isinstance(e, AgentRegistered)]
+    if len(prompts) != recorded.scenario.num_agents:
+        raise ReplayError(f"{len(prompts)} agents are registered, not every one exactly once")
+    return {
+        AgentId(agent): RecordedAgent(prompt, replies[AgentId(agent)])
+        for agent, prompt in enumerate(prompts)
+    }
+
+
+def replay_with(
+    recorded: Trace, agents: Sequence[Agent], tireless: Collection[AgentId] = ()
+) -> Trace:
+    """Play a recorded game again with agents in its seats.
+
+    Args:
+        recorded: the game. Where an agent gave no further answer in it, the game is halted again.
+        agents: one for each place, by agent id; none of them waits.
+        tireless: agents that always answer, and so never halt a game.
+
+    Raises:
+        ReplayError: a turn is missing, or an agent has an answer where the game was halted.
+    """
+    halted = next((e for e in recorded.events if isinstance(e, GameHalted)), None)
+    turns = {agent: len(found) for agent, found in recorded_replies(recorded.events).items()}
+    told = briefings(recorded.scenario, recorded.config)
+    prompts = [agent.introduce(briefing) for agent, briefing in zip(agents, told, strict=True)]
+    game = play(recorded.scenario, recorded.config, system_prompts=prompts)
+    try:
+        asks = next(game)
+        while True:
+            if halted is not None and _is_over(halted.agent_id, asks, turns, tireless):
+                asks = game.throw(_halt(halted, agents, asks))
+                continue
+            answers = {}
+            for agent, observation in asks.items():
+                turns[agent] = turns.get(agent, 0) - 1
+                answers[agent] = _at_once(agents[agent].act(observation))
+            asks = game.send(answers)
+    except StopIteration as end:
+        trace: Trace = end.value
+        return trace
+    except ReplayMissError as error:
+        raise ReplayError(str(error)) from error
+
+
+def _at_once(answer: Coroutine[Any, Any, T]) -> T:
+    """Return the result of a coroutine that never waits; it needs no event loop."""
+    try:
+        answer.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    answer.close()
+    raise RuntimeError("an agent waited in a game that is played again")
+
+
+def _is_over(
+    agent: AgentId, asks: Asks, turns: Mapping[AgentId, int], tireless: Collection[AgentId]
+) -> bool:
+    """Whether the agent that halted the game is asked for the answer that it never gave."""
+    return agent in asks and turns.get(agent, 0) == 0 and agent not in tireless
+
+
+def _halt(halted: GameHalted, agents: Sequence[Agent], asks: Asks) -> HaltedError:
+    """Return the recorded halt, if the agent has no answer now either."""
+    observation = asks[halted.agent_id]
+    try:
+        _at_once(agents[halted.agent_id].act(observation))
+    except ReplayMissError:
+        return HaltedError(observation, halted.reason, halted.detail)
+    raise ReplayError(
+        f"round {observation.round_index}, {observation.phase}: the game was halted here, but "
+        f"the reply of agent {halted.agent_id} is recorded"
+    )
+
+
+def compare_events(recorded: Sequence[Event], played: Sequence[Event]) -> None:
+    """Raise a :class:`ReplayError` that names the first event that differs."""
+    for index, (theirs, ours) in enumerate(zip(recorded, played, strict=False)):
+        if theirs != ours:
+            raise ReplayError(f"event {index} ({theirs.type}): {_difference(theirs, ours)}")
+    if len(recorded) != len(played):
+        index = min(len(recorded), len(played))
+        raise ReplayError(
+            f"event {index}: the trace has {len(recorded)} events, the replay {len(played)}"
+        )
+
+
+def _difference(theirs: Event, ours: Event) -> str:
+    if theirs.type != ours.type:
+        return f"recorded {theirs.type}, replayed {ours.type}"
+    for name in type(theirs).__dataclass_fields__:
+        recorded, replayed = getattr(theirs, name), getattr(ours, name)
+        if recorded != replayed:
+            return f"{name}: recorded {_short(recorded)}, replayed {_short(replayed)}"
+    return "the events differ"
+
+
+def _short(value: object) -> str:
+    text = ascii(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def recorded_replies(events: Sequence[Event]) -> dict[AgentId, deque[Reply]]:
+    """Collect each agent's turns; a note after a turn says how its reply was read."""
+    replies: dict[AgentId, deque[Reply]] = defaultdict(deque)
+    prompt: str | None = None
+    for index, event in enumerate(events):
+        if isinstance(event, TurnStart | DecideStart):
+            prompt = event.prompt
+        elif isinstance(event, TurnEnd | DecideEnd):
+            turn = Turn(event.actions, event.thinking)
+            unreadable, recovered = _reading(events, index)
+            reply = Reply(turn, prompt, event.usage, event.reply_keys, unreadable, recovered)
+            replies[event.agent_id].append(reply)
+        elif isinstance(event, Reflection):
+            unreadable, recovered = _reading(events, index)
+            beliefs = None
+            if unreadable is None:
+                beliefs = Beliefs(event.delta_by_target, event.expected_by_target)
+            reply = Reply(
+                PASS, event.prompt, event.usage, event.reply_keys, unreadable, recovered, beliefs
+            )
+            replies[event.agent_id].append(reply)
+    return replies
+
+
+def _reading(events: Sequence[Event], index: int) -> tuple[Unreadable | None, str | None]:
+    """Return what the note right after a reply says: unreadable, recovered, or neither."""
+    note = events[index + 1] if index + 1 < len(events) else None
+    if not isinstance(note, ReplyNote) or note.kind == "prose_ignored":
+        return None, None
+    if note.kind == "recovered":
+        return None, note.detail
+    return Unreadable(note.kind, note.detail), None

@@ -1,0 +1,295 @@
+"""What can be proven of a trace: its rules, its numbers and, with its replies, what models said.
+
+Nothing that a trace names is imported, and no model is asked. Players that this package knows
+play again. Language models are asked their questions anew, and answer what the trace says, or what
+their recorded replies say. Own agents, and players from elsewhere, repeat what the trace says.
+
+A game is played once, or twice where replies are given: verifying takes as long as playing it
+without waiting for models.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Literal
+
+from calbench.agents.base import Agent
+from calbench.agents.completer import Completer
+from calbench.agents.prompts import load_prompts, load_variant
+from calbench.agents.prompts.variants import variants
+from calbench.agents.questions import Questions
+from calbench.agents.recorded import RecordedAgent, RecordedSpeaker
+from calbench.agents.scripted import STYLES
+from calbench.domain.ids import AgentId
+from calbench.domain.rules import RULES_VERSION
+from calbench.engine.batch import is_open
+from calbench.engine.drivers import run
+from calbench.engine.game import briefings, game_id
+from calbench.engine.replay import compare_events, recorded_agents, replay_with
+from calbench.engine.seating import asked_spec, seat_agents, seat_policies
+from calbench.errors import CalbenchError, FileError, ReplayError
+from calbench.files import printable
+from calbench.protocols.registry import DEGENERATE, POLICIES
+from calbench.scenarios.certificates import false_statements
+from calbench.scenarios.difficulty import completed
+from calbench.traces.events import DecideEnd, Reflection, TurnEnd
+from calbench.traces.models import Seat, Trace
+from calbench.traces.storage import read_trace
+
+Level = Literal["file", "rules", "numbers", "replies"]
+"""What a trace can fail at: being a trace at all, or one of the three that are proven."""
+
+
+class UnprovenError(ReplayError):
+    """A trace that does not hold: where it is, if in a file, the level and what is wrong."""
+
+    def __init__(self, level: Level, problem: str, path: Path | None = None) -> None:
+        super().__init__(problem if path is None else f"{printable(str(path))}: {problem}")
+        self.level: Level = level
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """How much of a trace that holds was checked.
+
+    Attributes:
+        replies_checked: of models, that are what their recorded replies say.
+        replies_not_checked: of models, of which the trace alone is known: what was said, thought,
+            believed, and its tokens.
+        turns_not_checked: of own agents and of players from elsewhere: what they did is as the
+            trace says.
+        prompts_not_checked: of those, that were asked with words of their own.
+        halts_not_checked: games that an agent without an answer ended: why, only the trace says.
+    """
+
+    replies_checked: int = 0
+    replies_not_checked: int = 0
+    turns_not_checked: int = 0
+    prompts_not_checked: int = 0
+    halts_not_checked: int = 0
+
+    def __add__(self, other: "Verified") -> "Verified":
+        names = [field.name for field in fields(self)]
+        return Verified(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+    def as_data(self) -> dict[str, int]:
+        """Return it as plain data."""
+        return asdict(self)
+
+
+def verify_file(path: Path, replies: Completer | None = None) -> Verified:
+    """Verify one trace file.
+
+    Raises:
+        UnprovenError: naming the file and what does not hold.
+    """
+    try:
+        trace = read_trace(path)
+    except FileError as error:
+        problem = str(error).removeprefix(f"{printable(str(path))}: ")
+        raise UnprovenError("file", problem, path) from error
+    try:
+        return verify_trace(trace, replies)
+    except UnprovenError as error:
+        raise UnprovenError(error.level, error.problem, path) from error
+
+
+def verify_trace(trace: Trace, replies: Completer | None = None) -> Verified:
+    """Check that a trace is what the rules make of its scenario and its turns.
+
+    Args:
+        trace: of any game.
+        replies: the recorded replies of its models; absent: the trace's word is taken for them.
+
+    Raises:
+        UnprovenError: naming the first difference.
+    """
+    with _level("rules"):
+        if trace.rules_version != RULES_VERSION:
+            raise ReplayError(
+                f"played under rules version {trace.rules_version}; this package plays "
+                f"{RULES_VERSION}"
+            )
+    with _level("numbers"):
+        _verify_scenario(trace)
+    with _level("rules"):
+        expected = game_id(trace.scenario, trace.config)
+        if trace.game_id != expected:
+            raise ReplayError(f"game_id: recorded {trace.game_id}, computed {expected}")
+        _check_seats(trace)
+        _check_keys(trace)
+        again = _played_again(trace, None)
+        compare_events(trace.events, again.events)
+    with _level("numbers"):
+        for name in ("final_state", "metrics"):
+            _compare(name, getattr(trace, name).model_dump(), getattr(again, name).model_dump())
+    counts = _counts(trace, is_checked=replies is not None)
+    if replies is not None and counts.replies_checked + counts.halts_not_checked:
+        with _level("replies"):
+            compare_events(trace.events, _played_again(trace, replies).events)
+    return counts
+
+
+@contextmanager
+def _level(level: Level) -> Iterator[None]:
+    try:
+        yield
+    except CalbenchError as error:
+        raise UnprovenError(level, str(error)) from error
+
+
+def _verify_scenario(trace: Trace) -> None:
+    """Check the certificates without a solver, then compute oracle and difficulty anew."""
+    for field, problem in false_statements(trace.scenario):
+        raise ReplayError(f"scenario.{field}: {problem}")
+    bare = trace.scenario.model_copy(update={"oracle": None, "difficulty": None})
+    (fresh,) = completed((bare,))
+    recorded = trace.scenario.model_dump()
+    computed = fresh.model_dump()
+    if "oracle" in recorded:
+        _compare("scenario.oracle", recorded["oracle"], computed["oracle"])
+    if "difficulty" in recorded:
+        # A tertile belongs to the suite the scenario was chosen from, not to the scenario.
+        theirs = {**recorded["difficulty"], "tertile": None}
+        _compare("scenario.difficulty", theirs, {**computed["difficulty"], "tertile": None})
+
+
+def _compare(place: str, recorded: object, computed: object) -> None:
+    if isinstance(recorded, dict) and isinstance(computed, dict):
+        for key in sorted(set(recorded) | set(computed)):
+            _compare(f"{place}.{key}", recorded.get(key), computed.get(key))
+    elif recorded != computed:
+        raise ReplayError(f"{place}: recorded {recorded!r:.60}, computed {computed!r:.60}")
+
+
+def _is_known(seat: Seat) -> bool:
+    """Whether this package has the player itself, and so can let it play again."""
+    if seat.uses_language:
+        return seat.kind == "scripted" and seat.settings.get("style") in STYLES
+    return seat.player in POLICIES
+
+
+def _check_seats(trace: Trace) -> None:
+    """Refuse what no run says of players that are known: they would be ranked as others."""
+    if trace.config.replicate and not is_open(trace.config.team):
+        raise ReplayError("replicate: a team without models or own agents plays a scenario once")
+    for seat in trace.config.team.seats:
+        if not _is_known(seat):
+            continue
+        if not seat.uses_language:
+            kind = "degenerate" if seat.player in DEGENERATE else "protocol"
+            if seat.kind != kind:
+                raise ReplayError(f"player {seat.player}: is of kind {kind}, not {seat.kind}")
+            continue
+        style = seat.settings["style"]
+        name = style if seat.variant is None else f"{style}.{seat.variant.name}"
+        if seat.player != name:
+            raise ReplayError(f"player {seat.player}: its settings are those of {name}")
+        if len(seat.settings) > 1:
+            raise ReplayError(f"player {seat.player}: has settings besides its style")
+
+
+def _check_keys(trace: Trace) -> None:
+    """Refuse a key that two replies of models have: no two requests of a game are equal."""
+    seen: dict[str, int] = {}
+    for index, event in enumerate(trace.events):
+        if not isinstance(event, TurnEnd | DecideEnd | Reflection):
+            continue
+        if trace.config.team.seat_of(event.agent_id).kind != "model":
+            continue
+        for key in event.reply_keys:
+            if key in seen:
+                raise ReplayError(
+                    f"event {index} ({event.type}): reply_keys: event {seen[key]} has the same"
+                )
+            seen[key] = index
+
+
+def _played_again(trace: Trace, replies: Completer | None) -> Trace:
+    """Play the game again, with the models' replies from the trace, or from where they are kept."""
+    team = trace.config.team
+    if not team.uses_language and all(map(_is_known, team.seats)):
+        policies = seat_policies(team, trace.scenario.num_agents, trace.config.limits)
+        return run(trace.scenario, trace.config, policies)
+    repeating = recorded_agents(trace)
+    told = briefings(trace.scenario, trace.config)
+    own: dict[AgentId, Agent] = {}
+    texts: dict[AgentId, str] = {}
+    tireless: list[AgentId] = []
+    for agent, recorded in repeating.items():
+        seat = team.seat_of(agent)
+        if seat.variant is not None and _is_asked(seat):
+            prompts = load_prompts(trace.config.prompt_version or "")
+            base = prompts.system(told[agent])
+            texts[agent] = _variant_text(seat, base, recorded.system_prompt)
+        if _is_known(seat):
+            tireless.append(agent)
+        elif replies is None or seat.kind != "model":
+            own[agent] = _answering(trace, seat, recorded, texts.get(agent))
+    agents = seat_agents(trace.scenario, trace.config, replies, own, texts)
+    return replay_with(trace, agents, tireless)
+
+
+def _is_asked(seat: Seat) -> bool:
+    """Whether the seat is asked with the prompts of this package, whoever answers."""
+    is_function = seat.kind == "custom" and seat.settings.get("is_completion_function") is True
+    return seat.kind in ("model", "scripted") or is_function
+
+
+def _answering(trace: Trace, seat: Seat, recorded: RecordedAgent, text: str | None) -> Agent:
+    """Return who answers as the trace says: asked anew, unless it has words of its own."""
+    if not _is_asked(seat):
+        return recorded
+    questions = Questions(load_prompts(trace.config.prompt_version or ""), text)
+    spec = asked_spec(seat, trace.config.replicate) if seat.kind == "model" else None
+    return RecordedSpeaker(questions, spec, recorded.replies)
+
+
+def _variant_text(seat: Seat, base: str, system_prompt: str | None) -> str:
+    """Return the text of a variant: our own, or else what follows the prompt before it.
+
+    A variant of a distribution is not looked up, because a trace names it. Its digest is part of
+    the game, and its text is in the system prompt.
+
+    Raises:
+        ReplayError: if the text has another digest.
+    """
+    variant = seat.variant
+    if variant is None:
+        raise RuntimeError("the seat has no variant")
+    text = (system_prompt or "").removeprefix(f"{base}\n\n")
+    if variant.version in variants().get(variant.name, ()):
+        ours = load_variant(variant.name, variant.version)
+        if ours.is_probing != variant.is_nosy:
+            raise ReplayError(f"prompt variant {variant.name}: is_nosy is {ours.is_probing}")
+        text = ours.text
+    if hashlib.sha256(text.encode()).hexdigest() != variant.digest:
+        raise ReplayError(
+            f"prompt variant {variant.name} {variant.version}: the text of its digest is not "
+            "at the end of the system prompt"
+        )
+    return text
+
+
+def _counts(trace: Trace, *, is_checked: bool) -> Verified:
+    """Count what was checked of a trace that holds, and what was not."""
+    of_models = turns = prompts = 0
+    for agent, recorded in recorded_agents(trace).items():
+        seat = trace.config.team.seat_of(agent)
+        if seat.kind == "model":
+            of_models += len(recorded.replies)
+        elif not _is_known(seat):
+            turns += len(recorded.replies)
+        if not (_is_known(seat) or _is_asked(seat)):
+            asked = [recorded.system_prompt, *(reply.prompt for reply in recorded.replies)]
+            prompts += sum(prompt is not None for prompt in asked)
+    return Verified(
+        replies_checked=of_models if is_checked else 0,
+        replies_not_checked=0 if is_checked else of_models,
+        turns_not_checked=turns,
+        prompts_not_checked=prompts,
+        halts_not_checked=int(trace.is_halted),
+    )
