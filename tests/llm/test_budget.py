@@ -60,7 +60,7 @@ def test_spent_and_reserved_never_exceed_the_cap(
                     check()
                 cost = min(bound, actual)
             finally:
-                budget.settle(reservation, cost)
+                budget.settle(reservation, cost, "m")
                 paid.append(cost)
                 check()
 
@@ -96,13 +96,13 @@ def test_reservation_waits_for_what_others_give_back() -> None:
         async def second() -> None:
             reservation = await budget.reserve(6, "m")
             said.append("second reserved")
-            budget.settle(reservation, 6)
+            budget.settle(reservation, 6, "m")
 
         first = await budget.reserve(8, "m")
         waiting = asyncio.create_task(second())
         await asyncio.sleep(0.01)
         said.append("first settles")
-        budget.settle(first, 2)
+        budget.settle(first, 2, "m")
         await waiting
         with pytest.raises(UnavailableError, match=r"budget of 0\.00 USD is spent"):
             await budget.reserve(3, "m")
