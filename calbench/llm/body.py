@@ -55,7 +55,10 @@ def read_body(body: Any) -> Completion | None:
         return None
     reply = read_reply(body)
     if reply is None and any(body.get(name) for name in _REPLIES):
-        reply = Completion(text=None, finish_reason=None, usage=_usage(body.get("usage")))
+        said = body.get("content") or _get(body.get("message"), "content")
+        reply = Completion(
+            text=_text(said), finish_reason=None, usage=_usage(body.get("usage"))
+        )
     if reply is None:
         return None
     return replace(reply, received=json.dumps(body, ensure_ascii=False))
@@ -151,7 +154,13 @@ def _usage(usage: Any) -> Usage | None:
     """Read the counts; LiteLLM writes zeros where the provider wrote nothing."""
     if not usage:
         return None
-    sent, received = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    sent, received = (
+        _count(usage, name) if _get(usage, name) is not None else _count(usage, other)
+        for name, other in (
+            ("prompt_tokens", "input_tokens"),
+            ("completion_tokens", "output_tokens"),
+        )
+    )
     if isinstance(usage, str | int | float) or _is_list(usage):
         sent = received = UNREADABLE
     if sent is None or received is None or sent == 0:  # no request is empty

@@ -51,7 +51,7 @@ def hushed() -> Iterator[None]:
     """Show nothing of what these libraries write, in any task or thread; may be nested."""
     _noise.depth += 1
     if _noise.depth == 1:
-        _noise.undo = [_hush_streams(), _hush_warnings(), _hush_unraisable()]
+        _noise.undo = [_hush_streams(), _hush_records(), _hush_warnings(), _hush_unraisable()]
     _hush_logs()  # each time: libraries make their loggers when they are first used
     try:
         yield
@@ -138,6 +138,25 @@ def _hush_streams() -> Callable[[], None]:
             sieve.is_open = True  # others may have kept it
             if getattr(sys, name) is sieve:
                 setattr(sys, name, sieve._stream)  # noqa: SLF001
+
+    return undo
+
+
+def _hush_records() -> Callable[[], None]:
+    """Take the text out of what they log through any logger; return what undoes it."""
+    before = logging.getLogRecordFactory()
+
+    def record(*values: Any, **options: Any) -> logging.LogRecord:
+        if _writer(sys._getframe(1)) is None:  # noqa: SLF001
+            return before(*values, **options)
+        name, level, path, line = values[:4]
+        return before(name, level, path, line, "not shown", (), None)
+
+    logging.setLogRecordFactory(record)
+
+    def undo() -> None:
+        if logging.getLogRecordFactory() is record:
+            logging.setLogRecordFactory(before)
 
     return undo
 

@@ -195,7 +195,8 @@ class Provider:
             cost.become(self._price_of(counted), is_estimated=counted.is_estimated)
             return completion
         estimate = estimated_usage(request, completion.text)
-        if counted is None:
+        is_readable = completion.text is not None or completion.received is None
+        if counted is None and is_readable:
             cost.become(self._price_of(estimate), is_estimated=True)
         return replace(completion, usage=estimate)
 
