@@ -84,8 +84,9 @@ def test_words_and_logs_of_the_user_are_shown(
     capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     told()
-    with hushed(), pytest.warns(UserWarning, match="ours"):
-        warnings.warn("ours", stacklevel=1)
+    with hushed():
+        with pytest.warns(UserWarning, match="ours"):
+            warnings.warn("ours", stacklevel=1)
         logging.getLogger("mine").error("ours")
 
     assert "ours" in caplog.text
