@@ -56,9 +56,7 @@ def read_body(body: Any) -> Completion | None:
     reply = read_reply(body)
     if reply is None and any(body.get(name) for name in _REPLIES):
         said = body.get("content") or _get(body.get("message"), "content")
-        reply = Completion(
-            text=_text(said), finish_reason=None, usage=_usage(body.get("usage"))
-        )
+        reply = Completion(text=_text(said), finish_reason=None, usage=_usage(body.get("usage")))
     if reply is None:
         return None
     return replace(reply, received=json.dumps(body, ensure_ascii=False))
@@ -166,6 +164,9 @@ def _usage(usage: Any) -> Usage | None:
     if sent is None or received is None or sent == 0:  # no request is empty
         return None
     cached = _count(_get(usage, "prompt_tokens_details"), "cached_tokens") or 0
+    reasoning = _count(_get(usage, "completion_tokens_details"), "reasoning_tokens") or 0
+    if 0 <= received < reasoning:  # so it is not among them, and paid for all the same
+        received += reasoning
     return Usage(input_tokens=sent, cached_tokens=max(0, cached), output_tokens=received)
 
 

@@ -115,7 +115,7 @@ def wrong_length(chance: random.Random) -> Fault:
 
 
 def odd_content(chance: random.Random) -> Fault:
-    content, text = chance.choice([
+    cases: list[tuple[Any, str | None]] = [
         (["fi", "ne"], "fine"),
         ([{"type": "text", "text": "fi"}, {"type": "text", "text": "ne"}], "fine"),
         ({"type": "text", "text": "fine"}, "fine"),
@@ -123,12 +123,13 @@ def odd_content(chance: random.Random) -> Fault:
         (f"a {KEY} b", "a [key] b"),
         (42, "42"), (None, None), ("\u0000\u202e", "\u0000\u202e"), ([], None),
         ("\ud83d", "\ufffd"),
-    ])  # fmt: skip
+    ]  # fmt: skip
+    content, text = chance.choice(cases)
     return Fault("odd contents", Answer(chat(content)), text)
 
 
 def odd_field(chance: random.Random) -> Fault:
-    value = chance.choice([KEY, [KEY], {"a": KEY}, 7, -1.5, True, [], [[]], "9" * 400])
+    value: Any = chance.choice([KEY, [KEY], {"a": KEY}, 7, -1.5, True, [], [[]], "9" * 400])
     name = chance.choice(["id", "object", "created", "model", "system_fingerprint", "more",
                           "service_tier"])  # fmt: skip
     return Fault("odd fields", Answer({**chat("fine"), name: value}), "fine")
@@ -138,7 +139,7 @@ def odd_choice(chance: random.Random) -> Fault:
     body = chat("fine")
     choice = body["choices"][0]
     name = chance.choice(["index", "finish_reason", "logprobs", "message", "more", "choices"])
-    value = chance.choice([[KEY], {"a": KEY}, 7, KEY, [None, KEY], None])
+    value: Any = chance.choice([[KEY], {"a": KEY}, 7, KEY, [None, KEY], None])
     if name == "message":
         choice["message"] |= {chance.choice(["role", "tool_calls", "refused", "audio"]): value}
     elif name == "choices":
@@ -149,7 +150,9 @@ def odd_choice(chance: random.Random) -> Fault:
 
 
 def odd_usage(chance: random.Random) -> Fault:
-    value = chance.choice([math.nan, math.inf, -5, "12", "many", 2.5, None, [KEY], {}, True, KEY])
+    value: Any = chance.choice(
+        [math.nan, math.inf, -5, "12", "many", 2.5, None, [KEY], {}, True, KEY]
+    )
     usage = chance.choice([
         value, {"prompt_tokens": value, "completion_tokens": 2},
         {"prompt_tokens": 2, "completion_tokens": value},

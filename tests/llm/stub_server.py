@@ -11,7 +11,7 @@ from typing import Any
 
 
 def chat(
-    content: str | None = "fine", *, finish_reason: str = "stop", usage: bool = True, **message: Any
+    content: Any = "fine", *, finish_reason: str = "stop", usage: bool = True, **message: Any
 ) -> dict[str, Any]:
     """The body of a good reply."""
     logprobs = message.pop("logprobs", None)

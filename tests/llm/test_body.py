@@ -133,6 +133,16 @@ def test_odd_details_count_nothing_as_cached(details: Any) -> None:
     assert found.usage == Usage(input_tokens=10, cached_tokens=0, output_tokens=2)
 
 
+@pytest.mark.parametrize(("reasoning", "output"), [(5000, 5002), (2, 2), (None, 2), ("x", 2)])
+def test_reasoning_beside_the_reply_is_counted(reasoning: Any, output: int) -> None:
+    details = {"reasoning_tokens": reasoning}
+    usage = {"prompt_tokens": 9, "completion_tokens": 2, "completion_tokens_details": details}
+    found = read_reply(body_with(usage=usage))
+    assert found is not None
+    assert found.usage is not None
+    assert found.usage.output_tokens == output
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),

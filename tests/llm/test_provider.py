@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -225,7 +225,8 @@ def test_usage_is_estimated_and_marked_where_the_provider_is_silent() -> None:
 def test_count_that_cannot_be_is_not_believed_and_charged_as_reserved(
     tokens: int, kind: str
 ) -> None:
-    usage = replace(Usage(input_tokens=2, cached_tokens=0, output_tokens=2), **{kind: tokens})
+    counts: dict[str, Any] = {"input_tokens": 2, "cached_tokens": 0, "output_tokens": 2}
+    usage = Usage(**{**counts, kind: tokens})
     asked = request("Hi")
     budget = Budget(1.0)
 
