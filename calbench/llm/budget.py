@@ -2,10 +2,15 @@
 
 import asyncio
 import math
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import Protocol
 
+from calbench.console import warn
 from calbench.errors import ConfigError, UnavailableError
 from calbench.llm.prices import NANO
+
+TELLING = 2
+"""The user is told of a dear reply again once one is dearer than before by this factor [C]."""
 
 
 class Ledger(Protocol):
@@ -23,16 +28,50 @@ class Ledger(Protocol):
         """Return the sum of all entries; what was never settled counts in full."""
         ...
 
+    def excess(self, model: str) -> int | None:
+        """Return the most that a model's entry cost beyond it; absent if none was answered."""
+        ...
 
-class Reservation(NamedTuple):
-    """Money set aside for one attempt, in nano-dollars."""
 
+@dataclass(eq=False, slots=True)
+class Reservation:
+    """Money set aside for one attempt, in nano-dollars.
+
+    Attributes:
+        bound: what the attempt should cost at most.
+        nano_usd: that, and what replies of its model have cost beyond their bounds.
+        entries: numbers in the ledger; the first one is that of the bound.
+    """
+
+    bound: int
     nano_usd: int
-    entry: int | None
+    entries: list[int]
+
+
+@dataclass(slots=True)
+class _Bill:
+    """What is known of the bills of one model.
+
+    Attributes:
+        excess: the most that one reply has cost beyond its bound.
+        is_known: whether any reply has come.
+        told: the excess that the user was told of.
+        open: what is reserved for its attempts in progress.
+    """
+
+    excess: int = 0
+    is_known: bool = False
+    told: int = 0
+    open: list[Reservation] = field(default_factory=list)
 
 
 class Budget:
-    """A cap on money: ``spent + reserved <= cap`` at every moment.
+    """A cap on money: ``spent + reserved <= cap`` before every attempt.
+
+    A provider may charge more than the bound of an attempt. What it charges is booked; from then
+    on every attempt of that model reserves as much more, those in progress too, and nothing starts
+    that does not fit. Before a model's first reply under a cap it has one attempt at a time. So
+    the cap is passed by one reply at most, unless later replies are dearer than any before [C].
 
     Belongs to one event loop. What earlier runs wrote into the ledger counts as spent; without a
     ledger ``spent_usd`` does.
@@ -50,6 +89,7 @@ class Budget:
         self._ledger = ledger
         self._spent = round(spent_usd * NANO) if ledger is None else ledger.spent()
         self._reserved = 0
+        self._bills: dict[str, _Bill] = {}
         self._settled = asyncio.Event()
 
     @property
@@ -70,32 +110,92 @@ class Budget:
     async def reserve(self, nano_usd: int, model: str) -> Reservation:
         """Set money aside; waits while attempts in progress may return some.
 
+        Args:
+            nano_usd: what the attempt should cost at most.
+            model: as the ledger names it.
+
         Raises:
             UnavailableError: if it cannot fit, even if they return all they reserved.
         """
-        while not self._fits(nano_usd):
-            if self._cap is None or self._reserved == 0 or self._spent + nano_usd > self._cap:
-                raise UnavailableError("budget_stop", self._refusal(nano_usd))
+        bill = self._bill(model)
+        while True:
+            most = nano_usd + bill.excess
+            if self._cap is not None and self._spent + most > self._cap:
+                raise UnavailableError("budget_stop", self._refusal(most, self._cap))
+            if self._fits(most) and not self._waits_for_first(bill, nano_usd):
+                break
             await self._settled.wait()
-        entry = None if self._ledger is None else self._ledger.reserve(model, nano_usd)
-        self._reserved += nano_usd
-        return Reservation(nano_usd, entry)
+        reservation = Reservation(nano_usd, most, [])
+        self._reserved += most
+        bill.open.append(reservation)
+        self._enter(reservation, model, nano_usd)
+        if bill.excess:
+            self._enter(reservation, model, bill.excess)
+        return reservation
+
+    def _bill(self, model: str) -> _Bill:
+        if model not in self._bills:
+            excess = None if self._ledger is None else self._ledger.excess(model)
+            self._bills[model] = _Bill(excess or 0, is_known=excess is not None, told=excess or 0)
+        return self._bills[model]
 
     def _fits(self, nano_usd: int) -> bool:
         return self._cap is None or self._spent + self._reserved + nano_usd <= self._cap
 
-    def _refusal(self, nano_usd: int) -> str:
-        cap = (self._cap or 0) / NANO
+    def _waits_for_first(self, bill: _Bill, nano_usd: int) -> bool:
+        """Whether another attempt must first show what replies of the model cost."""
+        return self._cap is not None and nano_usd > 0 and not bill.is_known and bool(bill.open)
+
+    def _enter(self, reservation: Reservation, model: str, nano_usd: int) -> None:
+        if self._ledger is not None:
+            reservation.entries.append(self._ledger.reserve(model, nano_usd))
+
+    def _refusal(self, nano_usd: int, cap: int) -> str:
+        if self._spent > cap:
+            return (
+                f"the budget of {cap / NANO:.2f} USD is passed by "
+                f"{(self._spent - cap) / NANO:.4f}: a provider charged more than a reply should "
+                "cost; run it again with a larger budget to resume"
+            )
         return (
-            f"the budget of {cap:.2f} USD is spent: {self.spent_usd:.4f} so far, and the next "
-            f"call may cost {nano_usd / NANO:.4f}; run it again with a larger budget to resume"
+            f"the budget of {cap / NANO:.2f} USD is spent: {self.spent_usd:.4f} so far, and the "
+            f"next call may cost {nano_usd / NANO:.4f}; run it again with a larger budget to resume"
         )
 
-    def settle(self, reservation: Reservation, nano_usd: int) -> None:
-        """Replace a reservation by what the attempt cost."""
-        if self._ledger is not None and reservation.entry is not None:
-            self._ledger.settle(reservation.entry, nano_usd)
+    def settle(
+        self, reservation: Reservation, nano_usd: int, model: str, *, is_answered: bool = False
+    ) -> None:
+        """Replace a reservation by what the attempt cost; an answer shows what replies cost."""
+        bill = self._bill(model)
+        bill.open.remove(reservation)
+        bill.is_known = bill.is_known or is_answered
+        if self._ledger is not None:
+            for entry in reservation.entries[:1]:
+                self._ledger.settle(entry, nano_usd)
+            for entry in reservation.entries[1:]:
+                self._ledger.settle(entry, 0)
         self._reserved -= reservation.nano_usd
         self._spent += nano_usd
-        self._settled.set()  # wakes those that wait now; later ones wait for the next
-        self._settled = asyncio.Event()
+        try:
+            if nano_usd - reservation.bound > bill.excess:
+                self._raise(bill, model, reservation, nano_usd)
+        finally:
+            self._settled.set()  # wakes those that wait now; later ones wait for the next
+            self._settled = asyncio.Event()
+
+    def _raise(self, bill: _Bill, model: str, dear: Reservation, nano_usd: int) -> None:
+        """Reserve more for attempts of a model after a reply that cost more than it should."""
+        excess = nano_usd - dear.bound
+        step, bill.excess = excess - bill.excess, excess
+        if excess >= TELLING * bill.told:
+            bill.told = excess
+            warn(
+                f"a reply of {model} cost {nano_usd / NANO:.4f} USD, and "
+                f"{dear.nano_usd / NANO:.4f} were reserved: its provider counts more tokens than "
+                f"were asked for; each further call reserves {excess / NANO:.4f} more"
+            )
+        for reservation in bill.open:
+            reservation.nano_usd += step
+            self._reserved += step
+        for reservation in bill.open:
+            self._enter(reservation, model, step)

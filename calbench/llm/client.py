@@ -10,11 +10,13 @@ from typing import Literal
 
 from filelock import FileLock, Timeout
 
+from calbench.console import say
 from calbench.errors import ConfigError, OutputError, ReplayMissError
 from calbench.llm.budget import Budget
 from calbench.llm.completion import ChatMessage, Completion, Request, Site, well_formed
-from calbench.llm.litellm_transport import ask_litellm, close_litellm, load_litellm
+from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
 from calbench.llm.model import ModelConfig
+from calbench.llm.noise import hushed, told
 from calbench.llm.prices import Prices, price_table
 from calbench.llm.provider import Outcome, Provider, Surroundings
 from calbench.llm.replies.difference import nearest_difference
@@ -103,6 +105,9 @@ async def open_completer(
     with ExitStack() as stack:
         store = _store(source, stack)
         writer = None
+        if source.transport is ask_litellm and source.mode != "replay":
+            stack.callback(_tell_noise)
+            stack.enter_context(hushed())
         if store is not None and source.mode == "record":
             writer = stack.enter_context(ReplyWriter(store))
         budget = Budget(source.max_usd, writer, source.totals.spent_usd)
@@ -114,6 +119,12 @@ async def open_completer(
             await client.close()
             if source.transport is ask_litellm:
                 await close_litellm()
+
+
+def _tell_noise() -> None:
+    line = told()
+    if line is not None:
+        say(line)
 
 
 def _store(source: Source, stack: ExitStack) -> ReplyStore | None:
@@ -213,7 +224,7 @@ class ModelClient:
         if provider is None:
             raise ConfigError(f"model {site.player}: is not among the models of this run")
         if self.source.transport is ask_litellm:
-            load_litellm()
+            await prepare_litellm()
         try:
             outcome = await provider.ask(request, site)
         except BaseException:

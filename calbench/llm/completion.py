@@ -97,6 +97,7 @@ class Completion:
         refusal: a refusal the provider marks as such.
         usage: tokens, estimated and marked so where the provider is silent.
         logprobs: by token, where asked for and given.
+        received: the body of a reply of an odd form; absent if it has the usual one.
         key: of the request, by which a reply is recorded; absent for scripted speakers.
     """
 
@@ -105,6 +106,7 @@ class Completion:
     refusal: str | None = None
     usage: Usage | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
+    received: str | None = None
     key: str | None = None
 
 

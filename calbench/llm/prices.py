@@ -32,6 +32,10 @@ TOKENS_PER_MESSAGE = 16
 TOKENS_PER_REQUEST = 64
 """What roles and templates may add to the bytes of the messages, at most [C]."""
 
+MOST_HIDDEN_TOKENS = 1_000_000
+"""Tokens of either kind that a provider may count beyond the bound of a request and be believed: no
+model reads or writes as many that nobody asked for [C]."""
+
 UsdPerMillion = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 
 
@@ -106,9 +110,10 @@ def estimated_usage(request: Request, reply: str | None) -> Usage:
 
 
 def usage_bound(request: Request) -> Usage:
-    """Return tokens that one attempt cannot exceed.
+    """Return tokens that one attempt should not exceed.
 
-    A token is at least one byte, and output is cut at ``max_tokens``.
+    A token is at least one byte, and output is cut at ``max_tokens``. Some providers count more:
+    instructions of their own, or reasoning that they do not cut.
     """
     overhead = TOKENS_PER_REQUEST + TOKENS_PER_MESSAGE * len(request.messages)
     return Usage(
@@ -116,6 +121,15 @@ def usage_bound(request: Request) -> Usage:
         cached_tokens=0,
         output_tokens=request.spec.sampling.max_tokens,
         is_estimated=True,
+    )
+
+
+def is_possible(usage: Usage, bound: Usage) -> bool:
+    """Whether a provider can have counted this for a request of that bound."""
+    return (
+        usage.cached_tokens >= 0
+        and 0 <= usage.input_tokens <= bound.input_tokens + MOST_HIDDEN_TOKENS
+        and 0 <= usage.output_tokens <= bound.output_tokens + MOST_HIDDEN_TOKENS
     )
 
 

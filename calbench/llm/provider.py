@@ -13,16 +13,20 @@ from calbench.errors import CalbenchError, UnavailableError
 from calbench.llm.budget import Budget
 from calbench.llm.completion import Completion, Request, Site
 from calbench.llm.model import ModelConfig
-from calbench.llm.prices import NANO, Price, estimated_usage, usage_bound
+from calbench.llm.prices import NANO, Price, estimated_usage, is_possible, usage_bound
 from calbench.llm.rate_limiter import Clock, RateLimiter, Sleep
 from calbench.llm.replies.record import Attempt
 from calbench.llm.transport import (
     BROKEN,
     CONNECTION_REFUSED,
     CONTEXT_EXCEEDED,
+    DELIVERY,
     HOST_NOT_FOUND,
+    REDIRECTED,
     TIMEOUT,
+    TOO_LONG,
     AttemptError,
+    Delivery,
     Transport,
     clean,
 )
@@ -42,6 +46,12 @@ HINTS = {
     404: "check the model's name and api_base",
     422: "the provider refuses the request; perhaps a parameter that the model does not take",
 }
+
+FINAL_HINTS = {
+    REDIRECTED: "its server points to another address, and no key is sent on; check api_base",
+    TOO_LONG: "its reply is longer than is read, or compressed in a way that nobody asked for",
+}
+"""What to do about an answer that ends it, by its class."""
 
 UNREACHED_HINTS = {
     CONNECTION_REFUSED: "nothing listens at its address; check api_base, and that its server runs",
@@ -106,7 +116,11 @@ class Provider:
     def _give_up_if_hopeless(self, error: AttemptError, attempts: list[Attempt]) -> None:
         wait = error.retry_after_s or 0.0
         if not error.is_retryable:
-            why = HINTS.get(error.status or 0, "asking again would not help")
+            why = (
+                FINAL_HINTS.get(error.error)
+                or HINTS.get(error.status or 0)
+                or "asking again would not help"
+            )
         elif wait > LONGEST_RETRY_AFTER_S:
             why = f"the provider asks to wait {wait:.0f} s"
         elif len(attempts) >= self.model.max_attempts:
@@ -135,46 +149,82 @@ class Provider:
     ) -> tuple[Completion | AttemptError, Attempt]:
         bound = usage_bound(request)
         expected = estimated_usage(request, None).input_tokens + bound.output_tokens
-        found: Completion | AttemptError
         async with self._limiter.call(expected):
             most = self._price_of(bound)
             reservation = await self.budget.reserve(most, request.spec.model)
-            # What may have been paid is counted, even if the run is cancelled.
-            cost, is_estimated = most, True
-            status: int | None
+            cost = _Cost(most, is_estimated=True)
             start = self.surroundings.clock()
             try:
-                found, usage = await self._completion(request)
-                cost, is_estimated = self._price_of(usage), usage.is_estimated
-                status = 400 if found.finish_reason == CONTEXT_EXCEEDED else 200
-            except AttemptError as error:
-                found, status = error, error.status
-                if error.is_free:
-                    cost, is_estimated = 0, False
-            except CalbenchError:
-                cost = 0  # never sent
-                raise
+                found = await self._found(request, bound, cost)
             finally:
-                self.budget.settle(reservation, cost)
+                # What may have been paid is counted, even if the run is cancelled.
+                self.budget.settle(
+                    reservation, cost.nano_usd, request.spec.model, is_answered=cost.is_answered
+                )
             attempt = Attempt(
-                status=status,
+                status=_status(found),
                 error=found.error if isinstance(found, AttemptError) else None,
                 latency_s=round(max(0.0, self.surroundings.clock() - start), 6),
                 waited_s=round(waited, 6),
-                cost_usd=None if self.price is None else cost / NANO,
-                is_cost_estimated=self.price is not None and is_estimated,
+                cost_usd=None if self.price is None else cost.nano_usd / NANO,
+                is_cost_estimated=self.price is not None and cost.is_estimated,
             )
         return found, attempt
+
+    async def _found(
+        self, request: Request, bound: Usage, cost: "_Cost"
+    ) -> Completion | AttemptError:
+        """Make an attempt; note what it costs, which is its bound unless less is known."""
+        delivery = Delivery()
+        token = DELIVERY.set(delivery)
+        try:
+            completion = await self._completion(request, delivery)
+        except AttemptError as error:
+            if error.is_free:
+                cost.become(0)
+            return error
+        except (CalbenchError, asyncio.CancelledError) as error:
+            if isinstance(error, CalbenchError) or not delivery.may_be_sent:
+                cost.become(0)
+            raise
+        finally:
+            DELIVERY.reset(token)
+        counted = completion.usage
+        cost.is_answered = completion.finish_reason != CONTEXT_EXCEEDED
+        if counted is not None and is_possible(counted, bound):
+            cost.become(self._price_of(counted), is_estimated=counted.is_estimated)
+            return completion
+        estimate = estimated_usage(request, completion.text)
+        is_readable = completion.text is not None or completion.received is None
+        if counted is None and is_readable:
+            cost.become(self._price_of(estimate), is_estimated=True)
+        return replace(completion, usage=estimate)
 
     def _price_of(self, usage: Usage) -> int:
         return 0 if self.price is None else self.price.nano_usd(usage)
 
-    async def _completion(self, request: Request) -> tuple[Completion, Usage]:
+    async def _completion(self, request: Request, delivery: Delivery) -> Completion:
         """Make an attempt within the allowed time, and clean its completion."""
         try:
             async with asyncio.timeout(self.model.timeout_s):
-                completion = clean(await self.transport(request, self.model))
+                return clean(await self.transport(request, self.model))
         except TimeoutError as error:
-            raise AttemptError(TIMEOUT) from error
-        usage = completion.usage or estimated_usage(request, completion.text)
-        return replace(completion, usage=usage), usage
+            raise AttemptError(TIMEOUT, is_free=not delivery.may_be_sent) from error
+
+
+@dataclass(slots=True)
+class _Cost:
+    """What an attempt costs as far as it is known, and whether its model answered."""
+
+    nano_usd: int
+    is_estimated: bool
+    is_answered: bool = False
+
+    def become(self, nano_usd: int, *, is_estimated: bool = False) -> None:
+        self.nano_usd, self.is_estimated = nano_usd, is_estimated
+
+
+def _status(found: Completion | AttemptError) -> int | None:
+    if isinstance(found, AttemptError):
+        return found.status
+    return 400 if found.finish_reason == CONTEXT_EXCEEDED else 200

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, replace
 
-from calbench.domain.usage import Usage
 from calbench.files import printable, shorten
 from calbench.llm.completion import Completion, Request, TokenLogprob, well_formed
 from calbench.llm.model import Endpoint
@@ -12,8 +12,8 @@ from calbench.llm.model import Endpoint
 LOWEST_LOGPROB = -9999.0
 """Stands for what is infinitely unlikely, as some providers write it."""
 
-MOST_TOKENS = 1_000_000_000
-"""A provider that counts more is not believed [C]."""
+MOST_RECEIVED = 100_000
+"""Characters that are kept of a body as it was received [C]."""
 
 CONTEXT_EXCEEDED = "context_exceeded"
 """Finish reason of a thread that no longer fits the model."""
@@ -23,6 +23,9 @@ CONNECTION_REFUSED, HOST_NOT_FOUND = "ConnectionRefused", "HostNotFound"
 
 TIMEOUT, BROKEN = "Timeout", "ConnectionOrReplyBroken"
 """Classes of other errors without a status."""
+
+REDIRECTED, TOO_LONG = "Redirected", "ReplyTooLong"
+"""Classes of answers that point elsewhere, and of those that are not read to their end."""
 
 RETRYABLE = frozenset({408, 409, 425, 429})
 
@@ -50,6 +53,19 @@ class AttemptError(Exception):
     is_free: bool = False
 
 
+@dataclass(slots=True)
+class Delivery:
+    """Whether the request of an attempt may have been sent: what was not, costs nothing.
+
+    A transport that can tell says so; else it may.
+    """
+
+    may_be_sent: bool = True
+
+
+DELIVERY: ContextVar[Delivery] = ContextVar("delivery")
+"""That of the attempt under way in this task."""
+
 Transport = Callable[[Request, Endpoint], Awaitable[Completion]]
 """Makes one attempt; raises :class:`AttemptError`. Usage is absent if the provider gave none."""
 
@@ -64,7 +80,7 @@ def clean(completion: Completion) -> Completion:
 
     Lone surrogates become U+FFFD, numbers finite, an empty text an absent one.
     """
-    reason = completion.finish_reason
+    reason, received, usage = completion.finish_reason, completion.received, completion.usage
     return replace(
         completion,
         text=well_formed(completion.text or "") or None,
@@ -73,7 +89,10 @@ def clean(completion: Completion) -> Completion:
         logprobs=None
         if completion.logprobs is None
         else tuple(map(_clean_token, completion.logprobs)),
-        usage=_clean_usage(completion.usage),
+        usage=None
+        if usage is None
+        else replace(usage, cached_tokens=min(usage.cached_tokens, usage.input_tokens)),
+        received=None if received is None else shorten(well_formed(received), MOST_RECEIVED),
         key=None,
     )
 
@@ -88,13 +107,3 @@ def _clean_token(token: TokenLogprob) -> TokenLogprob:
 
 def _logprob(value: float) -> float:
     return max(LOWEST_LOGPROB, value) if math.isfinite(value) else LOWEST_LOGPROB
-
-
-def _clean_usage(usage: Usage | None) -> Usage | None:
-    """Drop impossible counts; unknown ones are estimated later."""
-    if usage is None:
-        return None
-    counts = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)
-    if not all(0 <= count <= MOST_TOKENS for count in counts):
-        return None
-    return replace(usage, cached_tokens=min(usage.cached_tokens, usage.input_tokens))

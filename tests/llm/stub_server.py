@@ -11,7 +11,7 @@ from typing import Any
 
 
 def chat(
-    content: str | None = "fine", *, finish_reason: str = "stop", usage: bool = True, **message: Any
+    content: Any = "fine", *, finish_reason: str = "stop", usage: bool = True, **message: Any
 ) -> dict[str, Any]:
     """The body of a good reply."""
     logprobs = message.pop("logprobs", None)
@@ -41,7 +41,11 @@ def chat(
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer; ``cut`` sends half of it, ``drop`` closes the connection without a word."""
+    """One answer; ``cut`` sends half of it, ``drop`` closes the connection without a word.
+
+    ``raw`` is sent as it is, head and body, and then the connection is closed; ``pieces_s`` waits
+    so long after each of its 64 bytes.
+    """
 
     body: Any = field(default_factory=chat)
     status: int = 200
@@ -50,6 +54,8 @@ class Answer:
     delay_s: float = 0.0
     cut: bool = False
     drop: bool = False
+    raw: bytes | None = None
+    pieces_s: float = 0.0
 
 
 class StubServer(ThreadingHTTPServer):
@@ -91,6 +97,10 @@ class _Handler(BaseHTTPRequestHandler):
         if answer.drop:
             self.close_connection = True
             return
+        if answer.raw is not None:
+            self.close_connection = True
+            self._send(answer.raw, answer.pieces_s)
+            return
         data = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
         raw = data.encode()
         self.send_response(answer.status)
@@ -102,6 +112,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(raw[: len(raw) // 2] if answer.cut else raw)
         if answer.cut:
             self.close_connection = True
+
+    def _send(self, raw: bytes, pieces_s: float) -> None:
+        size = 64 if pieces_s else len(raw)
+        for start in range(0, len(raw), size):
+            self.wfile.write(raw[start : start + size])
+            time.sleep(pieces_s)
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def test_spent_and_reserved_never_exceed_the_cap(
                     check()
                 cost = min(bound, actual)
             finally:
-                budget.settle(reservation, cost)
+                budget.settle(reservation, cost, "m")
                 paid.append(cost)
                 check()
 
@@ -96,13 +96,13 @@ def test_reservation_waits_for_what_others_give_back() -> None:
         async def second() -> None:
             reservation = await budget.reserve(6, "m")
             said.append("second reserved")
-            budget.settle(reservation, 6)
+            budget.settle(reservation, 6, "m")
 
         first = await budget.reserve(8, "m")
         waiting = asyncio.create_task(second())
         await asyncio.sleep(0.01)
         said.append("first settles")
-        budget.settle(first, 2)
+        budget.settle(first, 2, "m")
         await waiting
         with pytest.raises(UnavailableError, match=r"budget of 0\.00 USD is spent"):
             await budget.reserve(3, "m")
@@ -130,6 +130,102 @@ def test_earlier_runs_count() -> None:
         assert round(budget.spent_usd * NANO) == 8
         with pytest.raises(UnavailableError):
             asyncio.run(budget.reserve(3, "m"))
+
+
+def test_dear_reply_stops_what_no_longer_fits_and_tells(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def run() -> list[str]:
+        budget = Budget(100 / NANO)
+        first = await budget.reserve(10, "m")
+        waiting = [asyncio.create_task(budget.reserve(10, name)) for name in ("m", "m", "other")]
+        await asyncio.sleep(0)
+        assert [each.done() for each in waiting] == [False, False, True]  # m is not yet known
+        budget.settle(first, 130, "m", is_answered=True)
+        found = await asyncio.gather(*waiting, return_exceptions=True)
+        with pytest.raises(UnavailableError):
+            await budget.reserve(1, "third")
+        return [str(each) for each in found if isinstance(each, UnavailableError)]
+
+    refused = asyncio.run(run())
+
+    assert len(refused) == 2
+    assert all("passed by 0.0000: a provider charged more" in line for line in refused)
+    assert capsys.readouterr().err == (
+        "warning: a reply of m cost 0.0000 USD, and 0.0000 were reserved: its provider counts "
+        "more tokens than were asked for; each further call reserves 0.0000 more\n"
+    )
+
+
+def test_calls_in_progress_reserve_more_after_a_dear_reply() -> None:
+    async def run() -> None:
+        with ReplyStore.in_memory() as ledger, ReplyWriter(ledger) as recorder:
+            budget = Budget(100 / NANO, recorder)
+            budget.settle(await budget.reserve(10, "m"), 2, "m", is_answered=True)
+            first, second, third = [await budget.reserve(10, "m") for _ in range(3)]
+            budget.settle(first, 30, "m", is_answered=True)
+            assert round(budget.reserved_usd * NANO) == 60  # two, at 10 and 20 more
+            assert round(budget.spent_usd * NANO) == 32
+            assert ledger.spent() >= 92  # so does a run that is killed now
+            late = asyncio.create_task(budget.reserve(1, "m"))
+            await asyncio.sleep(0)
+            assert not late.done()  # 21 would not fit beside them
+            budget.settle(second, 10, "m", is_answered=True)
+            assert (await late).nano_usd == 21
+            budget.settle(third, 31, "m", is_answered=True)
+            budget.settle(late.result(), 0, "m")
+            assert budget.reserved_usd == 0
+            assert round(budget.spent_usd * NANO) == 73
+
+    asyncio.run(run())
+
+
+def test_resumed_run_reserves_what_was_learnt() -> None:
+    async def run() -> list[int]:
+        bills = []
+        with ReplyStore.in_memory() as ledger, ReplyWriter(ledger) as recorder:
+            for cost in (2, 30, 45, 11):
+                budget = Budget(1000 / NANO, recorder)
+                reservation = await budget.reserve(10, "m")
+                bills.append(reservation.nano_usd)
+                budget.settle(reservation, cost, "m", is_answered=True)
+                await asyncio.sleep(0)  # what is settled is written
+                await asyncio.sleep(0)
+            assert ledger.spent() == 88
+            assert ledger.excess("m") == 35
+            assert ledger.excess("other") is None
+        return bills
+
+    assert asyncio.run(run()) == [10, 10, 30, 45]
+
+
+@given(
+    bills=st.lists(st.tuples(st.integers(1, 20), st.integers(0, 300)), min_size=1, max_size=20),
+    cap=st.integers(0, 400),
+)
+def test_cap_is_passed_only_by_replies_dearer_than_any_before(
+    bills: list[tuple[int, int]], cap: int
+) -> None:
+    budget = Budget(cap / NANO)
+
+    async def job(bound: int, cost: int) -> None:
+        try:
+            reservation = await budget.reserve(bound, "m")
+        except UnavailableError:
+            return
+        await asyncio.sleep(0)
+        is_surprise = cost > reservation.nano_usd
+        before = round((budget.spent_usd + budget.reserved_usd) * NANO)
+        budget.settle(reservation, cost, "m", is_answered=True)
+        if not is_surprise:
+            assert round((budget.spent_usd + budget.reserved_usd) * NANO) <= max(before, cap)
+
+    async def run() -> None:
+        await asyncio.wait_for(asyncio.gather(*(job(*bill) for bill in bills)), 5)
+
+    asyncio.run(run())
+
+    assert budget.reserved_usd == 0
 
 
 @pytest.mark.parametrize("cap", [-1.0, float("nan"), float("inf")])

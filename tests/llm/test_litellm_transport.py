@@ -15,12 +15,12 @@ from calbench.domain.usage import Usage
 from calbench.errors import ConfigError, ReplayMissError, UnavailableError
 from calbench.llm.client import Mode, Source, open_completer
 from calbench.llm.completion import Completion, Request
+from calbench.llm.fault import retry_after
 from calbench.llm.litellm_transport import (
     TOP_LOGPROBS,
     ask_litellm,
     close_litellm,
     load_litellm,
-    retry_after,
 )
 from calbench.llm.model import PROVIDERS, Endpoint
 from calbench.llm.replies.shards import merge_into, open_replies

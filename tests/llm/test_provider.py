@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,11 +13,11 @@ from calbench.errors import ConfigError, UnavailableError
 from calbench.llm.budget import Budget
 from calbench.llm.completion import Completion, Request, TokenLogprob
 from calbench.llm.model import Endpoint
-from calbench.llm.prices import NANO, Price, usage_bound
+from calbench.llm.prices import MOST_HIDDEN_TOKENS, NANO, Price, usage_bound
 from calbench.llm.provider import FIRST_BACKOFF_S, LONGEST_BACKOFF_S, Outcome, Provider
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
-from calbench.llm.transport import LOWEST_LOGPROB, AttemptError, clean
+from calbench.llm.transport import DELIVERY, LOWEST_LOGPROB, AttemptError, clean
 from tests.llm.asking import SITE, FakeTime, Script, model, reply, request
 
 PRICE = Price(input=1.0, output=2.0, source="test")
@@ -219,14 +220,71 @@ def test_usage_is_estimated_and_marked_where_the_provider_is_silent() -> None:
     assert outcome.attempts[0].is_cost_estimated
 
 
-@pytest.mark.parametrize("tokens", [-1, 10**18])
-def test_count_that_cannot_be_is_not_believed(tokens: int) -> None:
-    usage = Usage(input_tokens=tokens, cached_tokens=0, output_tokens=2)
+@pytest.mark.parametrize("tokens", [-1, MOST_HIDDEN_TOKENS + 1000, 10**9, 10**18])
+@pytest.mark.parametrize("kind", ["input_tokens", "output_tokens"])
+def test_count_that_cannot_be_is_not_believed_and_charged_as_reserved(
+    tokens: int, kind: str
+) -> None:
+    counts: dict[str, Any] = {"input_tokens": 2, "cached_tokens": 0, "output_tokens": 2}
+    usage = Usage(**{**counts, kind: tokens})
+    asked = request("Hi")
+    budget = Budget(1.0)
 
-    found = ask(Script(reply(usage=usage))).completion.usage
+    outcome = ask(Script(reply("kept", usage=usage)), budget=budget, asked=asked)
 
+    found = outcome.completion.usage
+    assert outcome.completion.text == "kept"
     assert found is not None
     assert found.is_estimated
+    assert budget.spent_usd * NANO == PRICE.nano_usd(usage_bound(asked))
+    assert outcome.attempts[0].is_cost_estimated
+
+
+def test_dear_reply_is_booked_at_its_price_and_ends_the_run() -> None:
+    dear = reply(usage=Usage(input_tokens=10, cached_tokens=0, output_tokens=500_000))
+    budget = Budget(0.5)
+    script = Script(dear)
+    provider = Provider(model(concurrency=16), script, budget, PRICE, FakeTime().surroundings())
+
+    async def run() -> list[Outcome | BaseException]:
+        calls = (provider.ask(request(f"{i}"), SITE) for i in range(40))
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    found = asyncio.run(run())
+
+    assert len(script.asked) == 1  # before its first reply nobody knows what a model charges
+    (won,) = [each for each in found if isinstance(each, Outcome)]
+    assert won.completion.text == "fine"
+    stops = [each for each in found if isinstance(each, UnavailableError)]
+    assert {stop.reason for stop in stops} == {"budget_stop"}
+    assert len(stops) == 39
+    assert "the budget of 0.50 USD is passed by 0.5000" in stops[0].detail
+    assert budget.spent_usd == pytest.approx(1.00001)
+
+
+def test_unreadable_reply_without_counts_is_charged_as_reserved() -> None:
+    asked = request("Hi")
+    budget = Budget(1.0)
+    outcome = ask(Script(reply(None, usage=None, received="{}")), budget=budget, asked=asked)
+    assert outcome.completion.received == "{}"
+    assert budget.spent_usd * NANO == PRICE.nano_usd(usage_bound(asked))
+
+
+@pytest.mark.parametrize(("may_be_sent", "share"), [(False, 0), (True, 1)])
+def test_timeout_before_anything_was_sent_costs_nothing(may_be_sent: bool, share: int) -> None:
+    async def slow(_: Request, __: Endpoint) -> Completion:
+        DELIVERY.get().may_be_sent = may_be_sent
+        await asyncio.sleep(30)
+        return reply()
+
+    asked, budget = request("Hi"), Budget(1.0)
+    provider = Provider(
+        model(timeout_s=0.01, max_attempts=2), slow, budget, PRICE, FakeTime().surroundings()
+    )
+    with pytest.raises(UnavailableError, match="Timeout after 2 attempts"):
+        asyncio.run(provider.ask(asked, SITE))
+
+    assert budget.spent_usd * NANO == 2 * share * PRICE.nano_usd(usage_bound(asked))
 
 
 @given(st.text(alphabet=st.characters(codec=None)))  # lone surrogates too

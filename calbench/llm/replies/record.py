@@ -50,6 +50,7 @@ class Record(BaseModel):
         thread: digest of the thread of messages, see :class:`Link`.
         reply_schema: digest of the JSON Schema that was sent; absent if none was.
         asked_logprobs: whether token log-probabilities were asked for.
+        received: the body of a reply of an odd form, as it came; absent if it has the usual one.
         attempts: in order; the last one was answered with the reply.
         recorded_at: when the reply arrived; UTC.
     """
@@ -69,6 +70,7 @@ class Record(BaseModel):
     refusal: str | None = None
     usage: Usage | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
+    received: str | None = None
     attempts: Annotated[tuple[Attempt, ...], Field(min_length=1)]
     recorded_at: AwareDatetime
 
@@ -86,6 +88,7 @@ class Record(BaseModel):
             refusal=self.refusal,
             usage=self.usage,
             logprobs=self.logprobs,
+            received=self.received,
             key=self.key,
         )
 
@@ -138,6 +141,7 @@ def recorded(
         refusal=reply.refusal,
         usage=reply.usage,
         logprobs=reply.logprobs,
+        received=reply.received,
         attempts=attempts,
         recorded_at=then,
     )

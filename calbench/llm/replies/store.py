@@ -355,3 +355,18 @@ class ReplyStore(BegunGames):
                 " FROM reservations r LEFT JOIN settlements s ON s.id = r.id"
             ).fetchone()
         return int(total)
+
+    def excess(self, model: str) -> int | None:
+        """Return the most that an attempt of a model cost beyond its reservation, 0 or more.
+
+        Absent if no reply of it came: an attempt that cost nothing, or just what was reserved, may
+        have had none.
+        """
+        with self._reporting():
+            (most,) = self._connection.execute(
+                "SELECT max(s.nano_usd - r.nano_usd) FROM reservations r"
+                " JOIN settlements s ON s.id = r.id"
+                " WHERE r.model = ? AND s.nano_usd NOT IN (0, r.nano_usd)",
+                (model,),
+            ).fetchone()
+        return None if most is None else max(0, int(most))

@@ -1,0 +1,203 @@
+"""What libraries under LiteLLM write while models are asked: counted, and never shown.
+
+Their warnings, logs and prints quote requests and replies, and with them keys. Their text reaches
+neither a stream nor a handler of logs; how much there was is told in our own words.
+"""
+
+import logging
+import sys
+import threading
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, TextIO
+
+LOGGERS = (
+    "LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "litellm", "openai", "anthropic", "httpx",
+    "httpcore", "aiohttp", "asyncio", "pydantic", "google", "boto3", "botocore", "urllib3",
+)  # fmt: skip
+"""Logs of the libraries that ask models; asyncio's quotes errors that nobody waited for."""
+
+PACKAGES = frozenset({
+    "litellm", "openai", "anthropic", "httpx", "httpcore", "aiohttp", "google", "boto3",
+    "botocore", "urllib3", "requests",
+})  # fmt: skip
+"""Packages whose code, or code called by them, writes to no stream."""
+
+
+@dataclass(slots=True)
+class _Noise:
+    """What was not shown, by what it was; how many keep it from being shown, and what they do."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    depth: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    undo: list[Any] = field(default_factory=list)
+
+    def count(self, what: str) -> None:
+        with self.lock:
+            self.counts[what] += 1
+
+
+_noise = _Noise()
+
+
+@contextmanager
+def hushed() -> Iterator[None]:
+    """Show nothing of what these libraries write, in any task or thread; may be nested."""
+    _noise.depth += 1
+    if _noise.depth == 1:
+        _noise.undo = [_hush_streams(), _hush_records(), _hush_warnings(), _hush_unraisable()]
+    _hush_logs()  # each time: libraries make their loggers when they are first used
+    try:
+        yield
+    finally:
+        _noise.depth -= 1
+        if _noise.depth == 0:
+            for undo in reversed(_noise.undo):
+                undo()
+            _noise.undo = []
+
+
+def told() -> str | None:
+    """Return a line about what was not shown since the last time; absent if nothing was."""
+    with _noise.lock:
+        counts, _noise.counts = _noise.counts, Counter()
+    if not counts:
+        return None
+    kinds = ", ".join(f"{what}: {count}" for what, count in sorted(counts.items()))
+    return f"Not shown, since they may quote requests and replies: {kinds}"
+
+
+class _Handler(logging.Handler):
+    """Counts messages instead of showing them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _noise.count(f"log messages of {record.name.split('.', maxsplit=1)[0]}")
+
+
+_HANDLER = _Handler(logging.WARNING)
+
+
+def _hush_logs() -> None:
+    """Let loggers of these libraries reach our handler only, for good."""
+    for name in LOGGERS:
+        logger = logging.getLogger(name)
+        if logger.handlers != [_HANDLER]:
+            logger.handlers = [_HANDLER]
+        logger.propagate = False
+
+
+class _Sieve:
+    """A stream without what is written by, or on behalf of, these libraries."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.is_open = False
+
+    def write(self, text: str) -> int:
+        """Write what is not theirs."""
+        package = None if self.is_open else _writer(sys._getframe(1))  # noqa: SLF001
+        if package is None:
+            return self._stream.write(text)
+        if text.strip():
+            _noise.count(f"prints of {package}")
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write lines that are not theirs."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _writer(frame: FrameType | None) -> str | None:
+    """Return the package of these libraries on whose behalf code runs; absent if there is none."""
+    while frame is not None:
+        package = str(frame.f_globals.get("__name__", "")).split(".", maxsplit=1)[0]
+        if package in PACKAGES:
+            return package
+        frame = frame.f_back
+    return None
+
+
+def _hush_streams() -> Callable[[], None]:
+    """Let nothing of theirs through to standard output and error; return what undoes it."""
+    sieves = {name: _Sieve(getattr(sys, name)) for name in ("stdout", "stderr")}
+    for name, sieve in sieves.items():
+        setattr(sys, name, sieve)
+
+    def undo() -> None:
+        for name, sieve in sieves.items():
+            sieve.is_open = True  # others may have kept it
+            if getattr(sys, name) is sieve:
+                setattr(sys, name, sieve._stream)  # noqa: SLF001
+
+    return undo
+
+
+def _hush_records() -> Callable[[], None]:
+    """Take the text out of what they log through any logger; return what undoes it."""
+    before = logging.getLogRecordFactory()
+
+    def record(*values: Any, **options: Any) -> logging.LogRecord:
+        if _writer(sys._getframe(1)) is None:  # noqa: SLF001
+            return before(*values, **options)
+        name, level, path, line = values[:4]
+        return before(name, level, path, line, "not shown", (), None)
+
+    logging.setLogRecordFactory(record)
+
+    def undo() -> None:
+        if logging.getLogRecordFactory() is record:
+            logging.setLogRecordFactory(before)
+
+    return undo
+
+
+def _hush_warnings() -> Callable[[], None]:
+    """Count their warnings; return what undoes it."""
+    before = warnings.showwarning
+
+    def show(message: Any, category: type[Warning], *rest: Any, **options: Any) -> None:
+        package = _writer(sys._getframe(1))  # noqa: SLF001
+        if package is None:
+            before(message, category, *rest, **options)
+        else:
+            _noise.count(f"warnings of {package} ({category.__name__})")
+
+    warnings.showwarning = show
+
+    def undo() -> None:
+        if warnings.showwarning is show:
+            warnings.showwarning = before
+
+    return undo
+
+
+def _hush_unraisable() -> Callable[[], None]:
+    """Count errors of theirs that nobody can catch; return what undoes it."""
+    before = sys.unraisablehook
+
+    def hook(unraisable: Any) -> None:
+        module = getattr(unraisable.object, "__module__", None) or ""
+        frames = [frame for frame, _ in traceback.walk_tb(unraisable.exc_traceback)]
+        package = _writer(frames[-1] if frames else None)
+        if package is None and module.split(".", maxsplit=1)[0] not in PACKAGES:
+            before(unraisable)
+        else:
+            _noise.count(f"errors at the end of objects ({unraisable.exc_type.__name__})")
+
+    sys.unraisablehook = hook
+
+    def undo() -> None:
+        if sys.unraisablehook is hook:
+            sys.unraisablehook = before
+
+    return undo
