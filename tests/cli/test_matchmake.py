@@ -4,9 +4,9 @@ import pytest
 import yaml
 
 from calbench.cli.main import answer
-from calbench.cli.matchmake import seat_entry
 from calbench.config.composition import compose
 from calbench.config.groups import known_names
+from calbench.config.roster import Roster
 from calbench.runs.play import execute
 from calbench.traces.models import Seat
 from tests.cli.runs import SMALL
@@ -102,11 +102,11 @@ def test_the_same_game_named_twice_is_refused(
 def test_every_model_of_conf_is_named_as_it_played(name: str) -> None:
     spec = compose([f"model={name}", "teams=[my-model,my-model-nosy]"])
     for team, variant in zip(spec.teams, (None, {"name": "nosy", "version": "v1"}), strict=True):
-        entry = seat_entry(team.seats[0])
+        entry = Roster().entry(team.seats[0])
         assert (entry.model, entry.variant) == (name, variant)
 
 
 def test_a_model_that_conf_does_not_make_is_refused() -> None:
     seat = Seat(player="mine", kind="model", settings={"model": "openai/mine"})
     with pytest.raises(Exception, match=r"player mine: nothing in conf/.*conf/model/NAME\.yaml"):
-        seat_entry(seat)
+        Roster().entry(seat)
