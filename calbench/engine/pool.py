@@ -11,7 +11,6 @@ from typing import Any
 
 from calbench.console import silence
 
-
 SAFE_PATH = "PYTHONSAFEPATH"
 """With it, new processes import nothing from the current folder, which may be anybody's."""
 
