@@ -4,6 +4,7 @@ The pages are those of ``calbench view`` for a run whose every text and setting 
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from tests.report.language_samples import make_cohort
 
 pytestmark = pytest.mark.heavy
 
-STEP = 5
+STEP = 5 if attacks(40) <= 40 else 1
 """Of so many events one is opened, beside the first ones of each type."""
 
 HIDDEN = frozenset({"reply_keys"})
@@ -36,7 +37,8 @@ FOUND = """names => {
 }"""
 
 MADE = f"""() => [...document.querySelectorAll(
-    "{ELEMENT}, iframe[srcdoc], object, embed, base, math, marquee, xmp, video, audio, form[action*=host],"
+    "{ELEMENT}, iframe[srcdoc], object, embed, base, math, marquee, xmp, video, audio,"
+    + "form[action*=host],"
     + "[onerror], [onload], [onfocus], [ontoggle], [onmouseover], [onclick], [onanimationstart],"
     + "a[href^='javascript' i], a[href^='data:' i], [src*='host.invalid'], [href*='host.invalid']"
 )].map(node => node.outerHTML.slice(0, 200))"""
@@ -45,10 +47,17 @@ MADE = f"""() => [...document.querySelectorAll(
 
 @dataclass(frozen=True)
 class Board:
-    """The pages of a stranger's run, and some events of each of its games."""
+    """The pages of a stranger's run.
+
+    Attributes:
+        folder: of the pages.
+        moments: some events of each of its games.
+        planted: names of the payloads in fields that pages show.
+    """
 
     folder: Path
     moments: dict[str, list[int]]
+    planted: frozenset[str]
 
 
 @pytest.fixture(scope="module")
@@ -56,15 +65,16 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
     root = tmp_path_factory.mktemp("payloads")
     texts = [payload(number) for number in range(attacks(40))]
     games = make_cohort(root / "run").traces / "my-model"
-    moments = {}
+    moments, planted = {}, set()
     for path in sorted(games.glob("*.json")):
         spoil(path, texts, frozenset())
         _spoil_settings(path, texts)
         scenario = path.stem
         moments[f"smollm2/my-model/{scenario}"] = _moments(path)
+        planted |= _planted(path)
         texts = [*texts[len(texts) // 3 :], *texts[: len(texts) // 3]]
     write_board([root / "run"], root / "site", has_published=False)
-    return Board(root / "site", moments)
+    return Board(root / "site", moments, frozenset(planted))
 
 
 def _spoil_settings(path: Path, texts: list[str]) -> None:
@@ -78,6 +88,13 @@ def _spoil_settings(path: Path, texts: list[str]) -> None:
     trace["scenario"]["params"] = {**trace["scenario"]["params"], **dict.fromkeys(texts, texts)}
     path.write_text(json.dumps(trace))
     read_trace(path)
+
+
+def _planted(path: Path) -> set[str]:
+    """Return the names of the payloads in the fields of a trace that pages show."""
+    events = json.loads(path.read_text())["events"]
+    shown = [{name: held for name, held in each.items() if name not in HIDDEN} for each in events]
+    return set(re.findall(r"payload\d+x", json.dumps(shown)))
 
 
 def _moments(path: Path) -> list[int]:
@@ -140,10 +157,11 @@ def test_payloads_show_as_text_and_do_nothing(board: Board, tab: Tab, figures: F
         assert page.evaluate(MADE) == [], word
 
     assert tab.complaints == []
-    assert [name for name in names if not shown[name]] == []
+    assert [name for name in names if name in board.planted and not shown[name]] == []
+    assert len(board.planted) >= min(count, 100)
     assert FIELDS - {by_field[each] for each in shown if each in by_field} <= HIDDEN
     figures(
         "page payloads",
-        Counter("on pages and in the viewer" if name in on_pages else "in the viewer, as text"
-                for name in names),
+        Counter("shown as text, also on pages" if name in on_pages else "shown as text"
+                for name in names if shown[name]),
     )  # fmt: skip

@@ -70,6 +70,37 @@ def test_entrants_that_never_played_are_seated(
     assert {seat.player for seat in team.seats} == {"gpt-5.4-mini", "gemini-3-flash"}
 
 
+def test_code_is_named_by_the_users_folder_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "mine"
+    (mine / "teams").mkdir(parents=True)
+    agent = "calbench.agents.example:Announcer"
+    players = {name: {"agent": agent, "arguments": {}} for name in ("one", "two", "three")}
+    team = {"own": {"players": players, "seats": list(players)}}
+    (mine / "teams" / "own.yaml").write_text(yaml.safe_dump(team))
+    run = tmp_path / "run"
+    execute(compose([*SMALL, "suite.num_scenarios=1", "teams=[own]", f"out={run}"], mine))
+
+    assert answer(["matchmake", str(run)]) == 2
+    assert "say config_dir=DIR" in capsys.readouterr().err
+    assert answer(["-q", "matchmake", str(run), f"config_dir={mine}"]) == 0
+    (_, written) = yaml.safe_load(capsys.readouterr().out).values()
+    assert written["players"] == players
+    file = mine / "teams" / "next.yaml"
+    assert answer(["-q", "matchmake", str(run), f"out={file}"]) == 0
+    (again,) = compose([*SMALL, "teams=[next]"], mine).teams
+    assert {seat.settings["agent"] for seat in again.seats} == {agent}
+
+    (trace,) = (run / "traces").rglob("*.json")
+    trace.write_bytes(trace.read_bytes().replace(agent.encode(), b"subprocess:check_output"))
+    file.unlink()
+    assert answer(["matchmake", str(run), f"out={file}"]) == 2
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
+    assert "nothing in conf/ or" in said
+    assert not file.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -80,6 +111,8 @@ def test_entrants_that_never_played_are_seated(
         (["pool=everybody"], "is not one of models, scripted"),
         (["entrants=stranger"], "is not one of candid, guarded, oversharer"),
         (["seats=3"], "seats=3: is neither an option nor a file"),
+        (["config_dir=nowhere"], "config_dir: nowhere: there is no such folder"),
+        (["config_dir=conf", "out=mine/teams/next.yaml"], "out: write it into the folder of"),
     ],
 )
 def test_what_does_not_fit_is_one_line(

@@ -238,8 +238,26 @@ def test_what_can_be_read_is_read(watched: tuple[Path, list[Watched]]) -> None:
     for name in ("custom", "entry_point", "protocol", "model", "variant"):
         assert status["rescore", name] == 0, name
     assert {name for name in EDITS if status["matchmake", name] == 0} == {"versions"}
+    assert not (watched[0] / "out" / "custom" / "teams").exists()
     assert status["view", "custom"] == 0
     assert status["audit", "messages.jsonl"] == 0
+
+
+def test_links_in_a_strangers_folder_lead_no_write_out_of_it(tmp_path: Path) -> None:
+    run, mine = tmp_path / "run", tmp_path / "mine"
+    execute(compose([*SMALL, "suite.num_scenarios=1", "teams=[silent]", f"out={run}"]))
+    (trace,) = (run / "traces").rglob("*.json")
+    trace.unlink()
+    mine.mkdir()
+    (mine / "kept").write_text("kept")
+    trace.with_name(f".{trace.name}.part").symlink_to(mine / "kept")
+    execute(compose([*SMALL, "suite.num_scenarios=1", "teams=[silent]", f"out={run}"]))
+    assert not trace.is_symlink()
+    for name in ("site", ".site.part"):
+        (run / name).symlink_to(mine)
+        assert answer(["view", str(run), "serve=false", "jobs=1"]) == 2
+        (run / name).unlink()
+    assert {path.name: path.read_text() for path in mine.iterdir()} == {"kept": "kept"}
 
 
 def test_command_to_copy_is_quoted(
