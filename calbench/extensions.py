@@ -1,12 +1,15 @@
 """What other installed distributions add: entry points of four groups, each loaded by its name.
 
-A name is looked up when a configuration or a caller gives it, never because a trace or a suite
-does. Two distributions that give one name, and one that gives a name of this package, are refused
-when the name is used.
+A player or a prompt is looked up when a configuration or a caller names it, never because a trace
+or a suite does: commands that read those run under :func:`reading`. What a message of a trace is
+called chooses only among the evidence that the user installed. Two distributions that give one
+name, and one that gives a name of this package, are refused when the name is used.
 """
 
 import sys
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -34,6 +37,26 @@ class Extension(NamedTuple):
     distribution: str
 
 
+@dataclass(slots=True)
+class _State:
+    """Whether names come from files that somebody else may have written."""
+
+    is_reading: bool = False
+
+
+_state = _State()
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Load no player and no prompt meanwhile: whatever names one was read from a file."""
+    before, _state.is_reading = _state.is_reading, True
+    try:
+        yield
+    finally:
+        _state.is_reading = before
+
+
 def extension_names(group: Group) -> list[str]:
     """Return the names that distributions give, sorted; nothing is imported."""
     return sorted(_points(group, tuple(sys.path)))
@@ -48,13 +71,20 @@ def extension(group: Group, name: str, own: Container[str] = ()) -> Extension | 
         own: names that this package has itself.
 
     Raises:
-        ConfigError: the name is ambiguous, or what it names cannot be imported; in one line that
-            names the distributions.
+        ConfigError: the name is ambiguous, was read from a file, or what it names cannot be
+            imported; in one line that names the distributions.
     """
     points = _points(group, tuple(sys.path)).get(name, ())
     if not points:
         return None
     givers = [_distribution(point) for point in points]
+    if _state.is_reading and group != "evidence":
+        if name in own:
+            return None
+        raise ConfigError(
+            f"{group} {printable(repr(name))} of {givers[0]} is named by a file, and no file of "
+            "games may name code: play with it instead"
+        )
     if name in own:
         givers.insert(0, "CalBench itself")
     if len(givers) > 1:

@@ -37,6 +37,8 @@ def written_atomically(path: Path) -> Iterator[Path]:
     beside = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if beside.is_symlink():  # in a folder of somebody else's it might lead anywhere
+            beside.unlink()
         yield beside
         with beside.open("rb") as file:
             os.fsync(file.fileno())

@@ -369,6 +369,7 @@ _keyed(
     Key("pool=models|scripted", "whose ratings count; unless given, the first pool that played"),
     Key("setting=NAME", "setting of the ratings, or all; unless given, the last one"),
     Key("entrants=A,B", "models of conf/model, or scripted speakers, that have not played yet"),
+    Key("config_dir=DIR", "more teams and models of your own; unless given, the folder of out"),
 )
 
 _keyed(

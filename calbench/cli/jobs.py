@@ -57,7 +57,9 @@ def for_each_job(
     words = with_players([quoted(each) for each in overrides], seats)
     others = [each for each in arguments if each not in overrides]
     if not options.get("multirun"):
-        return _run([*others, *words], words, config_dir, lambda config: task(run_spec(config)))
+        return _run(
+            [*others, *words], words, config_dir, lambda config: task(_found(run_spec(config)))
+        )
     if options.get("cfg") or options.get("info"):
         raise ConfigError("--multirun: plays; --cfg and --info show the configuration of one run")
     sweep = sweep_of(words, config_dir)
@@ -70,7 +72,7 @@ def for_each_job(
         number = int(HydraConfig.get().job.num)
         run = sweep.runs[number]
         say(f"job {number + 1} of {len(sweep.runs)}: {sweep.name(run)}")
-        return (task_in_sweep or task)(run)
+        return (task_in_sweep or task)(_found(run))
 
     # Hydra makes its own folder of a sweep before any job is asked whether it can be played.
     with TemporaryDirectory(prefix="calbench-") as folder:
@@ -78,6 +80,19 @@ def for_each_job(
         status = _run([*others, *words, *place], words, config_dir, job)
     whole(sweep, status)
     return status
+
+
+def _found(spec: RunSpec) -> RunSpec:
+    """Let the code that a run names be found in the current folder, too.
+
+    Behind everything installed, and for no other command: a folder of somebody else's that is the
+    current one must not replace a library.
+    """
+    named = (seat.settings.get("agent") for team in spec.teams for seat in team.seats)
+    here = str(Path.cwd())
+    if any(":" in str(path) for path in named) and here not in sys.path:
+        sys.path.append(here)
+    return spec
 
 
 def _config_dir(given: str | None) -> Path | None:

@@ -14,8 +14,6 @@ STOPPED = "Stopped before anything was done; the same command starts again"
 def main() -> None:
     """Answer the command line and end the process with a status."""
     signal.signal(signal.SIGINT, _stop)
-    if (here := os.getcwd()) not in sys.path:  # noqa: PTH109 - pathlib is not imported yet
-        sys.path.insert(0, here)  # as `python -m calbench` has it: teams name classes there
     sys.exit(answer(sys.argv[1:]))
 
 

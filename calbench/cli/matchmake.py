@@ -1,10 +1,10 @@
 """``calbench matchmake``: from the games so far to the teams to play next."""
 
-import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -15,10 +15,7 @@ from calbench.analysis.ratings.pools import ALL, GAME_COLUMNS, POOLS, Scenario, 
 from calbench.analysis.ratings.scopes import Scope, rated_scope, settings_of
 from calbench.cli.status import Status, program_name
 from calbench.cli.words import Words, names
-from calbench.config.composition import compose_choice
-from calbench.config.groups import known_names
-from calbench.config.spec import tuples
-from calbench.config.teams import played_teams
+from calbench.config.roster import Entry, Roster
 from calbench.console import progress, say, verdict, warn
 from calbench.domain.canonical import digest
 from calbench.domain.ids import AgentId
@@ -26,7 +23,7 @@ from calbench.errors import CalbenchError, ConfigError, FileError
 from calbench.facts.fact import MeasuredGame, measured
 from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS
-from calbench.files import write_atomically
+from calbench.files import printable, write_atomically
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.players import Player, players_of
 from calbench.oracle.cache import OracleCache
@@ -53,14 +50,15 @@ def main(words: Words) -> int:
     out = words.options.get("out")
     if out is not None and not (out.endswith(".yaml") and Path(out).parent.name == "teams"):
         raise ConfigError("out: a team file is DIR/teams/NAME.yaml")
+    roster = Roster(_config_dir(words.options))
     record = _read([path for folder in folders for path in trace_paths(folder)])
-    text = _proposed(record, words.options)
+    text = _proposed(record, words.options, roster)
     if out is None:
         print(text, end="", flush=True)
     else:
         write_atomically(Path(out), text.encode())
-        folder, name = Path(out).parent.parent, Path(out).stem
-        say(f"play it with: {program_name()} --config-dir {folder} teams={name}")
+        chosen = ["--config-dir", str(Path(out).parent.parent), f"teams={Path(out).stem}"]
+        say(f"play it with: {program_name()} {shlex.join(chosen)}")
     games = record.agents.groupby(list(GAME_COLUMNS)).ngroups
     where = "" if out is None else f": {out}"
     count = words.options.get("teams", "1")
@@ -68,6 +66,19 @@ def main(words: Words) -> int:
         f"{count} teams proposed from {games} games{where}", is_good=True, is_beside=out is None
     )
     return Status.DONE
+
+
+def _config_dir(options: Mapping[str, str]) -> Path | None:
+    """Return the folder of the user's own configuration: named itself, or that of ``out``."""
+    named, out = options.get("config_dir"), options.get("out")
+    own = Path(out).parent.parent if out else None
+    if not named:
+        return own if own is not None and own.is_dir() else None
+    if not Path(named).is_dir():
+        raise ConfigError(f"config_dir: {printable(named)}: there is no such folder")
+    if own is not None and own.resolve() != Path(named).resolve():
+        raise ConfigError(f"out: write it into the folder of config_dir, {printable(named)}")
+    return Path(named)
 
 
 def _read(paths: Sequence[Path]) -> Record:
@@ -97,7 +108,7 @@ def _agents(game: MeasuredGame) -> pd.DataFrame:
     return own.assign(is_excluded=not game.is_scored)
 
 
-def _proposed(record: Record, options: Mapping[str, str]) -> str:
+def _proposed(record: Record, options: Mapping[str, str], roster: Roster) -> str:
     """Return the text of the team file; print the warnings of the ratings."""
     seats_by_pool = {pool: pool_seats(record.agents, pool) for pool in POOLS}
     played = next((pool for pool, seats in seats_by_pool.items() if len(seats)), next(iter(POOLS)))
@@ -113,7 +124,7 @@ def _proposed(record: Record, options: Mapping[str, str]) -> str:
     if len(sizes) > 1:
         raise CalbenchError(f"matchmaking: games of {sizes} agents; name one size")
     entrants = names(options.get("entrants", ""))
-    new = [_entrant(pool, name, record.seat_by_player) for name in entrants]
+    new = [_entrant(pool, name, record.seat_by_player, roster) for name in entrants]
     scope = rated_scope(seats, pool, setting, entrants=new)
     for warning in scope.warnings():
         warn(warning)
@@ -124,10 +135,10 @@ def _proposed(record: Record, options: Mapping[str, str]) -> str:
         num_seats=sizes[0],
         num_teams=int(number),
     )
-    return team_file(scope, proposals, record.seat_by_player)
+    return team_file(scope, proposals, record.seat_by_player, roster)
 
 
-def _entrant(pool: str, name: str, seat_by_player: dict[Player, Seat]) -> Player:
+def _entrant(pool: str, name: str, seat_by_player: dict[Player, Seat], roster: Roster) -> Player:
     """Return a player that need not have played yet, and note its seat."""
     if pool == "scripted":
         _choice("entrants", name, sorted(STYLES))
@@ -135,7 +146,7 @@ def _entrant(pool: str, name: str, seat_by_player: dict[Player, Seat]) -> Player
     else:
         entry = Entry("entrant", {}, name)
     try:
-        seat = _seat_of(entry)
+        seat = roster.seat_of(entry)
     except ConfigError as error:
         raise ConfigError(f"entrants: {error}") from error
     seats = Team(team_id="entrant", seats=(seat,))
@@ -151,9 +162,14 @@ def _choice(key: str, value: str, known: Sequence[str]) -> str:
 
 
 def team_file(
-    scope: Scope, proposals: Sequence[Proposal], seat_by_player: Mapping[Player, Seat]
+    scope: Scope,
+    proposals: Sequence[Proposal],
+    seat_by_player: Mapping[Player, Seat],
+    roster: Roster,
 ) -> str:
     """Return proposals as a file of ``conf/teams``.
+
+    Who played is looked up in the roster: what the file says of a player is a configuration's.
 
     Raises:
         ConfigError: a player cannot be named in a configuration.
@@ -161,7 +177,7 @@ def team_file(
     includes: dict[str, str] = {}
     teams: dict[str, Any] = {}
     for proposal in proposals:
-        entries = [seat_entry(seat_by_player[player]) for player in proposal.players]
+        entries = [roster.entry(seat_by_player[player]) for player in proposal.players]
         key = f"match-{digest([entry._asdict() for entry in entries])[:8]}"
         teams[key] = {"rotation": True, "players": {}, "seats": [each.seat for each in entries]}
         for entry in entries:
@@ -181,74 +197,3 @@ def team_file(
     defaults = [*({place: name} for place, name in includes.items()), "_self_"]
     body = yaml.safe_dump({"defaults": defaults, **teams}, sort_keys=False)
     return "\n".join(header) + "\n" + body
-
-
-class Entry(NamedTuple):
-    """How a team file names a player.
-
-    Attributes:
-        player: its name among the players of the team.
-        keys: what it is, unless it is a model ...
-        model: ... of this file of ``conf/model``.
-        variant: of its prompt.
-    """
-
-    player: str
-    keys: dict[str, Any]
-    model: str | None = None
-    variant: dict[str, Any] | None = None
-
-    @property
-    def seat(self) -> str | dict[str, Any]:
-        """Its seat."""
-        if self.variant is None:
-            return self.player
-        return {"player": self.player, "variant": self.variant}
-
-
-def seat_entry(seat: Seat) -> Entry:
-    """Return how a team file names who took a seat.
-
-    Raises:
-        ConfigError: no file of ``conf/`` makes this player.
-    """
-    variant = None
-    if seat.variant is not None:
-        variant = {"name": seat.variant.name, "version": seat.variant.version}
-    name = re.sub(r"[^A-Za-z0-9_-]", "_", seat.player)
-    candidates: list[Entry] = []
-    if seat.kind == "scripted":
-        candidates = [Entry(name, {"scripted": seat.settings.get("style")}, None, variant)]
-    elif seat.kind == "custom":
-        own = {key: seat.settings.get(key) for key in ("agent", "arguments")}
-        candidates = [Entry(seat.player, own)]
-    elif seat.kind == "model":
-        candidates = [Entry(name, {}, model, variant) for model in known_names("model")]
-    for entry in candidates:
-        if _makes(entry, seat):
-            return entry
-    raise ConfigError(
-        f"player {seat.player}: nothing in conf/ makes it as it played; save its settings there, "
-        "for a model as conf/model/NAME.yaml"
-    )
-
-
-def _makes(entry: Entry, seat: Seat) -> bool:
-    """Whether an entry of a team file is composed to this seat."""
-    try:
-        made = _seat_of(entry)
-    except ConfigError:
-        return False
-    return bool(digest(made.model_dump(mode="json")) == digest(seat.model_dump(mode="json")))
-
-
-def _seat_of(entry: Entry) -> Seat:
-    """Return the seat that an entry is composed to.
-
-    Raises:
-        ConfigError: it is composed to none.
-    """
-    keys = entry.keys if entry.model is None else compose_choice("model", entry.model)
-    team = {"players": {entry.player: keys}, "seats": [entry.seat]}
-    (made,) = played_teams({"one": team}).teams
-    return Seat.model_validate(tuples(made["seats"][0]))

@@ -17,6 +17,7 @@ from calbench.cli.words import Key
 from calbench.config.groups import among, described, known_names
 from calbench.console import quiet
 from calbench.errors import ConfigError
+from calbench.extensions import reading
 from calbench.files import printable
 
 COMPLETE = "_CALBENCH_COMPLETE"
@@ -24,6 +25,9 @@ COMPLETE = "_CALBENCH_COMPLETE"
 
 RUN = "run"
 """The subcommand that needs no name."""
+
+PLAYING = frozenset({RUN, "estimate", "matchmake"})
+"""Subcommands that look up players which the user's configuration names; the others only read."""
 
 RAW = "calbench.arguments"
 """Key of a context's ``meta`` for the arguments of a run as written, which Hydra reads."""
@@ -107,6 +111,13 @@ class Talking(click.Command):
         self.params.append(
             click.Option(QUIET, is_flag=True, expose_value=False, callback=_be_quiet, help=about)
         )
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Do the work; where it only reads, no file that it reads can name code."""
+        if isinstance(self, click.Group) or self.name in PLAYING:
+            return super().invoke(ctx)
+        with reading():
+            return super().invoke(ctx)
 
 
 class Subcommands(Talking, click.Group):

@@ -1,5 +1,6 @@
 """``calbench [key=value ...]``: one run and its summary in the terminal."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -65,8 +66,8 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
         warn(line)
     tell(f"Traces   {out}/traces/<team>/<scenario>.json")
     tell(f"Tables   {out}/tables/leaderboard.csv and others beside it")
-    tell(f"Verify   {program_name()} verify {out}/traces")
-    tell(f"Show     {program_name()} view {out}")
+    tell(f"Verify   {program_name()} verify {shlex.quote(f'{out}/traces')}")
+    tell(f"Show     {program_name()} view {shlex.quote(str(out))}")
     if spec.name == "taste":
         tell(f"Next     {program_name()} +experiment=varied")
 

@@ -63,15 +63,21 @@ def compose_team(key: str) -> Team:
     return compose([f"teams=[{key}]"]).teams[0]
 
 
-def compose_choice(group: str, name: str) -> dict[str, Any]:
+def compose_choice(group: str, name: str, config_dir: Path | None = None) -> dict[str, Any]:
     """Return one file of a group as keys and values.
+
+    Args:
+        group: of ``conf/``.
+        name: of the file.
+        config_dir: a folder of more configuration.
 
     Raises:
         ConfigError: naming the nearest known ones if there is none of that name.
     """
-    if name not in known_names(group):
-        raise _no_choice(group, name)
-    found = OmegaConf.to_container(composed([f"{group}={name}"])[group], resolve=True)
+    if name not in known_names(group, config_dir):
+        raise _no_choice(group, name, config_dir)
+    chosen = composed([f"{group}={name}"], config_dir)[group]
+    found = OmegaConf.to_container(chosen, resolve=True)
     return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
 
 

@@ -11,6 +11,25 @@ from typing import Any
 
 from calbench.console import silence
 
+SAFE_PATH = "PYTHONSAFEPATH"
+"""With it, new processes import nothing from the current folder, which may be anybody's."""
+
+
+@contextmanager
+def safe_path() -> Iterator[None]:
+    """Let processes that are started meanwhile import nothing from the current folder by itself.
+
+    Those of a pool get the search path of this process as soon as they have begun.
+    """
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[SAFE_PATH]
+        if before is not None:
+            os.environ[SAFE_PATH] = before
+
 
 @contextmanager
 def workers(count: int) -> Iterator[Executor | None]:
@@ -19,11 +38,12 @@ def workers(count: int) -> Iterator[Executor | None]:
         yield None
         return
     context = multiprocessing.get_context("spawn")
-    executor = _Processes(count, mp_context=context, initializer=_begin)
-    try:
-        yield executor
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+    with safe_path():
+        executor = _Processes(count, mp_context=context, initializer=_begin)
+        try:
+            yield executor
+        finally:
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
 class _Processes(ProcessPoolExecutor):

@@ -26,7 +26,8 @@ def build_site(source: Path, out: Path) -> None:
         CalbenchError: a page or a link does not fit; says what MkDocs said.
     """
     command = [
-        sys.executable, "-m", "mkdocs", "build", "--strict", "--clean",
+        # -P: nothing is imported from the current folder, which may be that of anybody's run.
+        sys.executable, "-P", "-m", "mkdocs", "build", "--strict", "--clean",
         "--config-file", str(source / "mkdocs.yml"), "--site-dir", str(out.resolve()),
     ]  # fmt: skip
     settings = {

@@ -4,9 +4,9 @@ import pytest
 import yaml
 
 from calbench.cli.main import answer
-from calbench.cli.matchmake import seat_entry
 from calbench.config.composition import compose
 from calbench.config.groups import known_names
+from calbench.config.roster import Roster
 from calbench.runs.play import execute
 from calbench.traces.models import Seat
 from tests.cli.runs import SMALL
@@ -70,6 +70,37 @@ def test_entrants_that_never_played_are_seated(
     assert {seat.player for seat in team.seats} == {"gpt-5.4-mini", "gemini-3-flash"}
 
 
+def test_code_is_named_by_the_users_folder_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "mine"
+    (mine / "teams").mkdir(parents=True)
+    agent = "calbench.agents.example:Announcer"
+    players = {name: {"agent": agent, "arguments": {}} for name in ("one", "two", "three")}
+    team = {"own": {"players": players, "seats": list(players)}}
+    (mine / "teams" / "own.yaml").write_text(yaml.safe_dump(team))
+    run = tmp_path / "run"
+    execute(compose([*SMALL, "suite.num_scenarios=1", "teams=[own]", f"out={run}"], mine))
+
+    assert answer(["matchmake", str(run)]) == 2
+    assert "say config_dir=DIR" in capsys.readouterr().err
+    assert answer(["-q", "matchmake", str(run), f"config_dir={mine}"]) == 0
+    (_, written) = yaml.safe_load(capsys.readouterr().out).values()
+    assert written["players"] == players
+    file = mine / "teams" / "next.yaml"
+    assert answer(["-q", "matchmake", str(run), f"out={file}"]) == 0
+    (again,) = compose([*SMALL, "teams=[next]"], mine).teams
+    assert {seat.settings["agent"] for seat in again.seats} == {agent}
+
+    (trace,) = (run / "traces").rglob("*.json")
+    trace.write_bytes(trace.read_bytes().replace(agent.encode(), b"subprocess:check_output"))
+    file.unlink()
+    assert answer(["matchmake", str(run), f"out={file}"]) == 2
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
+    assert "nothing in conf/ or" in said
+    assert not file.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -80,6 +111,8 @@ def test_entrants_that_never_played_are_seated(
         (["pool=everybody"], "is not one of models, scripted"),
         (["entrants=stranger"], "is not one of candid, guarded, oversharer"),
         (["seats=3"], "seats=3: is neither an option nor a file"),
+        (["config_dir=nowhere"], "config_dir: nowhere: there is no such folder"),
+        (["config_dir=conf", "out=mine/teams/next.yaml"], "out: write it into the folder of"),
     ],
 )
 def test_what_does_not_fit_is_one_line(
@@ -102,11 +135,11 @@ def test_the_same_game_named_twice_is_refused(
 def test_every_model_of_conf_is_named_as_it_played(name: str) -> None:
     spec = compose([f"model={name}", "teams=[my-model,my-model-nosy]"])
     for team, variant in zip(spec.teams, (None, {"name": "nosy", "version": "v1"}), strict=True):
-        entry = seat_entry(team.seats[0])
+        entry = Roster().entry(team.seats[0])
         assert (entry.model, entry.variant) == (name, variant)
 
 
 def test_a_model_that_conf_does_not_make_is_refused() -> None:
     seat = Seat(player="mine", kind="model", settings={"model": "openai/mine"})
     with pytest.raises(Exception, match=r"player mine: nothing in conf/.*conf/model/NAME\.yaml"):
-        seat_entry(seat)
+        Roster().entry(seat)

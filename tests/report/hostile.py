@@ -1,8 +1,9 @@
 """A game whose every text is an attack: each field of a trace that may hold any text holds one."""
 
 import json
-from collections.abc import Iterator
-from itertools import count
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -72,15 +73,19 @@ def _is_free(schema: dict[str, Any]) -> bool:
     return schema.get("type") == "string" and not {"enum", "const", "pattern"} & set(schema)
 
 
-def spoil(path: Path) -> None:
+def spoil(
+    path: Path,
+    attacks: Sequence[str] = ATTACKS,
+    endless_in: AbstractSet[tuple[str, str]] = ENDLESS_IN,
+) -> None:
     """Put an attack into every text of a trace file; the scenario and the team keep theirs."""
     document = json.loads(trace_bytes(read_trace(path)))
     events = document["events"]
     events[-1:-1] = list(_refused(events))
-    number = count()
-    endless = set(ENDLESS_IN)
+    texts = cycle(attacks)
+    endless = set(endless_in)
     for event in events:
-        _spoil(event, event["type"], number, endless)
+        _spoil(event, event["type"], texts, endless)
     write_trace(path, Trace.model_validate_json(json.dumps(document)))
 
 
@@ -97,24 +102,22 @@ def _refused(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _spoil(
-    value: dict[str, Any], kind: str, number: Iterator[int], endless: set[tuple[str, str]]
+    value: dict[str, Any], kind: str, texts: Iterator[str], endless: set[tuple[str, str]]
 ) -> None:
     for name, held in value.items():
         if name not in FIELDS:
             for each in held if isinstance(held, list) else [held]:
                 if isinstance(each, dict):
-                    _spoil(each, kind, number, endless)
+                    _spoil(each, kind, texts, endless)
+        elif (kind, name) == ("game_halted", "reason"):
+            continue  # one of a few words
         elif isinstance(held, list):
-            value[name] = [_attack(name, number) for _ in held]
+            value[name] = [f"{name} {next(texts)}" for _ in held]
         elif (kind, name) in endless:
             endless.discard((kind, name))
             value[name] = ENDLESS
         else:
-            value[name] = _attack(name, number)
-
-
-def _attack(field: str, number: Iterator[int]) -> str:
-    return f"{field} {ATTACKS[next(number) % len(ATTACKS)]}"
+            value[name] = f"{name} {next(texts)}"
 
 
 def halve(folder: Path) -> int:

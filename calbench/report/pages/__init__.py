@@ -60,6 +60,7 @@ PAGES = (
     Page("extend.md", "Add to it", "Use it", content=document.contributing),
     Page("data.md", "Data", "About", content=dictionary.content),
     Page("limitations.md", "Limitations and ethics", "About"),
+    Page("trust.md", "What is trusted", "About"),
     Page("changelog.md", "Changelog", "About", content=document.changelog),
     Page("cite.md", "How to cite", "About"),
     Page("licences.md", "Licences", "About"),
