@@ -19,7 +19,7 @@ from calbench.config.overrides import quoted, with_players
 from calbench.config.spec import RunSpec, parse_spec
 from calbench.config.teams import played_teams, player_of
 from calbench.documents import read_yaml, refuse_huge
-from calbench.errors import ConfigError, FileError
+from calbench.errors import CalbenchError, ConfigError, FileError
 from calbench.extensions import extension_names
 from calbench.files import printable, shorten
 from calbench.traces.models import Team
@@ -30,6 +30,9 @@ _UNKNOWN_FILE = re.compile(r"Could not find '([^'/]*)/([^']*)'")
 _SET_TWICE = re.compile(r"An item is already at '([^']*)'|Multiple values for ([\w@.-]+)\.")
 _NAMED_TWICE = re.compile(r"(\S+) appears more than once in the final defaults list")
 _SWEEP = re.compile(r"Ambiguous value for argument '([^']*)'")
+
+BROKEN = (ValueError, OSError, YAMLError, RecursionError)
+"""What Hydra raises of files that it cannot read."""
 
 NOT_PLAYED = ("model", "protocol")
 """Groups that only take seats of teams."""
@@ -100,14 +103,8 @@ def composed(overrides: Sequence[str], config_dir: Path | None = None) -> DictCo
             return hydra_compose("config", [*more, *overrides])
     except HydraException as error:
         raise refusal(error, overrides, config_dir) from error
-    except (ValueError, OSError, YAMLError, RecursionError) as error:
-        for path in _files(config_dir):
-            read_yaml(path)  # says what is wrong with it
-        # A choice of a type that is no name, or a file that is YAML and no configuration.
-        mark = getattr(error, "problem_mark", None)
-        place = "configuration" if mark is None else f"{printable(mark.name)}, line {mark.line + 1}"
-        problem = getattr(error, "problem", None) or next(iter(str(error).splitlines()), "")
-        raise ConfigError(f"{place}: {shorten(printable(problem), 200)}") from error
+    except BROKEN as error:
+        raise broken(error, config_dir) from error
 
 
 def _files(config_dir: Path | None) -> list[Path]:
@@ -182,6 +179,20 @@ def _choices(group: str, config_dir: Path | None) -> list[str]:
     """Return what a command line may choose from a group, other distributions' names included."""
     others = extension_names("protocol") if group == "protocol" else []
     return sorted({*known_names(group, config_dir), *others})
+
+
+def broken(error: Exception, config_dir: Path | None = None) -> CalbenchError:
+    """Return what is no configuration as one line: a file of a folder, if one is broken."""
+    for path in _files(config_dir):
+        try:
+            read_yaml(path)
+        except CalbenchError as found:
+            return found
+    # A choice of a type that is no name, or a file that is YAML of another dialect than Hydra's.
+    mark = getattr(error, "problem_mark", None)
+    place = "configuration" if mark is None else f"{printable(mark.name)}, line {mark.line + 1}"
+    problem = getattr(error, "problem", None) or next(iter(str(error).splitlines()), "")
+    return ConfigError(f"{place}: {shorten(printable(problem), 200)}")
 
 
 def refusal(

@@ -101,6 +101,12 @@ def _number_to(text: bytes) -> Mutation:
     return replace
 
 
+def _other_number(chance: random.Random, data: bytes) -> bytes:
+    """Replace one of the numbers by another that a file of this kind might hold."""
+    text = str(chance.choice([0, 1, 2, 5, 7, 101, 2**40, -1]))
+    return _number_to(text.encode())(chance, data)
+
+
 def _text_to(text: bytes) -> Mutation:
     """Put something into one of the texts in quotes, or at the end."""
 
@@ -190,6 +196,8 @@ TEXT: Mapping[str, Mutation] = {
     "huge number": _number_to(b"9" * 400),
     "huge exponent": _number_to(b"1e999"),
     "many digits": _number_to(b"9" * 20_000),
+    "other number": _other_number,
+    "another number": _other_number,
     "NaN": _number_to(b"NaN"),
     "Infinity": _number_to(b"-Infinity"),
     "lone surrogate": _text_to(b"\\ud800"),

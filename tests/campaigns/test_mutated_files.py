@@ -52,7 +52,7 @@ def _names_it(reader: Reader, path: Path, line: str) -> bool:
     """Tell whether a line names the file, its folder, its table or its key."""
     if reader.place and re.search(reader.place, line):
         return True
-    return path.name in line or f"/{path.parent.name}:" in line or f"'{path.stem}'" in line
+    return path.name in line or f"/{path.parent.name}:" in line or f"{path.stem}'" in line
 
 
 def _give_up(*_: object) -> None:
