@@ -1,11 +1,13 @@
 """YAML documents, which may be short and mean something huge: read with bounds, in one line."""
 
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.constructor import ConstructorError
 from yaml.events import AliasEvent
-from yaml.nodes import Node
+from yaml.nodes import MappingNode, Node, ScalarNode
 
 from calbench.errors import ConfigError
 from calbench.files import printable, read_bytes, shorten
@@ -43,6 +45,15 @@ class _Loader(yaml.SafeLoader):
         if self._count > MOST_VALUES:
             raise HugeError(f"more than {MOST_VALUES} values, references written out")
         return node
+
+    def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        known: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, ScalarNode) and key.value in known:
+                problem = f"key {key.value} is given twice"
+                raise ConstructorError(None, None, problem, key.start_mark)
+            known.add(str(key.value))
+        return super().construct_mapping(node, deep)
 
 
 def read_yaml(path: Path) -> Any:

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from calbench.errors import CalbenchError
+from tests.campaigns.commands import COMMANDS
 from tests.campaigns.mutations import damage
 from tests.campaigns.readers import READERS, Reader, make_samples
+from tests.cli.runs import python
 from tests.conftest import Figures
 from tests.effort import attacks
 
@@ -23,6 +25,14 @@ ROOM = 3 * 2**30
 
 PATIENCE_S = 120
 """A guard against reading without an end; no file takes a second."""
+
+BOUNDED = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_AS, ({2 * ROOM}, resource.RLIM_INFINITY))
+from calbench.cli.main import main
+main()
+"""
+"""The command in a process of its own, with a bound on its memory."""
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +117,29 @@ def test_damaged_file_is_read_or_named_in_one_line(
         assert _names(folder) == there, what
         shutil.rmtree(folder)
     figures("mutated files", outcomes)
+
+
+@pytest.mark.heavy
+def test_command_says_in_one_line_what_is_wrong_with_a_damaged_file(
+    samples: Path, tmp_path: Path, figures: Figures
+) -> None:
+    outcomes: Counter[str] = Counter()
+    for attack in range(attacks(50)):
+        chance = random.Random(f"mutated-commands-{attack}")
+        attacked = COMMANDS[attack % len(COMMANDS)]
+        folder = tmp_path / str(attack)
+        shutil.copytree(samples, folder / "samples")
+        path = min((folder / "samples").glob(attacked.file))
+        what = f"attack {attack}: {attacked.words}, {damage(chance, path, attacked.kinds)}"
+        words = attacked.words.format(samples=folder / "samples", out=folder / "out")
+        ended = python("-c", BOUNDED, *words.split())
+        errors = [line for line in ended.error_lines if line.startswith("error: ")]
+        assert ended.status in {0, 1, 2, 3}, f"{what}: {ended}"
+        assert "Traceback" not in ended.err, f"{what}: {ended.err}"
+        assert len(errors) == (ended.status in {1, 2}), f"{what}: {ended}"
+        assert all(line.isprintable() for line in errors), what
+        if ended.status == 2:
+            assert not [path for path in folder.rglob("*") if path.name.endswith(".part")], what
+        outcomes[f"status {ended.status}"] += 1
+        shutil.rmtree(folder)
+    figures("commands on mutated files", outcomes)
