@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,14 @@ from calbench.tree import IS_INSTALLED, in_tree
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+
+
+MOST_BYTES = 2**30
+"""Greatest size of a file that is read whole, unpacked: a gigabyte [C]."""
+
+
+PIECE = 2**20
+"""Bytes that are unpacked at a time."""
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -49,16 +58,73 @@ def written_atomically(path: Path) -> Iterator[Path]:
         ) from error
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a file.
+def check_readable(path: Path, most: int = MOST_BYTES) -> None:
+    """Refuse what is no file, such as a pipe, which may never end, and what is too large.
 
     Raises:
-        FileError: naming the file, if it cannot be read.
+        FileError: naming the file.
     """
+    try:
+        about = path.stat()
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+    if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
+        raise FileError(f"{printable(str(path))}: is a pipe or a device; save it as a file")
+    if about.st_size > most:
+        raise too_large(path, most)
+
+
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Read a file of at most so many bytes.
+
+    Raises:
+        FileError: naming the file, if it cannot be read or is larger.
+    """
+    check_readable(path, most)
     try:
         return path.read_bytes()
     except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise _unreadable(path, error) from error
+
+
+def unpacked_pieces(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
+    """Yield a file packed with gzip piece by piece, of at most so many bytes unpacked.
+
+    Raises:
+        FileError: naming the file, if it cannot be read or unpacked, or is larger.
+    """
+    import gzip
+    import zlib
+
+    check_readable(path, most)
+    unpacked = 0
+    try:
+        with gzip.open(path) as file:
+            while piece := file.read(PIECE):
+                unpacked += len(piece)
+                if unpacked > most:
+                    raise too_large(path, most, " unpacked")
+                yield piece
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        reason = printable(str(error))
+        raise FileError(
+            f"{printable(str(path))}: cannot be unpacked: {reason}; get it again, or pack it with "
+            "gzip"
+        ) from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def too_large(path: Path, most: int, state: str = "") -> FileError:
+    """Return the error about a file of more bytes than are read."""
+    return FileError(
+        f"{printable(str(path))}: holds more than {most} bytes{state}; split it into several"
+    )
+
+
+def _unreadable(path: Path, error: Exception) -> FileError:
+    reason = (error.strerror if isinstance(error, OSError) else None) or error
+    return FileError(f"{printable(str(path))}: cannot be read ({reason})")
 
 
 def located(name: str) -> Path:
@@ -107,7 +173,7 @@ def first_problem(error: "ValidationError") -> str:
 
 
 def _dotted(names: Sequence[int | str]) -> str:
-    return ".".join(printable(str(name)) for name in names)
+    return ".".join(printable(shorten(str(name))) for name in names)
 
 
 def _field(loc: Sequence[int | str]) -> list[int | str]:

@@ -13,7 +13,14 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from omegaconf import DictConfig
 
-from calbench.config.composition import check_choices, open_seats, refusal, run_spec
+from calbench.config.composition import (
+    BROKEN,
+    broken,
+    check_choices,
+    open_seats,
+    refusal,
+    run_spec,
+)
 from calbench.config.overrides import quoted, with_players
 from calbench.config.spec import RunSpec
 from calbench.config.sweeps import Sweep, sweep_of
@@ -129,10 +136,10 @@ def _run(
         hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(job)()
     except HydraException as error:
         raise refusal(error, overrides, config_dir) from error
-    except ValueError as error:
+    except BROKEN as error:
         if is_composed:
             raise
-        raise ConfigError(f"configuration: {printable(str(error))}") from error
+        raise broken(error, config_dir) from error
     except _RefusedError:
         pass  # raised below, where its own cause is kept: a traceback of the user's code
     finally:

@@ -18,7 +18,7 @@ from calbench.agents.judging import Judge, ModelJudge
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.settings import Settings
 from calbench.cli.status import Status
-from calbench.cli.tables import new_table, read_rows, show
+from calbench.cli.tables import new_table, show
 from calbench.cli.words import Words
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
@@ -38,6 +38,7 @@ from calbench.llm.replies.database import BESIDE
 from calbench.llm.transport import Transport
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, ScriptedJudge
 from calbench.metrics.judge.verdicts import Verdict, verdicts_of
+from calbench.report.tables import read_table
 from calbench.runs.folder import check_folder, locked
 from calbench.runs.money import money, open_models, spent
 from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
@@ -80,7 +81,7 @@ def main(words: Words, transport: Transport = ask_litellm) -> int:
         tell(f"{totals.calls} replies paid for, {totals.replayed} replayed; {cost} spent")
     else:
         tell("Judged by the scripted judge: fixed rules, no language model.")
-    compared = read_rows(out / "metric_comparison.csv")
+    compared = read_table(out / "metric_comparison.csv")
     cases, unread = (sum(int(row[key]) for row in compared) for key in ("cases", "unread"))
     verdict(
         f"{cases} cases judged, {unread} unread: {out}/metric_comparison.csv and others beside it",
@@ -230,7 +231,7 @@ def summary_table(out: Path) -> Table:
     """Return what the tables in a folder say, as the terminal shows it."""
     agreed = {
         (row["setting"], row["team"], row["statistic"]): row["value"]
-        for row in read_rows(out / "judge_agreement.csv")
+        for row in read_table(out / "judge_agreement.csv")
         if row["unit"] == "cell"
     }
     table = new_table(
@@ -238,7 +239,7 @@ def summary_table(out: Path) -> Table:
         ("Setting", "Team", *SHOWN, *AGREEING),
         left=2,
     )
-    for row in read_rows(out / "metric_comparison.csv"):
+    for row in read_table(out / "metric_comparison.csv"):
         setting, team = row["setting"], row["team"]
         found = [row[column] for column in SHOWN.values()]
         found += [agreed.get((setting, team, name), "") for name in AGREEING.values()]

@@ -10,10 +10,11 @@ from rich.table import Table
 
 from calbench.cli.jobs import for_each_job
 from calbench.cli.status import Status, program_name
-from calbench.cli.tables import new_table, read_rows, show
+from calbench.cli.tables import new_table, show
 from calbench.config.spec import RunSpec
 from calbench.config.sweeps import Sweep
 from calbench.console import tell, verdict, warn
+from calbench.report.tables import read_table
 from calbench.runs.faults import closed_channels, faults_of
 from calbench.runs.play import RunSummary, execute
 from calbench.runs.sweep import write_sweep_table
@@ -97,7 +98,7 @@ def _warnings(spec: RunSpec, summary: RunSummary) -> Iterator[str]:
 def summary_tables(leaderboard: Path, confidence: float) -> list[Table]:
     """Return the leaderboard as the terminal shows it: a table for each setting."""
     tables: dict[str, Table] = {}
-    for row in read_rows(leaderboard):
+    for row in read_table(leaderboard):
         setting = row["setting"]
         if setting not in tables:
             interval = f"{100 * confidence:g}% interval"
@@ -110,7 +111,7 @@ def summary_tables(leaderboard: Path, confidence: float) -> list[Table]:
 def _show_sweep(sweep: Sweep, status: int) -> None:
     """Write the table over all jobs of a sweep, and print it."""
     path = write_sweep_table(sweep.folder)
-    rows = read_rows(path)
+    rows = read_table(path)
     names = ["job", *(["setting"] if len({row["setting"] for row in rows}) > 1 else []), "team"]
     heads = (*(name.capitalize() for name in names), *SHOWN.values())
     table = new_table("means over scenarios, job by job", heads, left=len(names))

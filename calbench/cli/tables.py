@@ -1,8 +1,6 @@
 """Tables in the terminal, in one style."""
 
-import csv
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NoReturn
 
 from rich.box import SIMPLE_HEAD
@@ -33,12 +31,6 @@ def new_table(
     for place, head in enumerate(heads):
         table.add_column(head, justify="left" if place < left else "right", no_wrap=not wraps)
     return table
-
-
-def read_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file as they are written."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def show(*tables: Table) -> None:

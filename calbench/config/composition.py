@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,16 @@ from hydra import initialize_config_dir
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from calbench.config.groups import GROUPS, among, known_names, nearest
 from calbench.config.overrides import quoted, with_players
 from calbench.config.spec import RunSpec, parse_spec
 from calbench.config.teams import played_teams, player_of
-from calbench.errors import ConfigError
+from calbench.documents import read_yaml, refuse_huge
+from calbench.errors import CalbenchError, ConfigError, FileError
 from calbench.extensions import extension_names
-from calbench.files import printable
+from calbench.files import printable, shorten
 from calbench.traces.models import Team
 from calbench.tree import CONF
 
@@ -28,6 +30,9 @@ _UNKNOWN_FILE = re.compile(r"Could not find '([^'/]*)/([^']*)'")
 _SET_TWICE = re.compile(r"An item is already at '([^']*)'|Multiple values for ([\w@.-]+)\.")
 _NAMED_TWICE = re.compile(r"(\S+) appears more than once in the final defaults list")
 _SWEEP = re.compile(r"Ambiguous value for argument '([^']*)'")
+
+BROKEN = (ValueError, OSError, YAMLError, RecursionError)
+"""What Hydra raises of files that it cannot read."""
 
 NOT_PLAYED = ("model", "protocol")
 """Groups that only take seats of teams."""
@@ -98,13 +103,29 @@ def composed(overrides: Sequence[str], config_dir: Path | None = None) -> DictCo
     Raises:
         ConfigError: what Hydra refuses, in one line.
     """
+    _refuse_huge(config_dir)
     try:
         with hydra(config_dir) as more:
             return hydra_compose("config", [*more, *overrides])
     except HydraException as error:
         raise refusal(error, overrides, config_dir) from error
-    except ValueError as error:  # a choice of a type that is no name
-        raise ConfigError(f"configuration: {printable(str(error))}") from error
+    except BROKEN as error:
+        raise broken(error, config_dir) from error
+
+
+def _files(config_dir: Path | None) -> list[Path]:
+    """Return the files of configuration in a folder."""
+    if config_dir is None:
+        return []
+    groups = ("", *GROUPS)
+    return sorted(path for group in groups for path in (config_dir / group).glob("*.yaml"))
+
+
+def _refuse_huge(config_dir: Path | None) -> None:
+    """Refuse a short file that means a huge configuration; Hydra would write it out."""
+    for path in _files(config_dir):
+        with suppress(FileError):  # Hydra reads what it needs
+            refuse_huge(path)
 
 
 def open_seats(overrides: Sequence[str], config_dir: Path | None = None) -> frozenset[str]:
@@ -166,6 +187,20 @@ def _choices(group: str, config_dir: Path | None) -> list[str]:
     return sorted({*known_names(group, config_dir), *others})
 
 
+def broken(error: Exception, config_dir: Path | None = None) -> CalbenchError:
+    """Return what is no configuration as one line: a file of a folder, if one is broken."""
+    for path in _files(config_dir):
+        try:
+            read_yaml(path)
+        except CalbenchError as found:
+            return found
+    # A choice of a type that is no name, or a file that is YAML of another dialect than Hydra's.
+    mark = getattr(error, "problem_mark", None)
+    place = "configuration" if mark is None else f"{printable(mark.name)}, line {mark.line + 1}"
+    problem = getattr(error, "problem", None) or next(iter(str(error).splitlines()), "")
+    return ConfigError(f"{place}: {shorten(printable(problem), 200)}")
+
+
 def refusal(
     error: HydraException, overrides: Sequence[str] = (), config_dir: Path | None = None
 ) -> ConfigError:
@@ -219,7 +254,7 @@ def run_spec(config: DictConfig) -> RunSpec:
     """
     try:
         data = OmegaConf.to_container(config, resolve=True)
-    except OmegaConfBaseException as error:
+    except (OmegaConfBaseException, RecursionError) as error:
         raise ConfigError(f"configuration: {printable(str(error).splitlines()[0])}") from error
     if not isinstance(data, dict):
         raise ConfigError("configuration: expected keys and values")

@@ -30,7 +30,8 @@ GROUPS = (
 def known_names(group: str, config_dir: Path | None = None) -> list[str]:
     """Return the names in one group of ``conf/``, and of another such folder, sorted."""
     folders = [CONF, *([config_dir] if config_dir else [])]
-    return sorted({path.stem for each in folders for path in (each / group).glob("*.yaml")})
+    found = (path for each in folders for path in (each / group).glob("*.yaml"))
+    return sorted({path.stem for path in found if path.is_file()})
 
 
 def described(group: str) -> dict[str, str]:

@@ -17,9 +17,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from calbench.documents import read_yaml
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
-from calbench.files import first_problem, printable, read_bytes, shorten, write_atomically
+from calbench.files import first_problem, printable, shorten, write_atomically
 from calbench.llm.model import ModelConfig
 from calbench.metrics.measure import MeasureSpec
 from calbench.report.role import Role
@@ -214,8 +215,4 @@ def read_params(path: Path) -> RunSpec:
         FileError: if there is no such file.
         ConfigError: naming the file and the key that does not fit.
     """
-    try:
-        data = yaml.safe_load(read_bytes(path))
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not YAML: {printable(str(error))}") from error
-    return parse_spec(data, str(path))
+    return parse_spec(read_yaml(path), str(path))

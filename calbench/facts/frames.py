@@ -16,7 +16,7 @@ import pandas as pd
 
 from calbench.errors import FileError
 from calbench.facts.columns import Column, Kind
-from calbench.files import read_bytes
+from calbench.files import check_readable, printable, read_bytes, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -147,8 +147,12 @@ def read_text(path: Path) -> pd.DataFrame:
         _check_rows(data)
         return pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False, na_values=[""])
     except (ValueError, csv.Error) as error:
-        problem = str(error).splitlines()[0]
-        raise FileError(f"{path}: does not read as a table: {problem}") from error
+        raise FileError(f"{path}: does not read as a table: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    """Return what is wrong, which may quote the file."""
+    return shorten(printable(next(iter(str(error).splitlines()), "")), 200)
 
 
 def _check_rows(data: bytes) -> None:
@@ -182,9 +186,10 @@ def read_csv(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
         if list(frame.columns) != names:
             raise FileError(f"{path}: its columns are not {', '.join(names)}; make the table again")
         return cast(frame.assign(**_truths(frame, columns)), columns)
-    except (ValueError, TypeError) as error:
-        problem = str(error).splitlines()[0]
-        raise FileError(f"{path}: does not read as the table it should be: {problem}") from error
+    except (ValueError, TypeError, OverflowError) as error:
+        raise FileError(
+            f"{path}: does not read as the table it should be: {_first_line(error)}"
+        ) from error
 
 
 def _truths(frame: pd.DataFrame, columns: Sequence[Column]) -> dict[str, pd.Series]:
@@ -257,6 +262,7 @@ def read_arrow(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":
     import pyarrow as pa
     from pyarrow import parquet
 
+    check_readable(path)
     try:
         return parquet.read_table(path, columns=columns)
     except (OSError, pa.ArrowException) as error:

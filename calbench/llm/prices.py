@@ -9,13 +9,13 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from calbench.documents import read_yaml
 from calbench.domain.canonical import canonical_json
 from calbench.domain.usage import Usage
 from calbench.errors import ConfigError
-from calbench.files import first_problem, printable, read_bytes
+from calbench.files import first_problem
 from calbench.llm.completion import Request
 from calbench.llm.model import ModelConfig
 
@@ -92,9 +92,7 @@ def read_prices(path: Path) -> Prices:
         ConfigError: naming the file and what does not fit.
     """
     try:
-        return Prices.model_validate(yaml.safe_load(read_bytes(path)))
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not YAML: {printable(str(error))}") from error
+        return Prices.model_validate(read_yaml(path))
     except ValidationError as error:
         raise ConfigError(f"{path}: {first_problem(error)}") from error
 

@@ -8,7 +8,6 @@ digest of every game, so a difference names the game. No clock, host, path or us
 import gzip
 import hashlib
 import os
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from calbench.console import progress
 from calbench.domain.rules import RULES_VERSION
 from calbench.errors import FileError
-from calbench.files import first_problem, read_bytes
+from calbench.files import first_problem, read_bytes, unpacked_pieces
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.scenarios.models import SCHEMA_VERSION
 from calbench.traces.models import TRACE_SCHEMA_VERSION
@@ -167,10 +166,7 @@ def unpacked(path: Path) -> bytes:
     Raises:
         FileError: it cannot be read.
     """
-    try:
-        return gzip.decompress(read_bytes(path))
-    except (OSError, EOFError, zlib.error) as error:
-        raise FileError(f"{path}: cannot be unpacked; get it again with git") from error
+    return b"".join(unpacked_pieces(path))
 
 
 def read_manifest(release: Path) -> Manifest:

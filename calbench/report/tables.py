@@ -61,12 +61,17 @@ def read_table(path: Path) -> list[Row]:
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: byte {error.start + 1} is not UTF-8") from error
     lines = filter(None, csv.reader(io.StringIO(text, newline="")))
-    header = next(lines, [])
     rows: list[Row] = []
-    for number, cells in enumerate(lines, start=2):
-        if len(cells) != len(header):
-            raise FileError(f"{path}, line {number}: not as many cells as the header has columns")
-        rows.append(dict(zip(header, cells, strict=True)))
+    try:
+        header = next(lines, [])
+        for number, cells in enumerate(lines, start=2):
+            if len(cells) != len(header):
+                raise FileError(
+                    f"{path}, line {number}: not as many cells as the header has columns"
+                )
+            rows.append(dict(zip(header, cells, strict=True)))
+    except csv.Error as error:
+        raise FileError(f"{path}, line {len(rows) + 2}: {error}") from error
     return rows
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pandas as pd
 
+from calbench.errors import FileError
 from calbench.facts.columns import (
     EVENT,
     GAME_ID,
@@ -24,7 +25,9 @@ from calbench.facts.columns import (
 )
 from calbench.facts.frames import cast, empty
 from calbench.facts.messages import CHANNEL, RECIPIENTS, SENDER, SOURCE, TURN
+from calbench.files import printable
 from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
+from calbench.scenarios.bounds import GREATEST_NUMBER
 from calbench.traces.models import Trace
 from calbench.traces.storage import TraceReader
 
@@ -80,8 +83,20 @@ def _frame(
     paths: Iterable[Path], row_of: Callable[[Row], Row | None], columns: tuple[Column, ...]
 ) -> pd.DataFrame:
     reader = TraceReader()
-    found = [row for path in paths for row in _rows(reader.read(path), row_of)]
+    found = [row for path in paths for row in _fitting(path, _rows(reader.read(path), row_of))]
     return cast(pd.DataFrame(found), columns) if found else empty(columns)
+
+
+def _fitting(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield rows whose numbers fit into a column."""
+    problem = f"{printable(str(path))}: holds a number of more than 64 bits"
+    try:
+        for row in rows:
+            if any(type(value) is int and abs(value) > GREATEST_NUMBER for value in row.values()):
+                raise FileError(problem)
+            yield row
+    except TypeError as error:  # orjson's, of such a number
+        raise FileError(problem) from error
 
 
 def _rows(trace: Trace, row_of: Callable[[Row], Row | None]) -> Iterator[Row]:

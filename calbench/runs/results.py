@@ -188,7 +188,10 @@ def _read(path: Path, table: "Declared") -> "pd.DataFrame":
     if path.suffix == ".parquet":
         found = read_parquet(path)
         table = table.as_written(found.columns)
-        frame = cast(found, table.columns)
+        try:
+            frame = cast(found, table.columns)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise FileError(f"{path}: is not the table it should be; make it again") from error
     else:
         table = table.as_written(header(path))
         frame = read_csv(path, table.columns)

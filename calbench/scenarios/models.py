@@ -26,6 +26,14 @@ from calbench.domain.calendars import Booking, Calendar, Errand, Meeting
 from calbench.domain.canonical import digest, plain
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
 from calbench.oracle.problem import PriorMeeting, Problem
+from calbench.scenarios.bounds import (
+    GREATEST_NUMBER,
+    MOST_AGENTS,
+    MOST_MEETINGS,
+    MOST_PRIOR_MEETINGS,
+    MOST_SLOTS,
+    Size,
+)
 
 SCHEMA_VERSION = 1
 """Version of the suite file; other versions are refused."""
@@ -36,8 +44,8 @@ ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 One = Annotated[int, Field(ge=1, le=1, json_schema_extra={"const": 1})]
 """Exactly the integer 1; ``Literal[1]`` would accept ``true``."""
 
-Natural = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0, le=GREATEST_NUMBER)]
+Positive = Annotated[int, Field(ge=1, le=GREATEST_NUMBER)]
 
 GREATEST_COST = 1_000_000
 """Greatest cost in a file; every sum of costs is then exact in the solver [C]."""
@@ -165,10 +173,10 @@ class Scenario(Model):
     scenario_id: Annotated[str, Field(pattern=ID_PATTERN)]
     setting: Annotated[str, Field(pattern=ID_PATTERN)]
     seed: Natural
-    num_slots: Positive
-    calendars: Annotated[tuple[CalendarEntry, ...], Field(min_length=1)]
-    prior_meetings: tuple[PriorMeetingEntry, ...]
-    meetings: tuple[IncomingMeetingEntry, ...]
+    num_slots: Annotated[int, Field(ge=1, le=MOST_SLOTS)]
+    calendars: Annotated[tuple[CalendarEntry, ...], Field(min_length=1, max_length=MOST_AGENTS)]
+    prior_meetings: Annotated[tuple[PriorMeetingEntry, ...], Field(max_length=MOST_PRIOR_MEETINGS)]
+    meetings: Annotated[tuple[IncomingMeetingEntry, ...], Field(max_length=MOST_MEETINGS)]
     witness: dict[str, Natural] | None = None
     oracle: OracleEntry | None = None
     difficulty: DifficultyEntry | None = None
@@ -176,6 +184,8 @@ class Scenario(Model):
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
+        if problem := self.size.problem():
+            raise _refuse("calendars", problem)
         self._check_calendars()
         self._check_participants()
         self._check_prior_meetings()
@@ -323,6 +333,17 @@ class Scenario(Model):
     def num_agents(self) -> int:
         """Number of agents."""
         return len(self.calendars)
+
+    @property
+    def size(self) -> Size:
+        """How large it is."""
+        return Size(
+            self.num_agents,
+            self.num_slots,
+            len(self.meetings),
+            len(self.prior_meetings),
+            sum(len(meeting.participants) for meeting in self.all_meetings),
+        )
 
     @property
     def all_meetings(self) -> tuple[IncomingMeetingEntry | PriorMeetingEntry, ...]:

@@ -9,10 +9,12 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
 from pydantic_core import PydanticCustomError
 
+from calbench.scenarios.bounds import GREATEST_NUMBER, MOST_SCENARIOS, Size
 from calbench.scenarios.models import GREATEST_COST, ID_PATTERN
 
-Count = Annotated[int, Strict(), Field(ge=0)]
-AtLeastOne = Annotated[int, Strict(), Field(ge=1)]
+Count = Annotated[int, Strict(), Field(ge=0, le=GREATEST_NUMBER)]
+AtLeastOne = Annotated[int, Strict(), Field(ge=1, le=GREATEST_NUMBER)]
+ManyScenarios = Annotated[int, Strict(), Field(ge=1, le=MOST_SCENARIOS)]
 Level = Annotated[int, Strict(), Field(ge=1, le=GREATEST_COST)]
 Fraction = Annotated[float, Strict(), Field(ge=0, le=1)]
 Flag = Annotated[bool, Strict()]
@@ -23,6 +25,11 @@ Subset = int | tuple[str, ...]
 
 def _refuse(message: str) -> PydanticCustomError:
     return PydanticCustomError("parameters", "{message}", {"message": message})
+
+
+def _seats(lists: tuple[tuple[int, ...], ...] | None, drawn: int) -> int:
+    """Return how many participants meetings have together."""
+    return drawn if lists is None else sum(map(len, lists))
 
 
 class Spec(BaseModel):
@@ -77,8 +84,24 @@ class ScenarioShape(Spec):
         """Participants of a drawn prior meeting."""
         return self.participants_per_prior_meeting or self.participants_per_meeting
 
+    @property
+    def size(self) -> Size:
+        """How large a scenario of this shape is."""
+        return Size(
+            self.num_agents,
+            self.num_slots,
+            self.num_meetings,
+            self.num_prior_meetings,
+            _seats(self.participant_lists, self.num_meetings * self.participants_per_meeting)
+            + _seats(
+                self.prior_participant_lists, self.num_prior_meetings * self.prior_meeting_size
+            ),
+        )
+
     @model_validator(mode="after")
     def _is_possible(self) -> Self:
+        if problem := self.size.problem():
+            raise _refuse(f"too large: {problem}")
         self._check_lists("participant_lists", self.participant_lists, self.num_meetings)
         self._check_lists(
             "prior_participant_lists", self.prior_participant_lists, self.num_prior_meetings
@@ -182,8 +205,8 @@ class SuiteSpec(Spec):
     shape: str | None = None
     path: str | None = None
     seed: Count = 0
-    num_scenarios: AtLeastOne = 45
-    num_candidates: AtLeastOne = 150
+    num_scenarios: ManyScenarios = 45
+    num_candidates: ManyScenarios = 150
     tertiles: Flag = True
     density: Fraction | tuple[Fraction, ...] | None = None
     density_choices: Annotated[tuple[Fraction, ...], Field(min_length=1)] | None = None

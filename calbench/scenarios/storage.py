@@ -8,24 +8,28 @@ import gzip
 import json
 import math
 import os
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 from pydantic import ValidationError
 
 from calbench.domain.canonical import canonical_json
 from calbench.errors import FileError, OutputError
-from calbench.files import printable, read_bytes, shorten, write_atomically
+from calbench.files import (
+    MOST_BYTES,
+    check_readable,
+    printable,
+    shorten,
+    unpacked_pieces,
+    write_atomically,
+)
+from calbench.scenarios.bounds import MOST_LINE_BYTES, MOST_SCENARIOS
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.models import SCHEMA_VERSION, Scenario
 
 MAX_DEPTH = 32
 """Greatest depth of nesting of a line; a scenario needs five [C]."""
-
-MAX_UNPACKED = 2**30
-"""Greatest size of a file unpacked: a small packed file can be larger than any memory [C]."""
 
 _ENTRY_KINDS = (["errand"], ["meeting"])
 
@@ -75,16 +79,11 @@ def iter_suite(path: str | os.PathLike[str]) -> Iterator[Scenario]:
         FileError: as there; the scenarios before the line that does not fit have been yielded.
     """
     source = Path(path)
-    lines = _read_bytes(source).split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()
-    if not lines:
-        raise FileError(
-            f"{printable(str(source))}: the file is empty; a suite has one scenario per line"
-        )
     line_by_id: dict[str, int] = {}
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(_lines(source), start=1):
         place = f"{printable(str(source))}, line {number}"
+        if number > MOST_SCENARIOS:
+            _refuse(place, None, f"more than {MOST_SCENARIOS} scenarios", "split the file")
         scenario = _read_line(place, line)
         earlier = line_by_id.setdefault(scenario.scenario_id, number)
         if earlier != number:
@@ -95,6 +94,10 @@ def iter_suite(path: str | os.PathLike[str]) -> Iterator[Scenario]:
                 "give each scenario a different id",
             )
         yield scenario
+    if not line_by_id:
+        raise FileError(
+            f"{printable(str(source))}: the file is empty; a suite has one scenario per line"
+        )
 
 
 def scenario_schema() -> dict[str, Any]:
@@ -115,30 +118,38 @@ def _shown(text: str, limit: int) -> str:
     return printable(shorten(text, limit))
 
 
-def _read_bytes(path: Path) -> bytes:
+def _lines(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
+    """Yield the lines of a file, packed or not, of at most so many bytes in all."""
     if path.is_dir():
         raise FileError(f"{printable(str(path))}: is a folder; name the suite file in it")
     if not path.exists():
         raise FileError(
             f"{printable(str(path))}: no such file; check the path or generate the suite"
         )
-    return _unpacked(path) if path.suffix == ".gz" else read_bytes(path)
-
-
-def _unpacked(path: Path, most: int = MAX_UNPACKED) -> bytes:
+    check_readable(path, most)
+    opener: Callable[[Path], IO[bytes]] = _open
+    if path.suffix == ".gz":
+        for _ in unpacked_pieces(path, most):
+            pass  # a damaged file is said to be damaged, before its lines are read
+        opener = gzip.open
     try:
-        with gzip.open(path) as file:
-            data = file.read(most + 1)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        _refuse(printable(str(path)), None, f"cannot be unpacked: {error}", "pack it with gzip")
+        with opener(path) as file:
+            number = 0
+            while line := file.readline(MOST_LINE_BYTES + 1):
+                number += 1
+                if len(line) > MOST_LINE_BYTES:
+                    place = f"{printable(str(path))}, line {number}"
+                    problem = f"longer than {MOST_LINE_BYTES} bytes"
+                    _refuse(place, None, problem, "a line is one scenario; make it smaller")
+                yield line.removesuffix(b"\n")
     except OSError as error:
         raise FileError(
             f"{printable(str(path))}: cannot be read ({error.strerror or error})"
         ) from error
-    if len(data) > most:
-        problem = f"holds more than {most} bytes unpacked"
-        _refuse(printable(str(path)), None, problem, "split it into several suites")
-    return data
+
+
+def _open(path: Path) -> IO[bytes]:
+    return path.open("rb")
 
 
 def _read_line(place: str, line: bytes) -> Scenario:

@@ -10,6 +10,7 @@ from calbench.domain.canonical import digest
 from calbench.domain.frequent import frequent
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Channel
+from calbench.scenarios.bounds import MOST_EVENTS
 from calbench.scenarios.models import (
     ID_PATTERN,
     Model,
@@ -198,7 +199,7 @@ class Trace(Model):
     game_id: Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
     scenario: Scenario
     config: GameConfig
-    events: tuple[AnyEvent, ...]
+    events: Annotated[tuple[AnyEvent, ...], Field(max_length=MOST_EVENTS)]
     final_state: FinalState
     metrics: TraceMetrics
     started_at: None

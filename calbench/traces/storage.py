@@ -14,6 +14,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 from calbench.domain.canonical import digest
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes, shorten, write_atomically
+from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import TRACE_SCHEMA_VERSION, Trace
 
@@ -61,7 +62,7 @@ def read_trace(path: Path) -> Trace:
     Raises:
         FileError: naming the file and the field that does not fit.
     """
-    return _parsed(path, read_bytes(path))
+    return _parsed(path, read_bytes(path, MOST_TRACE_BYTES))
 
 
 @contextmanager
@@ -94,7 +95,7 @@ class TraceReader:
         Raises:
             FileError: naming the file and the field that does not fit.
         """
-        data = read_bytes(path)
+        data = read_bytes(path, MOST_TRACE_BYTES)
         if self._known is not None:
             known, scenario = self._known
             head, found, rest = data.partition(known)
@@ -155,7 +156,7 @@ def read_head(path: Path) -> TraceHead:
     Raises:
         FileError: naming the file and the field that does not fit.
     """
-    document = _check_version(printable(str(path)), read_bytes(path))
+    document = _check_version(printable(str(path)), read_bytes(path, MOST_TRACE_BYTES))
     try:
         scenario = {
             key: value

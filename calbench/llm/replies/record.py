@@ -32,7 +32,7 @@ class Attempt(BaseModel):
             the tokens that the provider counted.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     status: int | None = None
     error: str | None = None
@@ -55,7 +55,7 @@ class Record(BaseModel):
         recorded_at: when the reply arrived; UTC.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     key: Digest
     model: str

@@ -5,14 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
 from calbench.analysis import audit_sample
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
-from calbench.errors import FileError
+from calbench.documents import read_yaml
+from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import Column, number, text
-from calbench.files import read_bytes
+from calbench.files import printable, shorten
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 
@@ -69,13 +68,16 @@ def published_columns(folder: Path) -> dict[str, list[Column]]:
     if not path.is_file():
         return {}
     try:
-        tables = yaml.safe_load(read_bytes(path))
+        tables = read_yaml(path)
         return {
             f"published/{name}": [Column(**{"unit": "", **column}) for column in columns]
             for name, columns in tables.items()
         }
-    except (yaml.YAMLError, AttributeError, TypeError, ValueError) as error:
-        raise FileError(f"{path}: does not describe tables by their columns ({error})") from error
+    except ConfigError as error:
+        raise FileError(str(error)) from error
+    except (AttributeError, TypeError, ValueError) as error:
+        problem = shorten(printable(str(error)), 200)
+        raise FileError(f"{path}: does not describe tables by their columns ({problem})") from error
 
 
 def _described(tables: Mapping[str, Sequence[Column]], prefix: str = "") -> list[Described]:

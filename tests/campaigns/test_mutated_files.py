@@ -1,0 +1,145 @@
+"""Damaged files, given to every reader: one line that names the file, or a valid result."""
+
+import random
+import re
+import resource
+import shutil
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from calbench.errors import CalbenchError
+from tests.campaigns.commands import COMMANDS
+from tests.campaigns.mutations import damage
+from tests.campaigns.readers import READERS, Reader, make_samples
+from tests.cli.runs import python
+from tests.conftest import Figures
+from tests.effort import attacks
+
+ROOM = 3 * 2**30
+"""Bytes of memory that reading a small file may take, what is in use aside."""
+
+PATIENCE_S = 120
+"""A guard against reading without an end; no file takes a second."""
+
+BOUNDED = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_AS, ({2 * ROOM}, resource.RLIM_INFINITY))
+from calbench.cli.main import main
+main()
+"""
+"""The command in a process of its own, with a bound on its memory."""
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("samples")
+    make_samples(folder)
+    return folder
+
+
+def _copy(samples: Path, reader: Reader, folder: Path) -> Path:
+    """Copy the good file, with all that is read with it; return the copy."""
+    found = min(samples.glob(reader.file))
+    whole = samples / reader.whole if reader.whole else found.parent
+    if reader.whole:
+        shutil.copytree(whole, folder / reader.whole)
+    else:
+        (folder / found.relative_to(samples)).parent.mkdir(parents=True)
+        shutil.copyfile(found, folder / found.relative_to(samples))
+    return folder / found.relative_to(samples)
+
+
+def _names(folder: Path) -> set[Path]:
+    return set(folder.rglob("*"))
+
+
+def _names_it(reader: Reader, path: Path, line: str) -> bool:
+    """Tell whether a line names the file, its folder, its table or its key."""
+    if reader.place and re.search(reader.place, line):
+        return True
+    return path.name in line or f"/{path.parent.name}:" in line or f"{path.stem}'" in line
+
+
+def _give_up(*_: object) -> None:
+    raise AssertionError("it reads without an end")
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Bound memory and time."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + ROOM, before[1]))
+    signal.signal(signal.SIGALRM, _give_up)
+    signal.alarm(PATIENCE_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", READERS)
+def test_good_file_is_read(name: str, samples: Path, tmp_path: Path) -> None:
+    reader = READERS[name]
+    path = _copy(samples, reader, tmp_path)
+    reader.read(path)
+
+
+@pytest.mark.heavy
+def test_damaged_file_is_read_or_named_in_one_line(
+    samples: Path, tmp_path: Path, figures: Figures
+) -> None:
+    outcomes: Counter[str] = Counter()
+    for attack in range(attacks(500)):
+        chance = random.Random(f"mutated-files-{attack}")
+        name = [*READERS][attack % len(READERS)]
+        folder = tmp_path / str(attack)
+        path = _copy(samples, READERS[name], folder)
+        what = f"attack {attack}: {name}, {damage(chance, path, READERS[name].kinds)}"
+        there = _names(folder)
+        try:
+            with bounded():
+                READERS[name].read(path)
+            outcomes["read"] += 1
+        except CalbenchError as error:
+            line = str(error)
+            assert line.isprintable(), what
+            assert len(line) < 1000, what
+            assert _names_it(READERS[name], path, line), f"{what}: {line}"
+            outcomes["named in one line"] += 1
+        assert _names(folder) == there, what
+        shutil.rmtree(folder)
+    figures("mutated files", outcomes)
+
+
+@pytest.mark.heavy
+def test_command_says_in_one_line_what_is_wrong_with_a_damaged_file(
+    samples: Path, tmp_path: Path, figures: Figures
+) -> None:
+    outcomes: Counter[str] = Counter()
+    for attack in range(attacks(50)):
+        chance = random.Random(f"mutated-commands-{attack}")
+        attacked = COMMANDS[attack % len(COMMANDS)]
+        folder = tmp_path / str(attack)
+        shutil.copytree(samples, folder / "samples")
+        path = min((folder / "samples").glob(attacked.file))
+        what = f"attack {attack}: {attacked.words}, {damage(chance, path, attacked.kinds)}"
+        words = attacked.words.format(samples=folder / "samples", out=folder / "out")
+        ended = python("-c", BOUNDED, *words.split())
+        errors = [line for line in ended.error_lines if line.startswith("error: ")]
+        assert ended.status in {0, 1, 2, 3}, f"{what}: {ended}"
+        assert "Traceback" not in ended.err, f"{what}: {ended.err}"
+        assert len(errors) == (ended.status in {1, 2}), f"{what}: {ended}"
+        assert all(line.isprintable() for line in errors), what
+        if ended.status == 2:
+            assert not [path for path in folder.rglob("*") if path.name.endswith(".part")], what
+        outcomes[f"status {ended.status}"] += 1
+        shutil.rmtree(folder)
+    figures("commands on mutated files", outcomes)
