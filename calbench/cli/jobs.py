@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import hydra
@@ -20,6 +19,7 @@ from calbench.config.sweeps import Sweep, sweep_of
 from calbench.console import say
 from calbench.errors import CalbenchError, ConfigError
 from calbench.files import printable
+from calbench.folders import scratch_folder
 from calbench.runs.results import TRACES_FOLDER
 from calbench.tree import CONF
 
@@ -73,7 +73,7 @@ def for_each_job(
         return (task_in_sweep or task)(run)
 
     # Hydra makes its own folder of a sweep before any job is asked whether it can be played.
-    with TemporaryDirectory(prefix="calbench-") as folder:
+    with scratch_folder("sweep") as folder:
         place = [f"hydra.sweep.dir='{folder}'", "hydra.sweep.subdir=."]
         status = _run([*others, *words, *place], words, config_dir, job)
     whole(sweep, status)

@@ -35,7 +35,8 @@ def _end_processes() -> None:
     for process in multiprocessing.active_children():
         process.kill()
         process.join()
-    util._run_finalizers(0)  # noqa: SLF001 - what Python itself does at an orderly end
+    finalize = util._run_finalizers  # type: ignore[attr-defined]  # noqa: SLF001
+    finalize(0)  # as Python itself does at an orderly end
 
 
 class _Process(SpawnProcess):

@@ -1,12 +1,13 @@
 """The folder of a run: locked by one process, and never overwritten."""
 
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from filelock import FileLock, Timeout
 
+from calbench.endings import pruned, undone
 from calbench.errors import OutputError
 
 LOCK = ".lock"
@@ -17,38 +18,42 @@ def locked(out: Path) -> Iterator[None]:
     """Lock a run's folder against other runs.
 
     The operating system releases the lock when the process ends, in any way. A run that fails
-    before it has written anything leaves no folder behind.
+    before it has written anything leaves neither a folder nor a lock behind.
     """
-    made = [folder for folder in (out, *out.parents) if not folder.exists()]
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(out / LOCK)
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise OutputError(
-            f"{out}: another run is writing there; wait for it, or choose another folder, "
-            f"e.g. out={out}-2"
-        ) from error
-    except OSError as error:
-        _remove_empty(made)
-        raise OutputError(
-            f"{out}: cannot be written ({error.strerror or error}); choose another folder with out="
-        ) from error
-    try:
-        yield
-    except BaseException:
-        if [path.name for path in out.iterdir()] == [LOCK]:
-            (out / LOCK).unlink()
-            _remove_empty(made)
-        raise
-    finally:
-        lock.release()
+    is_new = not (out / LOCK).exists()
+    before = _names(out)
+    with pruned(out):
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(out / LOCK)
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise OutputError(
+                f"{out}: another run is writing there; wait for it, or choose another folder, "
+                f"e.g. out={out}-2"
+            ) from error
+        except OSError as error:
+            raise OutputError(
+                f"{out}: cannot be written ({error.strerror or error}); choose another folder "
+                "with out="
+            ) from error
+
+        def leave() -> None:
+            if is_new and _names(out) - {LOCK} == before:
+                (out / LOCK).unlink(missing_ok=True)
+
+        with undone(leave):
+            try:
+                yield
+            except BaseException:
+                leave()
+                raise
+            finally:
+                lock.release()
 
 
-def _remove_empty(folders: list[Path]) -> None:
-    with suppress(OSError):
-        for folder in folders:
-            folder.rmdir()
+def _names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
 
 
 def check_folder(out: Path, kept: Collection[str]) -> None:
