@@ -69,7 +69,11 @@ def main(words: Words) -> int:
     top = _count(options.get("top", "3"))
     out = Path(options["out"]) if options.get("out") else None
     if out is not None:
-        check_folder(out, COMPARISON_TABLES)
+        keys = {
+            name: [column.name for column in columns if column.is_key]
+            for name, columns in COMPARISON_TABLES.items()
+        }
+        check_folder(out, keys, keys)
     spec = compose(words.settings)
     compared = compare_runs(run_a, run_b, spec, team_a=options.get("a"), team_b=options.get("b"))
     _say_unlike(compared, measures)

@@ -20,7 +20,9 @@ from calbench.console import say
 from calbench.errors import CalbenchError, ConfigError
 from calbench.files import printable
 from calbench.folders import scratch_folder
+from calbench.runs.folder import has_columns
 from calbench.runs.results import TRACES_FOLDER
+from calbench.runs.sweep import SWEEP_KEY, SWEEP_TABLE
 from calbench.tree import CONF
 
 os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises its errors; we print them in one line
@@ -64,6 +66,11 @@ def for_each_job(
     if (sweep.folder / TRACES_FOLDER).exists():
         raise ConfigError(
             f"{sweep.folder}: holds a run; choose another folder for a sweep, out=DIR"
+        )
+    table = sweep.folder / SWEEP_TABLE
+    if table.exists() and not has_columns(table, SWEEP_KEY):
+        raise ConfigError(
+            f"{table}: is no table over a sweep; choose another folder for a sweep, out=DIR"
         )
 
     def job(_: DictConfig) -> int:

@@ -123,7 +123,7 @@ def judge_runs(
     Raises:
         CalbenchError: one line about what does not fit; no table was written, replies are kept.
     """
-    check_folder(out, KEPT)
+    check_folder(out, KEPT, {name: table.key for name, table in JUDGE_TABLES.items()})
     games = recorded_games(paths)
     teams = sorted({game.team_id for game in games}, key=team_rank())
     name = next(iter(spec.models), SCRIPTED_JUDGE)

@@ -24,7 +24,7 @@ from calbench.llm.preflight import distinct, preflight
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.runs.faults import closed_channels
-from calbench.runs.folder import locked
+from calbench.runs.folder import check_run, locked
 from calbench.runs.money import spent
 from calbench.runs.source import opener, reply_source, seated_models, why_cut_short
 from calbench.scenarios.models import Scenario
@@ -103,6 +103,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     """
     out = Path(spec.out)
     with locked(out):
+        check_run(out)
         scenarios = load_suites(spec.suites)
         jobs = planned(spec, scenarios)
         _say_who_plays_once(spec)
