@@ -22,7 +22,8 @@ def undone(undo: Callable[[], object]) -> Iterator[None]:
     try:
         yield
     finally:
-        _undone.remove(undo)
+        with suppress(ValueError):  # the process is about to end, and it is undone already
+            _undone.remove(undo)
 
 
 def undo_all() -> None:

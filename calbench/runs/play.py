@@ -18,7 +18,7 @@ from calbench.engine.pool import workers
 from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, CalbenchError, StoppedError
 from calbench.files import located
-from calbench.llm.client import Source, Totals
+from calbench.llm.client import Source, Totals, check_source
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.preflight import distinct, preflight
 from calbench.llm.prices import read_prices
@@ -182,9 +182,12 @@ def _check_models(
     replies: Source | None,
     is_stopping: Callable[[], bool],
 ) -> None:
-    """Ask each model of the missing games once, unless the run asks none or wants no preflight."""
+    """Ask each model of the missing games once; without a preflight, look whether it can be."""
     models = seated_models(missing, spec)
-    if replies is None or replies.mode == "replay" or not models or not spec.preflight:
+    if replies is None or not models:
+        return
+    if replies.mode == "replay" or not spec.preflight:
+        check_source(models, replies)
         return
     with progress("models", len(distinct(models))) as tick:
         preflight(models, replies, is_stopping=is_stopping, tick=tick)
