@@ -1,4 +1,4 @@
-"""What a command shows while it works, what it says at its end, and how it ends on Ctrl-C.
+"""What a command shows while it works, what it says at its end, and how a signal ends it.
 
 A bar and colours on a terminal, plain lines elsewhere. Quiet is a state of this module: a command
 with ``-q`` shows its verdict, warnings and errors alone.
@@ -10,23 +10,33 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from types import FrameType
 from typing import NoReturn, Protocol, TextIO
 
+from calbench.endings import undo_all
 from calbench.errors import AgentError, CalbenchError, PreflightError
 from calbench.files import printable
 from calbench.tree import remove_unpacked
 
-INTERRUPTED = 130
-"""Exit status after Ctrl-C."""
+ENDING = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+"""Signals that ask a command to end: Ctrl-C, the system, and a terminal that is closed."""
+
+
+def ended_by(number: int) -> int:
+    """Return the exit status after a signal, as shells have it: 130 after Ctrl-C."""
+    return 128 + number
 
 
 @dataclass(slots=True)
 class _Voice:
-    """What this process says."""
+    """What this process says, and the last signal that it was sent."""
 
     is_quiet: bool = False
+    last_signal: int = signal.SIGINT
 
 
 _voice = _Voice()
@@ -166,9 +176,14 @@ def say_error(error: CalbenchError) -> None:
         alert(f"error: {line}")
 
 
+def stopped_status() -> int:
+    """Return the exit status of a command that stopped because it was asked to."""
+    return ended_by(_voice.last_signal)
+
+
 @contextmanager
 def ending_on_interrupt(line: Callable[[], str]) -> Iterator[None]:
-    """Let Ctrl-C end the process at once, with one line.
+    """Let Ctrl-C, and every other signal of :data:`ENDING`, end the process at once, with one line.
 
     No exception is raised: compiled libraries that call back into Python, pydantic among
     them, swallow a KeyboardInterrupt or turn it into an error of their own.
@@ -182,7 +197,7 @@ def ending_on_interrupt(line: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def noting_interrupt(line: Callable[[], str]) -> Iterator[Callable[[], bool]]:
-    """Yield a function that says whether Ctrl-C was pressed; a second one ends the process.
+    """Yield a function that says whether the command was asked to end; the second time it does.
 
     Args:
         line: what to say then.
@@ -204,16 +219,28 @@ def _on_interrupt(answer: Callable[[], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread handles signals
         return
-    before = signal.signal(signal.SIGINT, lambda _number, _frame: answer())
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        _voice.last_signal = number
+        answer()
+
+    before = {number: signal.getsignal(number) for number in ENDING}
+    # `nohup` has a closed terminal ignored, and means it.
+    taken = [n for n in ENDING if n == signal.SIGINT or before[n] is not signal.SIG_IGN]
+    for number in taken:
+        signal.signal(number, note)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in taken:
+            signal.signal(number, before[number])
 
 
 def _end(line: str) -> NoReturn:
     """End the process at once: files are written whole or not at all."""
     clear = "\x1b[?25h\r\x1b[K" if sys.stderr.isatty() else ""
-    os.write(sys.stderr.fileno(), f"{clear}{printable(line)}\n".encode())
+    with suppress(OSError):  # the terminal may be closed
+        os.write(sys.stderr.fileno(), f"{clear}{printable(line)}\n".encode())
+    undo_all()
     remove_unpacked()
-    os._exit(INTERRUPTED)
+    os._exit(stopped_status())

@@ -4,10 +4,11 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from calbench.endings import undone
 from calbench.errors import FileError, OutputError
 from calbench.tree import IS_INSTALLED, in_tree
 
@@ -34,25 +35,39 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def written_atomically(path: Path) -> Iterator[Path]:
+def written_atomically(path: Path, *, is_synced: bool = True) -> Iterator[Path]:
     """Provide a temporary name beside a file, which is renamed once it is written whole.
 
-    The temporary name depends on the file alone, so a killed run leaves nothing behind that
-    its successor does not replace.
+    What was written is removed if it cannot be finished. The temporary name depends on the file
+    alone, so a killed run leaves nothing behind that its successor does not replace.
+
+    Args:
+        path: of the file.
+        is_synced: whether it survives a crash of the machine, too; not if it can be made again.
 
     Raises:
         OutputError: naming the place, if it cannot be written.
     """
     beside = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if beside.is_symlink():  # in a folder of somebody else's it might lead anywhere
+
+    def remove() -> None:
+        with suppress(OSError):
             beside.unlink()
-        yield beside
-        with beside.open("rb") as file:
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError as error:
+
+    try:
+        with undone(remove):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if beside.is_symlink():  # in a folder of somebody else's it might lead anywhere
+                beside.unlink()
+            yield beside
+            if is_synced:
+                with beside.open("rb") as file:
+                    os.fsync(file.fileno())
+            beside.replace(path)
+    except BaseException as error:
+        remove()
+        if not isinstance(error, OSError):
+            raise
         raise OutputError(
             f"{path}: cannot be written ({error.strerror or error}); choose another folder"
         ) from error

@@ -14,6 +14,7 @@ from calbench.analysis.tables import TABLES, tables_of
 from calbench.analysis.tables.registry import write_frames
 from calbench.console import progress
 from calbench.domain.canonical import canonical_json
+from calbench.endings import pruned, removed
 from calbench.facts.fact import Fact
 from calbench.facts.judged import JUDGED
 from calbench.facts.storage import Facts
@@ -68,11 +69,9 @@ def write_all_tables(
     """
     scratch = folder / SCRATCH
     shutil.rmtree(scratch, ignore_errors=True)
-    try:
+    with pruned(folder), removed(scratch):
         measured = measure_games(games, scratch, settings.measure, tick, executor, facts)
         write_tables(measured, folder, settings)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def write_judge_tables(facts: Facts, folder: Path, settings: Settings) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from calbench.analysis.output import write_tables
 from calbench.analysis.scoring import FACT_BY_NAME
@@ -20,13 +19,14 @@ from calbench.engine.pool import workers
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.facts.joining import Chosen, join_facts
 from calbench.facts.storage import GameKey
+from calbench.folders import is_own, replaced, scratch_folder
 from calbench.report.build import build_site
 from calbench.report.experiment import Experiment
 from calbench.report.games.unfinished import Unfinished
 from calbench.report.role import SETTINGS, Role
 from calbench.report.site import Site
 from calbench.report.tables import Tables
-from calbench.report.writing import OWN_MARK, write_site
+from calbench.report.writing import write_site
 from calbench.scenarios.storage import write_suite
 from calbench.traces.storage import TraceReader
 from calbench.tree import DATA, SITE
@@ -60,12 +60,11 @@ def write_board(
     if not all(map(find_spec, BUILDERS)):
         raise ConfigError("MkDocs builds the pages: pip install mkdocs mkdocs-material")
     with (
-        TemporaryDirectory(prefix="calbench-site-") as temporary,
-        ending_on_interrupt(lambda: _stopped(Path(temporary), _beside(out))),
+        ending_on_interrupt(lambda: "Stopped: no site was written; the same command starts again"),
+        scratch_folder("site") as scratch,
         workers(jobs) as executor,
         progress("steps", len(STEPS)) as done,
     ):
-        scratch = Path(temporary)
         published = (
             read_published(DATA, scratch / "published", executor) if has_published else Published()
         )
@@ -86,17 +85,6 @@ def write_board(
         done(STEPS[3])
 
 
-def _stopped(*folders: Path) -> str:
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
-    return "Stopped: no site was written; the same command starts again"
-
-
-def _beside(out: Path) -> Path:
-    """Return where a site is until it is whole."""
-    return out.with_name(f".{out.name}.part")
-
-
 def check_out(out: Path) -> None:
     """Refuse a folder that holds anything but an earlier site.
 
@@ -105,26 +93,16 @@ def check_out(out: Path) -> None:
     """
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out}: is not a folder; choose another one with out=")
-    if out.is_dir() and any(out.iterdir()) and not (out / OWN_MARK).is_file():
+    if not is_own(out):
         raise OutputError(f"{out}: holds other files; choose another folder with out=")
 
 
 def _put(site: Path, out: Path) -> None:
     """Put a built site in its place, whole or not at all."""
-    beside = _beside(out)
-    made = [folder for folder in out.parents if not folder.exists()]
     try:
-        shutil.rmtree(beside, ignore_errors=True)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(site, beside)
-        (beside / OWN_MARK).write_text("Made by calbench; replaced at the next build.\n")
-        shutil.rmtree(out, ignore_errors=True)
-        beside.rename(out)
+        with replaced(out) as beside:
+            shutil.copytree(site, beside, dirs_exist_ok=True)
     except OSError as error:
-        shutil.rmtree(beside, ignore_errors=True)
-        for folder in made:
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
         reason = error.strerror or error
         raise OutputError(f"{out}: cannot be written ({reason}); choose another folder") from error
 

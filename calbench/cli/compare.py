@@ -7,7 +7,6 @@ in both. Everything is measured again from the traces.
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from math import isnan
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -34,6 +33,7 @@ from calbench.engine.pool import workers
 from calbench.errors import ConfigError
 from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS, GAMES
+from calbench.folders import scratch_folder
 from calbench.report.columns import VPS_KIND_NAMES
 from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import check_folder
@@ -69,7 +69,11 @@ def main(words: Words) -> int:
     top = _count(options.get("top", "3"))
     out = Path(options["out"]) if options.get("out") else None
     if out is not None:
-        check_folder(out, COMPARISON_TABLES)
+        keys = {
+            name: [column.name for column in columns if column.is_key]
+            for name, columns in COMPARISON_TABLES.items()
+        }
+        check_folder(out, keys, keys)
     spec = compose(words.settings)
     compared = compare_runs(run_a, run_b, spec, team_a=options.get("a"), team_b=options.get("b"))
     _say_unlike(compared, measures)
@@ -137,12 +141,10 @@ def compare_runs(
 
 
 def _measured(run: Path, spec: RunSpec) -> _Side:
-    with workers(spec.jobs) as executor, TemporaryDirectory(prefix="calbench-") as scratch:
+    with workers(spec.jobs) as executor, scratch_folder("compare") as scratch:
         games = recorded_games([run], executor)
         with progress("scored", len(games)) as tick:
-            facts = measure_games(
-                games, Path(scratch), spec.measure, tick, executor, (GAMES, AGENTS)
-            )
+            facts = measure_games(games, scratch, spec.measure, tick, executor, (GAMES, AGENTS))
         return _Side(facts.games, facts.of_games("agents"))
 
 

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import hydra
@@ -27,7 +26,10 @@ from calbench.config.sweeps import Sweep, sweep_of
 from calbench.console import say
 from calbench.errors import CalbenchError, ConfigError
 from calbench.files import printable
+from calbench.folders import scratch_folder
+from calbench.runs.folder import has_columns
 from calbench.runs.results import TRACES_FOLDER
+from calbench.runs.sweep import SWEEP_KEY, SWEEP_TABLE
 from calbench.tree import CONF
 
 os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises its errors; we print them in one line
@@ -74,6 +76,11 @@ def for_each_job(
         raise ConfigError(
             f"{sweep.folder}: holds a run; choose another folder for a sweep, out=DIR"
         )
+    table = sweep.folder / SWEEP_TABLE
+    if table.exists() and not has_columns(table, SWEEP_KEY):
+        raise ConfigError(
+            f"{table}: is no table over a sweep; choose another folder for a sweep, out=DIR"
+        )
 
     def job(_: DictConfig) -> int:
         number = int(HydraConfig.get().job.num)
@@ -82,7 +89,7 @@ def for_each_job(
         return (task_in_sweep or task)(_found(run))
 
     # Hydra makes its own folder of a sweep before any job is asked whether it can be played.
-    with TemporaryDirectory(prefix="calbench-") as folder:
+    with scratch_folder("sweep") as folder:
         place = [f"hydra.sweep.dir='{folder}'", "hydra.sweep.subdir=."]
         status = _run([*others, *words, *place], words, config_dir, job)
     whole(sweep, status)

@@ -5,10 +5,9 @@ Without a model the scripted judge answers: fixed rules, no language model.
 """
 
 import asyncio
-import shutil
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import noting_interrupt, progress, tell, verdict
+from calbench.endings import removed
 from calbench.engine.batch import Stoppable, first_leaf
 from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
 from calbench.facts.frames import rounded
@@ -125,17 +125,16 @@ def judge_runs(
     Raises:
         CalbenchError: one line about what does not fit; no table was written, replies are kept.
     """
-    check_folder(out, KEPT)
+    check_folder(out, KEPT, {name: table.key for name, table in JUDGE_TABLES.items()})
     games = recorded_games(paths)
     teams = sorted({game.team_id for game in games}, key=team_rank())
     name = next(iter(spec.models), SCRIPTED_JUDGE)
     with (
         locked(out),
-        ExitStack() as cleaning,
+        removed(out / FACTS),
         FactsWriter(out / FACTS, VERDICT_FACTS, teams) as facts,
         noting_interrupt(lambda: f"Stopped; replies that came are in {out}") as is_stopping,
     ):
-        cleaning.callback(shutil.rmtree, out / FACTS, ignore_errors=True)
 
         def take(trace: Trace, verdicts: Sequence[Verdict]) -> None:
             facts.add(judged_batch(trace, verdicts, name, spec.measure))

@@ -1,6 +1,6 @@
 """The entry point of ``calbench``: exit statuses, errors in one line, and Ctrl-C.
 
-Nothing is imported before Ctrl-C is handled: the first tenth of a second is imports.
+Nothing is imported before signals are handled: the first tenth of a second is imports.
 """
 
 import os
@@ -13,13 +13,24 @@ STOPPED = "Stopped before anything was done; the same command starts again"
 
 def main() -> None:
     """Answer the command line and end the process with a status."""
-    signal.signal(signal.SIGINT, _stop)
-    sys.exit(answer(sys.argv[1:]))
+    _answer_signals(_stop)
+    status = answer(sys.argv[1:])
+    _answer_signals(signal.SIG_IGN)  # they come too late: all is done and said
+    sys.exit(status)
 
 
-def _stop(_signal: int, _frame: object) -> None:
+def _answer_signals(how: Callable[[int, object], None] | signal.Handlers) -> None:
+    """Say how Ctrl-C, the system and a closed terminal end the command; `nohup` means the last."""
+    signal.signal(signal.SIGINT, how)
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, how)
+
+
+def _stop(number: int, _frame: object) -> None:
     os.write(sys.stderr.fileno(), f"{STOPPED}\n".encode())
-    os._exit(130)
+    os._exit(128 + number)
 
 
 def answer(arguments: Sequence[str]) -> int:
@@ -39,7 +50,7 @@ def answer(arguments: Sequence[str]) -> int:
 def status_of(command: Callable[[], int]) -> int:
     """Run a command; return its status, or that of its error, which is printed in one line."""
     from calbench.cli.status import Status
-    from calbench.console import alert, say_error
+    from calbench.console import alert, say_error, stopped_status
     from calbench.errors import CalbenchError, StoppedError
 
     try:
@@ -47,7 +58,7 @@ def status_of(command: Callable[[], int]) -> int:
         sys.stdout.flush()
     except StoppedError as stop:
         alert(str(stop))
-        return Status.STOPPED
+        return stopped_status()
     except CalbenchError as error:
         say_error(error)
         return Status.MISTAKEN

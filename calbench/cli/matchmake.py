@@ -19,16 +19,19 @@ from calbench.config.roster import Entry, Roster
 from calbench.console import progress, say, verdict, warn
 from calbench.domain.canonical import digest
 from calbench.domain.ids import AgentId
-from calbench.errors import CalbenchError, ConfigError, FileError
+from calbench.errors import CalbenchError, ConfigError, FileError, OutputError
 from calbench.facts.fact import MeasuredGame, measured
 from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS
-from calbench.files import printable, write_atomically
+from calbench.files import printable, read_bytes, write_atomically
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.players import Player, players_of
 from calbench.oracle.cache import OracleCache
 from calbench.traces.models import Seat, Team
 from calbench.traces.storage import read_trace, trace_paths
+
+PROPOSED = "# Proposed from the games so far"
+"""How a proposed team file begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ def main(words: Words) -> int:
     out = words.options.get("out")
     if out is not None and not (out.endswith(".yaml") and Path(out).parent.name == "teams"):
         raise ConfigError("out: a team file is DIR/teams/NAME.yaml")
+    if out is not None and not _is_proposed(Path(out)):
+        raise OutputError(f"{out}: is there already, and was not proposed; name another file")
     roster = Roster(_config_dir(words.options))
     record = _read([path for folder in folders for path in trace_paths(folder)])
     text = _proposed(record, words.options, roster)
@@ -66,6 +71,11 @@ def main(words: Words) -> int:
         f"{count} teams proposed from {games} games{where}", is_good=True, is_beside=out is None
     )
     return Status.DONE
+
+
+def _is_proposed(path: Path) -> bool:
+    """Whether a team file is one of ours, or there is none."""
+    return not path.exists() or (path.is_file() and read_bytes(path).startswith(PROPOSED.encode()))
 
 
 def _config_dir(options: Mapping[str, str]) -> Path | None:
@@ -186,7 +196,7 @@ def team_file(
             else:
                 includes[f"/model@{key}.players.{entry.player}"] = entry.model
     header = [
-        f"# Proposed from the games so far: pool {scope.pool}, setting {scope.setting}.",
+        f"{PROPOSED}: pool {scope.pool}, setting {scope.setting}.",
         "# Everybody moves on by one seat from scenario to scenario.",
         *(
             f"# {key}: {one.name} and {other.name} meet for the first time."

@@ -7,10 +7,9 @@ Takes files, folders of them and whole runs, mixed. Traces are read strictly but
 from collections.abc import Sequence
 from pathlib import Path
 
-from calbench.analysis.output import SCRATCH, write_all_tables
+from calbench.analysis.output import write_all_tables
 from calbench.analysis.scoring import facts_of
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables import TABLES
 from calbench.cli.status import Status
 from calbench.cli.words import Words, names
 from calbench.config.composition import compose
@@ -20,13 +19,10 @@ from calbench.console import progress, verdict, warn
 from calbench.engine.pool import workers
 from calbench.llm.prices import read_prices
 from calbench.runs.faults import excluded_games, faults_of
-from calbench.runs.folder import check_folder
+from calbench.runs.folder import KEPT, KEYS, check_folder
 from calbench.runs.recorded import TEAM_ORDER, recorded_games, team_rank
 from calbench.runs.results import TABLES_FOLDER, read_run
-from calbench.runs.sweep import SWEEP_TABLE, job_folders, write_sweep_table
-
-KEPT = frozenset({*TABLES, "datapackage.json", "metrics.json", "metrics/*/*.json", f"{SCRATCH}/*"})
-"""Files that may be in the folder already, as patterns: they are replaced."""
+from calbench.runs.sweep import SWEEP_KEY, SWEEP_TABLE, job_folders, write_sweep_table
 
 
 def main(words: Words) -> int:
@@ -37,7 +33,8 @@ def main(words: Words) -> int:
     spec = compose(words.settings)
     jobs = job_folders(paths[0]) if len(paths) == 1 else []
     if jobs:
-        check_folder(out, [SWEEP_TABLE, *(f"*/{TABLES_FOLDER}/{name}" for name in KEPT)])
+        kept = [SWEEP_TABLE, *(f"*/{TABLES_FOLDER}/{name}" for name in KEPT)]
+        check_folder(out, kept, {SWEEP_TABLE: SWEEP_KEY})
         count = sum(_rescored([job], out / job.name / TABLES_FOLDER, teams, spec) for job in jobs)
         write_sweep_table(out)
         line = f"{count} games of {len(jobs)} jobs scored: {out}/{SWEEP_TABLE} over all jobs"
@@ -68,7 +65,7 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
     Raises:
         CalbenchError: one line about what does not fit; nothing was written.
     """
-    check_folder(out, KEPT)
+    check_folder(out, KEPT, KEYS)
     rank = team_rank(teams)
     with workers(spec.jobs) as executor:
         games = recorded_games(paths, executor)

@@ -4,8 +4,6 @@ import sys
 from enum import IntEnum
 from pathlib import Path
 
-from calbench.console import INTERRUPTED
-
 
 class Status(IntEnum):
     """The exit statuses of every command; ``--help`` says what they mean."""
@@ -14,8 +12,10 @@ class Status(IntEnum):
     DIFFERENT = 1
     MISTAKEN = 2
     EXCLUDED = 3
-    STOPPED = INTERRUPTED
+    HUNG_UP = 129
+    STOPPED = 130
     PIPE_CLOSED = 141
+    TERMINATED = 143
 
 
 def program_name() -> str:

@@ -7,9 +7,12 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import util
+from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
-from calbench.console import silence
+from calbench.console import ENDING, silence
+from calbench.endings import undo_all, undone
 
 SAFE_PATH = "PYTHONSAFEPATH"
 """With it, new processes import nothing from the current folder, which may be anybody's."""
@@ -37,13 +40,35 @@ def workers(count: int) -> Iterator[Executor | None]:
     if count == 1:
         yield None
         return
-    context = multiprocessing.get_context("spawn")
     with safe_path():
-        executor = _Processes(count, mp_context=context, initializer=_begin)
+        with _blocking():
+            executor = _Processes(count, mp_context=_Context(), initializer=_begin)
         try:
-            yield executor
+            with undone(_end_processes):
+                yield executor
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _end_processes() -> None:
+    """End the processes and give back their semaphores, or Python warns of these on the screen."""
+    for process in multiprocessing.active_children():
+        process.kill()
+        process.join()
+    finalize = util._run_finalizers  # type: ignore[attr-defined]  # noqa: SLF001
+    finalize(0)  # as Python itself does at an orderly end
+
+
+class _Process(SpawnProcess):
+    """A process that ignores what asks it to end, until the pool itself ends it."""
+
+    def terminate(self) -> None:
+        """End it: the pool does if one of its processes died."""
+        self.kill()
+
+
+class _Context(SpawnContext):
+    Process = _Process
 
 
 class _Processes(ProcessPoolExecutor):
@@ -54,19 +79,28 @@ class _Processes(ProcessPoolExecutor):
     """
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if not hasattr(signal, "pthread_sigmask"):
+        with _blocking():
             return super().submit(fn, *args, **kwargs)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            return super().submit(fn, *args, **kwargs)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _blocking() -> Iterator[None]:
+    """Let the signals that end a command wait."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin() -> None:
-    """Leave Ctrl-C and the talk to the parent, and end when the parent process ends."""
+    """Leave signals and the talk to the parent, and end when the parent process ends."""
     silence()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -74,4 +108,5 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
+        undo_all()
         os._exit(1)

@@ -24,6 +24,7 @@ from calbench.facts.frames import (
     read_arrow,
     read_parquet,
 )
+from calbench.files import written_atomically
 from calbench.traces.storage import trace_name
 
 ROW_GROUP_ROWS = 32_300
@@ -177,15 +178,14 @@ class FactsWriter:
     def _write(self, fact: Fact, places: Sequence[_Place]) -> None:
         schema = arrow_schema(fact.columns).insert(0, pa.field(GAME, pa.int64()))
         target = _file(self._folder, fact.name)
-        beside = target.with_name(f".{target.name}.part")
         with (
+            written_atomically(target, is_synced=False) as beside,
             pa.memory_map(str(self._spool(fact))) as file,
             pa.ipc.open_file(file) as spool,
             parquet_writer(beside, schema) as writer,
         ):
             for first, group in _groups(fact.name, places):
                 writer.write_table(_rows(fact.name, spool, first, group, schema))
-        beside.replace(target)
 
     def _spool(self, fact: Fact) -> Path:
         return self._folder / SPOOL / f"{fact.name}.arrow"

@@ -127,6 +127,27 @@ def _tell_noise() -> None:
         say(line)
 
 
+def check_source(models: Mapping[str, ModelConfig], source: Source) -> None:
+    """Refuse what cannot be opened, or asked for want of a price or key; nothing is made.
+
+    With recorded replies, no key may be needed.
+
+    Raises:
+        CalbenchError: as opening it, or asking a model, would.
+    """
+    path, is_replay = source.store, source.mode == "replay"
+    is_there = path is not None and path.exists()
+    is_large = is_replay and path is not None and path.is_dir()  # it is read once, later
+    if (is_there or is_replay) and not is_large:
+        with ExitStack() as stack:
+            _store(source, stack)
+    if not is_replay:
+        price_table(source.prices, models, is_capped=source.max_usd is not None)
+    if not is_replay and not is_there:
+        for config in models.values():
+            config.key()
+
+
 def _store(source: Source, stack: ExitStack) -> ReplyStore | None:
     if source.mode == "live":
         if source.store is not None:

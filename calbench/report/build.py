@@ -3,9 +3,12 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from calbench.endings import undone
 from calbench.errors import CalbenchError
+from calbench.folders import replaced
 from calbench.report.trimming import trim
 
 SOURCE_DATE_EPOCH = "1767225600"
@@ -20,25 +23,38 @@ def build_site(source: Path, out: Path) -> None:
 
     Args:
         source: folder with ``mkdocs.yml`` and ``docs``.
-        out: folder of the built site; what stands there is replaced.
+        out: folder of the built site; what is there is replaced once the new one is whole.
 
     Raises:
         CalbenchError: a page or a link does not fit; says what MkDocs said.
     """
-    command = [
-        # -P: nothing is imported from the current folder, which may be that of anybody's run.
-        sys.executable, "-P", "-m", "mkdocs", "build", "--strict", "--clean",
-        "--config-file", str(source / "mkdocs.yml"), "--site-dir", str(out.resolve()),
-    ]  # fmt: skip
     settings = {
         "SOURCE_DATE_EPOCH": SOURCE_DATE_EPOCH,
         "NO_MKDOCS_2_WARNING": "1",
         "PYTHONHASHSEED": "0",
     }
-    done = subprocess.run(  # noqa: S603 - our own interpreter on our own folder
-        command, env={**os.environ, **settings}, capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        said = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
-        raise CalbenchError("the site cannot be built:\n" + "\n".join(said[-20:]))
-    trim(out)
+    with replaced(out, is_marked=False) as beside:
+        command = [
+            # -P: nothing is imported from the current folder, which may be that of anybody's run.
+            sys.executable, "-P", "-m", "mkdocs", "build", "--strict", "--clean",
+            "--config-file", str(source / "mkdocs.yml"), "--site-dir", str(beside),
+        ]  # fmt: skip
+        status, said = _run(command, {**os.environ, **settings})
+        if status != 0:
+            raise CalbenchError("the site cannot be built:\n" + "\n".join(said[-20:]))
+        trim(beside)
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, list[str]]:
+    """Run a command; return its status and what it said. It does not outlive this process."""
+    with subprocess.Popen(  # noqa: S603 - our own interpreter on our own folder
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+
+        def end() -> None:
+            process.kill()
+            os.waitpid(process.pid, 0)  # `process.wait` may hold a lock where it was interrupted
+
+        with undone(end):
+            said, errors = process.communicate()
+    return process.returncode, [line for line in (errors + said).splitlines() if line.strip()]

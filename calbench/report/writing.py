@@ -11,6 +11,7 @@ import yaml
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.summary import SUMMARY
 from calbench.errors import FileError, OutputError
+from calbench.folders import is_own, replaced
 from calbench.report.escape import write_data
 from calbench.report.figures.figure import write_figures
 from calbench.report.games.files import write_games
@@ -22,9 +23,6 @@ from calbench.report.tables import csv_bytes
 from calbench.report.templating import Templates
 from calbench.scenarios.storage import scenario_schema
 from calbench.traces.storage import trace_schema
-
-OWN_MARK = ".calbench-site"
-"""Names a folder that this module made, and may therefore replace."""
 
 BELOW = (
     "privacy/reflection_calibration.csv",
@@ -56,33 +54,28 @@ def write_site(site: Site, out: Path, executor: Executor | None = None) -> None:
             f"{site.summary.folder}: there is no such folder; write the tables over several runs"
         )
     try:
-        _clear(out)
-        docs = out / "docs"
-        shutil.copytree(site.sources / "assets", docs / "assets")
-        _write_plotly(docs / "assets")
-        _write_games(site, docs / "pagedata", executor)
-        _copy_tables(site, docs / "tables")
-        _write_schemas(docs / "schemas")
-        pages = pages_of(site)
-        _write_pages(site, pages, docs)
-        _write_config(site.sources / "mkdocs.yml", list(pages), out / "mkdocs.yml")
+        if not is_own(out):
+            raise OutputError(
+                f"{out}: holds other files; choose another folder for the site's pages"
+            )
+        with replaced(out) as beside:
+            _write(site, beside, executor)
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"{error.filename or out}: cannot be written ({reason})") from error
 
 
-def _write_games(site: Site, folder: Path, executor: Executor | None) -> None:
-    others = [partial(write_unfinished, group, folder) for group in site.unfinished]
-    write_games(site.played, folder, executor, others)
-
-
-def _clear(out: Path) -> None:
-    if out.exists() and not (out / OWN_MARK).is_file() and any(out.iterdir()):
-        raise OutputError(f"{out}: holds other files; choose another folder for the site's pages")
-    if out.exists():
-        shutil.rmtree(out)
-    out.mkdir(parents=True)
-    (out / OWN_MARK).write_text("Made by calbench.report; replaced at the next build.\n")
+def _write(site: Site, out: Path, executor: Executor | None) -> None:
+    docs = out / "docs"
+    shutil.copytree(site.sources / "assets", docs / "assets")
+    _write_plotly(docs / "assets")
+    others = [partial(write_unfinished, group, docs / "pagedata") for group in site.unfinished]
+    write_games(site.played, docs / "pagedata", executor, others)
+    _copy_tables(site, docs / "tables")
+    _write_schemas(docs / "schemas")
+    pages = pages_of(site)
+    _write_pages(site, pages, docs)
+    _write_config(site.sources / "mkdocs.yml", list(pages), out / "mkdocs.yml")
 
 
 def _write_plotly(assets: Path) -> None:

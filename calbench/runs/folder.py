@@ -1,15 +1,37 @@
 """The folder of a run: locked by one process, and never overwritten."""
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 from filelock import FileLock, Timeout
 
+from calbench.analysis.output import CASE_FILE, SCRATCH
+from calbench.analysis.tables import TABLES
+from calbench.endings import pruned, undone
 from calbench.errors import OutputError
+from calbench.facts.storage import SPOOL
+from calbench.files import printable
+from calbench.runs.results import TABLES_FOLDER, TRACES_FOLDER
 
 LOCK = ".lock"
+
+KEPT = frozenset(
+    {
+        *TABLES,
+        *("datapackage.json", "metrics.json", "metrics/*/*.json", f"judge/{CASE_FILE}"),
+        *(f"{SCRATCH}/*", f"{SCRATCH}/{SPOOL}/*"),
+    }
+)
+"""Files that may be in a folder of tables already, as patterns: they are replaced."""
+
+KEYS = {name: table.key for name, table in TABLES.items()}
+"""Columns that every version of a table has, by its name."""
+
+MOST_HEAD = 100_000
+"""Bytes that are read of a table's first line [C]."""
 
 
 @contextmanager
@@ -17,57 +39,105 @@ def locked(out: Path) -> Iterator[None]:
     """Lock a run's folder against other runs.
 
     The operating system releases the lock when the process ends, in any way. A run that fails
-    before it has written anything leaves no folder behind.
+    before it has written anything leaves neither a folder nor a lock behind.
     """
-    made = [folder for folder in (out, *out.parents) if not folder.exists()]
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(out / LOCK)
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise OutputError(
-            f"{out}: another run is writing there; wait for it, or choose another folder, "
-            f"e.g. out={out}-2"
-        ) from error
-    except OSError as error:
-        _remove_empty(made)
-        raise OutputError(
-            f"{out}: cannot be written ({error.strerror or error}); choose another folder with out="
-        ) from error
-    try:
-        yield
-    except BaseException:
-        if [path.name for path in out.iterdir()] == [LOCK]:
-            (out / LOCK).unlink()
-            _remove_empty(made)
-        raise
-    finally:
-        lock.release()
+    is_new = not (out / LOCK).exists()
+    before = _names(out)
+    with pruned(out):
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(out / LOCK)
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise OutputError(
+                f"{out}: another run is writing there; wait for it, or choose another folder, "
+                f"e.g. out={out}-2"
+            ) from error
+        except OSError as error:
+            raise OutputError(
+                f"{out}: cannot be written ({error.strerror or error}); choose another folder "
+                "with out="
+            ) from error
+
+        def leave() -> None:
+            if is_new and _names(out) - {LOCK} == before:
+                (out / LOCK).unlink(missing_ok=True)
+
+        with undone(leave):
+            try:
+                yield
+            except BaseException:
+                leave()
+                raise
+            finally:
+                lock.release()
 
 
-def _remove_empty(folders: list[Path]) -> None:
-    with suppress(OSError):
-        for folder in folders:
-            folder.rmdir()
+def _names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
 
 
-def check_folder(out: Path, kept: Collection[str]) -> None:
+def check_run(out: Path) -> None:
+    """Refuse the folder of a run if it has tables or games that no run wrote.
+
+    Raises:
+        OutputError: naming the first such file.
+    """
+    instead = f"{out}-2"
+    check_folder(out / TRACES_FOLDER, ["*/*.json"], what="trace", instead=instead)
+    tables = out / TABLES_FOLDER
+    check_folder(tables, KEPT, KEYS, instead=instead)
+    if (tables / "metrics.json").exists() and not (tables / "leaderboard.csv").exists():
+        raise _foreign(tables, "metrics.json", "table", instead)
+
+
+def check_folder(
+    out: Path,
+    kept: Collection[str],
+    keys: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    *,
+    what: str = "table",
+    instead: str = "",
+) -> None:
     """Refuse a folder that holds other files than those that will be replaced.
+
+    What a killed process left half-written does not count, nor do files that a system hides.
 
     Args:
         out: the folder.
         kept: patterns of the files that may be there.
+        keys: columns by which tables among them are known as ours, by name.
+        what: what these files are.
+        instead: another folder, as a proposal.
 
     Raises:
         OutputError: naming it.
     """
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out}: is not a folder; choose another one with out=")
+    instead = instead or f"{out}-rescored"
     folders = {str(parent) for name in kept for parent in PurePosixPath(name).parents}
     for path in sorted(out.rglob("*")):
         name = path.relative_to(out).as_posix()
+        if path.is_file() and path.name.startswith("."):
+            continue
         if not any(fnmatchcase(name, each) for each in (folders if path.is_dir() else kept)):
-            raise OutputError(
-                f"{out}: holds {name}, which is not a table; nothing was written: choose another "
-                f"folder, e.g. out={out}-rescored"
-            )
+            raise _foreign(out, name, what, instead)
+        if name in keys and not has_columns(path, keys[name]):
+            raise _foreign(out, name, f"{what} of ours", instead)
+
+
+def has_columns(path: Path, names: Sequence[str]) -> bool:
+    """Whether a file is a table with some columns, among others; an empty one is."""
+    if path.suffix != ".csv":
+        return True
+    with path.open("rb") as file:
+        head = file.readline(MOST_HEAD).decode(errors="replace").strip()
+    return not head or set(names) <= set(head.split(","))
+
+
+def _foreign(out: Path, name: str, what: str, instead: str) -> OutputError:
+    return OutputError(
+        f"{out}: holds {printable(name)}, which is not a {what}; nothing was written: choose "
+        f"another folder, e.g. out={instead}"
+    )

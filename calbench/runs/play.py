@@ -18,13 +18,13 @@ from calbench.engine.pool import workers
 from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, CalbenchError, StoppedError
 from calbench.files import located
-from calbench.llm.client import Source, Totals
+from calbench.llm.client import Source, Totals, check_source
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.preflight import distinct, preflight
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.runs.faults import closed_channels
-from calbench.runs.folder import locked
+from calbench.runs.folder import check_run, locked
 from calbench.runs.money import spent
 from calbench.runs.source import opener, reply_source, seated_models, why_cut_short
 from calbench.scenarios.models import Scenario
@@ -103,6 +103,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     """
     out = Path(spec.out)
     with locked(out):
+        check_run(out)
         scenarios = load_suites(spec.suites)
         jobs = planned(spec, scenarios)
         _say_who_plays_once(spec)
@@ -181,9 +182,12 @@ def _check_models(
     replies: Source | None,
     is_stopping: Callable[[], bool],
 ) -> None:
-    """Ask each model of the missing games once, unless the run asks none or wants no preflight."""
+    """Ask each model of the missing games once; without a preflight, look whether it can be."""
     models = seated_models(missing, spec)
-    if replies is None or replies.mode == "replay" or not models or not spec.preflight:
+    if replies is None or not models:
+        return
+    if replies.mode == "replay" or not spec.preflight:
+        check_source(models, replies)
         return
     with progress("models", len(distinct(models))) as tick:
         preflight(models, replies, is_stopping=is_stopping, tick=tick)

@@ -15,6 +15,9 @@ JOB = text("job", "folder of the run: the settings that distinguish it from the 
 
 SWEEP_COLUMNS = (JOB, *TABLES["leaderboard.csv"].columns)
 
+SWEEP_KEY = (JOB.name, *TABLES["leaderboard.csv"].key)
+"""Columns by which a table over all jobs is known."""
+
 SWEEP_TABLE = "leaderboard.csv"
 """Table over all jobs, in the folder of the sweep."""
 

@@ -212,7 +212,7 @@ def test_an_unusable_folder_is_named_in_one_line(tmp_path: Path) -> None:
     with FactsWriter(tmp_path / "facts", FACTS, ()) as writer:
         writer.add(batch(("s", "a", "s0", [1])))
         (tmp_path / "facts" / "games.parquet").mkdir()
-        with pytest.raises(OutputError, match=r"facts: cannot be written") as error:
+        with pytest.raises(OutputError, match=r"facts/games\.parquet: cannot be written") as error:
             writer.write()
     assert "\n" not in str(error.value)
 

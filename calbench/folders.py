@@ -1,0 +1,134 @@
+"""Folders that are replaced whole: built beside their place, and swapped by renaming.
+
+A process may be killed at any moment. Then there is the old folder or the new one, or the old one
+under a name beside its place, from which the next build takes it back.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import gettempdir, mkdtemp
+
+from calbench.endings import removed, undone
+from calbench.errors import OutputError
+
+MARK = ".calbench-site"
+"""Names a folder that a build made, and may therefore replace."""
+
+LOCK = ".lock"
+"""Held in a scratch folder as long as its process lives."""
+
+_TEXT = "Made by calbench; replaced at the next build.\n"
+
+
+def is_own(folder: Path) -> bool:
+    """Whether a folder was made by a build, or there is nothing in it that could be lost."""
+    return not folder.exists() or (
+        folder.is_dir() and ((folder / MARK).is_file() or not any(folder.iterdir()))
+    )
+
+
+@contextmanager
+def replaced(out: Path, *, is_marked: bool = True) -> Iterator[Path]:
+    """Provide a new folder, which takes the place of another once it is whole.
+
+    Args:
+        out: the place. What is there is replaced: ask :func:`is_own` before.
+        is_marked: whether the folder keeps its mark in its place.
+
+    Raises:
+        OutputError: what is beside the place under the names of a build is none, or the folder
+            cannot be written.
+    """
+    out = out.resolve()
+    beside, old = (out.with_name(f".{out.name}.{end}") for end in ("part", "old"))
+    for folder in (beside, old):
+        if not is_own(folder):
+            raise OutputError(f"{folder}: holds other files; move it away")
+    made = [folder for folder in out.parents if not folder.exists()]
+
+    def remove() -> None:
+        remove_own(beside)
+        for folder in made:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+
+    with undone(remove):
+        try:
+            recover(out)
+            remove_own(beside)
+            beside.mkdir(parents=True)
+            (beside / MARK).write_text(_TEXT, encoding="utf-8")
+            yield beside
+            _swap(out, beside, old)
+        except BaseException:
+            remove()
+            raise
+        remove_own(old)
+    if not is_marked:
+        (out / MARK).unlink()
+
+
+def recover(out: Path) -> None:
+    """Put a folder back into its place, if a build was killed between two renamings."""
+    old = out.with_name(f".{out.name}.old")
+    if not out.exists() and (old / MARK).is_file():
+        old.rename(out)
+    remove_own(old)
+
+
+def _swap(out: Path, beside: Path, old: Path) -> None:
+    if out.exists():
+        (out / MARK).write_text(_TEXT, encoding="utf-8")
+        out.rename(old)
+    beside.rename(out)
+
+
+def remove_own(folder: Path) -> None:
+    """Remove a folder that a build made, its mark last; any other is left alone."""
+    if not folder.is_dir() or not is_own(folder):
+        return
+    for path in folder.iterdir():
+        if path.name != MARK:
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    (folder / MARK).unlink(missing_ok=True)
+    folder.rmdir()
+
+
+@contextmanager
+def scratch_folder(kind: str) -> Iterator[Path]:
+    """Provide a folder among the temporary files; those of killed processes are removed.
+
+    Args:
+        kind: a word for its name; folders of one kind are removed together.
+    """
+    from filelock import FileLock
+
+    top = Path(gettempdir())
+    _remove_left(top, kind)
+    # It has a name by which it could be removed only when its lock is held.
+    new = Path(mkdtemp(prefix="calbench-new-"))
+    lock = FileLock(new / LOCK)
+    with removed(new):
+        lock.acquire(timeout=0)
+        folder = new.rename(top / new.name.replace("new", kind, 1))
+    with removed(folder):
+        yield folder
+    lock.release()
+
+
+def _remove_left(top: Path, kind: str) -> None:
+    from filelock import FileLock, Timeout
+
+    for folder in top.glob(f"calbench-{kind}-*"):
+        with suppress(OSError, Timeout):
+            if folder.is_symlink() or not (folder / LOCK).is_file() or not _is_ours(folder):
+                continue
+            with FileLock(folder / LOCK).acquire(timeout=0):
+                shutil.rmtree(folder)
+
+
+def _is_ours(folder: Path) -> bool:
+    return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
