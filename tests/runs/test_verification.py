@@ -209,6 +209,11 @@ def test_no_model_talks_like_a_protocol_or_believes_too_much(mixed: Recorded) ->
             {},
             "its settings are those of candid",
         ),
+        (
+            (CANDID.model_copy(update={"settings": {"style": ["candid"]}}),),
+            {},
+            "prompt version '' is unknown",
+        ),
         ((IMAP,), {"replicate": 1}, "plays a scenario once"),
         (
             (FORGED.model_copy(update={"settings": {"temperature": "x"}}),),
