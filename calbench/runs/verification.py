@@ -168,7 +168,8 @@ def _compare(place: str, recorded: object, computed: object) -> None:
 def _is_known(seat: Seat) -> bool:
     """Whether this package has the player itself, and so can let it play again."""
     if seat.uses_language:
-        return seat.kind == "scripted" and seat.settings.get("style") in STYLES
+        style = seat.settings.get("style")
+        return seat.kind == "scripted" and isinstance(style, str) and style in STYLES
     return seat.player in POLICIES
 
 

@@ -245,18 +245,16 @@ SETTINGS: list[dict[str, Any]] = [
 def _rules(trace: Trace, chance: random.Random) -> None:
     """Say that the game was played by other limits or on other channels."""
     config = trace["config"]
-    change = chance.choice(
-        [
-            lambda: config["limits"].update(max_turns_per_round=2),
-            lambda: config["limits"].update(decision_retries=3),
-            lambda: config["limits"].update(dm_cap=1),
-            lambda: config.update(channels=["dm", "participant_groupchat"]),
-            lambda: config.update(reflection=not config.get("reflection")),
-            lambda: config.update(prompt_version="v9"),
-            lambda: config.update(label_bank="../v1"),
-        ]
-    )
-    change()
+    changes: list[Trace] = [
+        {"limits": {**config["limits"], "max_turns_per_round": 2}},
+        {"limits": {**config["limits"], "decision_retries": 3}},
+        {"limits": {**config["limits"], "dm_cap": 1}},
+        {"channels": ["dm", "participant_groupchat"]},
+        {"reflection": not config.get("reflection")},
+        {"prompt_version": "v9"},
+        {"label_bank": "../v1"},
+    ]
+    config.update(chance.choice(changes))
 
 
 CLAIMS: dict[str, Edit] = {

@@ -71,7 +71,9 @@ def answering(failing_from: int | None = None) -> Transport:
             return replace(completion, text=text)
         if not request.logprobs:
             return completion
-        tokens = (TokenLogprob(each, -0.1, ((each, -0.1), ("1", -2.5))) for each in completion.text)
+        tokens = (
+            TokenLogprob(each, -0.1, ((each, -0.1), ("1", -2.5))) for each in completion.text or ""
+        )
         return replace(completion, logprobs=tuple(tokens))
 
     return ask

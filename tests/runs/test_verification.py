@@ -63,7 +63,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 
 def is_by(seats: Sequence[Seat], kind: str, event: Any) -> bool:
-    return seats[event.agent_id % len(seats)].kind == kind
+    return bool(seats[event.agent_id % len(seats)].kind == kind)
 
 
 def edited(trace: Trace, edit: Callable[[Event], Event]) -> Trace:
@@ -204,7 +204,16 @@ def test_no_model_talks_like_a_protocol_or_believes_too_much(mixed: Recorded) ->
     ("seats", "change", "said"),
     [
         ((Seat(player="silent", kind="protocol"),), {}, "silent: is of kind degenerate"),
-        ((CANDID.model_copy(update={"player": "guarded"}),), {}, "its settings are those of candid"),
+        (
+            (CANDID.model_copy(update={"player": "guarded"}),),
+            {},
+            "its settings are those of candid",
+        ),
+        (
+            (CANDID.model_copy(update={"settings": {"style": ["candid"]}}),),
+            {},
+            "prompt version '' is unknown",
+        ),
         ((IMAP,), {"replicate": 1}, "plays a scenario once"),
         (
             (FORGED.model_copy(update={"settings": {"temperature": "x"}}),),
