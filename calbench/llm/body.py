@@ -6,7 +6,7 @@ It was paid for: whatever can be read is read, and what has an odd form is kept 
 import base64
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -53,17 +53,29 @@ def read_body(body: Any) -> Completion | None:
     """
     if not isinstance(body, Mapping) or body.get("error"):
         return None
-    reply = read_reply(body)
+    try:
+        reply = read_reply(body)
+    except RecursionError:  # nested as no reply is
+        reply = Completion(text=None, finish_reason=None)
     if reply is None and any(body.get(name) for name in _REPLIES):
         said = body.get("content") or _get(body.get("message"), "content")
         reply = Completion(text=_text(said), finish_reason=None, usage=_usage(body.get("usage")))
     if reply is None:
         return None
-    return replace(reply, received=json.dumps(body, ensure_ascii=False))
+    return replace(reply, received=_as_json(body) or "")
 
 
-def masked(reply: Completion, keys: Iterable[str]) -> Completion:
+def _as_json(value: Any) -> str | None:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def masked(reply: Completion, keys: Collection[str]) -> Completion:
     """Return a reply without keys, also as they are written in addresses and headers."""
+    if not keys:
+        return reply
     forms = sorted({form for key in keys for form in _forms(key)}, key=len, reverse=True)
 
     def mask(text: str | None) -> str | None:
@@ -79,8 +91,8 @@ def masked(reply: Completion, keys: Iterable[str]) -> Completion:
         received=mask(reply.received),
     )
     spelt = "".join(token.token for token in reply.logprobs or ())
-    others = [text for token in reply.logprobs or () for text, _ in token.top]
-    is_told = any(form in text for form in forms for text in (spelt, *others))
+    others = "\n".join(text for token in reply.logprobs or () for text, _ in token.top)
+    is_told = any(form in text for form in forms for text in (spelt, others))
     return replace(clear, logprobs=None) if is_told else clear
 
 
@@ -113,10 +125,7 @@ def _text(content: Any) -> str | None:
         return "".join(each for each in said if each is not None) or None
     if _is_part(content):
         return _text(_get(content, "text") or _get(content, "content"))
-    try:
-        return json.dumps(content, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        return None
+    return _as_json(content)
 
 
 def _is_part(value: Any) -> bool:

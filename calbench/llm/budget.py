@@ -9,6 +9,10 @@ from calbench.console import warn
 from calbench.errors import ConfigError, UnavailableError
 from calbench.llm.prices import NANO
 
+ALIKE = 4
+"""By what factor an attempt may be larger than one that was answered, and be like it: the preflight
+is a hundred times smaller than a turn, and says little about its price [C]."""
+
 TELLING = 2
 """The user is told of a dear reply again once one is dearer than before by this factor [C]."""
 
@@ -28,8 +32,11 @@ class Ledger(Protocol):
         """Return the sum of all entries; what was never settled counts in full."""
         ...
 
-    def excess(self, model: str) -> int | None:
-        """Return the most that a model's entry cost beyond it; absent if none was answered."""
+    def learnt(self, model: str) -> tuple[int, int]:
+        """Return what answered entries of a model show.
+
+        The most that one cost beyond what it reserved, and the largest one; 0 if there are none.
+        """
         ...
 
 
@@ -54,13 +61,13 @@ class _Bill:
 
     Attributes:
         excess: the most that one reply has cost beyond its bound.
-        is_known: whether any reply has come.
+        known: the largest bound of an attempt that was answered.
         told: the excess that the user was told of.
         open: what is reserved for its attempts in progress.
     """
 
     excess: int = 0
-    is_known: bool = False
+    known: int = 0
     told: int = 0
     open: list[Reservation] = field(default_factory=list)
 
@@ -70,8 +77,8 @@ class Budget:
 
     A provider may charge more than the bound of an attempt. What it charges is booked; from then
     on every attempt of that model reserves as much more, those in progress too, and nothing starts
-    that does not fit. Before a model's first reply under a cap it has one attempt at a time. So
-    the cap is passed by one reply at most, unless later replies are dearer than any before [C].
+    that does not fit. Under a cap a model has one attempt at a time until a reply to a like one has
+    come. So the cap is passed by one reply at most, unless later ones are dearer than any before.
 
     Belongs to one event loop. What earlier runs wrote into the ledger counts as spent; without a
     ledger ``spent_usd`` does.
@@ -135,16 +142,16 @@ class Budget:
 
     def _bill(self, model: str) -> _Bill:
         if model not in self._bills:
-            excess = None if self._ledger is None else self._ledger.excess(model)
-            self._bills[model] = _Bill(excess or 0, is_known=excess is not None, told=excess or 0)
+            excess, known = (0, 0) if self._ledger is None else self._ledger.learnt(model)
+            self._bills[model] = _Bill(excess, known, told=excess)
         return self._bills[model]
 
     def _fits(self, nano_usd: int) -> bool:
         return self._cap is None or self._spent + self._reserved + nano_usd <= self._cap
 
     def _waits_for_first(self, bill: _Bill, nano_usd: int) -> bool:
-        """Whether another attempt must first show what replies of the model cost."""
-        return self._cap is not None and nano_usd > 0 and not bill.is_known and bool(bill.open)
+        """Whether another attempt must first show what replies to such attempts cost."""
+        return self._cap is not None and nano_usd > ALIKE * bill.known and bool(bill.open)
 
     def _enter(self, reservation: Reservation, model: str, nano_usd: int) -> None:
         if self._ledger is not None:
@@ -168,7 +175,8 @@ class Budget:
         """Replace a reservation by what the attempt cost; an answer shows what replies cost."""
         bill = self._bill(model)
         bill.open.remove(reservation)
-        bill.is_known = bill.is_known or is_answered
+        if is_answered:
+            bill.known = max(bill.known, reservation.bound)
         if self._ledger is not None:
             for entry in reservation.entries[:1]:
                 self._ledger.settle(entry, nano_usd)

@@ -35,7 +35,7 @@ class _Noise:
 
     counts: Counter[str] = field(default_factory=Counter)
     depth: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: Any = field(default_factory=threading.RLock)
     undo: list[Any] = field(default_factory=list)
 
     def count(self, what: str) -> None:
@@ -49,18 +49,28 @@ _noise = _Noise()
 @contextmanager
 def hushed() -> Iterator[None]:
     """Show nothing of what these libraries write, in any task or thread; may be nested."""
-    _noise.depth += 1
-    if _noise.depth == 1:
-        _noise.undo = [_hush_streams(), _hush_records(), _hush_warnings(), _hush_unraisable()]
-    _hush_logs()  # each time: libraries make their loggers when they are first used
+    _enter()
     try:
         yield
     finally:
+        _leave()
+
+
+def _enter() -> None:
+    with _noise.lock:
+        _noise.depth += 1
+        if _noise.depth == 1:
+            hushing = (_hush_streams, _hush_records, _hush_warnings, _hush_unraisable)
+            _noise.undo = [hush() for hush in hushing]
+        _hush_logs()  # each time: libraries make their loggers when they are first used
+
+
+def _leave() -> None:
+    with _noise.lock:
         _noise.depth -= 1
         if _noise.depth == 0:
-            for undo in reversed(_noise.undo):
-                undo()
-            _noise.undo = []
+            while _noise.undo:
+                _noise.undo.pop()()
 
 
 def told() -> str | None:

@@ -150,6 +150,15 @@ VALUES = st.recursive(
 )
 
 
+def test_reply_nested_without_end_is_one_without_text() -> None:
+    content: Any = "fine"
+    for _ in range(5000):
+        content = {"type": "text", "text": content}
+    found = read_body(chat(content))
+    assert found is not None
+    assert (found.text, found.received) == (None, "")
+
+
 @given(content=VALUES, reason=VALUES, usage=VALUES, choices=VALUES, logprobs=VALUES)
 def test_no_value_breaks_the_reading(
     content: Any, reason: Any, usage: Any, choices: Any, logprobs: Any

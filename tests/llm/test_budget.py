@@ -157,6 +157,23 @@ def test_dear_reply_stops_what_no_longer_fits_and_tells(
     )
 
 
+def test_cheap_preflight_says_little_about_a_turn() -> None:
+    async def run() -> None:
+        budget = Budget(10_000 / NANO)
+        budget.settle(await budget.reserve(10, "m"), 5, "m", is_answered=True)
+        first = await budget.reserve(1000, "m")
+        waiting = asyncio.create_task(budget.reserve(1000, "m"))
+        small = await budget.reserve(40, "m")
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        budget.settle(first, 6000, "m", is_answered=True)
+        with pytest.raises(UnavailableError, match="the next call may cost"):
+            await waiting  # at 6000 a call, for all that is known
+        budget.settle(small, 40, "m", is_answered=True)
+
+    asyncio.run(run())
+
+
 def test_calls_in_progress_reserve_more_after_a_dear_reply() -> None:
     async def run() -> None:
         with ReplyStore.in_memory() as ledger, ReplyWriter(ledger) as recorder:
@@ -192,8 +209,8 @@ def test_resumed_run_reserves_what_was_learnt() -> None:
                 await asyncio.sleep(0)  # what is settled is written
                 await asyncio.sleep(0)
             assert ledger.spent() == 88
-            assert ledger.excess("m") == 35
-            assert ledger.excess("other") is None
+            assert ledger.learnt("m") == (35, 10)
+            assert ledger.learnt("other") == (0, 0)
         return bills
 
     assert asyncio.run(run()) == [10, 10, 30, 45]

@@ -356,17 +356,17 @@ class ReplyStore(BegunGames):
             ).fetchone()
         return int(total)
 
-    def excess(self, model: str) -> int | None:
-        """Return the most that an attempt of a model cost beyond its reservation, 0 or more.
+    def learnt(self, model: str) -> tuple[int, int]:
+        """Return what answered attempts of a model show of its replies, in nano-dollars.
 
-        Absent if no reply of it came: an attempt that cost nothing, or just what was reserved, may
-        have had none.
+        The most that one cost beyond its reservation, and the largest reservation; 0 if there are
+        none. An attempt that cost nothing, or just what was reserved, may have had no answer.
         """
         with self._reporting():
-            (most,) = self._connection.execute(
-                "SELECT max(s.nano_usd - r.nano_usd) FROM reservations r"
+            excess, largest = self._connection.execute(
+                "SELECT max(s.nano_usd - r.nano_usd), max(r.nano_usd) FROM reservations r"
                 " JOIN settlements s ON s.id = r.id"
                 " WHERE r.model = ? AND s.nano_usd NOT IN (0, r.nano_usd)",
                 (model,),
             ).fetchone()
-        return None if most is None else max(0, int(most))
+        return max(0, int(excess or 0)), int(largest or 0)

@@ -62,9 +62,9 @@ class ReplyWriter:
         """Return the nano-dollars spent; what was never settled counts in full."""
         return self._store.spent()
 
-    def excess(self, model: str) -> int | None:
-        """Return the most that a model's attempt cost beyond its reservation; see the store."""
-        return self._store.excess(model)
+    def learnt(self, model: str) -> tuple[int, int]:
+        """Return what answered attempts of a model show; see the store."""
+        return self._store.learnt(model)
 
     def _settle_soon(self) -> None:
         with suppress(CalbenchError):  # the next transaction will raise it again
