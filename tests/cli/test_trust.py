@@ -146,11 +146,11 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Watche
     commands = [*_commands(theirs, root / "out"), *_others(theirs, root / "out")]
     (root / "commands.json").write_text(json.dumps(commands))
     (root / "tmp").mkdir()
-    path = os.pathsep.join((str(root / "installed"), str(REPO)))
+    places = os.pathsep.join((str(root / "installed"), str(REPO)))
     ended = python(
         *("-P", "-m", "tests.cli.watched", root / "commands.json", root / "notes.json"),
         cwd=theirs,
-        env=environment(PYTHONPATH=path, TMPDIR=str(root / "tmp"), PYTHONDONTWRITEBYTECODE="1"),
+        env=environment(PYTHONPATH=places, TMPDIR=str(root / "tmp"), PYTHONDONTWRITEBYTECODE="1"),
     )
     assert ended.status == 0, ended.err[-2000:]
     assert "Traceback" not in ended.err
