@@ -243,6 +243,31 @@ def test_what_can_be_read_is_read(watched: tuple[Path, list[Watched]]) -> None:
     assert status["audit", "messages.jsonl"] == 0
 
 
+def test_modules_of_the_current_folder_replace_no_library(tmp_path: Path) -> None:
+    installed = tmp_path / "bin" / "calbench"
+    installed.parent.mkdir()
+    main = "from calbench.cli.main import main\n\nif __name__ == '__main__':\n    main()\n"
+    installed.write_text(main)
+    theirs, canary = tmp_path / "theirs", tmp_path / "canary"
+    execute(compose([*SMALL, "suite.num_scenarios=2", "teams=[silent]", f"out={theirs}"]))
+    _write_others(theirs, canary)
+    install(theirs, MODULE, "1.0", {"calbench.protocols": {NAMED: f"{MODULE}:run"}})
+    (theirs / "mine.py").write_text(
+        "from calbench.agents.example import Announcer\n\n\nclass Mine(Announcer):\n    pass\n"
+    )
+    mine = "+teams.mine={players: {mine: {agent: 'mine:Mine'}}, seats: [mine]}"
+    env = environment(PYTHONPATH=str(REPO), PYTHONDONTWRITEBYTECODE="1")
+    for command in (
+        ["rescore", "traces", f"out={tmp_path / 'tables'}", "jobs=2"],
+        ["view", ".", "serve=false", f"out={tmp_path / 'pages'}", "jobs=2"],
+        ["matchmake", ".", f"out={tmp_path / 'teams' / 'next.yaml'}"],
+        [*SMALL, "suite.num_scenarios=2", "teams=[]", mine, f"out={tmp_path / 'run'}", "jobs=2"],
+    ):
+        ended = python(installed, *command, cwd=theirs, env=env)
+        assert ended.status == (2 if command[0] == "matchmake" else 0), ended.err
+        assert not canary.exists(), command
+
+
 def test_links_in_a_strangers_folder_lead_no_write_out_of_it(tmp_path: Path) -> None:
     run, mine = tmp_path / "run", tmp_path / "mine"
     execute(compose([*SMALL, "suite.num_scenarios=1", "teams=[silent]", f"out={run}"]))
