@@ -91,9 +91,13 @@ def _spoil_settings(path: Path, texts: list[str]) -> None:
 
 
 def _planted(path: Path) -> set[str]:
-    """Return the names of the payloads in the fields of a trace that pages show."""
+    """Return the names of the payloads in the fields of a trace that pages show.
+
+    Pages show messages as they were sent, not the actions by which a turn asks for that.
+    """
     events = json.loads(path.read_text())["events"]
-    shown = [{name: held for name, held in each.items() if name not in HIDDEN} for each in events]
+    unseen = {*HIDDEN, "actions"}
+    shown = [{name: held for name, held in each.items() if name not in unseen} for each in events]
     return set(re.findall(r"payload\d+x", json.dumps(shown)))
 
 

@@ -93,7 +93,7 @@ def _team(trace: dict[str, Any]) -> None:
 
 
 def _scenario(trace: dict[str, Any]) -> None:
-    trace["scenario"]["scenario_id"] = "/tmp/escaped"  # noqa: S108 - nothing may be written there
+    trace["scenario"]["scenario_id"] = "/escaped"
 
 
 def _setting(trace: dict[str, Any]) -> None:
@@ -146,11 +146,11 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Watche
     commands = [*_commands(theirs, root / "out"), *_others(theirs, root / "out")]
     (root / "commands.json").write_text(json.dumps(commands))
     (root / "tmp").mkdir()
-    path = os.pathsep.join((str(root / "installed"), str(REPO)))
+    places = os.pathsep.join((str(root / "installed"), str(REPO)))
     ended = python(
         *("-P", "-m", "tests.cli.watched", root / "commands.json", root / "notes.json"),
         cwd=theirs,
-        env=environment(PYTHONPATH=path, TMPDIR=str(root / "tmp"), PYTHONDONTWRITEBYTECODE="1"),
+        env=environment(PYTHONPATH=places, TMPDIR=str(root / "tmp"), PYTHONDONTWRITEBYTECODE="1"),
     )
     assert ended.status == 0, ended.err[-2000:]
     assert "Traceback" not in ended.err
@@ -241,6 +241,31 @@ def test_what_can_be_read_is_read(watched: tuple[Path, list[Watched]]) -> None:
     assert not (watched[0] / "out" / "custom" / "teams").exists()
     assert status["view", "custom"] == 0
     assert status["audit", "messages.jsonl"] == 0
+
+
+def test_modules_of_the_current_folder_replace_no_library(tmp_path: Path) -> None:
+    installed = tmp_path / "bin" / "calbench"
+    installed.parent.mkdir()
+    main = "from calbench.cli.main import main\n\nif __name__ == '__main__':\n    main()\n"
+    installed.write_text(main)
+    theirs, canary = tmp_path / "theirs", tmp_path / "canary"
+    execute(compose([*SMALL, "suite.num_scenarios=2", "teams=[silent]", f"out={theirs}"]))
+    _write_others(theirs, canary)
+    install(theirs, MODULE, "1.0", {"calbench.protocols": {NAMED: f"{MODULE}:run"}})
+    (theirs / "mine.py").write_text(
+        "from calbench.agents.example import Announcer\n\n\nclass Mine(Announcer):\n    pass\n"
+    )
+    mine = "+teams.mine={players: {mine: {agent: 'mine:Mine'}}, seats: [mine]}"
+    env = environment(PYTHONPATH=str(REPO), PYTHONDONTWRITEBYTECODE="1")
+    for command in (
+        ["rescore", "traces", f"out={tmp_path / 'tables'}", "jobs=2"],
+        ["view", ".", "serve=false", f"out={tmp_path / 'pages'}", "jobs=2"],
+        ["matchmake", ".", f"out={tmp_path / 'teams' / 'next.yaml'}"],
+        [*SMALL, "suite.num_scenarios=2", "teams=[]", mine, f"out={tmp_path / 'run'}", "jobs=2"],
+    ):
+        ended = python(installed, *command, cwd=theirs, env=env)
+        assert ended.status == (2 if command[0] == "matchmake" else 0), ended.err
+        assert not canary.exists(), command
 
 
 def test_links_in_a_strangers_folder_lead_no_write_out_of_it(tmp_path: Path) -> None:

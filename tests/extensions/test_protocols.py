@@ -9,7 +9,7 @@ from calbench import play_game, score_game
 from calbench.config.composition import compose
 from calbench.engine.batch import played
 from calbench.errors import AgentError, CalbenchError, ConfigError
-from calbench.extensions import extension, extension_names
+from calbench.extensions import GROUPS, Group, extension, extension_names, reading
 from calbench.protocols.registry import POLICIES, build_policy, policy_names
 from calbench.runs.verification import verify_trace
 from calbench.traces.models import Trace
@@ -210,3 +210,18 @@ def test_rule_that_is_no_rule_is_told_in_one_line(page: Path, body: str, said: s
 def test_nothing_is_found_without_distributions() -> None:
     assert extension("protocol", "bid") is None
     assert build_policy("bid", {}) is None
+
+
+@pytest.mark.parametrize("group", ["protocol", "agent", "prompt"])
+def test_command_that_reads_loads_no_player_that_a_file_names(given: Install, group: Group) -> None:
+    given(
+        "calbench-other", "1.0", {GROUPS[group]: {"theirs": "other:Other", "imap": "other:Other"}}
+    )
+    with reading():
+        assert extension(group, "imap", {"imap"}) is None
+        with pytest.raises(
+            ConfigError, match=r"'theirs' of calbench-other 1\.0 is named by a file"
+        ):
+            extension(group, "theirs")
+    with pytest.raises(ConfigError, match="cannot be imported"):
+        extension(group, "theirs")
