@@ -101,9 +101,7 @@ def test_scenario_of_too_many_agents_is_refused_in_one_line(tmp_path: Path) -> N
     calendar = "[null,null]"
     text = path.read_text().replace('"calendars":[', f'"calendars":[{f"{calendar}," * MOST_AGENTS}')
     path.write_text(text)
-    with pytest.raises(
-        FileError, match=r"line 1, field calendars: .*at most 1000 items"
-    ) as refused:
+    with pytest.raises(FileError, match=r"field calendars: .*at most 1000 items") as refused:
         read_suite(path)
     assert str(refused.value).isprintable()
     assert len(str(refused.value)) < 500
