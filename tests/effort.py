@@ -2,10 +2,14 @@
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 THOROUGH = os.environ.get("CALBENCH_THOROUGH") == "1"
 """Set by `make check-slow`, which repeats every law with all its examples."""
+
+
+GUARD_S = 900
+"""Seconds after which a process or a call hangs, on a busy machine too: a guard, no measure."""
 
 
 def examples(count: int) -> int:
@@ -19,4 +23,10 @@ def attacks(count: int) -> int:
 
 
 # The same examples in every run: a failure belongs to a change, not to a machine's mood.
-settings.register_profile("calbench", deadline=None, derandomize=True, max_examples=examples(100))
+settings.register_profile(
+    "calbench",
+    deadline=None,
+    derandomize=True,
+    max_examples=examples(100),
+    suppress_health_check=[HealthCheck.too_slow],  # it measures time
+)

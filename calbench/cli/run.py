@@ -14,7 +14,7 @@ from calbench.cli.tables import new_table, show
 from calbench.config.spec import RunSpec
 from calbench.config.sweeps import Sweep
 from calbench.console import tell, verdict, warn
-from calbench.report.tables import read_table
+from calbench.report.tables import Row, read_table
 from calbench.runs.faults import closed_channels, faults_of
 from calbench.runs.play import RunSummary, execute
 from calbench.runs.sweep import write_sweep_table
@@ -125,7 +125,7 @@ def _show_sweep(sweep: Sweep, status: int) -> None:
     )
 
 
-def _cell(row: dict[str, str], name: str) -> str:
+def _cell(row: Row, name: str) -> str:
     """Return value over interval, or a dash where a measure is not defined."""
     value, low, high = (
         f"{float(row[key]):.2f}" if row[key] else "-"

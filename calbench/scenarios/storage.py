@@ -8,9 +8,9 @@ import gzip
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
@@ -127,13 +127,12 @@ def _lines(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
             f"{printable(str(path))}: no such file; check the path or generate the suite"
         )
     check_readable(path, most)
-    opener: Callable[[Path], IO[bytes]] = _open
-    if path.suffix == ".gz":
+    is_packed = path.suffix == ".gz"
+    if is_packed:
         for _ in unpacked_pieces(path, most):
             pass  # a damaged file is said to be damaged, before its lines are read
-        opener = gzip.open
     try:
-        with opener(path) as file:
+        with gzip.open(path) if is_packed else path.open("rb") as file:
             number = 0
             while line := file.readline(MOST_LINE_BYTES + 1):
                 number += 1
@@ -146,10 +145,6 @@ def _lines(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
         raise FileError(
             f"{printable(str(path))}: cannot be read ({error.strerror or error})"
         ) from error
-
-
-def _open(path: Path) -> IO[bytes]:
-    return path.open("rb")
 
 
 def _read_line(place: str, line: bytes) -> Scenario:

@@ -109,7 +109,7 @@ def test_one_that_cannot_be_had_ends_its_game_and_not_the_run() -> None:
 def test_cancellation_from_outside_is_not_told_as_the_agents() -> None:
     class Waiting:
         async def act(self, _observation: Observation) -> Turn:
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
             return Turn()
 
     async def cancelled() -> None:

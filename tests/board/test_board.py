@@ -23,6 +23,7 @@ from calbench.scenarios.storage import write_suite
 from tests.board.loopback import MUMBLING, SPEAKING, models, play_model
 from tests.browser.tabs import ARGUMENTS, CHROMIUM, DESKTOP
 from tests.cli.runs import REPO, SMALL, calbench, files, started
+from tests.effort import GUARD_S
 
 pytestmark = pytest.mark.heavy
 
@@ -195,7 +196,7 @@ def test_one_run_is_built_and_served_to_this_machine(board: Board) -> None:
         with urllib.request.urlopen(f"{address}leaderboard.html") as answer:  # noqa: S310
             text = answer.read().decode()
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
+        assert process.wait(GUARD_S) == 0
     finally:
         process.kill()
         process.communicate()

@@ -19,7 +19,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 
-TIMEOUT_MS = 30_000
+TIMEOUT_MS = 120_000
 """After which something hangs, on a busy machine too [C]."""
 
 TRAP = """Object.defineProperty(window, "hacked", {

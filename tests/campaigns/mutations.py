@@ -131,7 +131,7 @@ def _key_twice(chance: random.Random, data: bytes) -> bytes:
 def _places(value: Any) -> list[tuple[Any, Any]]:
     """Return (container, key) of everything in a document."""
     if isinstance(value, dict):
-        here = [(value, key) for key in value]
+        here: list[tuple[Any, Any]] = [(value, key) for key in value]
     elif isinstance(value, list):
         here = [(value, index) for index in range(len(value))]
     else:

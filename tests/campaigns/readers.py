@@ -174,7 +174,7 @@ def make_samples(folder: Path) -> None:
         (PRICES, "prices.yaml"),
         (CONF / "teams" / "imap.yaml", "conf/teams/mine.yaml"),
         (CONF / "suite" / "varied.yaml", "conf/suite/mine.yaml"),
-        (CONF / "model" / "local.yaml", "conf/model/mine.yaml"),
+        (CONF / "model" / "gpt-5.4-mini.yaml", "conf/model/mine.yaml"),
         (DATA / "published" / "columns.yaml", "published/columns.yaml"),
         *((DATA / "release" / name, f"release/{name}") for name in _RELEASED),
     ):

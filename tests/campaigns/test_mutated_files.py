@@ -49,7 +49,7 @@ def _copy(samples: Path, reader: Reader, folder: Path) -> Path:
     if reader.whole:
         shutil.copytree(whole, folder / reader.whole)
     else:
-        (folder / found.relative_to(samples)).parent.mkdir(parents=True)
+        (folder / found.relative_to(samples)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(found, folder / found.relative_to(samples))
     return folder / found.relative_to(samples)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
+from tests.effort import GUARD_S
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -104,7 +105,7 @@ def python(*arguments: str | Path, cwd: Path = REPO, env: Mapping[str, str] | No
         env=environment() if env is None else env,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=GUARD_S,
         check=False,
     )
     return Ended(done.returncode, done.stdout, done.stderr)

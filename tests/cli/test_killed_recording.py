@@ -1,5 +1,6 @@
 """A recording run that is killed at any moment goes on where it was, and pays nothing twice."""
 
+import os
 import random
 import subprocess
 import sys
@@ -14,11 +15,12 @@ from calbench.llm.replies.shards import open_replies
 from calbench.runs.play import execute
 from tests.cli.recording import noting, recording
 from tests.cli.runs import REPO
+from tests.effort import GUARD_S
 
 CONCURRENCY = 8
 
-MOST_S = 2.0
-"""How long the run goes on, of all the kills together: less than it takes in one piece."""
+MOST_S = 0.1
+"""How long after its last reply a run goes on at most: it stores them, and asks in vain."""
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -36,10 +38,14 @@ def keys_in(store: Path) -> set[str]:
         return {record.key for record in replies.records()}
 
 
-def start(out: Path, notes: Path, overrides: Sequence[str]) -> subprocess.Popen[bytes]:
+def start(
+    out: Path, notes: Path, overrides: Sequence[str], held_after: int | None
+) -> subprocess.Popen[bytes]:
     arguments = [str(out), str(notes), "15", *overrides]
     command = [sys.executable, "-m", "tests.cli.recording", *arguments]
-    return subprocess.Popen(command, cwd=REPO, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    held = {} if held_after is None else {"HELD_AFTER": str(held_after)}
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(command, cwd=REPO, env=os.environ | held, stdout=quiet, stderr=quiet)
 
 
 def kill_and_resume(tmp_path: Path, kills: int, overrides: Sequence[str] = ()) -> None:
@@ -50,12 +56,15 @@ def kill_and_resume(tmp_path: Path, kills: int, overrides: Sequence[str] = ()) -
     chance, struck, is_done, written = random.Random(4), 0, False, set[str]()
     while not is_done:
         before = len(sent_keys(notes))
-        process = start(out, notes, overrides)
-        if struck < kills and is_asking(process, notes, before):
-            time.sleep(chance.random() * MOST_S / kills)
+        replies = chance.randrange(max(1, len(needed) // kills)) if struck < kills else None
+        process = start(out, notes, overrides, replies)
+        if replies is not None:
+            # Nothing is left but to ask for what is held: the kill finds some under way.
+            assert is_asking(process, notes, before + replies)
+            time.sleep(chance.random() * MOST_S)
             process.kill()
             struck += 1
-        is_done = process.wait(120) == 0
+        is_done = process.wait(GUARD_S) == 0
         # What was on disk before this start was not asked for again.
         assert not written & set(sent_keys(notes)[before:])
         written = keys_in(out / "replies.sqlite")
@@ -68,7 +77,7 @@ def kill_and_resume(tmp_path: Path, kills: int, overrides: Sequence[str] = ()) -
 
 
 def is_asking(process: "subprocess.Popen[bytes]", notes: Path, before: int) -> bool:
-    """Wait for the first request of a run, so that a kill finds some under way."""
+    """Wait for the next request of a run."""
     while process.poll() is None:
         if len(sent_keys(notes)) > before:
             return True

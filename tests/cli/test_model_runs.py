@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from tests.cli.conftest import Command
 from tests.cli.recording import recording, spoken
 from tests.cli.runs import REPO
 from tests.cli.test_killed_recording import contents, is_asking, keys_in, sent_keys
+from tests.effort import GUARD_S
 
 pytestmark = pytest.mark.heavy
 
@@ -201,10 +201,9 @@ def test_rotating_team_moves_on_by_one_seat_and_tables_follow_the_players(tmp_pa
 def interrupted(out: Path, notes: Path, ends: Callable[["subprocess.Popen[bytes]"], None]) -> None:
     command = [sys.executable, "-m", "tests.cli.recording", str(out), str(notes), "300", *FEW]
     process = subprocess.Popen(command, cwd=REPO, stderr=subprocess.DEVNULL)
-    assert is_asking(process, notes, 0)
-    time.sleep(0.5)
+    assert is_asking(process, notes, 2)
     ends(process)
-    process.wait(60)
+    process.wait(GUARD_S)
 
 
 @pytest.mark.heavy

@@ -11,6 +11,7 @@ from calbench.llm.replies.shards import open_replies
 from tests.cli.conftest import Command
 from tests.cli.runs import SMALL, Ended, calbench, environment, python, started
 from tests.cli.test_killed_recording import contents
+from tests.effort import GUARD_S
 from tests.llm.stub_server import Answer, StubServer, chat, serving
 
 pytestmark = pytest.mark.heavy
@@ -71,7 +72,7 @@ def test_server_that_is_no_such_model_ends_it_too(
 
 
 def test_server_that_hangs_is_given_up(command: Command, tmp_path: Path) -> None:
-    with serving(Answer(delay_s=3.0)) as server:
+    with serving(Answer(delay_s=GUARD_S)) as server:
         ended = command(*asking(server, tmp_path / "run", "model.timeout_s=0.2"))
     assert "Timeout after 2 attempts" in problem(ended)
     assert not (tmp_path / "run").exists()
@@ -141,12 +142,12 @@ def test_run_of_protocols_alone_asks_nobody(tmp_path: Path) -> None:
 
 def test_user_stops_a_preflight_that_hangs(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    with serving(Answer(delay_s=20.0)) as server:
+    with serving(Answer(delay_s=GUARD_S)) as server:
         process = started(*asking(server, out))
         while not server.asked and process.poll() is None:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=GUARD_S)
     assert process.returncode == 130
     assert "Stopped: 0 of 6 games" in said
     assert "Traceback" not in said

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -24,6 +24,7 @@ from calbench.runs.play import execute
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Limits, Seat, Team
 from tests.cli.runs import SMALL, calbench, files, repeated, started, write_repeated
+from tests.effort import GUARD_S
 
 pytestmark = pytest.mark.heavy
 
@@ -212,13 +213,11 @@ def test_second_run_in_one_folder_stops_while_the_first_goes_on(
 ) -> None:
     out = tmp_path / "out"
     arguments = long_arguments(long_suite, out, 1)
-    first = started(*arguments)
+    first = caught(arguments, out, 0)  # else it may be done before the second begins
     try:
-        wait_for(out / ".lock", 0)
-        first.send_signal(signal.SIGSTOP)  # else it may be done before the second begins
         second = calbench(*arguments)
-        first.send_signal(signal.SIGCONT)
-        said, errors = first.communicate(timeout=120)
+        os.killpg(first.pid, signal.SIGCONT)
+        said, errors = first.communicate(timeout=GUARD_S)
     finally:
         end(first)
     assert second.status == 2
@@ -232,7 +231,7 @@ def test_second_run_in_one_folder_stops_while_the_first_goes_on(
 
 def wait_for(path: Path, num_traces: int) -> None:
     """Wait until a file or folder is there, with so many traces in it."""
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + GUARD_S
     while not path.exists() or sum(1 for _ in path.glob("*/*.json")) < num_traces:
         assert time.monotonic() < limit
         time.sleep(0.005)
@@ -246,8 +245,9 @@ def end(process: subprocess.Popen[str]) -> None:
 
 
 def is_over(group: int) -> bool:
-    """Whether no process of a group is left, within a few seconds."""
-    for _ in range(400):
+    """Whether no process of a group is left, sooner or later."""
+    limit = time.monotonic() + GUARD_S
+    while time.monotonic() < limit:
         states = [
             stat.read_text().rpartition(")")[2].split()
             for stat in Path("/proc").glob("[0-9]*/stat")
@@ -257,6 +257,25 @@ def is_over(group: int) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def caught(arguments: Sequence[str], out: Path, num_traces: int) -> subprocess.Popen[str]:
+    """Start a run and stop it while it plays, after so many games; it goes on with SIGCONT.
+
+    On a busy machine it may be done before it is stopped: then another one is started.
+    """
+    while True:
+        process = started(*arguments)
+        try:
+            wait_for(out / "traces", num_traces)
+            os.killpg(process.pid, signal.SIGSTOP)
+            if process.poll() is None and not (out / "tables").exists():
+                return process
+        except BaseException:
+            end(process)
+            raise
+        end(process)
+        shutil.rmtree(out)
 
 
 @pytest.fixture(scope="session")
@@ -313,11 +332,11 @@ def test_ctrl_c_ends_a_run_with_one_line_that_says_what_stands(
     long_suite: Path, tmp_path: Path, jobs: int
 ) -> None:
     out = tmp_path / "out"
-    process = started(*long_arguments(long_suite, out, jobs))
+    process = caught(long_arguments(long_suite, out, jobs), out, 5)
     try:
-        wait_for(out / "traces", 5)
         os.killpg(process.pid, signal.SIGINT)
-        said, errors = process.communicate(timeout=60)
+        os.killpg(process.pid, signal.SIGCONT)
+        said, errors = process.communicate(timeout=GUARD_S)
         assert is_over(process.pid)
     finally:
         end(process)
@@ -328,7 +347,7 @@ def test_ctrl_c_ends_a_run_with_one_line_that_says_what_stands(
     )
     assert all(line.startswith(("games ", "scenarios ")) for line in errors.splitlines()[:-1])
     assert said == ""
-    assert 5 <= standing < 240
+    assert 5 <= standing <= 240
 
 
 @pytest.mark.slow
@@ -341,7 +360,7 @@ def test_ctrl_c_ends_a_run_with_one_line_whenever_it_comes(
     try:
         time.sleep(delay_s)
         os.killpg(process.pid, signal.SIGINT)
-        said, errors = process.communicate(timeout=60)
+        said, errors = process.communicate(timeout=GUARD_S)
         assert is_over(process.pid)
     finally:
         end(process)
@@ -364,7 +383,7 @@ def test_ctrl_c_says_that_every_game_stands_while_tables_are_made(
     try:
         wait_for(out / "tables", 0)
         os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=GUARD_S)
     finally:
         end(process)
     assert process.returncode == 130
@@ -379,18 +398,17 @@ def test_run_ends_with_one_line_when_one_of_its_processes_dies(
     long_suite: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    process = started(*long_arguments(long_suite, out, 2))
+    process = caught(long_arguments(long_suite, out, 2), out, 1)
     try:
-        wait_for(out / "traces", 1)
         workers_left = [
             int(stat.parent.name)
             for stat in Path("/proc").glob("[0-9]*/stat")
-            if f") S {process.pid} " in stat.read_text()
-            or f") R {process.pid} " in stat.read_text()
+            if f") T {process.pid} " in stat.read_text()
             if b"spawn_main" in (stat.parent / "cmdline").read_bytes()
         ]
         os.kill(workers_left[0], signal.SIGKILL)
-        _, errors = process.communicate(timeout=60)
+        os.killpg(process.pid, signal.SIGCONT)
+        _, errors = process.communicate(timeout=GUARD_S)
     finally:
         end(process)
     assert process.returncode == 2

@@ -57,7 +57,10 @@ def test_only_huge_documents_are_refused_unread(tmp_path: Path) -> None:
     [
         (LAUGHS, "mine.yaml: more than 100000 values"),
         ("imap:\n\tseats: [imap]", "mine.yaml, line 2: not YAML: found character"),
-        ("imap: {seats: [imap]}\nimap: {seats: [imap]}", "mine.yaml, line 2: found duplicate key"),
+        (
+            "imap: {seats: [imap]}\nimap: {seats: [imap]}",
+            "mine.yaml, line 2: not YAML: key imap is given twice",
+        ),
     ],
 )
 def test_broken_file_of_a_configuration_is_named(tmp_path: Path, text: str, problem: str) -> None:

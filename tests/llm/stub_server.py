@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -70,6 +69,7 @@ class StubServer(ThreadingHTTPServer):
         self.asked: list[dict[str, Any]] = []
         self.authorizations: list[str | None] = []
         self.lock = threading.Lock()
+        self.closing = threading.Event()
 
     @property
     def url(self) -> str:
@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
             answer = answers[min(len(self.server.asked), len(answers) - 1)]
             self.server.asked.append(body)
             self.server.authorizations.append(self.headers.get("authorization"))
-        time.sleep(answer.delay_s)
+        self.server.closing.wait(answer.delay_s)
         if answer.drop:
             self.close_connection = True
             return
@@ -128,6 +128,7 @@ def serving(*answers: Answer) -> Iterator[StubServer]:
     try:
         yield server
     finally:
+        server.closing.set()  # an answer that would come much later comes now
         server.shutdown()
         server.server_close()
         thread.join()

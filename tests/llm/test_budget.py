@@ -21,6 +21,7 @@ from calbench.llm.prices import (
 )
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
+from tests.effort import GUARD_S
 from tests.llm.asking import model, request
 from tests.llm.test_model import CONF
 
@@ -75,7 +76,7 @@ def test_spent_and_reserved_never_exceed_the_cap(
                 if is_cancelled:
                     task.cancel()
             with recorder:
-                await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 5)
+                await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), GUARD_S)
             for task in tasks:
                 assert task.cancelled() or task.exception() is None
 
@@ -116,7 +117,7 @@ def test_reservation_that_can_never_fit_is_refused_at_once() -> None:
         budget = Budget(10 / NANO)
         await budget.reserve(1, "m")
         with pytest.raises(UnavailableError) as caught:
-            await asyncio.wait_for(budget.reserve(11, "m"), 1)
+            await asyncio.wait_for(budget.reserve(11, "m"), GUARD_S)
         assert caught.value.reason == "budget_stop"
 
     asyncio.run(run())

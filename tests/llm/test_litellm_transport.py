@@ -25,6 +25,7 @@ from calbench.llm.litellm_transport import (
 from calbench.llm.model import PROVIDERS, Endpoint
 from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.llm.transport import AttemptError
+from tests.effort import GUARD_S
 from tests.llm.asking import SITE, THEN, FakeTime, model, request
 from tests.llm.stub_server import Answer, StubServer, chat, serving
 
@@ -38,7 +39,7 @@ def _warm() -> None:
         ask(server, timeout_s=60.0)
 
 
-def ask(server: StubServer, asked: Request | None = None, timeout_s: float = 5.0) -> Completion:
+def ask(server: StubServer, asked: Request | None = None, timeout_s: float = 60.0) -> Completion:
     async def run() -> Completion:
         try:
             return await ask_litellm(
@@ -179,7 +180,7 @@ FAULTS = {
     "null choices": (Answer({"id": "x", "choices": None}), None, True, False),
     "cut": (Answer(cut=True), None, True, False),
     "dropped": (Answer(drop=True), None, True, False),
-    "too slow": (Answer(delay_s=1.0), None, True, False),
+    "too slow": (Answer(delay_s=GUARD_S), None, True, False),
     "error with status 200": (Answer({"error": {"message": "no", "code": 429}}), 429, True, True),
     **{
         str(status): (Answer({"error": {"message": CANARY}}, status), status, retryable, True)
@@ -196,7 +197,7 @@ FAULTS = {
 def test_fault_is_typed(name: str) -> None:
     answer, status, retryable, free = FAULTS[name]
     with serving(answer) as server, pytest.raises(AttemptError) as caught:
-        ask(server, timeout_s=0.3)
+        ask(server, timeout_s=0.3 if name == "too slow" else 60.0)
 
     error = caught.value
     assert (error.is_retryable, error.is_free) == (retryable, free)
@@ -222,7 +223,7 @@ def test_missing_key_is_a_fault_of_the_configuration(monkeypatch: pytest.MonkeyP
 
     async def run(name: str) -> Completion:
         try:
-            return await ask_litellm(request("Hi", model=name), Endpoint(timeout_s=5.0))
+            return await ask_litellm(request("Hi", model=name), Endpoint(timeout_s=60.0))
         finally:
             await close_litellm()
 
@@ -270,7 +271,7 @@ HAS_GOOGLE = find_spec("google") is not None and find_spec("google.auth") is not
 )
 def test_missing_package_of_a_provider_stops_the_run_and_is_named(name: str) -> None:
     with pytest.raises(ConfigError, match="pip install google-auth"):
-        asyncio.run(ask_litellm(request("Hi", model=name), Endpoint(timeout_s=5.0)))
+        asyncio.run(ask_litellm(request("Hi", model=name), Endpoint(timeout_s=60.0)))
 
 
 @pytest.mark.parametrize("choice", known_names("model"))
@@ -343,7 +344,7 @@ STORM = (
     Answer(delay_s=0.02), Answer(drop=True), Answer("<html>", content_type="text/html"),
     Answer({"error": {"message": "slow down"}}, 429, {"Retry-After": "3"}), Answer(cut=True),
     Answer(chat(None, tool_calls=[TOOL_CALL])), Answer({"error": {}}, 500), Answer('{"id": '),
-    Answer(chat(usage=False)), Answer({"error": {"message": "no"}}, 403), Answer(delay_s=2.0),
+    Answer(chat(usage=False)), Answer({"error": {"message": "no"}}, 403), Answer(delay_s=GUARD_S),
 )  # fmt: skip
 
 
@@ -357,7 +358,7 @@ def test_storm_of_faults_ends_every_call_in_a_typed_way_and_pays_no_reply_twice(
     def play(url: str, mode: Mode) -> list[Completion | BaseException]:
         async def run() -> list[Completion | BaseException]:
             source = Source(mode=mode, store=path, surroundings=FakeTime().surroundings())
-            config = model(api_base=url, timeout_s=0.5, max_attempts=3, concurrency=6)
+            config = model(api_base=url, timeout_s=2.0, max_attempts=3, concurrency=6)
             async with open_completer({"stub": config}, source) as completer:
                 calls = (completer.complete(each, SITE) for each in asked)
                 return await asyncio.gather(*calls, return_exceptions=True)

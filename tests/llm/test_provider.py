@@ -18,6 +18,7 @@ from calbench.llm.provider import FIRST_BACKOFF_S, LONGEST_BACKOFF_S, Outcome, P
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
 from calbench.llm.transport import DELIVERY, LOWEST_LOGPROB, AttemptError, clean
+from tests.effort import GUARD_S
 from tests.llm.asking import SITE, FakeTime, Script, model, reply, request
 
 PRICE = Price(input=1.0, output=2.0, source="test")
@@ -107,7 +108,7 @@ def test_backoff_is_drawn_from_zero_to_twice_as_much_each_time() -> None:
 
 def test_slow_reply_is_cut_off_and_counts_as_lost() -> None:
     async def sleepy(_: Request, __: Endpoint) -> Completion:
-        await asyncio.sleep(30)
+        await asyncio.Event().wait()
         return reply()
 
     provider = Provider(
@@ -201,7 +202,9 @@ def test_cap_holds_under_concurrent_calls_and_retries(
         async def run() -> list[Outcome | BaseException]:
             calls = (provider.ask(request(f"{i}"), SITE) for i in range(games))
             with recorder:
-                return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
+                return await asyncio.wait_for(
+                    asyncio.gather(*calls, return_exceptions=True), GUARD_S
+                )
 
         results = asyncio.run(run())
 

@@ -18,6 +18,7 @@ ROOT = {
     "api",
     "bars",
     "console",
+    "documents",
     "errors",
     "extensions",
     "files",

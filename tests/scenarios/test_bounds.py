@@ -7,15 +7,17 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from calbench import documents, files
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.errors import ConfigError, FileError
 from calbench.files import read_bytes, unpacked_pieces
-from calbench.scenarios import storage
+from calbench.scenarios import bounds, storage
 from calbench.scenarios.bounds import MOST_AGENTS, MOST_PLACES, Size
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioShape
 from calbench.scenarios.storage import read_suite, write_suite
+from calbench.tree import SITE
 from tests.factories import make_scenario
 
 EXAMPLE = make_scenario(["..", ".E", "E."], [(1, 0)])
@@ -101,9 +103,7 @@ def test_scenario_of_too_many_agents_is_refused_in_one_line(tmp_path: Path) -> N
     calendar = "[null,null]"
     text = path.read_text().replace('"calendars":[', f'"calendars":[{f"{calendar}," * MOST_AGENTS}')
     path.write_text(text)
-    with pytest.raises(
-        FileError, match=r"line 1, field calendars: .*at most 1000 items"
-    ) as refused:
+    with pytest.raises(FileError, match=r"field calendars: .*at most 1000 items") as refused:
         read_suite(path)
     assert str(refused.value).isprintable()
     assert len(str(refused.value)) < 500
@@ -159,3 +159,19 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path, name: str) -> None:
     with pytest.raises(FileError, match=r"is a pipe or a device; save|cannot be read") as refused:
         read_bytes(path)
     assert str(refused.value).startswith(str(path))
+
+
+def test_page_lists_the_bounds() -> None:
+    text = (SITE / "docs" / "data.md").read_text()
+    table = text.partition("| Bound | At most |")[2].partition("\n\n")[0]
+    shown = {int(line.split("|")[2].replace(",", "")) for line in table.splitlines()[2:]}
+    assert shown == {
+        *(
+            getattr(bounds, name)
+            for name in vars(bounds)
+            if name.startswith(("MOST_", "GREATEST_"))
+        ),
+        files.MOST_BYTES,
+        documents.MOST_BYTES,
+        documents.MOST_VALUES,
+    }

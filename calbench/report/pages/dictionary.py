@@ -74,7 +74,7 @@ def published_columns(folder: Path) -> dict[str, list[Column]]:
             for name, columns in tables.items()
         }
     except ConfigError as error:
-        raise FileError(str(error)) from error
+        raise FileError(f"{error}; it does not describe tables by their columns") from error
     except (AttributeError, TypeError, ValueError) as error:
         problem = shorten(printable(str(error)), 200)
         raise FileError(f"{path}: does not describe tables by their columns ({problem})") from error
