@@ -18,9 +18,11 @@ ROOT = {
     "api",
     "bars",
     "console",
+    "endings",
     "errors",
     "extensions",
     "files",
+    "folders",
     "tree",
     "version",
 }
