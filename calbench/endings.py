@@ -3,7 +3,6 @@
 Such an end runs no ``finally``: a compiled library may be at work, which swallows exceptions.
 """
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,6 +36,7 @@ def undo_all() -> None:
 @contextmanager
 def removed(folder: Path) -> Iterator[None]:
     """Remove a folder at the end of the context, and at an end of the process inside of it."""
+    import shutil  # `--help` does not wait for it
 
     def remove() -> None:
         shutil.rmtree(folder, ignore_errors=True)

@@ -72,15 +72,7 @@ def for_each_job(
     if options.get("cfg") or options.get("info"):
         raise ConfigError("--multirun: plays; --cfg and --info show the configuration of one run")
     sweep = sweep_of(words, config_dir)
-    if (sweep.folder / TRACES_FOLDER).exists():
-        raise ConfigError(
-            f"{sweep.folder}: holds a run; choose another folder for a sweep, out=DIR"
-        )
-    table = sweep.folder / SWEEP_TABLE
-    if table.exists() and not has_columns(table, SWEEP_KEY):
-        raise ConfigError(
-            f"{table}: is no table over a sweep; choose another folder for a sweep, out=DIR"
-        )
+    _check_folder(sweep.folder)
 
     def job(_: DictConfig) -> int:
         number = int(HydraConfig.get().job.num)
@@ -107,6 +99,17 @@ def _found(spec: RunSpec) -> RunSpec:
     if any(":" in str(path) for path in named) and here not in sys.path:
         sys.path.append(here)
     return spec
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a sweep's folder that holds a run, or a table of others in the place of its own."""
+    table = folder / SWEEP_TABLE
+    if (folder / TRACES_FOLDER).exists():
+        raise ConfigError(f"{folder}: holds a run; choose another folder for a sweep, out=DIR")
+    if table.exists() and not has_columns(table, SWEEP_KEY):
+        raise ConfigError(
+            f"{table}: is no table over a sweep; choose another folder for a sweep, out=DIR"
+        )
 
 
 def _config_dir(given: str | None) -> Path | None:

@@ -7,6 +7,7 @@ game.
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -132,7 +133,8 @@ class FactsWriter:
 
     def __exit__(self, *_: object) -> None:
         for spool in self._spools.values():
-            spool.close()
+            with suppress(OSError):  # the disk may be full; it is deleted anyway
+                spool.close()
         shutil.rmtree(self._folder / SPOOL, ignore_errors=True)
 
     def add(self, batch: MeasuredBatch) -> None:

@@ -129,8 +129,8 @@ def check_folder(
 
 def has_columns(path: Path, names: Sequence[str]) -> bool:
     """Whether a file is a table with some columns, among others; an empty one is."""
-    if path.suffix != ".csv":
-        return True
+    if not path.is_file() or path.suffix != ".csv":
+        return path.is_file()
     with path.open("rb") as file:
         head = file.readline(MOST_HEAD).decode(errors="replace").strip()
     return not head or set(names) <= set(head.split(","))

@@ -145,12 +145,12 @@ def test_tables_and_sweeps_end_as_if_they_never_were_killed(
     played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, figures: Figures
 ) -> None:
     commands: dict[str, tuple[int, Callable[[Path], Sequence[str]]]] = {
-        "run": (attacks(5), lambda out: [*SMALL, "teams=[imap,silent]", f"out={out}"]),
+        "run": (attacks(4), lambda out: [*SMALL, "teams=[imap,silent]", f"out={out}"]),
         "sweep": (
             attacks(3),
             lambda out: ["-m", *SMALL, "teams=[imap]", "suite.seed=0,1", f"out={out}"],
         ),
-        "rescore": (attacks(5), lambda out: ["rescore", str(played), f"out={out}", SMALL[-1]]),
+        "rescore": (attacks(4), lambda out: ["rescore", str(played), f"out={out}", SMALL[-1]]),
     }
     outcomes = Counter[str]()
     for name, (kills, command) in commands.items():
@@ -249,7 +249,7 @@ def test_what_was_answered_is_never_asked_again(
         needed = set(notes.asked)
         assert notes.asked.total() == len(needed)
     expected, outcomes = contents(whole.root / "out"), Counter[str]()
-    for number in range(attacks(9)):
+    for number in range(attacks(8)):
         chance = random.Random(f"recording-{number}")
         name = SIGNALS[number % len(SIGNALS)]
         place = Place(tmp_path / f"kill-{number}")

@@ -1,8 +1,11 @@
 """How the command ends: its exit statuses, Ctrl-C at any moment, and a reader that has enough."""
 
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,18 +14,18 @@ from calbench.cli.main import status_of
 from calbench.cli.status import Status
 from calbench.errors import ConfigError, StoppedError
 from tests.cli.conftest import Command
-from tests.cli.runs import REPO, SMALL, environment, python
+from tests.cli.runs import REPO, SMALL, environment, python, started, without_progress
 
 INTERRUPTED_AT = """
 import builtins, os, signal, sys
 
 found = builtins.__import__
 
-def stopping(name, *rest):
+def stopping(name, *rest, **more):
     if name == {module!r}:
         builtins.__import__ = found
-        os.kill(os.getpid(), signal.SIGINT)
-    return found(name, *rest)
+        os.kill(os.getpid(), signal.{name})
+    return found(name, *rest, **more)
 
 builtins.__import__ = stopping
 sys.argv[1:] = {arguments!r}
@@ -30,6 +33,9 @@ from calbench.cli.main import main
 main()
 """
 """A process that is interrupted where it begins to import a module."""
+
+
+STOPPED = "Stopped before anything was done; the same command starts again\n"
 
 
 def refusing() -> int:
@@ -71,10 +77,55 @@ def test_every_status_is_explained(command: Command) -> None:
 def test_interrupt_is_one_line_whatever_is_being_imported(
     module: str, arguments: tuple[str, ...]
 ) -> None:
-    code = INTERRUPTED_AT.format(module=module, arguments=list(arguments))
+    code = INTERRUPTED_AT.format(module=module, arguments=list(arguments), name="SIGINT")
     ended = python("-c", code)
     assert (ended.status, ended.out) == (130, "")
-    assert ended.err == "Stopped before anything was done; the same command starts again\n"
+    assert ended.err == STOPPED
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGHUP", 129)])
+@pytest.mark.parametrize("module", ["click", "calbench.runs.play"])
+def test_system_and_closed_terminal_end_it_as_ctrl_c_does(
+    module: str, name: str, status: int
+) -> None:
+    code = INTERRUPTED_AT.format(module=module, arguments=list(SMALL), name=name)
+    ended = python("-c", code)
+    assert (ended.status, ended.out, ended.err) == (status, "", STOPPED)
+
+
+NOTED = """
+import os, signal
+from calbench.console import noting_interrupt, stopped_status
+
+with noting_interrupt(lambda: "Stopped twice") as is_noted:
+    assert not is_noted()
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert is_noted()
+    assert stopped_status() == 143
+    os.kill(os.getpid(), signal.SIGHUP)
+"""
+
+
+def test_first_signal_is_noted_and_the_second_ends_at_once() -> None:
+    ended = python("-c", NOTED)
+    assert (ended.status, ended.err) == (129, "Stopped twice\n")
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_processes_of_a_command_say_nothing_when_a_signal_ends_it(
+    finished: Path, tmp_path: Path, name: str
+) -> None:
+    out = tmp_path / "out"
+    process = started("rescore", str(finished), f"out={out}", "jobs=2")
+    while process.poll() is None and not (out / ".facts").exists():
+        time.sleep(0.002)
+    os.killpg(process.pid, getattr(signal, name))
+    said, errors = process.communicate(timeout=120)
+    assert (process.returncode, said) == (128 + getattr(signal, name), "")
+    assert without_progress(errors) == [STOPPED.strip()]
+    assert not list(tmp_path.rglob(".*"))
 
 
 def piped(*arguments: str, lines: int) -> tuple[int, str]:

@@ -19,9 +19,11 @@ ROOT = {
     "bars",
     "console",
     "documents",
+    "endings",
     "errors",
     "extensions",
     "files",
+    "folders",
     "tree",
     "version",
 }

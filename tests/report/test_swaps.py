@@ -159,9 +159,7 @@ def test_scratch_folders_of_killed_processes_are_removed_and_no_others(
 def test_file_is_whole_or_not_there_whenever_its_writer_is_killed(tmp_path: Path) -> None:
     for change in count(1):
         path = tmp_path / str(change) / "file"
-        is_over = not is_killed(
-            change, tmp_path, lambda path=path: write_atomically(path, b"whole")
-        )  # type: ignore[misc]
+        is_over = not is_killed(change, tmp_path, partial(write_atomically, path, b"whole"))
         assert not path.exists() or path.read_bytes() == b"whole"
         write_atomically(path, b"whole")
         assert [each.name for each in path.parent.iterdir()] == ["file"]
