@@ -79,7 +79,7 @@ def test_game_is_told_as_far_as_it_is(begun: Path, capsys: Capture) -> None:
 
 def test_games_with_all_their_replies_are_not_half_played(begun: Path, capsys: Capture) -> None:
     assert answer(["verify", str(begun)]) == 0
-    assert capsys.readouterr().out == "1 of 1 traces hold\n"
+    assert capsys.readouterr().out.startswith("1 of 1 traces hold")
     assert answer(["verify", "-q", "--partial", str(begun / STORE)]) == 0
     replies = read_fragments(begun).replies
     assert capsys.readouterr().out == (
