@@ -18,6 +18,9 @@ from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import TRACE_SCHEMA_VERSION, Trace
 
+PAGES = "site/.calbench-site"
+"""Marks the pages of a run in its folder; they have JSON files, too."""
+
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
 _SCENARIO: TypeAdapter[Scenario] = TypeAdapter(Scenario)
 
@@ -187,9 +190,16 @@ def trace_paths(path: Path) -> Iterator[Path]:
         return
     if (path / "traces").is_dir():  # the folder of a whole run, whose tables are JSON too
         path /= "traces"
-    found = sorted(file for file in path.rglob("*.json") if not file.name.startswith("."))
+    pages = path / "site" if (path / PAGES).is_file() else None
+    found = sorted(
+        file
+        for file in path.rglob("*.json")
+        if not file.name.startswith(".") and pages not in file.parents
+    )
     if not found:
-        raise FileError(f"{path}: holds no trace (*.json)")
+        is_begun = (path / "replies.sqlite").is_file()
+        hint = "; calbench verify --partial shows what was said so far" if is_begun else ""
+        raise FileError(f"{path}: holds no trace (*.json){hint}")
     yield from found
 
 
