@@ -1,7 +1,9 @@
 """The reply store: what was paid for once is kept, and found by its request."""
 
 import json
+import sqlite3
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -23,6 +25,10 @@ from calbench.llm.replies.schema import damaged_rows, row_digest
 
 MOST_NEAR = 1000
 """Replies among which the nearest to a missed request is looked for [C]."""
+
+
+MOST_THREADS = 50_000
+"""Threads kept in memory after they were read: most others begin as one of them [C]."""
 
 
 class Stats(NamedTuple):
@@ -60,6 +66,10 @@ class ReplyStore(ReplyDatabase):
     both processes get that one. During a run, :class:`~calbench.llm.replies.writer.ReplyWriter`
     writes.
     """
+
+    def __init__(self, path: Path | None, connection: sqlite3.Connection) -> None:
+        super().__init__(path, connection)
+        self._threads: dict[str, tuple[ChatMessage, ...]] = {}
 
     without_digest = 0
     """Replies that had no digest where they were read: exported by an earlier version."""
@@ -144,22 +154,32 @@ class ReplyStore(ReplyDatabase):
         Raises:
             FileError: naming the store and the thread, if one is missing or not as it was written.
         """
-        messages: list[ChatMessage] = []
+        if len(self._threads) > MOST_THREADS:
+            self._threads.clear()
+        walked: list[tuple[str, ChatMessage]] = []
         above: str | None = digest
-        while above is not None:  # ends: a link holds the digest of the one above, so no circle
-            with self._reporting():
-                row = self._connection.execute(
-                    "SELECT threads.digest, parent, message, role, content FROM threads"
-                    " LEFT JOIN messages ON messages.digest = message WHERE threads.digest = ?",
-                    (above,),
-                ).fetchone()
-            if row is None or row[3] is None:
-                raise FileError(f"{self}: thread {digest}: not all of its messages are there")
-            link = self._checked_link(*row[:3])
-            _, role, content = self._checked_message(link.message, *row[3:])
-            messages.append(ChatMessage(role, content))
+        # Ends: a link holds the digest of the one above it, so there is no circle.
+        while above is not None and above not in self._threads:
+            link, message = self._link(above, digest)
+            walked.append((above, message))
             above = link.parent
-        return tuple(reversed(messages))
+        messages = () if above is None else self._threads[above]
+        for place, message in reversed(walked):
+            messages = self._threads[place] = (*messages, message)
+        return messages
+
+    def _link(self, digest: str, thread: str) -> tuple[Link, ChatMessage]:
+        with self._reporting():
+            row = self._connection.execute(
+                "SELECT threads.digest, parent, message, role, content FROM threads"
+                " LEFT JOIN messages ON messages.digest = message WHERE threads.digest = ?",
+                (digest,),
+            ).fetchone()
+        if row is None or row[3] is None:
+            raise FileError(self._place("thread", thread, "not all of its messages are there"))
+        link = self._checked_link(*row[:3])
+        _, role, content = self._checked_message(link.message, *row[3:])
+        return link, ChatMessage(role, content)
 
     def _checked_link(self, digest: Any, parent: Any, message: Any) -> Link:
         if not isinstance(digest, str) or digest != link_digest(parent, message):
