@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from calbench.console import progress
-from calbench.errors import FileError, OutputError
+from calbench.errors import FileError
 from calbench.files import first_problem, printable, shorten
 from calbench.llm.completion import ChatMessage
 from calbench.llm.replies.database import ReplyDatabase
@@ -21,7 +21,7 @@ from calbench.llm.replies.request import (
     link_digest,
     message_digest,
 )
-from calbench.llm.replies.schema import damaged_rows, row_digest
+from calbench.llm.replies.schema import damaged_rows, known_digest, row_digest
 
 MOST_NEAR = 1000
 """Replies among which the nearest to a missed request is looked for [C]."""
@@ -48,11 +48,7 @@ class Merged(NamedTuple):
     conflicting: int
 
 
-_REPLIES = (
-    "SELECT key, thread, body, (SELECT digest FROM replies_digests d WHERE d.key = r.key)"
-    " FROM replies r"
-)
-
+_REPLIES = f"SELECT key, thread, body, {known_digest('replies')} FROM replies"  # noqa: S608 - names of ours
 
 _CHANGED = "is not as it was written; the store is damaged, or was changed"
 
@@ -139,13 +135,12 @@ class ReplyStore(ReplyDatabase):
     def add(self, record: Record) -> bool:
         """Add a reply unless its request has one; inside of :meth:`writing`."""
         row = (record.key, record.thread, record.model_dump_json(exclude_none=True))
-        cursor = self._connection.execute("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", row)
+        cursor = self._connection.execute(
+            "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?)", (*row, row_digest(*row))
+        )
         if cursor.rowcount != 1:
             return False
         self._added = self._added._replace(replies=cursor.lastrowid or 0)
-        self._connection.execute(
-            "INSERT INTO replies_digests VALUES (?, ?)", (record.key, row_digest(*row))
-        )
         return True
 
     def thread(self, digest: str) -> tuple[ChatMessage, ...]:
@@ -339,24 +334,21 @@ class ReplyStore(ReplyDatabase):
 
     def reserve(self, model: str, nano_usd: int) -> int:
         """Note money before it may be spent; return its number. Inside of :meth:`writing`."""
-        number = self._connection.execute(
-            "INSERT INTO reservations (model, nano_usd) VALUES (?, ?)", (model, nano_usd)
-        ).lastrowid
-        if number is None:
-            raise OutputError(f"{self}: the reservation was not written")
+        (number,) = self._connection.execute(
+            "SELECT coalesce(max(id), 0) + 1 FROM reservations"
+        ).fetchone()
+        row = (number, model, nano_usd)
         self._connection.execute(
-            "INSERT INTO reservations_digests VALUES (?, ?)",
-            (number, row_digest(number, model, nano_usd)),
+            "INSERT INTO reservations VALUES (?, ?, ?, ?)", (*row, row_digest(*row))
         )
         self._added = self._added._replace(reservations=number)
-        return number
+        return int(number)
 
     def settle(self, number: int, nano_usd: int) -> None:
         """Note the cost of a reserved attempt; inside of :meth:`writing`."""
         row = (number, nano_usd)
-        self._connection.execute("INSERT INTO settlements VALUES (?, ?)", row)
         self._connection.execute(
-            "INSERT INTO settlements_digests VALUES (?, ?)", (number, row_digest(*row))
+            "INSERT INTO settlements VALUES (?, ?, ?)", (*row, row_digest(*row))
         )
 
     def spent(self) -> int:
