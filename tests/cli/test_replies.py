@@ -39,6 +39,25 @@ def test_export_merge_and_stats_tell_what_they_did(
     ]
 
 
+@pytest.mark.parametrize("target", ["out", "out.sqlite"])
+@pytest.mark.parametrize("command", ["export", "merge"])
+def test_damaged_store_is_one_line_and_leaves_nothing(
+    command: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out = tmp_path / "r.sqlite", str(tmp_path / target)
+    store(source, "a", reply="as it was said")
+    source.write_bytes(source.read_bytes().replace(b"as it was", b"as it is!"))
+
+    paths = [str(source), out] if command == "export" else [out, str(source)]
+    assert answer(["replies", command, *paths]) == 2
+
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {source}: replies: ")
+    assert "is not as it was written; the store is damaged, or was changed" in said
+    assert said.count("\n") == 1
+    assert list(tmp_path.iterdir()) == [source]
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

@@ -1,13 +1,20 @@
 """Recorded replies as sorted text: union, same bytes, damage named."""
 
+import json
 import random
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.errors import FileError
+from calbench.domain.canonical import canonical_json, digest
+from calbench.errors import FileError, OutputError
+from calbench.files import write_atomically
+from calbench.llm.replies import shards
 from calbench.llm.replies.request import named
 from calbench.llm.replies.shards import merge_into, open_replies, read_shards, write_shards
 from calbench.llm.replies.store import ReplyStore
@@ -104,6 +111,10 @@ def shard(folder: Path, kind: str) -> Path:
 @pytest.mark.parametrize(
     ("kind", "old", "new", "complaint"),
     [
+        ("replies", b'"fine"', b'"fane"', "digest: is not that of the reply"),
+        ("replies", b'"input_tokens":10', b'"input_tokens":11', "digest: is not that of the reply"),
+        ("replies", b'"latency_s":0.5', b'"latency_s":0.4', "digest: is not that of the reply"),
+        ("replies", b'"latency_s":0.5', b'"latency_s":1e999', "JSON compliant"),
         ("replies", b'"stop"', b'"st', "Invalid JSON"),
         ("replies", b'"text"', b'"test"', "test: is not a known key"),
         ("replies", b'"latency_s":0.5', b'"latency_s":-1', "attempts.0.latency_s"),
@@ -138,6 +149,106 @@ def test_reply_without_its_messages_is_named(tmp_path: Path, kind: str) -> None:
 
     with pytest.raises(FileError, match=r"replies-.\.jsonl:1: thread: not all of its messages"):
         read_shards(tmp_path)
+
+
+def earlier(folder: Path) -> None:
+    """Make shards what the version without digests would have written."""
+    (folder / "index.json").unlink()
+    for path in folder.glob("replies-*.jsonl"):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        for line in lines:
+            del line["digest"]
+        path.write_text("".join(f"{canonical_json(line)}\n" for line in lines))
+
+
+def test_shards_of_an_earlier_version_are_not_replayed_but_merged(tmp_path: Path) -> None:
+    with store_of([("a",), ("a", "b")]) as store:
+        write_shards(tmp_path / "new", store)
+    shutil.copytree(tmp_path / "new", tmp_path / "old")
+    earlier(tmp_path / "old")
+
+    said = f"merge NEW_FOLDER {tmp_path / 'old'}"
+    with pytest.raises(FileError, match="was written by an earlier version") as refused:
+        open_replies(tmp_path / "old")
+    assert str(refused.value).endswith(said)
+    with open_replies(tmp_path / "old", must_be_whole=False) as old:
+        assert old.without_digest == 2
+        assert merge_into(tmp_path / "again", old) == (2, 0, 0)
+        assert merge_into(tmp_path / "old", old) == (0, 2, 0)  # or in its place
+    assert bytes_of(tmp_path / "again") == bytes_of(tmp_path / "old") == bytes_of(tmp_path / "new")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": "openai/other"},
+        {"sampling": {"max_tokens": 100, "temperature": 1.0}},
+        {"replicate": 3},
+        {"key": "0" * 64},
+    ],
+)
+def test_false_key_is_named_with_file_and_line_even_with_the_digest_of_it(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    with store_of([("a",)]) as store:
+        write_shards(tmp_path, store)
+    path = shard(tmp_path, "replies")
+    fields = {**json.loads(path.read_text()), **change}
+    fields["digest"] = digest({key: fields[key] for key in fields if key != "digest"})
+    path.write_text(f"{canonical_json(fields)}\n")
+
+    for must_be_whole in (True, False):
+        with pytest.raises(FileError, match="key: is not that of its request") as caught:
+            open_replies(tmp_path, must_be_whole=must_be_whole)
+        assert str(caught.value).startswith(f"{path}:1: ")
+
+
+def test_lines_that_are_lost_are_found(tmp_path: Path) -> None:
+    with store_of([(text,) for text in "abcdefghijkl"]) as store:
+        write_shards(tmp_path, store)
+    path = max(tmp_path.glob("replies-*.jsonl"), key=lambda each: each.stat().st_size)
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    assert len(lines) > 1
+    for kept in (lines[:-1], lines[1:], []):
+        path.write_bytes(b"".join(kept))
+        with pytest.raises(
+            FileError, match=f"{path.name}: has {len(kept)} lines, but {len(lines)}"
+        ):
+            open_replies(tmp_path, must_be_whole=False)
+    path.write_bytes(whole)
+    index = tmp_path / "index.json"
+    index.write_text(index.read_text().replace(": ", ": 1", 1))
+    with pytest.raises(FileError, match=r"lines, but 1"):
+        open_replies(tmp_path)
+    index.write_text('{"../x": -1}')
+    with pytest.raises(FileError, match=r"index\.json: "):
+        open_replies(tmp_path)
+
+
+def failing_at(kind: str) -> Callable[[Path, bytes], None]:
+    def write(path: Path, data: bytes) -> None:
+        if path.name.startswith(kind):
+            raise OutputError("no space")
+        write_atomically(path, data)
+
+    return write
+
+
+def test_interrupted_writer_leaves_no_index_and_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store_of([("a",)]) as one, store_of([("b",), ("c",)]) as two:
+        merge_into(tmp_path, one)
+        with monkeypatch.context() as patched:
+            patched.setattr(shards, "write_atomically", failing_at("threads"))
+            with pytest.raises(OutputError, match="no space"):
+                merge_into(tmp_path, two)
+        with pytest.raises(FileError, match="or not to its end"):
+            open_replies(tmp_path)
+        merge_into(tmp_path, two)
+    with open_replies(tmp_path) as store:
+        assert store.stats().replies == 3
 
 
 def test_folder_without_replies_is_named(tmp_path: Path) -> None:

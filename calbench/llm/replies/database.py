@@ -16,6 +16,7 @@ from calbench.llm.replies.mark import (
     Extent,
     log_path,
     mark_path,
+    open_mark,
     read_mark,
     remove_mark,
     write_mark,
@@ -24,8 +25,8 @@ from calbench.llm.replies.schema import (
     APPLICATION_ID,
     STORE_VERSION,
     WITHOUT_DIGESTS,
-    add_digests,
     create_tables,
+    read_as_upgraded,
     upgrade,
 )
 
@@ -60,6 +61,7 @@ class ReplyDatabase:
         self._is_folder_synced = False
         self._failure: str | None = None
         self._added = self._committed = Extent()
+        self._mark: int | None = None
         self.has_log = False
         """Whether SQLite keeps a write-ahead log; some network file systems allow none."""
 
@@ -117,7 +119,7 @@ class ReplyDatabase:
         with self._reporting():
             if not is_written:
                 if version == WITHOUT_DIGESTS:
-                    add_digests(self._connection, is_lasting=False)
+                    read_as_upgraded(self._connection)
                 execute("PRAGMA query_only = ON")
                 return
             # A write-ahead log survives a kill of the process at any moment.
@@ -180,6 +182,9 @@ class ReplyDatabase:
                 reader.execute("BEGIN")
                 reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
         self._connection.close()
+        if self._mark is not None:
+            os.close(self._mark)
+            self._mark = None
         if self._file is not None:
             remove_mark(self._file)
 
@@ -257,7 +262,9 @@ class ReplyDatabase:
             size = _sync(log)
             if not self._is_folder_synced:  # the log may be new in it
                 _sync(log.parent)
-            write_mark(self._file, extent)
+            if self._mark is None:
+                self._mark = open_mark(self._file)
+            write_mark(self._mark, extent)
         self._is_folder_synced = True
         if size >= LOG_BYTES:
             self._move_log(self._file)

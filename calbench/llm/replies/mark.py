@@ -31,14 +31,15 @@ def log_path(store: Path) -> Path:
     return store.with_name(f"{store.name}-wal")
 
 
-def write_mark(store: Path, extent: Extent) -> None:
+def open_mark(store: Path) -> int:
+    """Open the mark of a store for writing; return its descriptor."""
+    return os.open(mark_path(store), os.O_WRONLY | os.O_CREAT, 0o666)
+
+
+def write_mark(mark: int, extent: Extent) -> None:
     """Note that so much is on the disk."""
     line = f"{extent.replies:>20} {extent.reservations:>20} {row_digest(*extent)}\n"
-    handle = os.open(mark_path(store), os.O_WRONLY | os.O_CREAT, 0o666)
-    try:
-        os.pwrite(handle, line.encode(), 0)
-    finally:
-        os.close(handle)
+    os.pwrite(mark, line.encode(), 0)
 
 
 def read_mark(store: Path) -> Extent:

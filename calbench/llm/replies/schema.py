@@ -1,7 +1,8 @@
 """The tables of a reply store, and the digest of each of their rows.
 
 A store of version 1 has no digests. It is read as it is, and gets them when it is opened for
-recording: tables are added, and no row of it is changed.
+recording: columns and a table are added, and no row of it is changed. The digests of its rows are
+then in the table; later rows hold theirs, which is quicker.
 """
 
 import hashlib
@@ -20,10 +21,17 @@ _TABLES = """
 CREATE TABLE messages (digest TEXT PRIMARY KEY, role TEXT NOT NULL, content TEXT NOT NULL);
 CREATE TABLE threads (digest TEXT PRIMARY KEY, parent TEXT, message TEXT NOT NULL);
 CREATE INDEX threads_by_parent ON threads (parent);
-CREATE TABLE replies (key TEXT PRIMARY KEY, thread TEXT NOT NULL, body TEXT NOT NULL);
+CREATE TABLE replies (key TEXT PRIMARY KEY, thread TEXT NOT NULL, body TEXT NOT NULL,
+ digest TEXT);
 CREATE INDEX replies_by_thread ON replies (thread);
-CREATE TABLE reservations (id INTEGER PRIMARY KEY, model TEXT NOT NULL, nano_usd INTEGER NOT NULL);
-CREATE TABLE settlements (id INTEGER PRIMARY KEY, nano_usd INTEGER NOT NULL);
+CREATE TABLE reservations (id INTEGER PRIMARY KEY, model TEXT NOT NULL, nano_usd INTEGER NOT NULL,
+ digest TEXT);
+CREATE TABLE settlements (id INTEGER PRIMARY KEY, nano_usd INTEGER NOT NULL, digest TEXT);
+"""
+
+_EARLIER = """
+CREATE TABLE earlier_digests (place TEXT, name, digest TEXT NOT NULL, PRIMARY KEY (place, name))
+ WITHOUT ROWID
 """
 
 _KEPT = ("messages", "threads", "replies", "reservations", "settlements")
@@ -45,36 +53,43 @@ def create_tables(connection: sqlite3.Connection) -> None:
     """Make the tables of a new store; inside of a transaction."""
     for statement in _TABLES.strip().split(";\n"):
         connection.execute(statement)
-    _keep(connection, _KEPT)
-    add_digests(connection)
+    connection.execute(_EARLIER)
+    _keep(connection, *_KEPT, "earlier_digests")
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {STORE_VERSION}")
 
 
-def add_digests(connection: sqlite3.Connection, *, is_lasting: bool = True) -> None:
-    """Make the tables of digests, for the rows that are there; lasting or for this connection."""
-    connection.create_function("row_digest", -1, row_digest, deterministic=True)
-    for table, columns in DIGESTED.items():
-        name = columns.partition(",")[0]
-        kind = "TEXT PRIMARY KEY" if name == "key" else "INTEGER PRIMARY KEY"
-        connection.execute(
-            f"CREATE {'' if is_lasting else 'TEMP '}TABLE {table}_digests"
-            f" ({name} {kind}, digest TEXT NOT NULL){' WITHOUT ROWID' if name == 'key' else ''}"
-        )
-        connection.execute(
-            f"INSERT INTO {table}_digests SELECT {name}, row_digest({columns}) FROM {table}"  # noqa: S608 - names of ours
-        )
-    if is_lasting:
-        _keep(connection, [f"{table}_digests" for table in DIGESTED])
-
-
 def upgrade(connection: sqlite3.Connection) -> None:
     """Make a store of version 1 one of this version; inside of a transaction."""
-    add_digests(connection)
+    _know_digests(connection)
+    connection.execute(_EARLIER)
+    for table, columns in DIGESTED.items():
+        name = columns.partition(",")[0]
+        connection.execute(
+            f"INSERT INTO earlier_digests SELECT '{table}', {name}, row_digest({columns})"  # noqa: S608 - names of ours
+            f" FROM {table}"
+        )
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN digest TEXT")
+    _keep(connection, "earlier_digests")
     connection.execute(f"PRAGMA user_version = {STORE_VERSION}")
 
 
-def _keep(connection: sqlite3.Connection, tables: tuple[str, ...] | list[str]) -> None:
+def read_as_upgraded(connection: sqlite3.Connection) -> None:
+    """Read a store of version 1 as if it had digests; nothing is written."""
+    _know_digests(connection)
+    for table, columns in DIGESTED.items():
+        connection.execute(
+            f"CREATE TEMP VIEW {table} AS"  # noqa: S608 - names of ours
+            f" SELECT {columns}, row_digest({columns}) AS digest FROM main.{table}"
+        )
+    connection.execute(_EARLIER.replace("TABLE", "TEMP TABLE"))
+
+
+def _know_digests(connection: sqlite3.Connection) -> None:
+    connection.create_function("row_digest", -1, row_digest, deterministic=True)
+
+
+def _keep(connection: sqlite3.Connection, *tables: str) -> None:
     """Refuse every change of tables whose rows are only added."""
     for table in tables:
         for verb in ("UPDATE", "DELETE"):
@@ -84,15 +99,32 @@ def _keep(connection: sqlite3.Connection, tables: tuple[str, ...] | list[str]) -
             )
 
 
+def known_digest(table: str) -> str:
+    """Return the SQL of a row's digest."""
+    name = DIGESTED[table].partition(",")[0]
+    return (
+        "coalesce(digest, (SELECT e.digest FROM earlier_digests e"  # noqa: S608 - names of ours
+        f" WHERE e.place = '{table}' AND e.name = {table}.{name}))"
+    )
+
+
 def damaged_rows(connection: sqlite3.Connection, table: str) -> list[object]:
     """Return names of rows that are not as they were written, at most one; None: one is lost."""
+    _know_digests(connection)
     columns = DIGESTED[table]
     name = columns.partition(",")[0]
-    connection.create_function("row_digest", -1, row_digest, deterministic=True)
     rows = connection.execute(
-        f"SELECT {name} FROM {table} LEFT JOIN {table}_digests USING ({name})"  # noqa: S608 - names of ours
-        f" WHERE digest IS NOT row_digest({columns}) LIMIT 1"
+        f"SELECT {name} FROM {table}"  # noqa: S608 - names of ours
+        f" WHERE {known_digest(table)} IS NOT row_digest({columns}) LIMIT 1"
     ).fetchall()
-    (kept,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608
-    (known,) = connection.execute(f"SELECT count(*) FROM {table}_digests").fetchone()  # noqa: S608
-    return [row[0] for row in rows] or ([] if kept == known else [None])
+    lost = connection.execute(
+        f"SELECT 1 FROM earlier_digests WHERE place = '{table}'"  # noqa: S608
+        f" AND name NOT IN (SELECT {name} FROM {table}) LIMIT 1"
+    ).fetchone()
+    if table == "reservations" and lost is None:  # they are numbered without a gap
+        lost = connection.execute(
+            "SELECT 1 FROM (SELECT count(*) AS kept, max(id) AS last FROM reservations)"
+            " WHERE kept < last"
+            " UNION SELECT 1 FROM settlements WHERE id NOT IN (SELECT id FROM reservations)"
+        ).fetchone()
+    return [row[0] for row in rows] or ([] if lost is None else [None])

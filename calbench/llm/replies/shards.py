@@ -17,7 +17,7 @@ from calbench.domain.canonical import canonical_json
 from calbench.domain.canonical import digest as content_digest
 from calbench.errors import FileError, OutputError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
-from calbench.llm.replies.database import is_store_file
+from calbench.llm.replies.database import BESIDE, is_store_file
 from calbench.llm.replies.record import Record
 from calbench.llm.replies.request import Digest, Link, link_digest, message_digest
 from calbench.llm.replies.store import Merged, ReplyStore
@@ -74,8 +74,7 @@ def merge_into(target: Path, source: ReplyStore) -> Merged:
     Existing shards are kept and extended.
     """
     if is_store_file(target):
-        with ReplyStore.open(target) as store:
-            return store.merge(source)
+        return _merge_into_file(target, source)
     has_shards = bool(_shards(target))
     with (
         read_shards(target, must_be_whole=False) if has_shards else ReplyStore.in_memory()
@@ -83,6 +82,18 @@ def merge_into(target: Path, source: ReplyStore) -> Merged:
         merged = store.merge(source)
         write_shards(target, store)
     return merged
+
+
+def _merge_into_file(target: Path, source: ReplyStore) -> Merged:
+    is_new = not target.exists()
+    try:
+        with ReplyStore.open(target) as store:
+            return store.merge(source)
+    except BaseException:
+        if is_new:
+            for end in BESIDE:
+                target.with_name(f"{target.name}{end}").unlink(missing_ok=True)
+        raise
 
 
 def write_shards(folder: Path, store: ReplyStore) -> None:

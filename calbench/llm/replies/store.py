@@ -1,13 +1,15 @@
 """The reply store: what was paid for once is kept, and found by its request."""
 
 import json
+import sqlite3
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from calbench.console import progress
-from calbench.errors import FileError, OutputError
+from calbench.errors import FileError
 from calbench.files import first_problem, printable, shorten
 from calbench.llm.completion import ChatMessage
 from calbench.llm.replies.games import BegunGames
@@ -19,10 +21,14 @@ from calbench.llm.replies.request import (
     link_digest,
     message_digest,
 )
-from calbench.llm.replies.schema import damaged_rows, row_digest
+from calbench.llm.replies.schema import damaged_rows, known_digest, row_digest
 
 MOST_NEAR = 1000
 """Replies among which the nearest to a missed request is looked for [C]."""
+
+
+MOST_THREADS = 50_000
+"""Threads kept in memory after they were read: most others begin as one of them [C]."""
 
 
 class Stats(NamedTuple):
@@ -42,11 +48,7 @@ class Merged(NamedTuple):
     conflicting: int
 
 
-_REPLIES = (
-    "SELECT key, thread, body, (SELECT digest FROM replies_digests d WHERE d.key = r.key)"
-    " FROM replies r"
-)
-
+_REPLIES = f"SELECT key, thread, body, {known_digest('replies')} FROM replies"  # noqa: S608 - names of ours
 
 _CHANGED = "is not as it was written; the store is damaged, or was changed"
 
@@ -60,6 +62,10 @@ class ReplyStore(BegunGames):
     both processes get that one. During a run, :class:`~calbench.llm.replies.writer.ReplyWriter`
     writes.
     """
+
+    def __init__(self, path: Path | None, connection: sqlite3.Connection) -> None:
+        super().__init__(path, connection)
+        self._threads: dict[str, tuple[ChatMessage, ...]] = {}
 
     without_digest = 0
     """Replies that had no digest where they were read: exported by an earlier version."""
@@ -129,13 +135,12 @@ class ReplyStore(BegunGames):
     def add(self, record: Record) -> bool:
         """Add a reply unless its request has one; inside of :meth:`writing`."""
         row = (record.key, record.thread, record.model_dump_json(exclude_none=True))
-        cursor = self._connection.execute("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", row)
+        cursor = self._connection.execute(
+            "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?)", (*row, row_digest(*row))
+        )
         if cursor.rowcount != 1:
             return False
         self._added = self._added._replace(replies=cursor.lastrowid or 0)
-        self._connection.execute(
-            "INSERT INTO replies_digests VALUES (?, ?)", (record.key, row_digest(*row))
-        )
         return True
 
     def thread(self, digest: str) -> tuple[ChatMessage, ...]:
@@ -144,22 +149,32 @@ class ReplyStore(BegunGames):
         Raises:
             FileError: naming the store and the thread, if one is missing or not as it was written.
         """
-        messages: list[ChatMessage] = []
+        if len(self._threads) > MOST_THREADS:
+            self._threads.clear()
+        walked: list[tuple[str, ChatMessage]] = []
         above: str | None = digest
-        while above is not None:  # ends: a link holds the digest of the one above, so no circle
-            with self._reporting():
-                row = self._connection.execute(
-                    "SELECT threads.digest, parent, message, role, content FROM threads"
-                    " LEFT JOIN messages ON messages.digest = message WHERE threads.digest = ?",
-                    (above,),
-                ).fetchone()
-            if row is None or row[3] is None:
-                raise FileError(f"{self}: thread {digest}: not all of its messages are there")
-            link = self._checked_link(*row[:3])
-            _, role, content = self._checked_message(link.message, *row[3:])
-            messages.append(ChatMessage(role, content))
+        # Ends: a link holds the digest of the one above it, so there is no circle.
+        while above is not None and above not in self._threads:
+            link, message = self._link(above, digest)
+            walked.append((above, message))
             above = link.parent
-        return tuple(reversed(messages))
+        messages = () if above is None else self._threads[above]
+        for place, message in reversed(walked):
+            messages = self._threads[place] = (*messages, message)
+        return messages
+
+    def _link(self, digest: str, thread: str) -> tuple[Link, ChatMessage]:
+        with self._reporting():
+            row = self._connection.execute(
+                "SELECT threads.digest, parent, message, role, content FROM threads"
+                " LEFT JOIN messages ON messages.digest = message WHERE threads.digest = ?",
+                (digest,),
+            ).fetchone()
+        if row is None or row[3] is None:
+            raise FileError(self._place("thread", thread, "not all of its messages are there"))
+        link = self._checked_link(*row[:3])
+        _, role, content = self._checked_message(link.message, *row[3:])
+        return link, ChatMessage(role, content)
 
     def _checked_link(self, digest: Any, parent: Any, message: Any) -> Link:
         if not isinstance(digest, str) or digest != link_digest(parent, message):
@@ -321,24 +336,21 @@ class ReplyStore(BegunGames):
 
     def reserve(self, model: str, nano_usd: int) -> int:
         """Note money before it may be spent; return its number. Inside of :meth:`writing`."""
-        number = self._connection.execute(
-            "INSERT INTO reservations (model, nano_usd) VALUES (?, ?)", (model, nano_usd)
-        ).lastrowid
-        if number is None:
-            raise OutputError(f"{self}: the reservation was not written")
+        (number,) = self._connection.execute(
+            "SELECT coalesce(max(id), 0) + 1 FROM reservations"
+        ).fetchone()
+        row = (number, model, nano_usd)
         self._connection.execute(
-            "INSERT INTO reservations_digests VALUES (?, ?)",
-            (number, row_digest(number, model, nano_usd)),
+            "INSERT INTO reservations VALUES (?, ?, ?, ?)", (*row, row_digest(*row))
         )
         self._added = self._added._replace(reservations=number)
-        return number
+        return int(number)
 
     def settle(self, number: int, nano_usd: int) -> None:
         """Note the cost of a reserved attempt; inside of :meth:`writing`."""
         row = (number, nano_usd)
-        self._connection.execute("INSERT INTO settlements VALUES (?, ?)", row)
         self._connection.execute(
-            "INSERT INTO settlements_digests VALUES (?, ?)", (number, row_digest(*row))
+            "INSERT INTO settlements VALUES (?, ?, ?)", (*row, row_digest(*row))
         )
 
     def spent(self) -> int:
