@@ -21,8 +21,7 @@ from calbench.facts.joining import Chosen, join_facts
 from calbench.facts.storage import GameKey
 from calbench.folders import is_own, replaced, scratch_folder
 from calbench.report.build import build_site
-from calbench.report.experiment import Experiment
-from calbench.report.games.unfinished import Unfinished
+from calbench.report.experiment import Experiment, Unfinished
 from calbench.report.role import SETTINGS, Role
 from calbench.report.site import Site
 from calbench.report.tables import Tables

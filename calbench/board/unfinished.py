@@ -6,7 +6,7 @@ from pathlib import Path
 
 from calbench.console import warn
 from calbench.errors import CalbenchError
-from calbench.report.games.unfinished import Unfinished
+from calbench.report.experiment import Unfinished
 from calbench.runs.fragments import STORE, read_fragments
 from calbench.traces.models import Trace
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from calbench.analysis.summary import Runs, RunTables
-from calbench.report.experiment import Experiment
+from calbench.report.experiment import Experiment, Unfinished
 from calbench.report.figures.style import SWEPT, Style, styles
-from calbench.report.games.unfinished import Unfinished
 from calbench.report.role import SETTINGS
 from calbench.report.setting import Setting
 from calbench.report.tables import Row, Tables

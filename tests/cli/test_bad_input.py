@@ -458,7 +458,8 @@ def test_run_ends_with_one_line_when_a_file_stands_at_one_of_its_folders(
     blocked.parent.mkdir(parents=True)
     blocked.write_text("mine")
     line = refusal(small, out=str(tmp_path / "out"))
-    assert re.match(re.escape(str(blocked)) + ".*cannot be written", line)
+    assert str(tmp_path / "out") in line
+    assert "choose another" in line
     assert blocked.read_text() == "mine"
     assert not [name for name in written(tmp_path) if name.endswith(".part")]
 

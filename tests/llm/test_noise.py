@@ -41,7 +41,10 @@ def test_their_words_are_counted_and_not_shown(
     library: types.ModuleType,
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # Whoever configures logging afterwards disables the loggers there are.
+    monkeypatch.setattr(logging.getLogger("asyncio"), "disabled", False)
     told()
     with hushed(), hushed():
         library.chatter()

@@ -29,9 +29,13 @@ UNLISTED_EVERYWHERE = {
     "calbench/bars.py": "shows what is done, and changes nothing of it",
     "calbench/config": "hands over parameters, on which stages depend key by key",
     "calbench/console.py": "says what is done, and changes nothing of it",
+    "calbench/documents.py": "reads what others wrote",
+    "calbench/endings.py": "undoes what is not finished",
     "calbench/errors.py": "is for what does not come to pass",
     "calbench/extensions.py": "finds what others install, which no experiment of the site seats",
     "calbench/files.py": "stores bytes that others made",
+    "calbench/folders.py": "swaps folders that others made",
+    "calbench/scenarios/bounds.py": "refuses what is too large, and changes nothing else",
     "calbench/tree.py": "says where files are that are dependencies themselves",
     "stages/paths.py": "says where things are, as dvc.yaml does",
 }

@@ -1,11 +1,10 @@
 """Page data of half-played games: shown as far as they are, beside experiments and in no table."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from calbench.report.escape import write_data
+from calbench.report.experiment import Unfinished
 from calbench.report.games.files import write_game
 from calbench.report.games.game import scenario_data
 from calbench.report.games.index import GAME_COLUMNS, scenario_columns
@@ -14,19 +13,6 @@ from calbench.report.games.search import WordIndex
 from calbench.traces.models import Trace
 
 NOTE = "Not played to their end: shown as far as they are, and in no table."
-
-
-@dataclass(frozen=True)
-class Unfinished:
-    """Half-played games that the trace browser has under one name.
-
-    Attributes:
-        name: in place of that of an experiment.
-        games: at most one for each team and scenario; equal ids mean equal scenarios.
-    """
-
-    name: str
-    games: Sequence[Trace]
 
 
 def write_unfinished(group: Unfinished, folder: Path, words: WordIndex) -> dict[str, Any]:
