@@ -162,6 +162,9 @@ def located(name: str) -> Path:
     return here
 
 
+LONGEST_PROBLEM = 800
+"""Most characters of a problem in pydantic's words, which quote tags whole [C]."""
+
 _BRANCH = re.compile(r"(constrained-)?(bool|float|int|str)|.*\[.*\]")
 """What pydantic puts into the place of a problem for each type that a value might have."""
 
@@ -180,7 +183,7 @@ def first_problem(error: "ValidationError") -> str:
     kind, loc, shown = problem["type"], problem["loc"], problem["input"]
     if kind in {"extra_forbidden", "unexpected_keyword_argument"}:
         return f"{_dotted([*_field(loc[:-1]), loc[-1]])}: is not a known key"
-    text = printable(problem["msg"])
+    text = shorten(printable(problem["msg"]), LONGEST_PROBLEM)
     if kind not in {"missing", "scenario"} and isinstance(shown, str | int | float):
         text = f"{text}, got {shorten(ascii(shown))}"
     place = _dotted(_field(loc))

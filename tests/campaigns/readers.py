@@ -83,6 +83,10 @@ def _shards(path: Path) -> object:
         return store.stats(), list(store.records())
 
 
+INCOMPLETE = r"shards/\S+: thread: .* a shard is missing or incomplete$"
+"""How a folder of shards names one that is not there: the line that would need it."""
+
+
 def _table(name: str) -> Callable[[Path], object]:
     return lambda path: read_run(_below(path, "run")).table(name)
 
@@ -121,9 +125,9 @@ READERS: Mapping[str, Reader] = {
     "messages": Reader("messages.jsonl", TEXT, _lines),
     "labelled sample": Reader("sample.jsonl", TEXT, read_sample),
     "replies": Reader("replies.sqlite", BINARY, _store),
-    "shard of messages": Reader("shards/messages-*.jsonl", TEXT, _shards, whole="shards"),
-    "shard of threads": Reader("shards/threads-*.jsonl", TEXT, _shards, whole="shards"),
-    "shard of replies": Reader("shards/replies-*.jsonl", TEXT, _shards, whole="shards"),
+    "shard of messages": Reader("shards/messages-*.jsonl", TEXT, _shards, "shards", INCOMPLETE),
+    "shard of threads": Reader("shards/threads-*.jsonl", TEXT, _shards, "shards", INCOMPLETE),
+    "shard of replies": Reader("shards/replies-*.jsonl", TEXT, _shards, "shards", INCOMPLETE),
     "prices": Reader("prices.yaml", YAML, read_prices),
     "parameters": Reader("params.yaml", YAML, read_params),
     "team file": Reader("conf/teams/mine.yaml", YAML, _composed("teams=[mine]"), "conf", KEYS),
