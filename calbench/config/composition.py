@@ -26,6 +26,9 @@ from calbench.traces.models import Team
 from calbench.tree import CONF
 
 _UNKNOWN_KEY = re.compile(r"Could not (?:override|delete from config\.) '([^']*)'")
+_IN_FILE = re.compile(r"In '(\w+/[^']+)': ")
+"""How Hydra names the file of a group that chooses what there is not."""
+
 _UNKNOWN_FILE = re.compile(r"Could not find '([^'/]*)/([^']*)'")
 _SET_TWICE = re.compile(r"An item is already at '([^']*)'|Multiple values for ([\w@.-]+)\.")
 _NAMED_TWICE = re.compile(r"(\S+) appears more than once in the final defaults list")
@@ -209,7 +212,9 @@ def refusal(
     if found := _UNKNOWN_KEY.search(message):
         return ConfigError(unknown_key(found[1], overrides, config_dir))
     if (found := _UNKNOWN_FILE.search(message)) and found[1] in GROUPS:
-        return _no_choice(found[1], found[2], config_dir)
+        place = _IN_FILE.match(message)
+        named = "" if place is None or config_dir is None else f"{printable(place[1])}.yaml: "
+        return ConfigError(f"{named}{_no_choice(found[1], found[2], config_dir)}")
     if found := _SET_TWICE.search(message):
         return ConfigError(f"{found[1] or found[2]}: is there already; leave out the plus")
     if found := _NAMED_TWICE.search(message):
