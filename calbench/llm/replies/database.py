@@ -105,6 +105,7 @@ class ReplyDatabase:
     def _prepare(self, *, is_written: bool) -> None:
         with self._reporting():
             execute = self._connection.execute
+            execute("PRAGMA trusted_schema = OFF")  # the file may be a stranger's
             if is_written:
                 self._create()
             (application,) = execute("PRAGMA application_id").fetchone()
