@@ -37,6 +37,9 @@ MOST_SCENARIOS = 100_000
 MOST_LINE_BYTES = 2**25
 """Bytes of a scenario's line in a suite [C]."""
 
+MOST_SWEEPS = 1_000
+"""Sweeps of talk in a round that a configuration may allow [C]."""
+
 MOST_EVENTS = 1_000_000
 """Events of a trace [C]."""
 

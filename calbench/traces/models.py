@@ -10,7 +10,7 @@ from calbench.domain.canonical import digest
 from calbench.domain.frequent import frequent
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Channel
-from calbench.scenarios.bounds import MOST_EVENTS
+from calbench.scenarios.bounds import MOST_EVENTS, MOST_SWEEPS
 from calbench.scenarios.models import (
     ID_PATTERN,
     Model,
@@ -125,7 +125,7 @@ class Limits(Model):
     ``sd_model`` holds SD-MAP's difficulty weights by agent id; absent is 1 for all.
     """
 
-    max_turns_per_round: Positive = 15
+    max_turns_per_round: Annotated[Positive, Field(le=MOST_SWEEPS)] = 15
     decision_retries: Natural = 3
     dm_cap: Natural | None = None
     sd_model: tuple[float, ...] | None = None
