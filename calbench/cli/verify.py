@@ -47,7 +47,7 @@ class Report:
         parts = {
             "replies checked": total.replies_checked,
             "replies not checked": total.replies_not_checked,
-            "turns of own agents not checked": total.turns_not_checked,
+            "turns of players from elsewhere not checked": total.turns_not_checked,
             "reasons of halts not checked": total.halts_not_checked,
         }
         said = [f"{number} {what}" for what, number in parts.items() if number]
