@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check check-slow lint types contracts test heavy slow bench mutants release lock lock-local record-local local-llm clean
+.PHONY: check check-slow lint types contracts test heavy campaign slow bench mutants release lock lock-local record-local local-llm clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -20,6 +20,9 @@ test:
 
 heavy:  ## every control of the site once, axe on each kind of page, whole runs, and runs that are killed
 	pytest -q -m "heavy and not slow"
+
+campaign:  ## attacks of tests/campaigns, N times as many as `make heavy` plays: make campaign N=10
+	CALBENCH_CAMPAIGN=$(or $(N),10) pytest -q -m heavy tests/campaigns
 
 slow:  ## slow tests, and every law with all its examples
 	CALBENCH_THOROUGH=1 pytest -q -m 'slow or heavy or (hypothesis and not local_llm)' --numprocesses=0

@@ -47,6 +47,7 @@ def test_packed_results_are_those_of_the_release(tmp_path: Path) -> None:
     assert {f"{name}/{path}" for name in ranked for path in of_scores} <= made.keys()
 
 
+@pytest.mark.heavy
 def test_pack_depends_on_its_contents_alone(tmp_path: Path) -> None:
     folders = [tmp_path / "one", tmp_path / "elsewhere" / "two"]
     packs = []

@@ -154,6 +154,7 @@ BROKEN: dict[str, Callable[[Scenario, GameConfig], tuple[str, str, str]]] = {
 }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("problem", BROKEN)
 def test_game_that_cannot_be_played_is_one_line(
     tmp_path: Path, capsys: Capture, problem: str

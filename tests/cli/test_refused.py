@@ -68,6 +68,7 @@ def check(command: Command, here: Path, words: str, arguments: tuple[str, ...]) 
     assert snapshot(here) == before
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("file", "text", "words"),
     [
@@ -88,6 +89,7 @@ def test_run_leaves_a_folder_with_files_of_others_alone(
     check(command, here, words, (*SMALLEST, "out=o"))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("words", "arguments"),
     [

@@ -79,6 +79,7 @@ def test_smaller_subset_leaves_the_games_and_makes_the_tables_of_what_is_named(
     assert {row["scenario_id"] for row in table(out, "games.csv")} == set(chosen)
 
 
+@pytest.mark.heavy
 def test_file_gives_the_same_games_as_the_suite_that_it_holds(
     tmp_path: Path, scenarios: tuple[Scenario, ...]
 ) -> None:
@@ -180,6 +181,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("override", "line"), REFUSED.values(), ids=REFUSED)
 def test_what_is_no_part_of_the_suite_is_refused_before_anything_is_written(
     tmp_path: Path, override: str, line: str

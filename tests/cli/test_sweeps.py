@@ -25,6 +25,7 @@ def names(*overrides: str) -> list[str]:
     return [sweep.name(run) for run in sweep.runs]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("overrides", "expected"),
     [

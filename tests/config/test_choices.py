@@ -18,6 +18,7 @@ SUITE_BY_SHAPE = {
 } | {"small": "smollm2", "scale-50": "scale-50"}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("shape", known_names("scenario"))
 def test_shape_is_that_of_its_suite(shape: str) -> None:
     chosen, own = compose([f"scenario={shape}"]).suite, compose([f"suite={SUITE_BY_SHAPE[shape]}"])

@@ -85,6 +85,7 @@ OPEN = {
 """Ids of teams that are named after who takes their open seats."""
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("team", known_names("teams"))
 def test_team_composes_under_its_own_id(team: str) -> None:
     spec = compose([f"teams=[{team}]", ENTRANT])

@@ -80,6 +80,7 @@ def test_regeneration_is_refused_when_bytes_differ_under_the_same_rules(tmp_path
     assert not (tmp_path / first).exists()
 
 
+@pytest.mark.heavy
 def test_regeneration_replaces_traces_of_an_older_rules_version(tmp_path: Path) -> None:
     regenerate(tmp_path)
     name = next(iter(PLAYED))

@@ -29,6 +29,7 @@ TABLE_6 = {
 }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_file_holds_exactly_the_known_keys_and_is_named_like_its_player(path: Path) -> None:
     keys = yaml.safe_load(path.read_text())

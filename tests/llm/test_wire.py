@@ -58,6 +58,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STUB_KEY", KEY)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("status", [302, 307])
 @pytest.mark.parametrize("model", ["openai/stub", "anthropic/stub"])
 def test_redirect_is_told_and_never_followed(status: int, model: str) -> None:
@@ -130,6 +131,7 @@ def test_connection_that_is_never_made_costs_nothing(monkeypatch: pytest.MonkeyP
     assert (error.error, error.is_free) == (TIMEOUT, True)
 
 
+@pytest.mark.heavy
 def test_reply_that_does_not_come_may_have_been_paid() -> None:
     with serving(Answer(delay_s=1.5)) as server:
         error = failure(server.url, timeout_s=1.0)

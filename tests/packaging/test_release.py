@@ -40,6 +40,7 @@ def manifest() -> Manifest:
     return read_manifest(RELEASE)
 
 
+@pytest.mark.heavy
 def test_every_copy_is_what_the_manifest_says(manifest: Manifest) -> None:
     suites = {name: digest(read_suite_copy(RELEASE, name)) for name in manifest.suites}
     assert suites == manifest.suites

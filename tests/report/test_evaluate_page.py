@@ -41,6 +41,7 @@ def folder_with(team: str, name: str, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("option", "overrides"), COMMANDS)
 def test_every_command_to_evaluate_a_model_composes(
     option: str, overrides: list[str], tmp_path: Path

@@ -72,6 +72,7 @@ def test_suite_spec_needs_no_choices_with_a_path() -> None:
     assert SuiteSpec(setting="mine", path="mine.jsonl").path == "mine.jsonl"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", SUITES)
 def test_suite_files_of_conf_fit_and_survive_a_dump(name: str) -> None:
     data = compose_choice("suite", name)
