@@ -16,7 +16,6 @@ from pydantic import ValidationError
 from calbench.agents.base import Agent
 from calbench.agents.completer import CallSite, Completer
 from calbench.agents.prompts.variants import variants
-from calbench.agents.scripted import STYLES
 from calbench.console import progress
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Briefing, Observation
@@ -30,7 +29,8 @@ from calbench.llm.client import Source, open_completer
 from calbench.llm.completion import Completion, Request
 from calbench.llm.replies.games import BegunGame
 from calbench.llm.replies.shards import open_replies
-from calbench.protocols.registry import POLICIES, is_outside
+from calbench.protocols.registry import is_outside
+from calbench.runs.verification import is_known
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Seat, Trace
 from calbench.traces.storage import trace_name
@@ -150,7 +150,7 @@ async def _played(begun: BegunGame, completer: Completer, run: Path | None) -> H
     noting = _Noting(completer)
     agents = map(AgentId, range(scenario.num_agents))
     own: dict[AgentId, Agent] = {
-        agent: Unasked() for agent in agents if not _is_known(config.team.seat_of(agent))
+        agent: Unasked() for agent in agents if not _is_playable(config.team.seat_of(agent))
     }
     seated = seat_agents(scenario, config, noting, own)
     fragment: Fragment = await play_fragment(scenario, config, seated)
@@ -169,15 +169,11 @@ def _has_trace(run: Path, scenario: Scenario, config: GameConfig) -> bool:
     return isinstance(document, dict) and document.get("game_id") == game_id(scenario, config)
 
 
-def _is_known(seat: Seat) -> bool:
+def _is_playable(seat: Seat) -> bool:
     """Whether nothing has to be imported for a seat that a stranger's file describes."""
     if seat.variant is not None and seat.variant.name not in variants():
         return False
-    if seat.kind == "model":
-        return True
-    if seat.uses_language:
-        return seat.kind == "scripted" and seat.settings.get("style") in STYLES
-    return seat.player in POLICIES and not is_outside(seat.settings)
+    return seat.kind == "model" or (is_known(seat) and not is_outside(seat.settings))
 
 
 @dataclass

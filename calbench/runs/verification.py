@@ -165,7 +165,7 @@ def _compare(place: str, recorded: object, computed: object) -> None:
         raise ReplayError(f"{place}: recorded {recorded!r:.60}, computed {computed!r:.60}")
 
 
-def _is_known(seat: Seat) -> bool:
+def is_known(seat: Seat) -> bool:
     """Whether this package has the player itself, and so can let it play again."""
     if seat.uses_language:
         style = seat.settings.get("style")
@@ -178,7 +178,7 @@ def _check_seats(trace: Trace) -> None:
     if trace.config.replicate and not is_open(trace.config.team):
         raise ReplayError("replicate: a team without models or own agents plays a scenario once")
     for seat in trace.config.team.seats:
-        if not _is_known(seat):
+        if not is_known(seat):
             continue
         if not seat.uses_language:
             kind = "degenerate" if seat.player in DEGENERATE else "protocol"
@@ -212,7 +212,7 @@ def _check_keys(trace: Trace) -> None:
 def _played_again(trace: Trace, replies: Completer | None) -> Trace:
     """Play the game again, with the models' replies from the trace, or from where they are kept."""
     team = trace.config.team
-    if not team.uses_language and all(map(_is_known, team.seats)):
+    if not team.uses_language and all(map(is_known, team.seats)):
         policies = seat_policies(team, trace.scenario.num_agents, trace.config.limits)
         return run(trace.scenario, trace.config, policies)
     repeating = recorded_agents(trace)
@@ -226,7 +226,7 @@ def _played_again(trace: Trace, replies: Completer | None) -> Trace:
             prompts = load_prompts(trace.config.prompt_version or "")
             base = prompts.system(told[agent])
             texts[agent] = _variant_text(seat, base, recorded.system_prompt)
-        if _is_known(seat):
+        if is_known(seat):
             tireless.append(agent)
         elif replies is None or seat.kind != "model":
             own[agent] = _answering(trace, seat, recorded, texts.get(agent))
@@ -282,9 +282,9 @@ def _counts(trace: Trace, *, is_checked: bool) -> Verified:
         seat = trace.config.team.seat_of(agent)
         if seat.kind == "model":
             of_models += len(recorded.replies)
-        elif not _is_known(seat):
+        elif not is_known(seat):
             turns += len(recorded.replies)
-        if not (_is_known(seat) or _is_asked(seat)):
+        if not (is_known(seat) or _is_asked(seat)):
             asked = [recorded.system_prompt, *(reply.prompt for reply in recorded.replies)]
             prompts += sum(prompt is not None for prompt in asked)
     return Verified(
