@@ -1,5 +1,6 @@
 """Settings of every test, and what tests of several folders share."""
 
+import signal
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from tests.report.sample_site import SampleSite
 
 settings.load_profile("calbench")
+
+# Whoever started the tests, as by `nohup`, commands under test end when their terminal is closed.
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # How pandas holds text is no part of a result, and for tables this small Python objects are
 # half as fast again as Arrow's. Pipelines and commands in their own processes keep its default.
