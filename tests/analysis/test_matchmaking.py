@@ -69,6 +69,7 @@ def test_the_wider_rank_interval_plays_where_all_have_met() -> None:
     assert names(proposal) == {"b", "c"}
 
 
+@pytest.mark.heavy
 @given(st.integers(0, 30), st.integers(2, 7), st.integers(1, 3))
 def test_seats_and_calendars_are_balanced(seed: int, num_players: int, num_teams: int) -> None:
     names_ = "abcdefg"[:num_players]

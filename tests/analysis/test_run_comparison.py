@@ -106,6 +106,7 @@ def test_ends_are_those_of_a_bootstrap_written_out() -> None:
     )
 
 
+@pytest.mark.heavy
 @given(paired)
 def test_swapping_the_two_turns_the_sign(pairs: list[tuple[list[int], list[int]]]) -> None:
     a, b = ({f"s-{n}": pair[side] for n, pair in enumerate(pairs)} for side in (0, 1))

@@ -145,6 +145,7 @@ def test_excluded_games_have_calls_and_no_messages(tmp_path: Path) -> None:
     assert {call["input_tokens"] for call in calls} == {1000, None}
 
 
+@pytest.mark.heavy
 def test_tables_do_not_depend_on_the_order_of_games(tmp_path: Path) -> None:
     traces = [*typed_games(), paid_game()]
     teams = ["imap", "dsm-private", "mediator"]

@@ -65,6 +65,7 @@ def without_team(trace: Trace) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", sorted(set(known_names("teams")) - NO_PLAYERS))
 def test_one_name_for_each_agent_is_the_team_of_that_name(name: str) -> None:
     for scenario in (SCENARIO, canonical_scenario(1)):

@@ -67,6 +67,7 @@ def test_model_and_protocol_sit_together() -> None:
     assert [seat.player for seat in team.seats] == ["gpt-5.4-mini", "dsm", "dsm", "dsm", "dsm"]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("experiment", ["nosy", "dspy", "adversarial", "mixed5"])
 def test_model_takes_the_open_seats_of_an_experiment(experiment: str) -> None:
     closed = compose([f"+experiment={experiment}", MODEL, "teams=[my-model]"]).teams

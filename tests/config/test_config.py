@@ -47,6 +47,7 @@ RECORDED = {"smollm2"}
 """Suites that are kept as they were played, since replies to them are."""
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("experiment", known_names("experiment"))
 def test_experiment_composes_to_a_typed_run(experiment: str) -> None:
     spec = compose([f"+experiment={experiment}", ENTRANT])
@@ -58,6 +59,7 @@ def test_experiment_composes_to_a_typed_run(experiment: str) -> None:
     assert spec.channels.open_channels == (CHANNEL_BY_EXPERIMENT.get(experiment, "dm"),)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("suite", known_names("suite"))
 def test_suite_composes_to_typed_parameters(suite: str) -> None:
     spec = compose([f"suite={suite}"])

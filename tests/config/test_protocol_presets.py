@@ -83,6 +83,7 @@ def test_team_written_in_place_plays_beside_the_chosen_ones() -> None:
     assert teams("teams=[]", f"+teams.mine={mine}") == (own,)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", sorted(POLICIES))
 def test_team_in_place_has_what_its_protocol_needs(name: str) -> None:
     (team,) = teams("teams=[]", f"+teams.mine={{players: {{p: {{protocol: {name}}}}}, seats: [p]}}")

@@ -278,6 +278,7 @@ def stays_consistent(team: str, seeds: range) -> None:
                     assert event.outcome != "earlier_meeting_broken"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("team", ["mediator", "secure-sum"])
 def test_no_earlier_meeting_is_ever_left_inconsistent(team: str) -> None:
     stays_consistent(team, range(25))

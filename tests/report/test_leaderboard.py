@@ -91,6 +91,7 @@ def test_same_scenarios_and_channel_are_one_view(views: tuple[leaderboard.View, 
     ]
 
 
+@pytest.mark.heavy
 def test_other_scenarios_are_another_view(played: Experiment, tmp_path: Path) -> None:
     other = make_results(tmp_path, "uniform", ["imap"], num_scenarios=2)
     renamed = Experiment("later", other.suite, other.folder, other.traces)

@@ -140,6 +140,7 @@ def test_labels_differ_between_seeds_and_versions_of_the_bank() -> None:
     assert assign_labels(EXAMPLE, later).label_by_item != labels
 
 
+@pytest.mark.heavy
 @given(st.one_of(scenarios(), loose_scenarios()))
 def test_labels_are_distinct_and_tiers_even_while_the_bank_lasts(scenario: Scenario) -> None:
     labels = assign_labels(scenario, BANK)
