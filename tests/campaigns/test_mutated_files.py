@@ -89,7 +89,9 @@ def bounded() -> Iterator[None]:
 def test_good_file_is_read(name: str, samples: Path, tmp_path: Path) -> None:
     reader = READERS[name]
     path = _copy(samples, reader, tmp_path)
+    there = _names(tmp_path)
     reader.read(path)
+    assert _names(tmp_path) == there
 
 
 @pytest.mark.heavy

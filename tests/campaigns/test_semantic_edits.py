@@ -120,6 +120,10 @@ def consistent(trace: Trace) -> Trace | None:
         return None
 
 
+UNPRINTABLE = "found, not told in one line"
+"""What no edit may come to."""
+
+
 def same(one: Trace, other: Trace) -> bool:
     """Whether two traces say the same, in whatever order their keys are."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
@@ -153,7 +157,7 @@ def outcome(case: str, game: Game, honest: Trace, trace: Trace, replies: Complet
     try:
         verified = verify_file(path, replies)
     except UnprovenError as error:
-        return f"found ({error.level})" if str(error).isprintable() else "found, told unprintably"
+        return f"found ({error.level})" if str(error).isprintable() else UNPRINTABLE
     assert verified != Verified(), f"{case}: holds, and nothing is said not to be checked"
     if replies is not None:
         assert verified.replies_not_checked == 0, case
@@ -181,6 +185,7 @@ def test_edited_trace_is_found_or_said_not_to_be_checked(
             case = f"{name} {number} ({what})"
             alone[outcome(case, game, honest, trace, None)] += 1
             compared[outcome(case, game, honest, trace, replies)] += 1
+    assert UNPRINTABLE not in alone | compared
     figures(f"semantic edits of a {name} game, its trace alone", alone)
     figures(f"semantic edits of a {name} game, with its replies", compared)
 

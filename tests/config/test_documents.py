@@ -50,6 +50,8 @@ def test_only_huge_documents_are_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "draft.yaml"
     path.write_text("a: [*b\n")
     refuse_huge(path)
+    with pytest.raises(ConfigError, match="not YAML"):
+        read_yaml(path)
 
 
 @pytest.mark.parametrize(

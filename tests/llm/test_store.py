@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from calbench.errors import FileError, OutputError
 from calbench.llm.replies import database, schema
 from calbench.llm.replies.difference import nearest_difference
+from calbench.llm.replies.mark import Extent, read_mark
 from calbench.llm.replies.request import named
 from calbench.llm.replies.schema import STORE_VERSION
 from calbench.llm.replies.shards import open_replies
@@ -386,7 +387,9 @@ def test_log_that_lost_what_was_synced_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mark", [b"", b"\0" * 64, b"3 0 abc\n", b"\xff\n"])
 def test_half_a_mark_is_none(tmp_path: Path, mark: bytes) -> None:
     tmp_path.joinpath("r.sqlite-mark").write_bytes(mark)
-    ReplyStore.open(tmp_path / "r.sqlite").close()
+    assert read_mark(tmp_path / "r.sqlite") == Extent()
+    with ReplyStore.open(tmp_path / "r.sqlite") as store:
+        assert store.count() == 0
 
 
 def test_emptied_store_is_found_and_its_log_is_left(tmp_path: Path) -> None:
