@@ -11,10 +11,10 @@ from calbench.analysis.summary import write_summary
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import say
-from calbench.engine.pool import workers
 from calbench.facts.storage import Facts
 from calbench.llm.prices import read_prices
 from calbench.metrics.speech.sample import read_sample
+from calbench.pool import workers
 from stages import paths
 from stages.shown import published, site
 
@@ -27,8 +27,8 @@ def main(_: list[str]) -> None:
     specs = published()
     for folder in (paths.TABLES, paths.METRICS):
         shutil.rmtree(folder, ignore_errors=True)
-    with workers(min(os.cpu_count() or 1, len(specs))) as executor:
-        list(executor.map(write, specs) if executor else map(write, specs))
+    with workers(min(os.cpu_count() or 1, len(specs))) as pool:
+        list(pool.executor.map(write, specs) if pool else map(write, specs))
     for spec in specs:
         shutil.copytree(paths.tables(spec.name) / FOLDER, paths.METRICS / spec.name)
     write_summary(site(specs).runs, paths.tables("summary"))

@@ -5,8 +5,8 @@ import shutil
 from calbench.analysis.scoring import facts_of, measure_games
 from calbench.config.spec import RunSpec
 from calbench.console import progress
-from calbench.engine.batch import plan_jobs
-from calbench.engine.pool import workers
+from calbench.engine.jobs import plan_jobs
+from calbench.pool import workers
 from calbench.scenarios.storage import read_suite
 from stages import paths
 
@@ -16,8 +16,8 @@ def main(spec: RunSpec) -> None:
     jobs = plan_jobs(read_suite(paths.suite(spec.name)), spec.game_configs, paths.traces(spec.name))
     folder, facts = paths.facts(spec.name), facts_of(spec.facts, spec.judge)
     shutil.rmtree(folder, ignore_errors=True)
-    with progress("games", len(jobs)) as tick, workers(spec.jobs) as executor:
-        measure_games(jobs, folder, spec.measure, tick, executor, facts)
+    with progress("games", len(jobs)) as tick, workers(spec.jobs) as pool:
+        measure_games(jobs, folder, spec.measure, tick, pool, facts)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from calbench.config.spec import RunSpec
 from calbench.console import progress
-from calbench.engine.pool import workers
+from calbench.pool import workers
 from calbench.scenarios.storage import write_suite
 from calbench.scenarios.suites import build_suites
 from stages import paths
@@ -11,8 +11,8 @@ from stages import paths
 def main(spec: RunSpec) -> None:
     """Draw the suites of an experiment, with oracle and difficulty."""
     total = sum(suite.num_scenarios for _, suite in spec.suites)
-    with progress("scenarios", total) as tick, workers(spec.jobs) as executor:
-        scenarios = build_suites(spec.suites, lambda _done, _total: tick(), executor)
+    with progress("scenarios", total) as tick, workers(spec.jobs) as pool:
+        scenarios = build_suites(spec.suites, lambda _done, _total: tick(), pool)
     write_suite(paths.suite(spec.name), scenarios)
 
 

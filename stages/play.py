@@ -4,8 +4,9 @@ import shutil
 
 from calbench.config.spec import RunSpec
 from calbench.console import progress
-from calbench.engine.batch import plan_jobs, play_jobs
-from calbench.engine.pool import workers
+from calbench.engine.batch import play_jobs
+from calbench.engine.jobs import plan_jobs
+from calbench.pool import workers
 from calbench.runs.money import spent
 from calbench.runs.source import opener, reply_source
 from calbench.scenarios.storage import read_suite
@@ -27,11 +28,11 @@ def main(spec: RunSpec) -> None:
     replies = reply_source(spec, RERECORD)
     with (
         progress("games", len(jobs), state=lambda: spent(spec, replies)) as tick,
-        workers(spec.jobs) as executor,
+        workers(spec.jobs) as pool,
     ):
         play_jobs(
             jobs,
-            executor,
+            pool,
             lambda game: tick(game.job.team_id),
             source=opener(spec, replies),
             at_once=spec.games_at_once,

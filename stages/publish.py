@@ -2,7 +2,7 @@
 
 import os
 
-from calbench.engine.pool import workers
+from calbench.pool import workers
 from calbench.report.build import build_site
 from calbench.report.writing import write_site
 from stages import paths
@@ -11,8 +11,8 @@ from stages.shown import published, site
 
 def main(_: list[str]) -> None:
     """Write the pages of all experiments and build the site."""
-    with workers(os.cpu_count() or 1) as executor:
-        write_site(site(published()), paths.BUILD / "site_src", executor)
+    with workers(os.cpu_count() or 1) as pool:
+        write_site(site(published()), paths.BUILD / "site_src", pool)
     build_site(paths.BUILD / "site_src", paths.BUILD / "site")
 
 

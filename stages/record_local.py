@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 from calbench.config.composition import compose
 from calbench.config.spec import RepliesSpec, RunSpec
 from calbench.console import progress, say
-from calbench.engine.batch import Played, plan_jobs, play_jobs
+from calbench.engine.batch import Played, play_jobs
+from calbench.engine.jobs import plan_jobs
 from calbench.errors import OutputError
 from calbench.llm.client import Totals
 from calbench.llm.replies.shards import merge_into, open_replies

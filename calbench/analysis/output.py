@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from pathlib import Path
 
 from calbench.agents.judging import JUDGE_PROMPT
@@ -20,6 +19,7 @@ from calbench.facts.judged import JUDGED
 from calbench.facts.storage import Facts
 from calbench.files import written_atomically
 from calbench.metrics.measure import METRICS_VERSION
+from calbench.pool import Pool
 
 SCRATCH = ".facts"
 """Folder of temporary facts; a run replaces what a killed one left."""
@@ -60,7 +60,7 @@ def write_all_tables(
     folder: Path,
     settings: Settings,
     tick: Callable[[], None],
-    executor: Executor | None = None,
+    pool: Pool | None = None,
     facts: Sequence[Fact] = ALL_FACTS,
 ) -> None:
     """Measure games and write their tables; the facts are not kept.
@@ -70,7 +70,7 @@ def write_all_tables(
     scratch = folder / SCRATCH
     shutil.rmtree(scratch, ignore_errors=True)
     with pruned(folder), removed(scratch):
-        measured = measure_games(games, scratch, settings.measure, tick, executor, facts)
+        measured = measure_games(games, scratch, settings.measure, tick, pool, facts)
         write_tables(measured, folder, settings)
 
 

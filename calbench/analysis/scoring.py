@@ -5,13 +5,10 @@ processes are taken in the order of the games, with a bounded number of tasks ah
 disk, so memory grows only by a few numbers per game.
 """
 
-import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future
 from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, Protocol
 
 from calbench.facts.beliefs import BELIEFS, PAIRS
 from calbench.facts.calls import CALLS
@@ -24,13 +21,11 @@ from calbench.facts.speech import AUDITS
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
 from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache
+from calbench.pool import Pool, mapped
 from calbench.traces.storage import TraceReader, no_collection
 
 GAMES_PER_TASK = 20
 """Most games of a task [C]: enough to make the transfer to a worker negligible."""
-
-TASKS_AHEAD = 4
-"""Most pending tasks and results per processor, which bounds memory [C]."""
 
 TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS)
 """Facts that grow with messages."""
@@ -46,9 +41,6 @@ Extent = Literal["all", "scores"]
 
 Judge = Literal["scripted"]
 """Judges other than models."""
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
 
 
 class Recorded(Protocol):
@@ -83,7 +75,7 @@ def measure_games(
     folder: Path,
     measure: MeasureSpec,
     tick: Callable[[], None],
-    executor: Executor | None = None,
+    pool: Pool | None = None,
     facts: Sequence[Fact] = ALL_FACTS,
 ) -> Facts:
     """Measure games, each trace read once, and write their facts.
@@ -93,7 +85,7 @@ def measure_games(
         folder: of the facts.
         measure: settings of the metrics.
         tick: called once for each game.
-        executor: runs the tasks; ``None``: this process. The facts do not depend on it.
+        pool: runs the tasks; ``None``: this process. The facts do not depend on it.
         facts: which of :data:`FACT_BY_NAME`.
 
     Raises:
@@ -102,7 +94,7 @@ def measure_games(
     teams = list(dict.fromkeys(game.team_id for game in games))
     work = partial(_measured, measure=measure, names=tuple(fact.name for fact in facts))
     with FactsWriter(folder, facts, teams) as writer:
-        for batch in mapped(work, _by_scenario(games), executor):
+        for batch in mapped(work, _by_scenario(games), pool):
             writer.add(batch)
             for _ in batch.keys:
                 tick()
@@ -137,27 +129,3 @@ def chunks(paths: Sequence[Path]) -> Iterator[Sequence[Path]]:
     """Yield paths in tasks."""
     for start in range(0, len(paths), GAMES_PER_TASK):
         yield paths[start : start + GAMES_PER_TASK]
-
-
-def mapped(
-    function: Callable[[Task], Result], tasks: Iterable[Task], executor: Executor | None
-) -> Iterator[Result]:
-    """Yield the results in the order of the tasks, with a bounded number ahead.
-
-    ``Executor.map`` would start all tasks and keep all results.
-    """
-    if executor is None:
-        yield from map(function, tasks)
-        return
-    most = TASKS_AHEAD * (os.cpu_count() or 1)
-    running: deque[Future[Result]] = deque()
-    try:
-        for task in tasks:
-            running.append(executor.submit(function, task))
-            if len(running) >= most:
-                yield running.popleft().result()
-        while running:
-            yield running.popleft().result()
-    finally:
-        for future in running:
-            future.cancel()

@@ -15,11 +15,11 @@ from calbench.board.published import Published, Results, default_settings, read_
 from calbench.board.unfinished import has_traces, unfinished_of
 from calbench.board.views import View, views_of
 from calbench.console import ending_on_interrupt, progress, say
-from calbench.engine.pool import workers
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.facts.joining import Chosen, join_facts
 from calbench.facts.storage import GameKey
 from calbench.folders import is_own, replaced, scratch_folder
+from calbench.pool import workers
 from calbench.report.build import build_site
 from calbench.report.experiment import Experiment, Unfinished
 from calbench.report.role import SETTINGS, Role
@@ -61,24 +61,24 @@ def write_board(
     with (
         ending_on_interrupt(lambda: "Stopped: no site was written; the same command starts again"),
         scratch_folder("site") as scratch,
-        workers(jobs) as executor,
+        workers(jobs) as pool,
         progress("steps", len(STEPS)) as done,
     ):
         published = (
-            read_published(DATA, scratch / "published", executor) if has_published else Published()
+            read_published(DATA, scratch / "published", pool) if has_published else Published()
         )
         done(STEPS[0])
         settings = published.results[0].settings if published.results else default_settings()
         taken = {team for each in published.results for team in each.teams}
         played = {name: path for name, path in names.items() if has_traces(path)}
-        runs = read_runs(played, taken, scratch / "runs", settings.measure, executor)
+        runs = read_runs(played, taken, scratch / "runs", settings.measure, pool)
         done(STEPS[1])
         views = views_of(runs, published.results)
         site = _site(published, runs, views, scratch, settings)
         site = replace(site, unfinished=_unfinished(names, site))
         write_summary(site.runs, site.summary.folder)
         done(STEPS[2])
-        write_site(site, scratch / "src", executor)
+        write_site(site, scratch / "src", pool)
         build_site(scratch / "src", scratch / "site")
         _put(scratch / "site", out)
         done(STEPS[3])

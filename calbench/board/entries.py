@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from calbench.facts.storage import Facts
 from calbench.files import printable, read_bytes
 from calbench.llm.replies.database import is_store_file
 from calbench.metrics.measure import MeasureSpec
+from calbench.pool import Pool
 from calbench.report.experiment import checked_id
 from calbench.runs.fragments import STORE
 from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
@@ -79,7 +79,7 @@ def read_runs(
     taken: Collection[str],
     scratch: Path,
     measure: MeasureSpec,
-    executor: Executor | None = None,
+    pool: Pool | None = None,
 ) -> list[Run]:
     """Measure the games of runs.
 
@@ -91,12 +91,12 @@ def read_runs(
         taken: names of published teams.
         scratch: folder for games and facts.
         measure: settings of the metrics.
-        executor: where games are measured; ``None`` measures them here.
+        pool: where games are measured; ``None`` measures them here.
 
     Raises:
         FileError: a folder holds no game, or a game is no trace.
     """
-    games = [recorded_games([path], executor) for path in named.values()]
+    games = [recorded_games([path], pool) for path in named.values()]
     count = Counter(team for own in games for team in {game.team_id for game in own})
     found = []
     for number, (name, own) in enumerate(zip(named, games, strict=True)):
@@ -112,7 +112,7 @@ def read_runs(
         staged.sort(key=lambda game: (*rank(game.team_id), game.scenario_id))
         with progress("tables", len(staged)) as tick:
             every = tuple(FACT_BY_NAME.values())
-            facts = measure_games(staged, folder / "facts", measure, tick, executor, every)
+            facts = measure_games(staged, folder / "facts", measure, tick, pool, every)
         found.append(Run(name, folder / "traces", facts, _entries(number, facts)))
     return found
 

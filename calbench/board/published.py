@@ -1,7 +1,6 @@
 """The published results, as the pipeline computed them here or as they come with the package."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,10 +12,11 @@ from calbench.analysis.settings import Settings
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES, known_names
 from calbench.config.spec import RunSpec
-from calbench.engine.batch import plan_jobs
+from calbench.engine.jobs import plan_jobs
 from calbench.errors import FileError
 from calbench.facts.storage import Facts
 from calbench.llm.prices import read_prices
+from calbench.pool import Pool
 from calbench.release.pack import FACTS, PACK, TABLES, fill_ids, unpack
 from calbench.report.role import Role
 from calbench.scenarios.published import published_suite
@@ -90,7 +90,7 @@ def scenarios_of(facts: Facts) -> dict[tuple[str, str], dict[str, str]]:
     return found
 
 
-def read_published(data: Path, scratch: Path, executor: Executor | None = None) -> Published:
+def read_published(data: Path, scratch: Path, pool: Pool | None = None) -> Published:
     """Return the published results.
 
     Those that the pipeline computed, with their games; or, where it has not run, those of the
@@ -99,7 +99,7 @@ def read_published(data: Path, scratch: Path, executor: Executor | None = None) 
     Args:
         data: folder of published and computed data.
         scratch: folder for what is unpacked.
-        executor: where tables are made; ``None`` makes them here.
+        pool: where tables are made; ``None`` makes them here.
 
     Raises:
         FileError: there are neither, or they are broken.
@@ -108,7 +108,7 @@ def read_published(data: Path, scratch: Path, executor: Executor | None = None) 
     specs = _specs(names)
     if specs and all(_is_computed(data, spec) for spec in specs):
         return _computed(data, specs)
-    return _packed(data, scratch, executor)
+    return _packed(data, scratch, pool)
 
 
 def _specs(names: Iterable[str]) -> list[RunSpec]:
@@ -154,7 +154,7 @@ def _computed(data: Path, specs: Iterable[RunSpec]) -> Published:
     return Published(results, data / "published", data / "tables" / SAMPLE.path)
 
 
-def _packed(data: Path, scratch: Path, executor: Executor | None) -> Published:
+def _packed(data: Path, scratch: Path, pool: Pool | None) -> Published:
     pack = data / "release" / PACK
     if not pack.is_file():
         raise FileError(
@@ -178,7 +178,7 @@ def _packed(data: Path, scratch: Path, executor: Executor | None) -> Published:
         ids = {(job.scenario.setting, job.team_id, job.scenario_id): job.game_id for job in jobs}
         fill_ids(facts / spec.name, ids)
     tasks = [each for each in results if each.facts is not None]
-    list(executor.map(_write, tasks) if executor else map(_write, tasks))
+    list(pool.executor.map(_write, tasks) if pool else map(_write, tasks))
     others = data / "published"
     if not others.is_dir():
         others = in_tree("data/published")

@@ -29,11 +29,11 @@ from calbench.config.composition import compose
 from calbench.config.groups import among
 from calbench.config.spec import RunSpec
 from calbench.console import progress, verdict, warn
-from calbench.engine.pool import workers
 from calbench.errors import ConfigError
 from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS, GAMES
 from calbench.folders import scratch_folder
+from calbench.pool import workers
 from calbench.report.columns import VPS_KIND_NAMES
 from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import check_folder
@@ -141,10 +141,10 @@ def compare_runs(
 
 
 def _measured(run: Path, spec: RunSpec) -> _Side:
-    with workers(spec.jobs) as executor, scratch_folder("compare") as scratch:
-        games = recorded_games([run], executor)
+    with workers(spec.jobs) as pool, scratch_folder("compare") as scratch:
+        games = recorded_games([run], pool)
         with progress("scored", len(games)) as tick:
-            facts = measure_games(games, scratch, spec.measure, tick, executor, (GAMES, AGENTS))
+            facts = measure_games(games, scratch, spec.measure, tick, pool, (GAMES, AGENTS))
         return _Side(facts.games, facts.of_games("agents"))
 
 

@@ -24,8 +24,8 @@ from calbench.config.spec import RunSpec
 from calbench.console import progress, tell, verdict
 from calbench.domain.ids import AgentId
 from calbench.domain.usage import Usage
-from calbench.engine.batch import Job, unfinished
 from calbench.engine.drivers import run_async
+from calbench.engine.jobs import Job, unfinished
 from calbench.engine.seating import seat_agents
 from calbench.errors import ConfigError
 from calbench.llm.completion import ChatMessage, Completion, Request

@@ -16,8 +16,8 @@ from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import progress, verdict, warn
-from calbench.engine.pool import workers
 from calbench.llm.prices import read_prices
+from calbench.pool import workers
 from calbench.runs.faults import excluded_games, faults_of
 from calbench.runs.folder import KEPT, KEYS, check_folder
 from calbench.runs.recorded import TEAM_ORDER, recorded_games, team_rank
@@ -67,11 +67,11 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
     """
     check_folder(out, KEPT, KEYS)
     rank = team_rank(teams)
-    with workers(spec.jobs) as executor:
-        games = recorded_games(paths, executor)
+    with workers(spec.jobs) as pool:
+        games = recorded_games(paths, pool)
         games.sort(key=lambda game: (*rank(game.team_id), game.head.setting, game.file))
         with progress("measured", len(games)) as tick:
             settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
             facts = facts_of(spec.facts, spec.judge)
-            write_all_tables(games, out, settings, tick, executor, facts)
+            write_all_tables(games, out, settings, tick, pool, facts)
     return len(games)

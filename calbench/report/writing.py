@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.summary import SUMMARY
 from calbench.errors import FileError, OutputError
 from calbench.folders import is_own, replaced
+from calbench.pool import Pool
 from calbench.report.escape import write_data
 from calbench.report.figures.figure import write_figures
 from calbench.report.games.files import write_games
@@ -32,7 +32,7 @@ BELOW = (
 """Small tables in folders of their own that the site offers, of experiments that are ranked."""
 
 
-def write_site(site: Site, out: Path, executor: Executor | None = None) -> None:
+def write_site(site: Site, out: Path, pool: Pool | None = None) -> None:
     """Write the folder that :func:`calbench.report.build.build_site` builds.
 
     The same inputs give the same bytes. A folder that an earlier call made is replaced; any
@@ -41,7 +41,7 @@ def write_site(site: Site, out: Path, executor: Executor | None = None) -> None:
     Args:
         site: what to show.
         out: the folder to write; pages are in ``docs`` in it.
-        executor: where to write games; ``None`` writes them here. The folder does not depend on it.
+        pool: where to write games; ``None`` writes them here. The folder does not depend on it.
 
     Raises:
         CalbenchError: two results would share a page.
@@ -59,18 +59,18 @@ def write_site(site: Site, out: Path, executor: Executor | None = None) -> None:
                 f"{out}: holds other files; choose another folder for the site's pages"
             )
         with replaced(out) as beside:
-            _write(site, beside, executor)
+            _write(site, beside, pool)
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"{error.filename or out}: cannot be written ({reason})") from error
 
 
-def _write(site: Site, out: Path, executor: Executor | None) -> None:
+def _write(site: Site, out: Path, pool: Pool | None) -> None:
     docs = out / "docs"
     shutil.copytree(site.sources / "assets", docs / "assets")
     _write_plotly(docs / "assets")
     others = [partial(write_unfinished, group, docs / "pagedata") for group in site.unfinished]
-    write_games(site.played, docs / "pagedata", executor, others)
+    write_games(site.played, docs / "pagedata", pool, others)
     _copy_tables(site, docs / "tables")
     _write_schemas(docs / "schemas")
     pages = pages_of(site)

@@ -13,8 +13,8 @@ from calbench.analysis.settings import Settings
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say, warn
-from calbench.engine.batch import Job, Played, is_open, plan_jobs, play_jobs, unfinished
-from calbench.engine.pool import workers
+from calbench.engine.batch import Played, play_jobs
+from calbench.engine.jobs import Job, is_open, plan_jobs, unfinished
 from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, CalbenchError, StoppedError
 from calbench.files import located
@@ -23,6 +23,7 @@ from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.preflight import distinct, preflight
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
+from calbench.pool import workers
 from calbench.runs.faults import closed_channels
 from calbench.runs.folder import check_run, locked
 from calbench.runs.money import spent
@@ -148,7 +149,7 @@ def _play(
         try:
             _check_models(missing, spec, replies, is_interrupted)
             with (
-                workers(spec.jobs) as executor,
+                workers(spec.jobs) as pool,
                 progress("games", len(jobs), done, lambda: spent(spec, replies)) as tick,
             ):
 
@@ -160,7 +161,7 @@ def _play(
 
                 play_jobs(
                     missing,
-                    executor,
+                    pool,
                     finished,
                     source=opener(spec, replies),
                     at_once=spec.games_at_once,

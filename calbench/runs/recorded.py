@@ -1,13 +1,13 @@
 """Games on disk, found below folders; of each only the head of its trace is read."""
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
-from calbench.analysis.scoring import chunks, mapped
+from calbench.analysis.scoring import chunks
 from calbench.console import progress
 from calbench.errors import FileError
+from calbench.pool import Pool, mapped
 from calbench.traces.storage import TraceHead, no_collection, read_head, trace_paths
 
 TEAM_ORDER = (
@@ -63,12 +63,12 @@ class RecordedGame:
         return self.head.scenario_id
 
 
-def recorded_games(paths: Iterable[Path], executor: Executor | None = None) -> list[RecordedGame]:
+def recorded_games(paths: Iterable[Path], pool: Pool | None = None) -> list[RecordedGame]:
     """Return the games below some paths; those of one key must be one game.
 
     Args:
         paths: trace files, folders of them, or folders of runs.
-        executor: where to read; ``None`` reads here.
+        pool: where to read; ``None`` reads here.
 
     Raises:
         FileError: a file is no trace, or two contradict each other.
@@ -77,7 +77,7 @@ def recorded_games(paths: Iterable[Path], executor: Executor | None = None) -> l
     games: dict[tuple[str, str, str, int], RecordedGame] = {}
     first_by_scenario: dict[tuple[str, str], RecordedGame] = {}
     with progress("read", len(files)) as tick:
-        for chunk in mapped(_read_heads, chunks(files), executor):
+        for chunk in mapped(_read_heads, chunks(files), pool):
             for read in chunk:
                 head = read.head.shared()
                 game = RecordedGame(read.file, head)

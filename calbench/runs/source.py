@@ -7,8 +7,9 @@ from pathlib import Path
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.domain.ids import AgentId
-from calbench.engine.batch import Halted, Job
+from calbench.engine.batch import Halted
 from calbench.engine.batch import Source as Opener
+from calbench.engine.jobs import Job
 from calbench.errors import ConfigError
 from calbench.files import located, printable, shorten
 from calbench.llm.client import Source

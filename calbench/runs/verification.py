@@ -24,9 +24,9 @@ from calbench.agents.recorded import RecordedAgent, RecordedSpeaker
 from calbench.agents.scripted import STYLES
 from calbench.domain.ids import AgentId
 from calbench.domain.rules import RULES_VERSION
-from calbench.engine.batch import is_open
 from calbench.engine.drivers import run
 from calbench.engine.game import briefings, game_id
+from calbench.engine.jobs import is_open
 from calbench.engine.replay import compare_events, recorded_agents, replay_with
 from calbench.engine.seating import asked_spec, seat_agents, seat_policies
 from calbench.errors import CalbenchError, FileError, ReplayError

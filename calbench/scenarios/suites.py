@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 
 from calbench.domain.randomness import derived_seed, stream
 from calbench.errors import GenerationError
 from calbench.files import located
+from calbench.pool import Pool
 from calbench.scenarios.difficulty import (
     Progress,
     completed,
@@ -30,7 +30,7 @@ def _uncounted() -> None:
 def build_suites(
     suites: Sequence[tuple[str, SuiteSpec]],
     progress: Progress | None = None,
-    executor: Executor | None = None,
+    pool: Pool | None = None,
     drawn: Callable[[], object] = _uncounted,
 ) -> tuple[Scenario, ...]:
     """Return the scenarios of several suites, each under the name it is given.
@@ -38,7 +38,7 @@ def build_suites(
     Args:
         suites: name and contents of each.
         progress: called with (done, total) of a suite as its scenarios are finished.
-        executor: where to build them; ``None`` builds here, one after the other.
+        pool: where to build them; ``None`` builds here, one after the other.
         drawn: called for each candidate that was scored for difficulty here.
 
     Raises:
@@ -46,11 +46,11 @@ def build_suites(
         FileError: a suite file does not fit.
     """
     scenarios: list[Scenario] = []
-    if executor is None:
+    if pool is None:
         for name, spec in suites:
             scenarios.extend(build_suite(spec, progress, name=name, drawn=drawn))
     else:
-        for built in executor.map(_build_named, suites):
+        for built in pool.executor.map(_build_named, suites):
             scenarios.extend(built)
             for done in range(len(built)):
                 if progress is not None:

@@ -8,6 +8,7 @@ from calbench.analysis.scoring import ALL_FACTS, FACT_BY_NAME, measure_games
 from calbench.api import play_game
 from calbench.facts.judged import JUDGE_FACTS
 from calbench.metrics.measure import DEFAULT_MEASURE
+from calbench.pool import Pool
 from calbench.traces.storage import write_trace
 from tests.analysis.small_run import Elsewhere, Game
 from tests.metrics.games import canonical_scenario
@@ -27,8 +28,8 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> list[Game]:
 
 def test_facts_do_not_depend_on_where_games_are_measured(games: list[Game], tmp_path: Path) -> None:
     facts = (*ALL_FACTS, *JUDGE_FACTS)
-    for name, executor in (("here", None), ("there", Elsewhere())):
-        measure_games(games, tmp_path / name, DEFAULT_MEASURE, lambda: None, executor, facts)
+    for name, pool in (("here", None), ("there", Pool(Elsewhere(), 2))):
+        measure_games(games, tmp_path / name, DEFAULT_MEASURE, lambda: None, pool, facts)
     for fact in facts:
         file = f"{fact.name}.parquet"
         assert (tmp_path / "here" / file).read_bytes() == (tmp_path / "there" / file).read_bytes()

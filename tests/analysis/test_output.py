@@ -16,6 +16,7 @@ from calbench.analysis.tables import TABLES, tables_of
 from calbench.facts.frames import read_csv, read_parquet
 from calbench.facts.games import SCORES
 from calbench.metrics.measure import METRICS_VERSION
+from calbench.pool import Pool
 from tests.analysis.small_run import FACTS, SETTINGS, TEAMS, Elsewhere, Game, play_small_run
 from tests.facts.measured import facts_of
 
@@ -41,8 +42,8 @@ def written(games: Sequence[Game], tmp_path_factory: pytest.TempPathFactory) -> 
     return write(tmp_path_factory.mktemp("tables"), games)
 
 
-def write(folder: Path, games: Sequence[Game], executor: Elsewhere | None = None) -> Path:
-    write_all_tables(games, folder, SETTINGS, lambda: None, executor, FACTS)
+def write(folder: Path, games: Sequence[Game], pool: Pool | None = None) -> Path:
+    write_all_tables(games, folder, SETTINGS, lambda: None, pool, FACTS)
     return folder
 
 
@@ -101,7 +102,7 @@ def test_tables_do_not_depend_on_the_order_of_games_or_on_processes(
     games: Sequence[Game], written: Path, tmp_path: Path
 ) -> None:
     backwards = sorted(games, key=lambda game: game.scenario_id, reverse=True)
-    found, expected = contents(write(tmp_path, backwards, Elsewhere())), contents(written)
+    found, expected = contents(write(tmp_path, backwards, Pool(Elsewhere(), 2))), contents(written)
     assert [path for path in expected if found.get(path) != expected[path]] == []
     assert len(found) == len(expected)
 

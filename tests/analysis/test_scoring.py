@@ -1,12 +1,11 @@
 """Tasks for workers: results in order, few of them under way."""
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from calbench.analysis.scoring import TASKS_AHEAD, mapped
+from calbench.pool import Pool, mapped
 
 
 @pytest.mark.parametrize("processes", [None, 2])
@@ -15,7 +14,9 @@ def test_results_come_in_the_order_of_the_tasks(processes: int | None) -> None:
         assert list(mapped(str, range(50), None)) == [str(number) for number in range(50)]
         return
     with ThreadPoolExecutor(processes) as executor:
-        assert list(mapped(str, range(50), executor)) == [str(number) for number in range(50)]
+        assert list(mapped(str, range(50), Pool(executor, processes))) == [
+            str(number) for number in range(50)
+        ]
 
 
 def test_tasks_are_begun_as_results_are_taken() -> None:
@@ -28,11 +29,12 @@ def test_tasks_are_begun_as_results_are_taken() -> None:
             yield number
 
     with ThreadPoolExecutor(2) as executor:
-        for taken, _ in enumerate(mapped(str, tasks(), executor), start=1):
-            assert begun <= taken + TASKS_AHEAD * (os.cpu_count() or 1)
+        pool = Pool(executor, 2)
+        for taken, _ in enumerate(mapped(str, tasks(), pool), start=1):
+            assert begun <= taken + pool.tasks_ahead
     assert begun == 1000
 
 
 def test_a_failure_ends_it_and_names_itself() -> None:
     with ThreadPoolExecutor(2) as executor, pytest.raises(ValueError, match="invalid literal"):
-        list(mapped(int, ["1", "two", "3"], executor))
+        list(mapped(int, ["1", "two", "3"], Pool(executor, 2)))

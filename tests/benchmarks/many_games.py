@@ -20,8 +20,8 @@ from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
-from calbench.engine.batch import Job, plan_jobs
 from calbench.engine.drivers import run_async
+from calbench.engine.jobs import Job, plan_jobs
 from calbench.engine.seating import seat_agents
 from calbench.llm.client import Source, open_completer
 from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request

@@ -7,8 +7,8 @@ import pytest
 
 from calbench.analysis.tables import TABLES
 from calbench.board.published import read_published
-from calbench.engine.pool import workers
 from calbench.errors import FileError
+from calbench.pool import workers
 from calbench.release.manifest import digest, read_manifest
 from calbench.release.pack import PACK, unpack, write_pack
 from tests.cli.runs import REPO, files

@@ -11,8 +11,8 @@ from calbench.cli import estimate as estimating
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.domain.ids import AgentId
-from calbench.engine.batch import plan_jobs
 from calbench.engine.drivers import run_async
+from calbench.engine.jobs import plan_jobs
 from calbench.engine.seating import seat_agents
 from calbench.errors import ConfigError
 from calbench.llm.completion import Completion, Request

@@ -16,9 +16,10 @@ import pytest
 
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
-from calbench.engine.batch import Job, plan_jobs, play_jobs
-from calbench.engine.pool import workers
+from calbench.engine.batch import play_jobs
+from calbench.engine.jobs import Job, plan_jobs
 from calbench.errors import CalbenchError, OutputError
+from calbench.pool import Pool, workers
 from calbench.runs.folder import locked
 from calbench.runs.play import execute
 from calbench.scenarios.models import Scenario
@@ -155,7 +156,7 @@ class AtOnce(Executor):
 def test_games_have_the_same_bytes_whichever_executor_plays_them(
     scenarios: tuple[Scenario, ...], tmp_path: Path
 ) -> None:
-    makers: dict[str, AbstractContextManager[Executor | None]] = {
+    makers: dict[str, AbstractContextManager[Executor | Pool | None]] = {
         "none": nullcontext(None),
         "at once": AtOnce(),
         "threads": ThreadPoolExecutor(3),
@@ -166,7 +167,8 @@ def test_games_have_the_same_bytes_whichever_executor_plays_them(
     for name, maker in makers.items():
         jobs, done = games(scenarios, tmp_path / name), list[str]()
         with maker as executor:
-            play_jobs(jobs, executor, lambda game, done=done: done.append(game.job.path.name))  # type: ignore[misc]
+            pool = Pool(executor, 3) if isinstance(executor, Executor) else executor
+            play_jobs(jobs, pool, lambda game, done=done: done.append(game.job.path.name))  # type: ignore[misc]
         assert sorted(done) == sorted(job.path.name for job in jobs)
         played[name] = files(tmp_path / name)
     assert len(played["none"]) == 30
@@ -177,11 +179,12 @@ def test_games_have_the_same_bytes_whichever_executor_plays_them(
 def test_error_of_a_worker_surfaces(
     scenarios: tuple[Scenario, ...],
     tmp_path: Path,
-    make: type[Executor],
+    make: Callable[[], AbstractContextManager[Executor | Pool]],
 ) -> None:
     jobs = games(scenarios, tmp_path, player="nobody")
     with pytest.raises(CalbenchError, match="no player nobody"), make() as executor:
-        play_jobs(jobs, executor, lambda _job: None)
+        pool = Pool(executor, 2) if isinstance(executor, Executor) else executor
+        play_jobs(jobs, pool, lambda _job: None)
     assert files(tmp_path) == {}
 
 

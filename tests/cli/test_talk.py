@@ -15,8 +15,8 @@ import pytest
 from calbench.cli.commands import program
 from calbench.cli.program import QUIET
 from calbench.console import is_quiet, progress, quiet, say, tell, verdict, warn
-from calbench.engine.pool import workers
 from calbench.llm.replies.store import ReplyStore
+from calbench.pool import workers
 from tests.cli.conftest import Command
 from tests.cli.runs import REPO, SMALL, edited, environment, without_progress
 from tests.llm.asking import put, recorded
@@ -260,7 +260,7 @@ def test_group_without_a_subcommand_is_refused_quiet_or_not(command: Command) ->
 
 @pytest.mark.heavy
 def test_worker_processes_leave_the_talk_to_their_parent() -> None:
-    with workers(2) as executor:
-        assert executor is not None
-        assert executor.submit(is_quiet).result()
+    with workers(2) as pool:
+        assert pool is not None
+        assert pool.executor.submit(is_quiet).result()
     assert not is_quiet()

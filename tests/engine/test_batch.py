@@ -1,12 +1,14 @@
 """Many games: one file each, kept only if it is the very game this run would play."""
 
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from calbench.engine.batch import Job, Played, plan_jobs, play_job, play_jobs, unfinished
+from calbench.engine.batch import Played, play_jobs
+from calbench.engine.jobs import Job, plan_jobs, unfinished
 from calbench.errors import ConfigError, OutputError
+from calbench.pool import Pool
 from calbench.runs.verification import verify_file
 from calbench.traces.models import GameConfig, Kind, Limits, Seat, Team
 from calbench.traces.storage import read_trace
@@ -22,6 +24,10 @@ CONFIGS = [game_config("imap"), game_config("silent")]
 
 def jobs_in(folder: Path) -> list[Job]:
     return plan_jobs(SCENARIOS, CONFIGS, folder / "traces")
+
+
+def play_job(job: Job) -> None:
+    play_jobs([job], None, lambda _: None)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -53,9 +59,8 @@ def test_games_have_the_same_bytes_whoever_plays_them(tmp_path: Path, workers: i
     here, there = tmp_path / "here", tmp_path / "there"
     play_jobs(jobs_in(here), None, lambda _: None)
     done: list[Played] = []
-    executor: Executor
     with ThreadPoolExecutor(workers) as executor:
-        play_jobs(jobs_in(there), executor, done.append)
+        play_jobs(jobs_in(there), Pool(executor, workers), done.append)
     assert contents(here) == contents(there)
     assert sorted(played.job.path for played in done) == sorted(job.path for job in jobs_in(there))
 

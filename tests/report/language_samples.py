@@ -14,7 +14,8 @@ from calbench.analysis.settings import Settings
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.domain.usage import Usage
-from calbench.engine.batch import Job, plan_jobs, play_jobs
+from calbench.engine.batch import play_jobs
+from calbench.engine.jobs import Job, plan_jobs
 from calbench.errors import UnavailableError
 from calbench.llm.completion import Completion, Request
 from calbench.report.experiment import Experiment

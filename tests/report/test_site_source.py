@@ -16,6 +16,7 @@ import pytest
 from calbench.analysis.measures import MEASURES
 from calbench.errors import CalbenchError, FileError, OutputError
 from calbench.metrics.speech.patterns import PATTERNS
+from calbench.pool import Pool
 from calbench.report.columns import MINUS, anchor
 from calbench.report.experiment import Experiment
 from calbench.report.games.files import write_games
@@ -207,7 +208,7 @@ def test_worker_processes_write_the_same_games(
 ) -> None:
     write_games(experiments, tmp_path / "one")
     with ThreadPoolExecutor(2) as executor:
-        write_games(experiments, tmp_path / "two", executor)
+        write_games(experiments, tmp_path / "two", Pool(executor, 2))
 
     assert digests(tmp_path / "one") == digests(tmp_path / "two")
 

@@ -6,15 +6,14 @@ processes there are.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from calbench.analysis.scoring import mapped
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
+from calbench.pool import Pool, mapped
 from calbench.report.escape import write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
 from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
@@ -74,7 +73,7 @@ class WrittenGame:
 def write_games(
     experiments: Sequence[Experiment],
     folder: Path,
-    executor: Executor | None = None,
+    pool: Pool | None = None,
     others: Sequence[Callable[[WordIndex], Mapping[str, Any]]] = (),
 ) -> None:
     """Write page data of all games.
@@ -85,7 +84,7 @@ def write_games(
     Args:
         experiments: whose games, in the order of the index.
         folder: where page data goes.
-        executor: where to read and write games; ``None`` does it here.
+        pool: where to read and write games; ``None`` does it here.
         others: write games of no experiment, each given the index of words; return its entry.
 
     Raises:
@@ -95,7 +94,7 @@ def write_games(
     words = WordIndex()
     for results in experiments:
         entry, is_empty = ExperimentIndex(results), True
-        for game in _games(results, folder, executor):
+        for game in _games(results, folder, pool):
             entry.add(game.team, game.kind, game.scenario_id, words.add(game.messages))
             is_empty = False
         if not is_empty:
@@ -108,11 +107,11 @@ def write_games(
     write_data(folder, "index", index_data(entries, buckets))
 
 
-def _games(results: Experiment, folder: Path, executor: Executor | None) -> Iterator[WrittenGame]:
+def _games(results: Experiment, folder: Path, pool: Pool | None) -> Iterator[WrittenGame]:
     is_whole = results.role.games == "all"
     scenarios = results.scenarios_as_read() if is_whole else iter(results.shown)
     tasks = _tasks(results, scenarios, folder)
-    for written in mapped(write_task, tasks, executor):
+    for written in mapped(write_task, tasks, pool):
         yield from written
 
 

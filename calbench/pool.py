@@ -1,21 +1,98 @@
-"""Processes to play in. Any other executor of ``concurrent.futures`` works as well."""
+"""Where tasks run: in this process, in others, or in any executor of ``concurrent.futures``.
+
+Whoever gives tasks to a pool bounds them by the size of the pool itself, not by this machine's.
+"""
 
 import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing import util
 from multiprocessing.context import SpawnContext, SpawnProcess
-from typing import Any
+from typing import Any, TypeVar
 
 from calbench.console import ENDING, silence
 from calbench.endings import undo_all, undone
 
+TASKS_AHEAD = 4
+"""Most pending tasks and results per worker, which bounds memory [C]."""
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
 SAFE_PATH = "PYTHONSAFEPATH"
 """With it, new processes import nothing from the current folder, which may be anybody's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """An executor, and how many tasks it runs at once.
+
+    Attributes:
+        executor: its workers see the same files as this process.
+        size: how many workers it has.
+    """
+
+    executor: Executor
+    size: int
+
+    @property
+    def tasks_ahead(self) -> int:
+        """Most tasks that are submitted and not yet taken back."""
+        return TASKS_AHEAD * self.size
+
+
+def mapped(
+    function: Callable[[Task], Result], tasks: Iterable[Task], pool: Pool | None
+) -> Iterator[Result]:
+    """Yield the results in the order of the tasks, with a bounded number ahead.
+
+    ``Executor.map`` would start all tasks and keep all results.
+    """
+    if pool is None:
+        yield from map(function, tasks)
+        return
+    running: deque[Future[Result]] = deque()
+    try:
+        for task in tasks:
+            running.append(pool.executor.submit(function, task))
+            if len(running) >= pool.tasks_ahead:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def finished(
+    function: Callable[[Task], Result], tasks: Iterable[Task], pool: Pool | None
+) -> Iterator[tuple[Task, Result]]:
+    """Yield tasks with their results as they finish, with a bounded number ahead."""
+    if pool is None:
+        yield from ((task, function(task)) for task in tasks)
+        return
+    waiting = iter(tasks)
+    running: dict[Future[Result], Task] = {}
+    try:
+        while True:
+            for task in waiting:
+                running[pool.executor.submit(function, task)] = task
+                if len(running) >= pool.tasks_ahead:
+                    break
+            if not running:
+                return
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield running.pop(future), future.result()
+    finally:
+        for future in running:
+            future.cancel()
 
 
 @contextmanager
@@ -35,7 +112,7 @@ def safe_path() -> Iterator[None]:
 
 
 @contextmanager
-def workers(count: int) -> Iterator[Executor | None]:
+def workers(count: int) -> Iterator[Pool | None]:
     """Provide this many processes; one is the calling process itself."""
     if count == 1:
         yield None
@@ -45,7 +122,7 @@ def workers(count: int) -> Iterator[Executor | None]:
             executor = _Processes(count, mp_context=_Context(), initializer=_begin)
         try:
             with undone(_end_processes):
-                yield executor
+                yield Pool(executor, count)
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
 

@@ -1,0 +1,147 @@
+"""The games of a run: what each of them is, where its trace goes, and which are missing.
+
+A game is finished if its file is a complete trace with the game id that this run would give
+it; any other file at that path stops the run before anything is written.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from calbench.console import progress
+from calbench.engine.game import game_id
+from calbench.errors import CalbenchError, ConfigError, OutputError
+from calbench.scenarios.models import Scenario
+from calbench.traces.models import GameConfig, Team
+from calbench.traces.storage import read_trace, trace_name
+
+
+def is_open(team: Team) -> bool:
+    """Whether a model or the user's own agent sits in it: then two games may differ."""
+    return any(seat.kind in ("model", "custom") for seat in team.seats)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One game to play and the path of its trace."""
+
+    scenario: Scenario
+    config: GameConfig
+    path: Path
+
+    @property
+    def waits(self) -> bool:
+        """Whether an agent in it takes time to answer: a model, or the user's own agent."""
+        return is_open(self.config.team)
+
+    @property
+    def team_id(self) -> str:
+        """The team that plays it."""
+        return self.config.team.team_id
+
+    @property
+    def scenario_id(self) -> str:
+        """The scenario it is played on."""
+        return self.scenario.scenario_id
+
+    @property
+    def game_id(self) -> str:
+        """The id this run gives the game."""
+        return game_id(self.scenario, self.config)
+
+
+def plan_jobs(
+    scenarios: Sequence[Scenario],
+    configs: Sequence[GameConfig],
+    folder: Path,
+    chosen: Container[str] | None = None,
+    replicates: int = 1,
+) -> list[Job]:
+    """Return every game of a run, team by team, at ``<folder>/<team>/<scenario_id>.json``.
+
+    A team that rotates moves by one seat with each scenario of a setting, played or not. Further
+    games of a team on a scenario are at ``<scenario_id>.r1.json`` and so on.
+
+    Args:
+        scenarios: of whole suites.
+        configs: what defines the games of each team.
+        folder: of the traces.
+        chosen: ids of the scenarios that are played; absent: all.
+        replicates: games on each scenario of teams with models or own agents; of all others the
+            second would be the first, and they play once.
+
+    Raises:
+        ConfigError: two games would have one file, because an id ends like a replicate.
+    """
+    jobs = [
+        Job(
+            scenario,
+            rotated.updated(replicate=replicate) if replicate else rotated,
+            folder / trace_name(config.team.team_id, scenario.scenario_id, replicate),
+        )
+        for config in configs
+        for place, scenario in _with_places(scenarios)
+        if chosen is None or scenario.scenario_id in chosen
+        for rotated in [config.rotated(place)]
+        for replicate in range(replicates if is_open(config.team) else 1)
+    ]
+    if replicates > 1:
+        _check_files(jobs)
+    return jobs
+
+
+def _check_files(jobs: Sequence[Job]) -> None:
+    counts = Counter(job.path for job in jobs)
+    for job in jobs:
+        if job.config.replicate and counts[job.path] > 1:
+            raise ConfigError(
+                f"replicates: {job.path.name} would be the file of two games: give scenarios ids "
+                "that do not end like a replicate"
+            )
+
+
+def _with_places(scenarios: Sequence[Scenario]) -> Iterator[tuple[int, Scenario]]:
+    """Number the scenarios within their settings."""
+    places: Counter[str] = Counter()
+    for scenario in scenarios:
+        yield places[scenario.setting], scenario
+        places[scenario.setting] += 1
+
+
+def unfinished(jobs: Sequence[Job]) -> list[Job]:
+    """Return the games that still have to be played.
+
+    Raises:
+        OutputError: naming a file at a game's path that is not that game.
+    """
+    there = sum(os.path.lexists(job.path) for job in jobs)
+    missing = []
+    with progress("checked", there) as tick:
+        for job in jobs:
+            if not os.path.lexists(job.path):
+                missing.append(job)
+                continue
+            if not _is_finished(job):
+                missing.append(job)
+            tick()
+    return missing
+
+
+def _is_finished(job: Job) -> bool:
+    """Whether what is at the place of a game is this game, played to its end."""
+    try:
+        trace = read_trace(job.path)
+    except CalbenchError as error:
+        raise OutputError(_taken(job.path, f"is not a complete trace ({error})")) from error
+    if trace.game_id != job.game_id:
+        raise OutputError(
+            _taken(job.path, f"holds another game ({trace.game_id}, not {job.game_id})")
+        )
+    return not trace.is_halted  # a game ended by a provider or the budget is resumed
+
+
+def _taken(path: Path, what: str) -> str:
+    folder = path.parents[2]
+    return f"{path} {what}; nothing was written: choose another folder, e.g. out={folder}-2"
