@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check check-slow lint types contracts test heavy campaign slow bench mutants release lock lock-local record-local local-llm clean
+.PHONY: check check-slow lint types contracts test heavy campaign slow bench mutants release lock lock-local lock-cluster record-local local-llm clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -47,6 +47,12 @@ lock-local:  ## the same for the small model; packages in both locks have one ve
 		--constraints requirements.lock \
 		--generate-hashes --no-header --no-annotate \
 		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-local.lock
+
+lock-cluster:  ## the same for Dask; packages in both locks have one version
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra cluster \
+		--constraints requirements.lock \
+		--generate-hashes --no-header --no-annotate \
+		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-cluster.lock
 
 record-local:  ## record what the small model says in the games of data/cohorts/smollm2
 	python -m stages.record_local

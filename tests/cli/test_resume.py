@@ -182,9 +182,10 @@ def test_error_of_a_worker_surfaces(
     make: Callable[[], AbstractContextManager[Executor | Pool]],
 ) -> None:
     jobs = games(scenarios, tmp_path, player="nobody")
-    with pytest.raises(CalbenchError, match="no player nobody"), make() as executor:
+    with make() as executor:
         pool = Pool(executor, 2) if isinstance(executor, Executor) else executor
-        play_jobs(jobs, pool, lambda _job: None)
+        with pytest.raises(CalbenchError, match="no player nobody"):
+            play_jobs(jobs, pool, lambda _job: None)
     assert files(tmp_path) == {}
 
 
