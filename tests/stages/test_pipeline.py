@@ -119,7 +119,14 @@ UNLISTED = {
 }
 
 
-BY_HAND = {"local_model", "measure_speed", "record_local", "release"}
+BY_HAND = {
+    "cost_model",
+    "local_model",
+    "measure_growth",
+    "measure_speed",
+    "record_local",
+    "release",
+}
 """What they write depends on the machine, or on what was computed before."""
 
 

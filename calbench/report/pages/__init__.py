@@ -8,6 +8,7 @@ from calbench.errors import CalbenchError
 from calbench.report.pages import (
     audits,
     comparisons,
+    costs,
     dictionary,
     document,
     gallery,
@@ -56,6 +57,7 @@ PAGES = (
     Page("method.md", "Method", "Method", content=document.method),
     Page("reproduce.md", "Reproduce", "Use it", content=document.timings),
     Page("evaluate.md", "Evaluate your model", "Use it"),
+    Page("costs.md", "What a run takes", "Use it", content=costs.content),
     Page("python.md", "Python", "Use it"),
     Page("extend.md", "Add to it", "Use it", content=document.contributing),
     Page("data.md", "Data", "About", content=dictionary.content),
