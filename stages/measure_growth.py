@@ -39,7 +39,7 @@ TEAMS = ("imap", "sd-map", "dsm-private", "dsm-welfare")
 BASE = {"agents": 20, "meetings": 10, "slots": 64}
 """The size from which one number at a time is varied [C]; meetings have three participants."""
 
-SIZES = {"agents": (10, 20, 40, 80), "meetings": (5, 10, 20, 40), "slots": (32, 64, 128, 256)}
+SIZES = {"agents": (10, 20, 40, 80), "meetings": (5, 10, 20, 40), "slots": (24, 48, 64, 128)}
 
 SCENARIOS = 4
 """Scenarios of each size, and as many games of each team."""
