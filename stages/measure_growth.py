@@ -36,10 +36,10 @@ from stages import paths
 
 TEAMS = ("imap", "sd-map", "dsm-private", "dsm-welfare")
 
-BASE = {"agents": 20, "meetings": 10, "slots": 64}
+BASE = {"agents": 20, "meetings": 5, "slots": 64}
 """The size from which one number at a time is varied [C]; meetings have three participants."""
 
-SIZES = {"agents": (10, 20, 40, 80), "meetings": (5, 10, 20, 40), "slots": (24, 48, 64, 128)}
+SIZES = {"agents": (10, 20, 40, 80), "meetings": (5, 10, 20, 40), "slots": (32, 64, 128, 256)}
 
 SCENARIOS = 4
 """Scenarios of each size, and as many games of each team."""
