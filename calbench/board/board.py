@@ -27,6 +27,8 @@ from calbench.report.site import Site
 from calbench.report.tables import Tables
 from calbench.report.writing import write_site
 from calbench.scenarios.storage import write_suite
+from calbench.traces.catalog import raw_trace
+from calbench.traces.paths import trace_paths
 from calbench.traces.storage import TraceReader
 from calbench.tree import DATA, SITE
 
@@ -238,10 +240,22 @@ def _link_games(view: View, runs: Sequence[Run], folder: Path) -> None:
     folder.mkdir(parents=True)
     for each in view.published[:1] if view.is_whole else view.published:
         for team in each.teams:
-            if each.traces is not None and not (folder / team).exists():
+            if each.traces is None or (folder / team).exists():
+                continue
+            if (each.traces / team).is_dir():
                 (folder / team).symlink_to((each.traces / team).resolve())
+            else:
+                _copy_games(each.traces, team, folder / team)
     for entry in view.entries:
         (folder / entry.team).symlink_to(runs[entry.run].traces / entry.team)
+
+
+def _copy_games(traces: Path, team: str, folder: Path) -> None:
+    """Write a team's games, which are in shards, as files."""
+    folder.mkdir()
+    for path in trace_paths(traces):
+        if path.parent.name == team:
+            (folder / path.name).write_bytes(raw_trace(path))
 
 
 def _write_suite(view: View, runs: Sequence[Run], path: Path) -> None:

@@ -13,14 +13,15 @@ from calbench.analysis.scoring import FACT_BY_NAME, measure_games
 from calbench.console import progress
 from calbench.errors import FileError
 from calbench.facts.storage import Facts
-from calbench.files import printable, read_bytes
+from calbench.files import printable
 from calbench.llm.replies.database import is_store_file
 from calbench.metrics.measure import MeasureSpec
 from calbench.pool import Pool
 from calbench.report.experiment import checked_id
 from calbench.runs.fragments import STORE
 from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
-from calbench.traces.storage import trace_name
+from calbench.traces.catalog import raw_trace
+from calbench.traces.outlines import trace_name
 
 LONGEST = 64
 """Most characters of the name of a team."""
@@ -147,12 +148,14 @@ def _staged(game: RecordedGame, team: str, folder: Path) -> Staged:
             f"{game.file}: {printable(game.team_id)} played {printable(game.scenario_id)} in two "
             "settings; name the runs apart"
         )
-    if team == game.team_id:
-        path.symlink_to(game.path.resolve())
-    else:
-        document = orjson.loads(read_bytes(game.path))
+    if team != game.team_id:
+        document = orjson.loads(raw_trace(game.path))
         document["config"]["team"]["team_id"] = team
         path.write_bytes(orjson.dumps(document))
+    elif game.path.is_file():
+        path.symlink_to(game.path.resolve())
+    else:
+        path.write_bytes(raw_trace(game.path))
     return Staged(path, team, game.scenario_id)
 
 

@@ -9,6 +9,7 @@ from calbench.errors import CalbenchError
 from calbench.report.experiment import Unfinished
 from calbench.runs.fragments import STORE, read_fragments
 from calbench.traces.models import Trace
+from calbench.traces.paths import holds_traces
 
 LONGEST = 24
 """Most characters of a setting in the name of a group [C]."""
@@ -26,9 +27,7 @@ def has_traces(path: Path) -> bool:
     """Whether games of a path are measured; a store alone has none, nor a run before its first."""
     if not has_store(path):
         return True
-    return path.is_dir() and any(
-        not file.name.startswith(".") for file in (path / "traces").rglob("*.json")
-    )
+    return (path / "traces").is_dir() and holds_traces(path)
 
 
 def unfinished_of(named: Mapping[str, Path], taken: Collection[str]) -> list[Unfinished]:

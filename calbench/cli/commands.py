@@ -274,6 +274,44 @@ def stats(paths: tuple[Path, ...]) -> int:
     return print_stats(paths)
 
 
+@program.group(cls=Subcommands, no_args_is_help=False)
+def traces() -> None:
+    """Keep games in few compressed files: pack, unpack, ls, cat.
+
+    A folder of traces holds one JSON file a game, or shards of many games: JSON Lines compressed
+    with Zstandard, with an index. Every command reads both.
+    """
+
+
+@traces.command()
+@click.option("--json", "as_json", is_flag=True, help="Everything, for programs.")
+@_paths("path")
+def ls(path: Path, *, as_json: bool) -> int:
+    """List games, and what they take.
+
+    PATH is a folder of a run or of traces, or a shard. A line for each game: team, scenario (with
+    .r1 for its second game, and so on), game id, bytes, and whether it was halted.
+    """
+    from calbench.cli.traces import print_list
+
+    return print_list(path, as_json=as_json)
+
+
+@traces.command()
+@click.option("--all", "is_all", is_flag=True, help="All games, a line each.")
+@_paths("path")
+@click.argument("name", required=False, metavar="[TEAM/SCENARIO]")
+def cat(path: Path, name: str | None, *, is_all: bool) -> int:
+    """Print the bytes of one game.
+
+    PATH is a folder of a run or of traces, or a shard. What is printed are the bytes that the file
+    of the game has, or would have.
+    """
+    from calbench.cli.traces import print_traces
+
+    return print_traces(path, name, is_all=is_all)
+
+
 def _keyed(
     name: str,
     metavar: str,
@@ -281,6 +319,7 @@ def _keyed(
     *keys: Key,
     answer: str = "",
     option: click.Option | None = None,
+    group: click.Group = program,
 ) -> None:
     """Declare a subcommand that takes paths and ``key=value``.
 
@@ -291,6 +330,7 @@ def _keyed(
         keys: what it takes.
         answer: module and function that do the work; its own module and ``main`` unless given.
         option: what it takes besides.
+        group: which it belongs to.
     """
     module, _, function = (answer or f"{name}.main").partition(".")
 
@@ -300,8 +340,34 @@ def _keyed(
 
     command = Keyed(name, metavar, keys, callback=callback, help=about)
     command.params += [] if option is None else [option]
-    program.add_command(command)
+    group.add_command(command)
 
+
+_keyed(
+    "pack",
+    "RUN out=DIR",
+    """Write games as shards into a new folder.
+
+    RUN is a folder of a run, or of traces. Nothing is replaced or removed: to go on with a run in
+    this form, move its folder of traces away, and DIR into its place.
+    """,
+    Key("out=DIR", "a new folder for the shards"),
+    answer="traces.main_pack",
+    group=traces,
+)
+
+_keyed(
+    "unpack",
+    "RUN out=DIR",
+    """Write games as files into a new folder.
+
+    RUN is a folder of a run, or of traces, or a shard. The files are those that were packed, to the
+    byte.
+    """,
+    Key("out=DIR", "a new folder for the files"),
+    answer="traces.main_unpack",
+    group=traces,
+)
 
 _keyed(
     "rescore",

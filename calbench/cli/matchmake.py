@@ -28,7 +28,8 @@ from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.players import Player, players_of
 from calbench.oracle.cache import OracleCache
 from calbench.traces.models import Seat, Team
-from calbench.traces.storage import read_trace, trace_paths
+from calbench.traces.paths import trace_paths
+from calbench.traces.storage import read_trace
 
 PROPOSED = "# Proposed from the games so far"
 """How a proposed team file begins."""

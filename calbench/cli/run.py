@@ -18,6 +18,8 @@ from calbench.report.tables import Row, read_table
 from calbench.runs.faults import closed_channels, faults_of
 from calbench.runs.play import RunSummary, execute
 from calbench.runs.sweep import write_sweep_table
+from calbench.traces.index import SHARD_GLOB
+from calbench.traces.paths import TRACES_FOLDER
 
 SHOWN = {
     "coordination": "Coord %",
@@ -65,12 +67,20 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
         )
     for line in _warnings(spec, summary):
         warn(line)
-    tell(f"Traces   {out}/traces/<team>/<scenario>.json")
+    tell(f"Traces   {_traces(out)}")
     tell(f"Tables   {out}/tables/leaderboard.csv and others beside it")
     tell(f"Verify   {program_name()} verify {shlex.quote(f'{out}/traces')}")
     tell(f"Show     {program_name()} view {shlex.quote(str(out))}")
     if spec.name == "taste":
         tell(f"Next     {program_name()} +experiment=varied")
+
+
+def _traces(out: Path) -> str:
+    """Return where the games of a run are, in words."""
+    folder = out / TRACES_FOLDER
+    if any(folder.glob(SHARD_GLOB)):
+        return f"{folder}/*.jsonl.zst: {program_name()} traces ls {shlex.quote(str(out))}"
+    return f"{folder}/<team>/<scenario>.json"
 
 
 def _verdict(spec: RunSpec, summary: RunSummary) -> str:

@@ -13,7 +13,7 @@ from calbench.console import alert, progress, verdict
 from calbench.errors import FileError
 from calbench.llm.client import open_recorded
 from calbench.runs.verification import UnprovenError, Verified, verify_file
-from calbench.traces.storage import trace_paths
+from calbench.traces.paths import holds_traces, trace_paths
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class Report:
 def main(names: Sequence[Path], *, replies: Path | None = None, as_json: bool = False) -> int:
     """Verify every trace that is named; say which fail."""
     for name in names:
-        if not name.exists():
+        if not name.exists() and not holds_traces(name):
             raise FileError(f"{name}: cannot be read (No such file or directory)")
     paths = [path for name in names for path in trace_paths(name)]
     report = Report()

@@ -27,7 +27,7 @@ from calbench.report.role import Role
 from calbench.scenarios.models import ID_PATTERN
 from calbench.scenarios.parameters import Subset, SuiteSpec
 from calbench.stats.spec import AnalysisSpec
-from calbench.traces.models import GameConfig, Limits, Team
+from calbench.traces.models import Format, GameConfig, Limits, Team
 
 SUBSET_FORM = "give a number of scenarios from 1 up, or their ids, e.g. subset=[varied-003]"
 
@@ -63,6 +63,19 @@ class RepliesSpec(BaseModel):
     path: Annotated[str, Field(min_length=1)] | None
 
 
+class TracesSpec(BaseModel):
+    """How traces are kept, which enters nothing that is computed from them.
+
+    Attributes:
+        format: ``files``, one JSON file a game, or ``shards``, several in a compressed file; a
+            folder that has traces goes on in its own.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    format: Format
+
+
 class BudgetSpec(BaseModel):
     """The cap of a whole run, earlier parts included; absent: none."""
 
@@ -96,6 +109,7 @@ class RunSpec(BaseModel):
         games_at_once: games with models that are played at the same time; each model's
             ``concurrency`` further limits its calls.
         jobs: number of processes for all other games.
+        traces: how they are kept.
         out: folder of the command's results.
         site: what the published site shows of it; absent: nothing.
     """
@@ -124,6 +138,7 @@ class RunSpec(BaseModel):
     budget: BudgetSpec
     games_at_once: Annotated[int, Strict(), Field(ge=1, le=4096)]
     jobs: Annotated[int, Strict(), Field(ge=1, le=1024)]
+    traces: TracesSpec
     out: Annotated[str, Field(min_length=1)]
     site: Role | None
 

@@ -1,10 +1,10 @@
 """The games of a run: what each of them is, where its trace goes, and which are missing.
 
-A game is finished if its file is a complete trace with the game id that this run would give
-it; any other file at that path stops the run before anything is written.
+A game is finished if its trace is a complete document with the game id that this run would give
+it; any other file at that path stops the run before anything is written. Of a document only the
+outline is read, of a game in a shard the index: traces are read strictly when they are measured.
 """
 
-import os
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,10 @@ from calbench.console import progress
 from calbench.engine.game import game_id
 from calbench.errors import CalbenchError, ConfigError, OutputError
 from calbench.scenarios.models import Scenario
+from calbench.traces.catalog import is_taken, trace_outline
 from calbench.traces.models import GameConfig, Team
-from calbench.traces.storage import read_trace, trace_name
+from calbench.traces.outlines import trace_name
+from calbench.traces.storage import no_collection
 
 
 def is_open(team: Team) -> bool:
@@ -116,11 +118,11 @@ def unfinished(jobs: Sequence[Job]) -> list[Job]:
     Raises:
         OutputError: naming a file at a game's path that is not that game.
     """
-    there = sum(os.path.lexists(job.path) for job in jobs)
+    there = {job.path for job in jobs if is_taken(job.path)}
     missing = []
-    with progress("checked", there) as tick:
+    with progress("checked", len(there)) as tick, no_collection():
         for job in jobs:
-            if not os.path.lexists(job.path):
+            if job.path not in there:
                 missing.append(job)
                 continue
             if not _is_finished(job):
@@ -132,14 +134,14 @@ def unfinished(jobs: Sequence[Job]) -> list[Job]:
 def _is_finished(job: Job) -> bool:
     """Whether what is at the place of a game is this game, played to its end."""
     try:
-        trace = read_trace(job.path)
+        found = trace_outline(job.path)
     except CalbenchError as error:
         raise OutputError(_taken(job.path, f"is not a complete trace ({error})")) from error
-    if trace.game_id != job.game_id:
+    if found.game_id != job.game_id:
         raise OutputError(
-            _taken(job.path, f"holds another game ({trace.game_id}, not {job.game_id})")
+            _taken(job.path, f"holds another game ({found.game_id}, not {job.game_id})")
         )
-    return not trace.is_halted  # a game ended by a provider or the budget is resumed
+    return not found.is_halted  # a game ended by a provider or the budget is resumed
 
 
 def _taken(path: Path, what: str) -> str:

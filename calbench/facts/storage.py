@@ -26,7 +26,7 @@ from calbench.facts.frames import (
     read_parquet,
 )
 from calbench.files import written_atomically
-from calbench.traces.storage import trace_name
+from calbench.traces.outlines import trace_name
 
 ROW_GROUP_ROWS = 32_300
 """Least rows of a row group of whole games, which is written and read at once [C]: about 4 MB of

@@ -22,6 +22,8 @@ from calbench.errors import FileError
 from calbench.files import first_problem, read_bytes, unpacked_pieces
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.scenarios.models import SCHEMA_VERSION
+from calbench.traces.catalog import catalog, raw_trace
+from calbench.traces.index import INDEX_GLOB, SHARD_GLOB
 from calbench.traces.models import TRACE_SCHEMA_VERSION
 from calbench.version import PACKAGE_VERSION
 
@@ -112,6 +114,31 @@ def digests(folder: Path, is_wanted: Callable[[str], bool] = lambda _: True) -> 
                 digests_by_name[name] = each
                 tick()
         return digests_by_name
+
+
+def game_digests(folder: Path, is_wanted: Callable[[str], bool] = lambda _: True) -> Digests:
+    """Return the digest of every file below a folder, and in place of shards those of their games.
+
+    Args:
+        folder: of several folders of traces; may be missing.
+        is_wanted: whether a path is included, that of a game in a shard as if it were a file.
+
+    Raises:
+        FileError: naming the file that cannot be read.
+    """
+    shards = {name for glob in (SHARD_GLOB, INDEX_GLOB) for name in map(str, folder.rglob(glob))}
+    found = digests(folder, lambda name: is_wanted(name) and str(folder / name) not in shards)
+    for place in sorted({Path(name).parent for name in shards}):
+        below = place.relative_to(folder)
+        games = catalog(place)
+        # By frame, so that each is unpacked once.
+        kept = sorted(games.values(), key=lambda each: (each.shard, each.frame.offset, each.start))
+        with progress(f"read {below}", len(kept)) as tick:
+            for each in kept:
+                if is_wanted(name := (below / each.game.name).as_posix()):
+                    found[name] = digest(raw_trace(place / each.game.name))
+                tick()
+    return found
 
 
 def _files(folder: Path) -> Iterable[str]:

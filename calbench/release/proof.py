@@ -30,6 +30,7 @@ from calbench.release.manifest import (
     by_experiment,
     digest,
     digests,
+    game_digests,
     read_games,
     read_manifest,
     versions,
@@ -149,11 +150,12 @@ def _compared(
         listed: digest, or its first digits, by file, as published.
         copied: files of which the release has copies.
     """
+    found = game_digests if folder == TRACES else digests
     published, now = _on_both_sides(
         proof,
         folder,
         {name: found for name, found in listed.items() if is_wanted(f"{folder}/{name}")},
-        digests(folders.data / folder, lambda name: is_wanted(f"{folder}/{name}")),
+        found(folders.data / folder, lambda name: is_wanted(f"{folder}/{name}")),
     )
     alone, differing = file_differences(folder, published, now)
     proof.differences += alone

@@ -16,6 +16,7 @@ from calbench.release.manifest import (
     all_games,
     by_experiment,
     digests,
+    game_digests,
     games_bytes,
     manifest_bytes,
     versions,
@@ -57,7 +58,8 @@ def write_release(data: Path, release: Path) -> Manifest:
 
 
 def _write(data: Path, release: Path) -> Manifest:
-    suites, traces, tables = (digests(data / name) for name in (SUITES, TRACES, TABLES))
+    suites, tables = digests(data / SUITES), digests(data / TABLES)
+    traces = game_digests(data / TRACES)
     for name in suites:
         write_suite_copy(release, name, data / SUITES / name)
     copied = {name: found for name, found in tables.items() if is_copied(name)}

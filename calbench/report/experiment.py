@@ -14,6 +14,7 @@ from calbench.report.role import Role
 from calbench.report.tables import Row, Tables
 from calbench.scenarios.models import ID_PATTERN, Scenario
 from calbench.scenarios.storage import iter_suite, read_suite
+from calbench.traces.catalog import has_trace
 from calbench.traces.models import Trace
 from calbench.traces.storage import TraceReader
 
@@ -153,7 +154,7 @@ class Experiment:
         """
         for scenario in self.scenarios if scenarios is None else scenarios:
             path = self.traces / team / f"{scenario.scenario_id}.json"
-            if path.is_file():
+            if has_trace(path):
                 yield ScenarioTraces(self.suite, scenario).read(path, team)
 
 

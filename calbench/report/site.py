@@ -12,6 +12,7 @@ from calbench.report.figures.style import SWEPT, Style, styles
 from calbench.report.role import SETTINGS
 from calbench.report.setting import Setting
 from calbench.report.tables import Row, Tables
+from calbench.traces.catalog import has_trace
 
 LEAKING = "leaking_messages.csv"
 """The messages that told private labels."""
@@ -140,9 +141,8 @@ class GameLinks:
 
     def has(self, experiment: str, team: str, scenario_id: str) -> bool:
         """Return whether the trace browser has this game."""
-        return (
-            scenario_id in self._shown.get(experiment, ())
-            and (self._played[experiment].traces / team / f"{scenario_id}.json").is_file()
+        return scenario_id in self._shown.get(experiment, ()) and has_trace(
+            self._played[experiment].traces / team / f"{scenario_id}.json"
         )
 
     def address(self, experiment: str, team: str, scenario_id: str, event: str = "") -> str:

@@ -14,7 +14,9 @@ from calbench.endings import pruned, undone
 from calbench.errors import OutputError
 from calbench.facts.storage import SPOOL
 from calbench.files import printable
-from calbench.runs.results import TABLES_FOLDER, TRACES_FOLDER
+from calbench.runs.results import TABLES_FOLDER
+from calbench.traces.index import INDEX_GLOB, SHARD_GLOB
+from calbench.traces.paths import TRACES_FOLDER
 
 LOCK = ".lock"
 
@@ -84,7 +86,8 @@ def check_run(out: Path) -> None:
         OutputError: naming the first such file.
     """
     instead = f"{out}-2"
-    check_folder(out / TRACES_FOLDER, ["*/*.json"], what="trace", instead=instead)
+    kept = ["*/*.json", SHARD_GLOB, INDEX_GLOB]
+    check_folder(out / TRACES_FOLDER, kept, what="trace", instead=instead)
     tables = out / TABLES_FOLDER
     check_folder(tables, KEPT, KEYS, instead=instead)
     if (tables / "metrics.json").exists() and not (tables / "leaderboard.csv").exists():

@@ -32,8 +32,9 @@ from calbench.llm.replies.shards import open_replies
 from calbench.protocols.registry import is_outside
 from calbench.runs.verification import is_known
 from calbench.scenarios.models import Scenario
+from calbench.traces.catalog import kept_game
 from calbench.traces.models import GameConfig, Seat, Trace
-from calbench.traces.storage import trace_name
+from calbench.traces.outlines import trace_name
 
 STORE = "replies.sqlite"
 """The reply store in the folder of a run."""
@@ -160,6 +161,9 @@ async def _played(begun: BegunGame, completer: Completer, run: Path | None) -> H
 def _has_trace(run: Path, scenario: Scenario, config: GameConfig) -> bool:
     name = trace_name(config.team.team_id, scenario.scenario_id, config.replicate)
     path = run / "traces" / name
+    kept = kept_game(path)
+    if kept is not None:
+        return kept.game.game_id == game_id(scenario, config)
     if not path.is_file():
         return False
     try:

@@ -33,6 +33,8 @@ from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import read_suite
 from calbench.scenarios.subsets import chosen_ids
 from calbench.scenarios.suites import build_suites
+from calbench.traces.catalog import has_trace
+from calbench.traces.store import TraceStore, open_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             for config in spec.game_configs:
                 check_seats(largest, config)
         replies = reply_source(spec, transport=transport)
+        store = open_store(out / "traces", spec.traces.format)
         missing = unfinished(jobs)
         kept = len(jobs) - len(missing)
         if kept:
@@ -121,7 +124,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             for line in closed_channels(spec.game_configs):
                 warn(line)
         with _saying_what_is_kept(jobs, out):
-            halts = _play(jobs, missing, spec, replies)
+            halts = _play(jobs, missing, spec, replies, store)
         tables = out / "tables"
         with (
             ending_on_interrupt(lambda: _progress(jobs, out)),
@@ -135,7 +138,11 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
 
 
 def _play(
-    jobs: Sequence[Job], missing: Sequence[Job], spec: RunSpec, replies: Source | None
+    jobs: Sequence[Job],
+    missing: Sequence[Job],
+    spec: RunSpec,
+    replies: Source | None,
+    store: TraceStore,
 ) -> Mapping[str, int]:
     """Play the missing games; Ctrl-C is answered between them, and between calls.
 
@@ -163,6 +170,7 @@ def _play(
                     missing,
                     pool,
                     finished,
+                    store=store,
                     source=opener(spec, replies),
                     at_once=spec.games_at_once,
                     is_stopping=is_interrupted,
@@ -200,7 +208,7 @@ def _raise_if(is_interrupted: bool) -> None:
 
 
 def _progress(jobs: Sequence[Job], out: Path) -> str:
-    count = sum(job.path.exists() for job in jobs)
+    count = sum(has_trace(job.path) for job in jobs)
     return (
         f"Stopped: {count} of {len(jobs)} games are in {out / 'traces'}; the same command resumes"
     )

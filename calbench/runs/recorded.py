@@ -8,7 +8,8 @@ from calbench.analysis.scoring import chunks
 from calbench.console import progress
 from calbench.errors import FileError
 from calbench.pool import Pool, mapped
-from calbench.traces.storage import TraceHead, no_collection, read_head, trace_paths
+from calbench.traces.paths import trace_paths
+from calbench.traces.storage import TraceHead, no_collection, read_head
 
 TEAM_ORDER = (
     "imap",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from calbench.errors import ConfigError, FileError
 from calbench.files import printable
-from calbench.traces.storage import trace_paths
+from calbench.traces.paths import TRACES_FOLDER, holds_traces, trace_paths
 from calbench.tree import DATA, IS_INSTALLED
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from calbench.analysis.tables.registry import Declared
     from calbench.facts.columns import Column
 
-TABLES_FOLDER, TRACES_FOLDER, SUMMARY_FOLDER = "tables", "traces", "summary"
-"""Folders of a run, and of the tables over several experiments."""
+TABLES_FOLDER, SUMMARY_FOLDER = "tables", "summary"
+"""Folders of the tables of a run, and of those over several experiments."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def read_run(path: str | os.PathLike[str]) -> Results:
     traces = path / TRACES_FOLDER
     if not found and not traces.is_dir():
         traces = path
-    if not found and next(traces.rglob("*.json"), None) is None:
+    if not found and not holds_traces(traces):
         raise FileError(f"{path}: holds neither tables nor games; name the folder of a run")
     return Results(found, [traces])
 

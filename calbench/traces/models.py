@@ -35,6 +35,9 @@ Extra = Annotated[bool, Field(exclude_if=not_)]
 """A flag that is written only if set; games without it keep their ids."""
 
 
+Format = Literal["files", "shards"]
+"""How traces are kept: one JSON file a game, or several in a compressed file."""
+
 Kind = Literal["protocol", "degenerate", "scripted", "model", "custom"]
 """What a player is: typed protocol, baseline, scripted stand-in, model, or the user's code."""
 

@@ -1,4 +1,4 @@
-"""The only module that reads and writes trace files: one JSON document per game."""
+"""The only module that turns games into documents and back: one JSON document per game."""
 
 import gc
 import sys
@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from calbench.domain.canonical import digest
 from calbench.errors import FileError
-from calbench.files import first_problem, printable, read_bytes, shorten, write_atomically
-from calbench.scenarios.bounds import MOST_TRACE_BYTES
+from calbench.files import first_problem, printable, write_atomically
 from calbench.scenarios.models import Scenario
-from calbench.traces.models import TRACE_SCHEMA_VERSION, Trace
-
-PAGES = "site/.calbench-site"
-"""Marks the pages of a run in its folder; they have JSON files, too."""
+from calbench.traces.catalog import raw_trace
+from calbench.traces.models import Trace
+from calbench.traces.outlines import checked_version
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
 _SCENARIO: TypeAdapter[Scenario] = TypeAdapter(Scenario)
@@ -46,12 +43,6 @@ def trace_bytes(trace: Trace) -> bytes:
     return _TRACE.dump_json(trace) + b"\n"
 
 
-def trace_name(team_id: str, scenario_id: str, replicate: int) -> str:
-    """Return the file of a game, relative to the folder of traces."""
-    again = f".r{replicate}" if replicate else ""
-    return f"{team_id}/{scenario_id}{again}.json"
-
-
 def write_trace(path: Path, trace: Trace) -> int:
     """Write a trace completely or not at all; return its size in bytes."""
     data = trace_bytes(trace)
@@ -60,12 +51,12 @@ def write_trace(path: Path, trace: Trace) -> int:
 
 
 def read_trace(path: Path) -> Trace:
-    """Read one trace.
+    """Read one trace, from its file or from the shard that it is in.
 
     Raises:
         FileError: naming the file and the field that does not fit.
     """
-    return _parsed(path, read_bytes(path, MOST_TRACE_BYTES))
+    return _parsed(path, raw_trace(path))
 
 
 @contextmanager
@@ -98,7 +89,7 @@ class TraceReader:
         Raises:
             FileError: naming the file and the field that does not fit.
         """
-        data = read_bytes(path, MOST_TRACE_BYTES)
+        data = raw_trace(path)
         if self._known is not None:
             known, scenario = self._known
             head, found, rest = data.partition(known)
@@ -122,7 +113,7 @@ def _parsed(path: Path, data: bytes) -> Trace:
         return _TRACE.validate_json(data)
     except ValidationError as error:
         place = printable(str(path))
-        _check_version(place, data)  # says if it is no JSON document or has another version
+        checked_version(place, data)  # says if it is no JSON document or has another version
         raise FileError(f"{place}: not a trace: {first_problem(error)}") from error
 
 
@@ -159,7 +150,7 @@ def read_head(path: Path) -> TraceHead:
     Raises:
         FileError: naming the file and the field that does not fit.
     """
-    document = _check_version(printable(str(path)), read_bytes(path, MOST_TRACE_BYTES))
+    document = checked_version(printable(str(path)), raw_trace(path))
     try:
         scenario = {
             key: value
@@ -179,51 +170,9 @@ def read_head(path: Path) -> TraceHead:
     return head
 
 
-def trace_paths(path: Path) -> Iterator[Path]:
-    """Yield a trace file, or the sorted ones below a folder or of a run.
-
-    Raises:
-        FileError: the folder holds none.
-    """
-    if not path.is_dir():
-        yield path
-        return
-    if (path / "traces").is_dir():  # the folder of a whole run, whose tables are JSON too
-        path /= "traces"
-    pages = path / "site" if (path / PAGES).is_file() else None
-    found = sorted(
-        file
-        for file in path.rglob("*.json")
-        if not file.name.startswith(".") and pages not in file.parents
-    )
-    if not found:
-        is_begun = (path / "replies.sqlite").is_file()
-        hint = "; calbench verify --partial shows what was said so far" if is_begun else ""
-        raise FileError(f"{path}: holds no trace (*.json){hint}")
-    yield from found
-
-
 def trace_schema() -> dict[str, Any]:
     """Return the published JSON Schema of a trace."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **_TRACE.json_schema(),
     }
-
-
-def _check_version(place: str, data: bytes) -> dict[str, Any]:
-    try:
-        document = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise FileError(f"{place}: not a complete JSON document ({error})") from error
-    if not isinstance(document, dict) or "schema_version" not in document:
-        raise FileError(f"{place}: not a trace: schema_version is missing")
-    version = document["schema_version"]
-    if type(version) is not int or version != TRACE_SCHEMA_VERSION:
-        is_plain = isinstance(version, str | int | float | None)
-        shown = shorten(ascii(version)) if is_plain else f"a {type(version).__name__}"
-        raise FileError(
-            f"{place}: schema_version is {shown}, this version of calbench reads "
-            f"{TRACE_SCHEMA_VERSION}"
-        )
-    return document

@@ -243,6 +243,13 @@ def test_parameters_are_named_by_the_keys_that_compose_writes() -> None:
         for keys in entry.values()
         for key in keys
     }
-    assert keys == set(RunSpec.model_fields) - {"name", "jobs", "out"} - REACH_ONLY - WHOLE - PARTS
+    assert (
+        keys
+        == set(RunSpec.model_fields)
+        - {"name", "jobs", "out", "traces"}
+        - REACH_ONLY
+        - WHOLE
+        - PARTS
+    )
     for stage in ("analyze", "publish"):
         assert "build/params" in STAGES[stage]["deps"]

@@ -11,7 +11,7 @@ from calbench.domain.replies import Unreadable
 from calbench.llm.completion import Completion
 from calbench.metrics.judge.cases import RoundCase, cases_of
 from calbench.traces.models import Trace
-from calbench.traces.storage import trace_name
+from calbench.traces.outlines import trace_name
 
 
 @dataclass(frozen=True, slots=True)

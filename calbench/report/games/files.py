@@ -22,6 +22,7 @@ from calbench.report.games.ledger import OPTIMUM_COLUMNS, ledger_data
 from calbench.report.games.search import WordIndex, words_of
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
+from calbench.traces.catalog import has_trace
 from calbench.traces.models import Trace
 from calbench.traces.storage import no_collection
 
@@ -147,7 +148,7 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
         scenario_id = scenario.scenario_id
         traces = ScenarioTraces(task.suite, scenario)
         path_by_team = {team: task.traces / team / f"{scenario_id}.json" for team in task.teams}
-        present = [team for team, path in path_by_team.items() if path.is_file()]
+        present = [team for team, path in path_by_team.items() if has_trace(path)]
         for place, team in enumerate(present):
             trace = traces.read(path_by_team[team], team)
             if place == 0:

@@ -1,0 +1,90 @@
+"""What a trace says it is: looked at without its events being checked one by one.
+
+Enough to know whether a game is finished, ten thousand times a second. What is measured or verified
+is read strictly.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from calbench.errors import FileError
+from calbench.files import printable, shorten
+from calbench.traces.models import TRACE_SCHEMA_VERSION, Trace
+
+
+def trace_name(team_id: str, scenario_id: str, replicate: int) -> str:
+    """Return the file of a game, relative to the folder of traces."""
+    again = f".r{replicate}" if replicate else ""
+    return f"{team_id}/{scenario_id}{again}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a trace says of itself.
+
+    Attributes:
+        name: of its file, by team, scenario and replicate.
+        is_halted: whether it ended before its last round.
+    """
+
+    name: str
+    game_id: str
+    is_halted: bool
+
+
+def outline(place: str, data: bytes) -> Outline:
+    """Return what the bytes of a trace say it is; its fields are there, their values unchecked.
+
+    Args:
+        place: where it is, for messages.
+        data: the whole document.
+
+    Raises:
+        FileError: it is no complete document, or none of a trace of this version.
+    """
+    document = checked_version(place, data)
+    for key in Trace.model_fields:
+        if key not in document:
+            raise FileError(f"{place}: not a trace: {key}: is missing")
+    config, scenario = document["config"], document["scenario"]
+    try:
+        name = trace_name(
+            _text(config["team"]["team_id"]),
+            _text(scenario["scenario_id"]),
+            int(config.get("replicate", 0)),
+        )
+        is_halted = any(event["type"] == "game_halted" for event in document["events"])
+        return Outline(name, _text(document["game_id"]), is_halted)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise FileError(f"{place}: not a trace: its fields are not those of a game") from error
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def checked_version(place: str, data: bytes) -> dict[str, Any]:
+    """Return the document of a trace of this version.
+
+    Raises:
+        FileError: it is no complete JSON document, or has another version.
+    """
+    try:
+        document = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise FileError(f"{place}: not a complete JSON document ({error})") from error
+    if not isinstance(document, dict) or "schema_version" not in document:
+        raise FileError(f"{place}: not a trace: schema_version is missing")
+    version = document["schema_version"]
+    if type(version) is not int or version != TRACE_SCHEMA_VERSION:
+        is_plain = isinstance(version, str | int | float | None)
+        shown = shorten(ascii(version)) if is_plain else f"a {type(version).__name__}"
+        raise FileError(
+            f"{printable(place)}: schema_version is {shown}, this version of calbench reads "
+            f"{TRACE_SCHEMA_VERSION}"
+        )
+    return document
