@@ -37,6 +37,7 @@ from calbench.metrics.usage import (
     tokens_by_agent,
 )
 from calbench.oracle.cache import OracleCache
+from calbench.oracle.programme import MOST_EXACT_MEETINGS
 from calbench.oracle.solve import Schedule
 from calbench.oracle.ties import CostVectors
 from calbench.scenarios.models import Scenario, Tertile
@@ -271,13 +272,20 @@ def _placed(results: Iterable[MeetingResult]) -> tuple[MeetingId, ...]:
 
 def _sensitivity(played: _Played) -> FairnessRange:
     """Return the range of fairness; the canonical schedule is always included."""
-    scenario, canonical = played.scenario, played.schedule
+    scenario, canonical, extent = (
+        played.scenario,
+        played.schedule,
+        played.measure.fairness_sensitivity,
+    )
+    # Decided by the scenario, so that of its games with few meetings scheduled none is an exception.
+    if extent == "exact" and len(scenario.all_meetings) > MOST_EXACT_MEETINGS:
+        return LEFT_OUT
     answer = played.cache.cost_vectors(
         scenario.problem,
         _placed(played.results),
         scenario.seed,
         played.measure.fairness_sample_limit,
-        played.measure.fairness_sensitivity,
+        extent,
         canonical.cost,
     )
     if answer is None:

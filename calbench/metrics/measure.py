@@ -18,9 +18,9 @@ class MeasureSpec(BaseModel):
             Subtracted once from an agent's sum over the game [F].
         fairness_sample_limit: greatest number of optimal cost vectors in the sensitivity
             analysis of fairness; of more vectors, a seeded sample of this size is used [C].
-        fairness_sensitivity: where listing these vectors would take more meetings or steps than
-            the exact method takes, ``exact`` leaves the analysis out and ``sampled`` lets the
-            solver sample vectors, which can take half a minute a game [C].
+        fairness_sensitivity: of games of more than 14 meetings, or with too many vectors to list,
+            ``exact`` leaves the analysis out and ``sampled`` lets the solver sample vectors, which
+            can take half a minute a game [C].
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

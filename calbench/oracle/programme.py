@@ -29,8 +29,8 @@ MOST_STEPS = 2**25
 STEPS_OF_GROUP = 2**12
 """What a set of meetings counts beside its states [C]: about the time to make it."""
 
-MOST_SUMS = 2**20
-"""Most sums of two cost vectors [C]: a quarter of a second."""
+MOST_SUMS = 2**21
+"""Most sums of two cost vectors [C]: half a second."""
 
 UNREACHABLE = 2**60
 """Above every cost (the solver allows costs below 2**45); another cost can be added to it."""
