@@ -124,9 +124,14 @@ GAMES = Fact(
             _over_agents(_mean_of_known, "excess_vps_participants"),
         ),
         number("fairness", COST, "mean of |E - mean E|", "agents", "F"),
-        number("fairness_least", COST, "least over optimal schedules", "agents"),
-        number("fairness_greatest", COST, "greatest over optimal schedules", "agents"),
-        truth("is_fairness_sampled", "these two are over a sample of the schedules", "C"),
+        number("fairness_least", COST, "least over optimal schedules, if known", "agents"),
+        number("fairness_greatest", COST, "greatest over optimal schedules, if known", "agents"),
+        truth(
+            "is_fairness_sampled",
+            "these two are over a sample of the schedules; empty if they are left out: more than "
+            "14 meetings, or too much work",
+            "C",
+        ),
         VPS_KIND,
         (
             text("scenario_digest", "SHA-256 of what defines a game on the scenario"),
@@ -178,6 +183,12 @@ GAMES = Fact(
             "least_cost_after",
             COST,
             "the same after it; empty if not all meetings could still be scheduled",
+        ),
+        count(
+            "fairness_vectors",
+            "schedules",
+            "optimal ones that differ in what agents pay, behind fairness_least and "
+            "fairness_greatest: all, or the sample's size; empty if these are left out",
         ),
     ),
     within="score.",

@@ -1,6 +1,7 @@
 """How evenly the excess cost is distributed over the agents of a game (paper, section 3)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 
 def burden_gaps(excess_by_agent: Sequence[int]) -> tuple[float, ...]:
@@ -19,20 +20,41 @@ def fairness(excess_by_agent: Sequence[int]) -> float:
     return sum(abs(count * excess - total) for excess in excess_by_agent) / count**2
 
 
+class FairnessRange(NamedTuple):
+    """How much the fairness of a game depends on the choice among optimal schedules.
+
+    Attributes:
+        least: over their cost vectors.
+        greatest: over their cost vectors.
+        is_sample: whether there are, or may be, vectors that were not compared.
+        num_vectors: distinct ones compared.
+    """
+
+    least: float | None
+    greatest: float | None
+    is_sample: bool | None
+    num_vectors: int | None
+
+
+LEFT_OUT = FairnessRange(None, None, None, None)
+"""Where the vectors are not known, because listing them would take too much work."""
+
+
 def fairness_range(
-    cost_by_agent: Sequence[int], oracle_costs: Iterable[Sequence[int]]
-) -> tuple[float, float]:
-    """Return the least and greatest fairness over optimal schedules.
+    cost_by_agent: Sequence[int], oracle_costs: Collection[Sequence[int]], *, is_sample: bool
+) -> FairnessRange:
+    """Return the range of fairness over optimal schedules.
 
     Which of several optimal schedules is the reference is a convention (the tie-break of the
     oracle), but fairness depends on it; this is the range [C].
 
     Args:
         cost_by_agent: what each agent paid.
-        oracle_costs: the per-agent cost vectors of optimal schedules; at least one.
+        oracle_costs: the distinct per-agent cost vectors of optimal schedules; at least one.
+        is_sample: whether there are, or may be, other vectors.
     """
     values = [
         fairness([paid - best for paid, best in zip(cost_by_agent, vector, strict=True)])
         for vector in oracle_costs
     ]
-    return min(values), max(values)
+    return FairnessRange(min(values), max(values), is_sample, len(values))

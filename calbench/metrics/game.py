@@ -14,7 +14,7 @@ from calbench.metrics.costs import (
     realised_costs,
     shown_excess,
 )
-from calbench.metrics.fairness import burden_gaps, fairness, fairness_range
+from calbench.metrics.fairness import LEFT_OUT, FairnessRange, burden_gaps, fairness, fairness_range
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.optimum import OptimumReach, optimum_reach
 from calbench.metrics.outcomes import (
@@ -37,6 +37,7 @@ from calbench.metrics.usage import (
     tokens_by_agent,
 )
 from calbench.oracle.cache import OracleCache
+from calbench.oracle.programme import MOST_EXACT_MEETINGS
 from calbench.oracle.solve import Schedule
 from calbench.oracle.ties import CostVectors
 from calbench.scenarios.models import Scenario, Tertile
@@ -113,9 +114,12 @@ class GameScore:
         agents: by agent id.
         meetings: in the order of the rounds.
         fairness: mean burden gap, against the oracle's canonical schedule.
-        fairness_least: the least over all optimal schedules of the scheduled meetings.
-        fairness_greatest: the greatest.
-        is_fairness_sampled: whether these two are from a sample of the schedules.
+        fairness_least: the least over all optimal schedules of the scheduled meetings; ``None`` if
+            listing them would take more work than the measure allows.
+        fairness_greatest: the greatest, or ``None``.
+        is_fairness_sampled: whether these two are from a sample of the schedules, or ``None``.
+        fairness_vectors: how many schedules that differ in what agents pay they are from, or
+            ``None``.
         is_excluded: whether the game is excluded: no agent caused its end, and it is in no mean.
         vps_shares: ordered by source and channel; they sum to the VPS of its typed agents.
         message_bytes: length of all messages' contents as JSON.
@@ -135,9 +139,10 @@ class GameScore:
     meetings: tuple[MeetingResult, ...]
     is_excluded: bool
     fairness: float
-    fairness_least: float
-    fairness_greatest: float
-    is_fairness_sampled: bool
+    fairness_least: float | None
+    fairness_greatest: float | None
+    is_fairness_sampled: bool | None
+    fairness_vectors: int | None
     vps_shares: tuple[VpsShare, ...]
     message_bytes: int
     rounds: tuple[AgentRound, ...]
@@ -221,8 +226,7 @@ def score_game(
     played = _played(trace, measure, OracleCache() if oracle is None else oracle)
     scenario, difficulty = trace.scenario, trace.scenario.difficulty
     privacy = game_loss(trace, played.players, measure, beliefs)
-    losses, schedule = privacy.by_agent, played.schedule
-    least, greatest, is_sampled = _sensitivity(played)
+    losses, schedule, spread = privacy.by_agent, played.schedule, _sensitivity(played)
     return GameScore(
         game_id=trace.game_id,
         scenario_id=scenario.scenario_id,
@@ -235,9 +239,10 @@ def score_game(
         meetings=played.results,
         is_excluded=is_excluded(trace.events),
         fairness=fairness(played.excess),
-        fairness_least=least,
-        fairness_greatest=greatest,
-        is_fairness_sampled=is_sampled,
+        fairness_least=spread.least,
+        fairness_greatest=spread.greatest,
+        is_fairness_sampled=spread.is_sample,
+        fairness_vectors=spread.num_vectors,
         vps_shares=tuple(VpsShare(*key, vps) for key, vps in privacy.by_source.items()),
         message_bytes=message_bytes(trace.events),
         rounds=tuple(agent_rounds(trace.events, scenario, dict(schedule.slot_by_meeting), losses)),
@@ -265,21 +270,32 @@ def _placed(results: Iterable[MeetingResult]) -> tuple[MeetingId, ...]:
     return tuple(sorted(result.meeting_id for result in results if result.is_scheduled))
 
 
-def _sensitivity(played: _Played) -> tuple[float, float, bool]:
-    """Return least and greatest fairness, and whether they are from a sample.
-
-    The canonical schedule is always included, so its fairness is between them.
-    """
-    scenario = played.scenario
+def _sensitivity(played: _Played) -> FairnessRange:
+    """Return the range of fairness; the canonical schedule is always included."""
+    scenario, canonical, extent = (
+        played.scenario,
+        played.schedule,
+        played.measure.fairness_sensitivity,
+    )
+    # Decided by the scenario, so that of its games with few meetings scheduled none is an exception.
+    if extent == "exact" and len(scenario.all_meetings) > MOST_EXACT_MEETINGS:
+        return LEFT_OUT
     answer = played.cache.cost_vectors(
         scenario.problem,
         _placed(played.results),
         scenario.seed,
         played.measure.fairness_sample_limit,
+        extent,
+        canonical.cost,
     )
+    if answer is None:
+        return LEFT_OUT
     others = answer.vectors if isinstance(answer, CostVectors) else ()
-    least, greatest = fairness_range(played.paid, (played.schedule.cost_by_agent, *others))
-    return least, greatest, isinstance(answer, CostVectors) and answer.is_sample
+    return fairness_range(
+        played.paid,
+        {canonical.cost_by_agent, *others},
+        is_sample=isinstance(answer, CostVectors) and answer.is_sample,
+    )
 
 
 def _agent_games(played: _Played, losses: tuple[AgentLoss, ...]) -> tuple[AgentGame, ...]:

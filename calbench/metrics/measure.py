@@ -1,6 +1,6 @@
 """How a game is measured: the settings that a study may vary."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -18,6 +18,9 @@ class MeasureSpec(BaseModel):
             Subtracted once from an agent's sum over the game [F].
         fairness_sample_limit: greatest number of optimal cost vectors in the sensitivity
             analysis of fairness; of more vectors, a seeded sample of this size is used [C].
+        fairness_sensitivity: of games of more than 14 meetings, or with too many vectors to list,
+            ``exact`` leaves the analysis out and ``sampled`` lets the solver sample vectors, which
+            can take half a minute a game [C].
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -25,6 +28,7 @@ class MeasureSpec(BaseModel):
     belief_prior: Annotated[float, Field(ge=0, le=1)] = 0.5
     vps_floor: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 5.0
     fairness_sample_limit: Annotated[int, Field(ge=1)] = 1000
+    fairness_sensitivity: Literal["exact", "sampled"] = "exact"
 
 
 DEFAULT_MEASURE = MeasureSpec()

@@ -26,8 +26,8 @@ from calbench.metrics.costs import best_complete_schedule
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.choices import Choice
 from calbench.oracle.completion import slots_within
+from calbench.oracle.programme import MOST_EXACT_MEETINGS, least_cost
 from calbench.oracle.solve import Schedule
-from calbench.oracle.ties import MOST_EXACT_MEETINGS, least_cost
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, CalendarIds, Event, Resolution
 

@@ -6,7 +6,7 @@ from functools import cache
 from calbench.domain.ids import MeetingId
 from calbench.oracle.problem import Problem
 from calbench.oracle.solve import Infeasible, Optimal, solve_best, solve_worst
-from calbench.oracle.ties import DEFAULT_LIMIT, CostVectors, optimal_cost_vectors
+from calbench.oracle.ties import DEFAULT_LIMIT, CostVectors, Extent, optimal_cost_vectors
 
 
 class OracleCache:
@@ -35,6 +35,8 @@ class OracleCache:
         meeting_ids: Iterable[MeetingId],
         seed: int,
         limit: int = DEFAULT_LIMIT,
-    ) -> CostVectors | Infeasible:
-        """Return :func:`optimal_cost_vectors` over these meetings."""
-        return self._vectors(problem.restricted(meeting_ids), seed, limit)
+        extent: Extent = "exact",
+        optimum: int | None = None,
+    ) -> CostVectors | Infeasible | None:
+        """Return :func:`optimal_cost_vectors` over these meetings, whose least cost is known."""
+        return self._vectors(problem.restricted(meeting_ids), seed, limit, extent, optimum)

@@ -62,6 +62,7 @@ def rated_score(
         fairness_least=0.0,
         fairness_greatest=0.0,
         is_fairness_sampled=False,
+        fairness_vectors=1,
         vps_shares=(),
         message_bytes=0,
         rounds=(),

@@ -82,6 +82,7 @@ def score(
         fairness_least=0.0,
         fairness_greatest=0.0,
         is_fairness_sampled=False,
+        fairness_vectors=1,
         vps_shares=(),
         message_bytes=0,
         rounds=(),

@@ -25,5 +25,5 @@ def test_fairness_is_the_mean_gap_and_zero_only_when_even(excess: list[int]) -> 
 
 
 def test_fairness_range_spans_the_optimal_splits() -> None:
-    assert fairness_range((2, 0), [(1, 0), (0, 1), (2, -1)]) == (0.5, 1.5)
-    assert fairness_range((1, 1), [(0, 0)]) == (0.0, 0.0)
+    assert fairness_range((2, 0), [(1, 0), (0, 1), (2, -1)], is_sample=True) == (0.5, 1.5, True, 3)
+    assert fairness_range((1, 1), [(0, 0)], is_sample=False) == (0.0, 0.0, False, 1)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from calbench.oracle.choices import choices_of
 from calbench.oracle.completion import slots_within
 from calbench.oracle.problem import Problem
-from calbench.oracle.ties import least_cost
+from calbench.oracle.programme import least_cost
 from tests.oracle import brute_force
 from tests.oracle.problems import problem_of, problems
 
@@ -16,6 +16,9 @@ from tests.oracle.problems import problem_of, problems
 def test_least_cost_is_that_of_brute_force(problem: Problem) -> None:
     best = brute_force.best(problem)
     assert least_cost(choices_of(problem), problem.num_slots) == (best and best.cost)
+    if best is not None:
+        for known in (best.cost, best.cost + 2):
+            assert least_cost(choices_of(problem), problem.num_slots, at_most=known) == best.cost
 
 
 @given(problems(has_capacity=True, max_priors=0), st.integers(0, 3))

@@ -2,6 +2,7 @@
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from calbench.oracle.choices import choices_of
 from calbench.oracle.enumeration import enumerate_cost_vectors
@@ -13,8 +14,8 @@ from tests.oracle import brute_force
 from tests.oracle.problems import problem_of, problems
 
 
-def _vectors(result: CostVectors | Infeasible) -> tuple[tuple[int, ...], ...] | None:
-    return None if isinstance(result, Infeasible) else result.vectors
+def _vectors(result: CostVectors | Infeasible | None) -> tuple[tuple[int, ...], ...] | None:
+    return result.vectors if isinstance(result, CostVectors) else None
 
 
 @settings(max_examples=examples(200), deadline=None)
@@ -82,15 +83,37 @@ def test_vectors_are_a_marked_sample_when_they_exceed_the_limit() -> None:
     assert sample == optimal_cost_vectors(CONTESTED, 0, limit=7)
 
 
+def pairs(count: int) -> Problem:
+    """Return pairs of agents; in each, the errand of one or of the other has to move."""
+    return problem_of(["1.B", ".1B"] * count, [(2 * pair, 2 * pair + 1) for pair in range(count)])
+
+
 def test_vectors_come_from_the_solver_when_meetings_exceed_fourteen() -> None:
-    """Fifteen pairs of agents; in each, the errand of one or of the other has to move."""
-    problem = problem_of(["1.B", ".1B"] * 15, [(2 * pair, 2 * pair + 1) for pair in range(15)])
-    result = optimal_cost_vectors(problem, 0, limit=50)
+    problem = pairs(15)
+    assert optimal_cost_vectors(problem, 0, limit=50) is None
+    result = optimal_cost_vectors(problem, 0, limit=50, extent="sampled")
     assert isinstance(result, CostVectors)
     assert (len(result.vectors), result.is_sample) == (50, True)
     assert all(sum(vector) == 15 for vector in result.vectors)
-    assert result == optimal_cost_vectors(problem, 0, limit=50)
-    assert result != optimal_cost_vectors(problem, 1, limit=50)
+    assert result == optimal_cost_vectors(problem, 0, limit=50, extent="sampled")
+    assert result != optimal_cost_vectors(problem, 1, limit=50, extent="sampled")
+
+
+def test_vectors_are_left_out_where_too_many_sets_of_meetings_may_share_a_slot() -> None:
+    """Of ten independent pairs, two slots can each take any of 1,024 sets; of fourteen, 16,384."""
+    assert isinstance(optimal_cost_vectors(pairs(10), 0), CostVectors)
+    assert optimal_cost_vectors(pairs(14), 0) is None
+    assert isinstance(optimal_cost_vectors(pairs(14), 0, limit=50, extent="sampled"), CostVectors)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(problems(max_priors=2, has_capacity=True), st.integers(1, 3), st.integers(0, 2))
+def test_a_known_optimum_changes_no_vectors(problem: Problem, limit: int, seed: int) -> None:
+    """Not even those that are sampled."""
+    best = brute_force.best(problem)
+    found = optimal_cost_vectors(problem, seed, limit)
+    optimum = None if best is None else best.cost
+    assert optimal_cost_vectors(problem, seed, limit, optimum=optimum) == found
 
 
 def test_vectors_are_one_when_every_meeting_has_room_to_spare() -> None:

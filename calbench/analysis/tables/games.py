@@ -11,7 +11,8 @@ from calbench.facts.storage import Facts
 MEASURED = chosen(
     GAMES.columns,
     "cost oracle_cost excess_cost messages message_bytes vps excess_vps excess_vps_participants "
-    "fairness fairness_least fairness_greatest is_fairness_sampled vps_kind",
+    "fairness fairness_least fairness_greatest is_fairness_sampled vps_kind "
+    "fairness_vectors",
 )
 """Columns that are empty for excluded games."""
 

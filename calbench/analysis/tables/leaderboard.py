@@ -117,18 +117,21 @@ def outcomes(facts: Facts, settings: Settings) -> pd.DataFrame:
         number(
             "fairness_least",
             COST,
-            "mean with the optimal schedule of each game that makes it least",
+            "mean with the optimal schedule of each game that makes it least; empty if a game is "
+            "left out",
             "all agent-games",
         ),
         number("fairness", COST, "mean with the canonical schedule", "all agent-games", "F"),
         number(
             "fairness_greatest",
             COST,
-            "mean with the optimal schedule of each game that makes it greatest",
+            "mean with the optimal schedule of each game that makes it greatest; empty if a game "
+            "is left out",
             "all agent-games",
         ),
         count("games", "games", "games scored"),
         count("games_sampled", "games", "of these, with sampled schedules"),
+        count("games_left_out", "games", "of games, whose schedules would take too long to list"),
     ),
     key="setting team",
 )
@@ -136,18 +139,22 @@ def sensitivity(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How much fairness depends on the choice among equally cheap optimal schedules."""
     games = facts.scored
     agents = games["agents"].astype("float64")
-    ends = ["fairness_least", "fairness_greatest"]
+    ends, counts = ["fairness_least", "fairness_greatest"], ["games_sampled", "games_left_out"]
     totals = group_totals(
         games[TEAMS].assign(
             agents=agents,
-            games_sampled=games["is_fairness_sampled"].astype("float64"),
+            games_sampled=games["is_fairness_sampled"].fillna(value=False).astype("float64"),
+            games_left_out=games["is_fairness_sampled"].isna().astype("float64"),
             **{name: games[name] * agents for name in ends},
         ),
         TEAMS,
     )
-    means = totals.assign(**{name: totals[name] / totals["agents"] for name in ends})
+    is_known = totals["games_left_out"] == 0
+    means = totals.assign(
+        **{name: (totals[name] / totals["agents"]).where(is_known) for name in ends}
+    )
     teams = leaderboard(facts, settings)[[*TEAMS, "games", "fairness"]]
-    rows = teams.merge(means.drop(columns="agents"), "left", TEAMS).fillna({"games_sampled": 0})
+    rows = teams.merge(means.drop(columns="agents"), "left", TEAMS).fillna(dict.fromkeys(counts, 0))
     return rows.assign(**{name: rows[name].where(rows["fairness"].notna()) for name in ends})
 
 

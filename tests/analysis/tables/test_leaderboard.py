@@ -3,6 +3,7 @@
 from collections import Counter
 from math import fsum
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -276,7 +277,20 @@ def test_sensitivity_weighs_games_by_their_agents(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert lines_of(facts_of_scores(tmp_path, games), "sensitivity.csv") == [
         # (1 x 2 + 2 x 3) / 5, (1 + 3 + 3 x 4) / 5, (3 x 2 + 8 x 3) / 5
-        "uniform,imap,1.6000,3.2000,6.0000,2,1"
+        "uniform,imap,1.6000,3.2000,6.0000,2,1,0"
+    ]
+
+
+def test_a_range_of_fairness_over_some_games_only_is_not_given(tmp_path: Path) -> None:
+    left_out: dict[str, Any] = {
+        "fairness_least": None, "fairness_greatest": None, "is_fairness_sampled": None,
+    }  # fmt: skip
+    games = [
+        score(agent(burden_gap=1.0), scenario="s0", fairness_least=0.5, fairness_greatest=3.0),
+        score(agent(burden_gap=2.0), scenario="s1", **left_out),
+    ]
+    assert lines_of(facts_of_scores(tmp_path, games), "sensitivity.csv") == [
+        "uniform,imap,,1.5000,,2,0,1"
     ]
 
 
@@ -291,7 +305,8 @@ def test_fairness_lies_between_its_ends(facts: Facts) -> None:
         for name in ("fairness_least", "fairness_greatest"):
             total = fsum(getattr(each, name) * len(each.agents) for each in scores)
             assert row[name] == shown(total / agents)
-        assert row["games_sampled"] == str(sum(each.is_fairness_sampled for each in scores))
+        assert row["games_sampled"] == str(sum(each.is_fairness_sampled is True for each in scores))
+        assert row["games_left_out"] == "0"
 
 
 def test_shares_run_over_all_typed_agents(tmp_path: Path) -> None:
