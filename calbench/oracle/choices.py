@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.oracle.problem import PriorMeeting, Problem
 
+LARGEST_OBJECTIVE = 2**45
+"""Sums of costs stay below this, because CP-SAT compares its bounds as doubles (53 bits)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -50,6 +53,18 @@ def choices_of(problem: Problem) -> tuple[Choice, ...]:
         for meeting_id, m in problem.prior_meetings
     ]
     return (*incoming, *prior)
+
+
+def greatest_total(choices: Sequence[Choice]) -> int:
+    """Return an upper bound of what a schedule can cost.
+
+    Raises:
+        ValueError: it is too large for exact arithmetic in the solver.
+    """
+    total = sum(choice.greatest_cost for choice in choices)
+    if total >= LARGEST_OBJECTIVE:
+        raise ValueError(f"costs sum to {total}; solved exactly below 2**45")
+    return total
 
 
 def _charges(

@@ -1,18 +1,16 @@
-"""The CP-SAT model of a schedule; only this module and ``enumeration`` use OR-tools."""
+"""The CP-SAT model of a schedule; only this module and its two users know OR-tools."""
 
+import math
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
 from calbench.domain.ids import AgentId, Slot
-from calbench.oracle.choices import Choice
+from calbench.oracle.choices import Choice, greatest_total
 
 SOLVER_SEED = 0
 """Any seed gives the same schedule, because the answer is unique; fixed for equal times."""
-
-LARGEST_OBJECTIVE = 2**45
-"""Objectives stay below this, because CP-SAT compares its bounds as doubles (53 bits)."""
 
 
 def exact_solver() -> cp_model.CpSolver:
@@ -32,6 +30,27 @@ def exact_solver() -> cp_model.CpSolver:
     return solver
 
 
+class NoScheduleError(Exception):
+    """No schedule fits the constraints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Minimum:
+    """What the solver found.
+
+    Attributes:
+        slots: one per meeting; ``None`` if it was stopped before it found any.
+        bound: no schedule's objective is less; if it is that of ``slots``, they are proven.
+        is_proven: whether ``slots`` minimise the objective.
+        effort: deterministic seconds that it took.
+    """
+
+    slots: tuple[Slot, ...] | None
+    bound: int
+    is_proven: bool
+    effort: float
+
+
 class ScheduleModel:
     """All schedules of a problem as a constraint model.
 
@@ -47,9 +66,7 @@ class ScheduleModel:
             ValueError: the costs are too large for exact arithmetic in the solver.
         """
         self._choices = tuple(choices)
-        self._greatest_cost = sum(choice.greatest_cost for choice in choices)
-        if self._greatest_cost >= LARGEST_OBJECTIVE:
-            raise ValueError(f"costs sum to {self._greatest_cost}; solved exactly below 2**45")
+        self._greatest_cost = greatest_total(choices)
         self.model = cp_model.CpModel()
         self.places: list[dict[Slot, cp_model.IntVar]] = [
             {slot: self.model.new_bool_var("") for slot in choice.charges_by_slot}
@@ -77,16 +94,15 @@ class ScheduleModel:
         The other meeting may be a prior one: in this slot it has moved, because no two meetings
         of an agent had the same original slot.
         """
-        for choice, literals in zip(self._choices, self.places, strict=True):
+        for choice in self._choices:
             if choice.original is not None:
                 takers = [
                     other_literals[choice.original]
                     for other, other_literals in zip(self._choices, self.places, strict=True)
-                    if other is not choice
-                    and other.shares_agent_with(choice)
+                    if other.shares_agent_with(choice)  # the meeting itself among them: it stays
                     and choice.original in other_literals
                 ]
-                self.model.add_at_least_one([*takers, literals[choice.original]])
+                self.model.add_at_least_one(takers)
 
     @property
     def cost(self) -> cp_model.LinearExpr:
@@ -113,79 +129,47 @@ class ScheduleModel:
             variables.append(variable)
         return variables
 
-    def solve(self, direction: Literal[1, -1]) -> tuple[Slot, ...] | None:
-        """Return the lexicographically first slot vector of least (1) or greatest (-1) cost.
-
-        The vector is read as a number in base ``num_slots``, with as many digits at a time as
-        fit below :data:`LARGEST_OBJECTIVE`. The first digits are minimised together with the
-        cost, which outweighs them, and each further group with all earlier ones fixed. The model
-        cannot be used again, because constraints are added to it.
-
-        Returns:
-            One slot per meeting, or ``None`` if there is no schedule.
-        """
-        room = LARGEST_OBJECTIVE // (self._greatest_cost + 1)
-        found = self._fix_digits(0, room, direction)
-        if found is not None:
-            self.fix_cost(self._cost_of(found[0]))
-        while found is not None and found[1] < len(self.places):
-            found = self._fix_digits(found[1], LARGEST_OBJECTIVE, 0)
-        return None if found is None else found[0]
-
     def fix_cost(self, cost: int) -> None:
         """Allow only schedules of this total cost, in accounting units."""
         self.model.add(self.cost == cost)
 
-    def _fix_digits(
-        self, first: int, room: int, cost_factor: int
-    ) -> tuple[tuple[Slot, ...], int] | None:
-        """Minimise the cost times a factor, then the slots from index ``first`` that fit ``room``.
+    def minimized(
+        self,
+        objective: cp_model.LinearExpr,
+        hint: Sequence[Slot] | None = None,
+        effort: float | None = None,
+    ) -> Minimum:
+        """Return slots of least objective, proven unless the solver was stopped.
 
-        Fixes these slots, and returns the whole vector and the index of the first open slot.
+        Args:
+            objective: of the places.
+            hint: slots from which the search starts.
+            effort: stop after so many deterministic seconds, which count the solver's steps and
+                are the same on a busy machine; ``None``: only with a proof.
+
+        Raises:
+            NoScheduleError: there is no schedule.
         """
-        base = 1 + max((slot for literals in self.places for slot in literals), default=0)
-        last, weight = first, 1
-        while last < len(self.places) and weight * base <= room:
-            last, weight = last + 1, weight * base
-        digits = self.places[first:last]
-        slots = self._minimize(self.cost * (cost_factor * weight) + _number(digits, base))
-        if slots is None:
-            return None
-        for literals, slot in zip(digits, slots[first:last], strict=True):
-            self.model.add(literals[slot] == 1)
-        return slots, last
-
-    def _minimize(self, objective: cp_model.LinearExpr) -> tuple[Slot, ...] | None:
-        """Solve to proven optimality; the solution becomes the hint of the next solve."""
         self.model.minimize(objective)
+        for literals, slot in zip(self.places, () if hint is None else hint, strict=False):
+            self.model.add_hint(literals[slot], True)
         solver = exact_solver()
+        if effort is not None:
+            solver.parameters.max_deterministic_time = effort
         status = solver.solve(self.model)
         if status == cp_model.INFEASIBLE:
-            return None
-        if status != cp_model.OPTIMAL:
+            raise NoScheduleError
+        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE, cp_model.UNKNOWN):
+            raise RuntimeError(f"CP-SAT refused the model: {solver.status_name(status)}")
+        if effort is None and status != cp_model.OPTIMAL:
             raise RuntimeError(f"CP-SAT stopped without a proof: {solver.status_name(status)}")
-        self.model.clear_hints()  # type: ignore[no-untyped-call]
-        slots = []
-        for literals in self.places:
-            for slot, literal in literals.items():
-                is_chosen = solver.boolean_value(literal)
-                self.model.add_hint(literal, is_chosen)
-                if is_chosen:
-                    slots.append(slot)
-        return tuple(slots)
-
-    def _cost_of(self, slots: Sequence[Slot]) -> int:
-        return sum(
-            sum(choice.charges_by_slot[slot])
-            for choice, slot in zip(self._choices, slots, strict=True)
-        )
-
-
-def _number(digits: Sequence[dict[Slot, cp_model.IntVar]], base: int) -> cp_model.LinearExpr:
-    """Return the slots as a number whose first digit weighs most."""
-    literals: list[cp_model.IntVar] = []
-    weights: list[int] = []
-    for index, places in enumerate(reversed(digits)):
-        literals.extend(places.values())
-        weights.extend(slot * base**index for slot in places)
-    return cp_model.LinearExpr.weighted_sum(literals, weights)
+        slots = None
+        if status != cp_model.UNKNOWN:
+            slots = tuple(
+                next(slot for slot, literal in literals.items() if solver.boolean_value(literal))
+                for literals in self.places
+            )
+        # A bound within rounding of an integer is that integer; objectives are below 2**45.
+        bound = math.ceil(solver.best_objective_bound - 1e-6)
+        is_proven = status == cp_model.OPTIMAL
+        return Minimum(slots, bound, is_proven, solver.response_proto.deterministic_time)

@@ -31,8 +31,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from calbench.domain.ids import MeetingId, Slot
-from calbench.oracle.choices import Choice, choices_of
+from calbench.oracle.choices import Choice, choices_of, greatest_total
 from calbench.oracle.problem import Problem
+from calbench.oracle.search import GaveUpError, search
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,20 @@ class Optimal:
 
 
 @dataclass(frozen=True, slots=True)
+class Stopped:
+    """The solver was stopped before it had proven the schedule.
+
+    Attributes:
+        schedule: the best (or worst) that it found.
+        bound: no schedule costs less (or, for the worst oracle, more). If the schedule costs
+            just this, only the tie-break is open.
+    """
+
+    schedule: Schedule
+    bound: int
+
+
+@dataclass(frozen=True, slots=True)
 class Infeasible:
     """No complete schedule exists, and why."""
 
@@ -75,7 +90,7 @@ def solve_best(problem: Problem) -> Optimal | Infeasible:
     Of several, the one whose slot vector (incoming meetings by id, then prior meetings by id) is
     lexicographically smallest [C]: the same answer with every solver version.
     """
-    return _solve(problem, 1)
+    return _proven(problem, 1)
 
 
 def solve_worst(problem: Problem) -> Optimal | Infeasible:
@@ -83,7 +98,24 @@ def solve_worst(problem: Problem) -> Optimal | Infeasible:
 
     Section 3.1 [P]; ties are broken as in :func:`solve_best` [C].
     """
-    return _solve(problem, -1)
+    return _proven(problem, -1)
+
+
+def solve_within(
+    problem: Problem, direction: Literal[1, -1], effort: float
+) -> Optimal | Stopped | Infeasible | None:
+    """Return the schedule of least (1) or greatest (-1) cost that a bounded effort finds.
+
+    Args:
+        problem: of any size.
+        direction: 1 for :func:`solve_best`, -1 for :func:`solve_worst`.
+        effort: deterministic seconds of the solver, about as many seconds of a processor. They
+            count its steps: the same version gives the same answer on a busy machine.
+
+    Returns:
+        ``None`` if no schedule was found, and it was not proven that there is none.
+    """
+    return _solve(problem, direction, effort)
 
 
 def shortage(problem: Problem) -> Infeasible | None:
@@ -103,18 +135,42 @@ def shortage(problem: Problem) -> Infeasible | None:
 NO_SCHEDULE = Infeasible("no assignment of slots avoids all blocked slots and double bookings")
 
 
-def _solve(problem: Problem, direction: Literal[1, -1]) -> Optimal | Infeasible:
+def _proven(problem: Problem, direction: Literal[1, -1]) -> Optimal | Infeasible:
+    answer = _solve(problem, direction, None)
+    if answer is None or isinstance(answer, Stopped):
+        raise RuntimeError("the solver stopped without a limit")
+    return answer
+
+
+def _solve(
+    problem: Problem, direction: Literal[1, -1], effort: float | None
+) -> Optimal | Stopped | Infeasible | None:
     short = shortage(problem)
     if short is not None:
         return short
-    # Importing the solver takes half a second, and reading schedules does not need it.
-    from calbench.oracle.model import ScheduleModel
-
     choices = choices_of(problem)
-    slots = ScheduleModel(choices).solve(direction)
-    if slots is None:
+    greatest_total(choices)  # or the answer would depend on which method finds it
+    if not problem.prior_meetings:
+        try:
+            slots = search(choices, direction)
+        except GaveUpError:
+            pass
+        else:
+            if slots is None:
+                return NO_SCHEDULE
+            return Optimal(_schedule(problem, choices, slots))
+    # Importing the solver takes half a second, and most problems do not need it.
+    from calbench.oracle.model import NoScheduleError
+    from calbench.oracle.tiebreak import extreme_slots
+
+    try:
+        found = extreme_slots(choices, direction, effort)
+    except NoScheduleError:
         return NO_SCHEDULE
-    return Optimal(_schedule(problem, choices, slots))
+    if found.slots is None:
+        return None
+    schedule = _schedule(problem, choices, found.slots)
+    return Optimal(schedule) if found.is_first else Stopped(schedule, found.bound)
 
 
 def _schedule(problem: Problem, choices: Sequence[Choice], slots: Sequence[Slot]) -> Schedule:
