@@ -7,6 +7,7 @@ in the accounting, so no observation can contain it.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import ClassVar
 
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
 
@@ -45,9 +46,12 @@ class Errand:
     blocked: bool
     item_id: ItemId = field(init=False, repr=False, compare=False)
     """The id by which a ``reschedule`` names this item; stored because it is read often."""
+    local_cost: int | None = field(init=False, repr=False, compare=False)
+    """What its owner pays to give its slot to a meeting; ``None`` if it stays (appendix D.1)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "item_id", self.errand_id)
+        object.__setattr__(self, "local_cost", None if self.blocked else self.shown_cost)
 
     @property
     def is_movable(self) -> bool:
@@ -62,6 +66,8 @@ class Booking:
     meeting: Meeting
     item_id: ItemId = field(init=False, repr=False, compare=False)
     """The id by which a ``reschedule`` names this item."""
+    local_cost: ClassVar[None] = None
+    """Nothing: alone, its owner cannot give its slot to another meeting (appendix D.1)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "item_id", self.meeting.meeting_id)
@@ -86,6 +92,18 @@ def all_slots(num_slots: int) -> tuple[Slot, ...]:
 def free_slots(calendar: Sequence[Item | None]) -> Iterator[Slot]:
     """Yield the free slots in ascending order."""
     return (Slot(index) for index, item in enumerate(calendar) if item is None)
+
+
+def first_free(calendar: Sequence[Item | None]) -> Slot | None:
+    """Return the lowest free slot; ``None`` if there is none.
+
+    ``in`` and ``index`` would ask every item whether it equals ``None``, which takes three times
+    as long.
+    """
+    for index, item in enumerate(calendar):
+        if item is None:
+            return Slot(index)
+    return None
 
 
 def item_ids(calendar: Calendar) -> tuple[ItemId | None, ...]:

@@ -203,7 +203,7 @@ def _objection(
     elif isinstance(action, DirectMessage):
         if action.to == sender:
             reason = "A message to oneself"
-        elif action.to not in state.agent_ids:
+        elif not 0 <= action.to < len(state.agent_ids):
             reason = f"There is no agent {action.to}"
     elif isinstance(action, ParticipantMessage) and sender not in meeting.participants:
         reason = "Only participants of the current meeting may write to participant_groupchat"

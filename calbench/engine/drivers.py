@@ -12,6 +12,7 @@ from calbench.errors import AgentError, UnavailableError
 from calbench.protocols.base import Policy
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Trace
+from calbench.traces.storage import no_collection
 
 
 def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> Trace:
@@ -26,7 +27,8 @@ def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> T
         AgentError: a policy from elsewhere raised, or returned something that is no turn.
     """
     try:
-        return _run(scenario, config, policies)
+        with no_collection():
+            return _run(scenario, config, policies)
     except AgentError as error:
         place = f"team {config.team.team_id}, scenario {scenario.scenario_id}"
         raise error.within(place) from error.__cause__

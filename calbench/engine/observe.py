@@ -28,25 +28,28 @@ def observe(
     if refusals:
         state.refusals[agent] = ()
     is_participant = agent in meeting.participants
+    shown = meeting if is_participant else HiddenMeeting(meeting.meeting_id, meeting.cost)
+    turns_left = state.max_turns - 1 - moment.turn_index if phase is CHEAP_TALK else 0
+    # By position, in the order of the class: names would double the time, and every turn has one.
     return Observation(
-        agent_id=agent,
-        agent_ids=state.agent_ids,
-        phase=phase,
-        meeting=meeting if is_participant else HiddenMeeting(meeting.meeting_id, meeting.cost),
-        round_index=moment.round_index,
-        calendar=state.calendars[agent],
-        messages=state.current[agent],
-        earlier=state.earlier[agent],
-        inbox=inbox,
-        turn_index=moment.turn_index,
-        turns_left=state.max_turns - 1 - moment.turn_index if phase is CHEAP_TALK else 0,
-        attempt=moment.attempt,
-        conflict=conflict,
-        refusals=refusals,
-        channels=state.channels,
-        incurred_shown_cost=state.shown_cost_by_agent[agent],
-        has_mediator=state.has_mediator,
-        private_seed=state.private_seeds[agent],
-        labels=state.labels[agent],
-        decision_retries=state.decision_retries,
+        agent,
+        state.agent_ids,
+        phase,
+        shown,
+        moment.round_index,
+        state.calendars[agent],
+        state.current[agent],
+        state.earlier[agent],
+        inbox,
+        moment.turn_index,
+        turns_left,
+        moment.attempt,
+        conflict,
+        refusals,
+        state.channels,
+        state.shown_cost_by_agent[agent],
+        state.has_mediator,
+        state.private_seeds[agent],
+        state.labels[agent],
+        state.decision_retries,
     )

@@ -34,6 +34,18 @@ def resolve(state: State, meeting: Meeting, round_index: int) -> None:
     again; copies of failed meetings do not count. Earlier successes are not withdrawn.
     """
     slots = state.slots_of(meeting)
+    broken = _still_broken(state, round_index) if state.unsure else ()
+    is_whole = _is_whole(slots)
+    if not is_whole:
+        _record_violation(state, meeting.meeting_id, slots, round_index, is_earlier=False)
+    outcome = _outcome(slots, is_whole=is_whole, has_broken=bool(broken))
+    if outcome == "scheduled":
+        state.standing[meeting.meeting_id] = meeting
+    _record_end(state, meeting.meeting_id, round_index, outcome, slots, broken)
+
+
+def _still_broken(state: State, round_index: int) -> tuple[MeetingId, ...]:
+    """Record which earlier meetings are broken, in the order in which they were placed."""
     broken: list[MeetingId] = []
     for meeting_id, earlier in state.standing.items():
         if meeting_id not in state.unsure:
@@ -44,13 +56,7 @@ def resolve(state: State, meeting: Meeting, round_index: int) -> None:
         else:
             broken.append(meeting_id)
             _record_violation(state, meeting_id, held, round_index, is_earlier=True)
-    is_whole = _is_whole(slots)
-    if not is_whole:
-        _record_violation(state, meeting.meeting_id, slots, round_index, is_earlier=False)
-    outcome = _outcome(slots, is_whole=is_whole, has_broken=bool(broken))
-    if outcome == "scheduled":
-        state.standing[meeting.meeting_id] = meeting
-    _record_end(state, meeting.meeting_id, round_index, outcome, slots, tuple(broken))
+    return tuple(broken)
 
 
 def _record_end(

@@ -34,11 +34,11 @@ class State:
 
     ``standing`` holds the meetings that must be intact, in one slot of all their participants:
     the scenario's prior meetings and every meeting scheduled since (section 3, resolution).
-    ``unsure`` are those of which a copy has moved since they were last intact; no other can be
-    broken. ``calendar_ids`` mirrors ``calendars`` as ids, the form in traces. ``private_seeds``
-    are those of the round for seats with private chance, ``None`` for the others. ``labels`` are
-    each agent's own. ``typed_among_speakers`` are the agents without language in a team with
-    language agents.
+    ``unsure`` are those of them of which a copy has moved since they were last intact; no other
+    can be broken. ``calendar_ids`` mirrors ``calendars`` as ids, the form in traces.
+    ``private_seeds`` are those of the round for seats with private chance, ``None`` for the
+    others. ``labels`` are each agent's own. ``typed_among_speakers`` are the agents without
+    language in a team with language agents.
     """
 
     agent_ids: tuple[AgentId, ...]
@@ -85,14 +85,15 @@ class State:
     def charge(self, agent: AgentId, moved: tuple[Item, ...]) -> int:
         """Charge the owner for each item moved, once per move; return the accounting cost.
 
-        A meeting of which a copy moved must be checked again.
+        A standing meeting of which a copy moved must be checked again.
         """
         cost = 0
         for item in moved:
             cost += self.cost_by_item[item.item_id]
             if isinstance(item, Booking):
                 self.shown_cost_by_agent[agent] += item.meeting.cost
-                self.unsure.add(item.meeting.meeting_id)
+                if item.meeting.meeting_id in self.standing:
+                    self.unsure.add(item.meeting.meeting_id)
             else:
                 self.shown_cost_by_agent[agent] += item.shown_cost
         self.cost_by_agent[agent] += cost

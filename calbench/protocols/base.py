@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from calbench.domain.actions import PASS, Action, Reschedule, Schedule, Turn
-from calbench.domain.calendars import Errand, Meeting
+from calbench.domain.calendars import Errand, Meeting, first_free
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.observations import Observation
 
@@ -51,8 +51,11 @@ def place(observation: Observation, meeting: Meeting, slot: Slot) -> Turn:
     schedule = Schedule(meeting.meeting_id, slot)
     if item is None:
         return Turn((schedule,))
-    if not isinstance(item, Errand) or item.blocked or None not in calendar:
+    if not isinstance(item, Errand) or item.blocked:
         return PASS
-    move = Reschedule(item.errand_id, slot, Slot(calendar.index(None)), JUSTIFICATION)
+    free = first_free(calendar)
+    if free is None:
+        return PASS
+    move = Reschedule(item.errand_id, slot, free, JUSTIFICATION)
     actions: tuple[Action, ...] = (move, schedule)
     return Turn(actions)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from calbench.domain.calendars import Calendar, Errand, all_slots
+from calbench.domain.calendars import Calendar, all_slots, first_free
 from calbench.domain.ids import Slot
 
 CostVector = tuple[int | None, ...]
@@ -15,17 +15,9 @@ def local_costs(calendar: Calendar) -> CostVector:
     A free slot costs 0; a movable errand costs its shown cost if another slot is free for it;
     blocked errands and meetings are infeasible (appendix D.1).
     """
-    has_free = None in calendar
-    return tuple(
-        [
-            0
-            if item is None
-            else item.shown_cost
-            if has_free and isinstance(item, Errand) and not item.blocked
-            else None
-            for item in calendar
-        ]
-    )
+    if first_free(calendar) is None:
+        return (None,) * len(calendar)
+    return tuple([0 if item is None else item.local_cost for item in calendar])
 
 
 def feasible_slots(costs: CostVector) -> tuple[Slot, ...]:

@@ -1,7 +1,7 @@
 """Degenerate baselines [C]: each exploits one measure, to show how that measure can be gamed."""
 
 from calbench.domain.actions import PASS, Action, BroadcastMessage, DirectMessage, Schedule, Turn
-from calbench.domain.calendars import Meeting
+from calbench.domain.calendars import Meeting, first_free
 from calbench.domain.ids import Slot
 from calbench.domain.messages import CostReport
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
@@ -24,10 +24,10 @@ class FirstFree:
     def act(self, observation: Observation) -> Turn:
         """Schedule into the lowest free slot when deciding."""
         meeting = own_meeting(observation)
-        if meeting is None or observation.phase is not DECISION or None not in observation.calendar:
+        if meeting is None or observation.phase is not DECISION:
             return PASS
-        slot = Slot(observation.calendar.index(None))
-        return Turn((Schedule(meeting_id=meeting.meeting_id, slot=slot),))
+        slot = first_free(observation.calendar)
+        return PASS if slot is None else Turn((Schedule(meeting.meeting_id, slot),))
 
 
 class TellAll:

@@ -37,10 +37,20 @@ _OTHERS: TypeAdapter[BaseModel] = TypeAdapter(
 _SCENARIO_KEY, _CONFIG_KEY = b'"scenario":', b'"config":'
 """Keys of the scenario and of what follows it in a trace's file."""
 
+_AFTER_EVENTS = b',"final_state":'
+"""The key after the events; only numbers follow it, so it is the last one in the file."""
+
 
 def trace_bytes(trace: Trace) -> bytes:
     """Return the exact bytes of a trace's file."""
-    return _TRACE.dump_json(trace) + b"\n"
+    try:
+        # The same bytes as pydantic's, in half the time; events are most of a file.
+        events = orjson.dumps(trace.events)
+    except orjson.JSONEncodeError:  # a number of more than 64 bits
+        return _TRACE.dump_json(trace) + b"\n"
+    others = _TRACE.dump_json(trace, exclude={"events"})
+    before, key, after = others.rpartition(_AFTER_EVENTS)
+    return b"".join((before, b',"events":', events, key, after, b"\n"))
 
 
 def write_trace(path: Path, trace: Trace) -> int:

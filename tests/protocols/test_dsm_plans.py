@@ -1,9 +1,13 @@
 """What a DSM initiator can offer, and in which order (paper, appendix D.3)."""
 
-import pytest
+from itertools import permutations
 
-from calbench.domain.calendars import Calendar, Meeting
-from calbench.protocols.dsm.plans import first_plans, outsiders, own_plans
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calbench.domain.calendars import Booking, Calendar, Meeting
+from calbench.protocols.dsm.plans import OwnPlans, outsiders, own_plans
 from calbench.protocols.dsm.scores import satisfaction
 from tests.factories import calendar
 from tests.protocols.bookings import booked, meeting
@@ -102,4 +106,55 @@ def test_first_plans_are_the_first_of_all(row: str) -> None:
     for held in (calendar(row), booked(row + "..", {len(calendar(row)): X})):
         plans = own_plans(held, 2, 4)
         for count in range(len(plans) + 2):
-            assert first_plans(held, 2, 4, count) == plans[:count]
+            assert OwnPlans(2, 4).first(held, count) == plans[:count]
+
+
+@st.composite
+def crowded(draw: st.DrawFn) -> Calendar:
+    """Draw a calendar of meetings of equal and unequal costs, and few free slots."""
+    costs = draw(st.lists(st.sampled_from((None, 0, 1, 1, 2, 5)), min_size=1, max_size=7))
+    return tuple(
+        None if cost is None else Booking(meeting(number, 0, cost=cost))
+        for number, cost in enumerate(costs, 7)
+    )
+
+
+@given(held=crowded(), depth=st.integers(0, 4), targets=st.integers(0, 9))
+def test_displacements_are_the_first_of_all_chains_in_order(
+    held: Calendar, depth: int, targets: int
+) -> None:
+    """Compared with every chain there is, listed and sorted."""
+    meetings = {slot: item.meeting for slot, item in enumerate(held) if isinstance(item, Booking)}
+    free = [slot for slot, item in enumerate(held) if item is None]
+    for slot in meetings:
+        chains = sorted(
+            (sum(meetings[at].cost for at in path), len(path), (*path[1:], target))
+            for length in range(1, depth + 1)
+            for path in permutations(meetings, length)
+            if path[0] == slot
+            for target in free
+        )
+        plans = [plan for plan in own_plans(held, depth, targets) if plan.slot == slot]
+        found = [
+            (
+                sum(move.meeting.cost for move in plan.moves),
+                len(plan.moves),
+                tuple(move.to_slot for move in plan.moves),
+            )
+            for plan in sorted(plans, key=lambda plan: plan.index_in_slot)
+        ]
+        assert found == chains[:targets]
+
+
+@given(calendars=st.lists(crowded(), min_size=1, max_size=3), asked=st.lists(st.integers(0, 9)))
+def test_plans_do_not_depend_on_what_was_asked_before(
+    calendars: list[Calendar], asked: list[int]
+) -> None:
+    kept = OwnPlans(2, 4)
+    for number in asked:
+        held = calendars[number % len(calendars)]
+        plans = own_plans(held, 2, 4)
+        if number < 5:
+            assert kept.every(held) == plans
+        else:
+            assert kept.first(held, number) == plans[:number]

@@ -10,8 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from calbench.api import play_game
+from calbench.domain.actions import Schedule
+from calbench.domain.ids import AgentId, MeetingId, Slot
+from calbench.domain.observations import Phase
+from calbench.domain.usage import Usage
 from calbench.errors import FileError
 from calbench.scenarios.difficulty import completed
+from calbench.traces.events import InvalidToolCall, Reflection, ReplyNote
 from calbench.traces.models import Trace
 from calbench.traces.storage import TraceReader, read_trace, trace_bytes, write_trace
 from tests.effort import examples
@@ -70,6 +75,37 @@ def test_trace_keeps_the_oracle_of_its_scenario(tmp_path: Path) -> None:
     trace = play_game(known, "tell-all", channels=("all_agent_groupchat",))
     write_trace(tmp_path / "trace.json", trace)
     assert read_trace(tmp_path / "trace.json").scenario == known
+
+
+def test_trace_has_the_bytes_that_its_models_give() -> None:
+    """Its events are written by another library than the rest."""
+    named = TRACE.scenario.updated(params={"events": [], "final_state": {"events": "{}"}})
+    note = ReplyNote(
+        round=0,
+        phase=Phase.CHEAP_TALK,
+        agent_id=AgentId(0),
+        kind="not_json",
+        detail=',"final_state":\x00\x7f\u2028\N{GRINNING FACE}"\\/',
+    )
+    believed = Reflection(
+        round=0,
+        agent_id=AgentId(0),
+        prompt=None,
+        delta_by_target={"1": (-3, 0)},
+        expected_by_target={"1": (-0.0, 1e-7, 1e16, 0.1 + 0.2)},
+        usage=Usage(input_tokens=1, cached_tokens=0, output_tokens=2),
+        reply_keys=("a",),
+    )
+    huge = InvalidToolCall(
+        round=0,
+        phase=Phase.CHEAP_TALK,
+        agent_id=AgentId(0),
+        action=Schedule(MeetingId(1), Slot(2**70)),
+        reason="outside",
+    )
+    for events in ((), (note, believed), (note, huge, believed)):
+        trace = TRACE.model_copy(update={"scenario": named, "events": events})
+        assert trace_bytes(trace) == trace.model_dump_json().encode() + b"\n"
 
 
 def test_trace_file_is_one_json_document_on_one_line() -> None:

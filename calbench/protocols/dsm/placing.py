@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from calbench.domain.actions import PASS, Action, CalendarAction, Reschedule, Schedule, Turn
-from calbench.domain.calendars import Booking, Calendar, Meeting, all_slots
+from calbench.domain.calendars import Booking, Calendar, Meeting, all_slots, first_free
 from calbench.domain.ids import MeetingId, Slot
 from calbench.domain.messages import MeetingMove
 from calbench.domain.observations import Observation
@@ -19,13 +19,13 @@ def is_placeable(calendar: Calendar, slot: Slot) -> bool:
     if not 0 <= slot < len(calendar):
         return False
     item = calendar[slot]
-    return item is None or (item.is_movable and None in calendar)
+    return item is None or (item.is_movable and first_free(calendar) is not None)
 
 
 def placeable_slots(calendar: Calendar) -> list[Slot]:
     """Return the slots an agent may choose, ascending."""
     # Without a free slot there is none; with one, this need not be checked for each slot.
-    if None not in calendar:
+    if first_free(calendar) is None:
         return []
     slots = zip(all_slots(len(calendar)), calendar, strict=True)
     return [slot for slot, item in slots if item is None or item.is_movable]

@@ -5,7 +5,8 @@ slot, or to the slot of another own meeting, which then moves (paper, appendix D
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from heapq import heappop, heappush
+from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from calbench.domain.ids import AgentId, Slot
 from calbench.protocols.dsm.scores import FREE, satisfaction
 
 Chain = tuple[int, int, tuple[Slot, ...]]
-"""Sum of moved costs, length, targets: the order of displacement plans of one slot [R]."""
+"""Sum of moved costs, length, slots: the order of displacement plans of one slot [R]."""
 
 
 class Displacement(NamedTuple):
@@ -44,13 +45,11 @@ class Plan(NamedTuple):
 _own_score = attrgetter("score")
 
 
-@lru_cache(maxsize=64)
 def own_plans(calendar: Calendar, depth: int, targets: int) -> tuple[Plan, ...]:
     """Return all plans the owner could offer, by descending own score, slot, index in slot.
 
     A plan's place in this order is its id: a calendar does not change while its owner talks, so
-    ids are the same for all batches of a meeting. An initiator needs its plans at least twice in
-    a round, so the last few answers are cached.
+    ids are the same for all batches of a meeting.
 
     Args:
         calendar: the initiator's. Without a free slot nothing can be moved or offered.
@@ -79,16 +78,40 @@ def own_plans(calendar: Calendar, depth: int, targets: int) -> tuple[Plan, ...]:
     return tuple(plans)
 
 
-def first_plans(calendar: Calendar, depth: int, targets: int, count: int) -> tuple[Plan, ...]:
-    """Return the first of :func:`own_plans`, at most ``count``.
+class OwnPlans:
+    """What an agent could offer on the calendar it was asked about last.
 
-    Free slots come first unless something costs nothing to move, so a small offer often needs
-    no displacement plans.
+    An initiator needs its plans at least twice in a round, in which its calendar does not change.
+    They are made again for any other calendar, so they never depend on what was asked before.
     """
-    free = list(free_slots(calendar))[:count]
-    if len(free) < count or _has_free_move(calendar):
-        return own_plans(calendar, depth, targets)[:count]
-    return tuple([Plan(slot, 0, FREE) for slot in free])
+
+    __slots__ = ("_calendar", "_depth", "_plans", "_targets")
+
+    def __init__(self, depth: int, targets: int) -> None:
+        """Begin without plans; see :func:`own_plans`."""
+        self._depth = depth
+        self._targets = targets
+        self._calendar: Calendar | None = None
+        self._plans: tuple[Plan, ...] = ()
+
+    def every(self, calendar: Calendar) -> tuple[Plan, ...]:
+        """Return :func:`own_plans` of a calendar."""
+        if calendar is not self._calendar:
+            self._plans = own_plans(calendar, self._depth, self._targets)
+            self._calendar = calendar
+        return self._plans
+
+    def first(self, calendar: Calendar, count: int) -> tuple[Plan, ...]:
+        """Return the first ``count`` of them, or all there are.
+
+        Free slots come first unless something costs nothing to move, so a small offer often needs
+        no displacement plans.
+        """
+        if calendar is not self._calendar:
+            free = list(islice(free_slots(calendar), count))
+            if len(free) == count and not _has_free_move(calendar):
+                return tuple([Plan(slot, 0, FREE) for slot in free])
+        return self.every(calendar)[:count]
 
 
 def _has_free_move(calendar: Calendar) -> bool:
@@ -107,9 +130,8 @@ def _displacements(
     """Yield the first plans that empty a slot with a meeting, in the order of chains."""
     if depth < 1:
         return
-    # Of chains that differ only in their last target, the lowest targets come first.
-    chains = sorted(_chains((slot,), held, free[:targets], depth))
-    for index, (cost, _, to_slots) in enumerate(chains[:targets]):
+    chains = islice(_chains(slot, held, free, depth), targets)
+    for index, (cost, _, (_, *to_slots)) in enumerate(chains):
         moves: list[Displacement] = []
         from_slot = slot
         for to_slot in to_slots:
@@ -119,16 +141,22 @@ def _displacements(
 
 
 def _chains(
-    path: tuple[Slot, ...], held: Mapping[Slot, Meeting], free: Sequence[Slot], depth: int
+    slot: Slot, held: Mapping[Slot, Meeting], free: Sequence[Slot], depth: int
 ) -> Iterator[Chain]:
-    """Yield every chain whose first moves are those of the meetings on ``path``."""
-    cost = sum([held[slot].cost for slot in path])
-    for target in free:
-        yield cost, len(path), (*path[1:], target)
-    if len(path) < depth:
-        for onto in held:
-            if onto not in path:
-                yield from _chains((*path, onto), held, free, depth)
+    """Yield every chain that empties a slot, in order: a best-first search.
+
+    Costs are never negative, so a longer chain through the same meetings comes later: what can
+    still be reached from the first path in the queue follows all chains that end there.
+    """
+    queue: list[Chain] = [(held[slot].cost, 1, (slot,))]
+    while queue:
+        cost, length, path = heappop(queue)
+        for target in free:
+            yield cost, length, (*path, target)
+        if length < depth:
+            for onto, meeting in held.items():
+                if onto not in path:
+                    heappush(queue, (cost + meeting.cost, length + 1, (*path, onto)))
 
 
 def outsiders(plans: Iterable[Plan], meeting: Meeting) -> tuple[AgentId, ...]:

@@ -24,12 +24,12 @@ from calbench.domain.messages import PlanDecision, Proposals, Scores
 from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY, Observation
 from calbench.files import first_problem
 from calbench.protocols.base import others, own_meeting
-from calbench.protocols.dsm.account import account, budget_before
+from calbench.protocols.dsm.account import Purse, account
 from calbench.protocols.dsm.choice import best_rank, required
 from calbench.protocols.dsm.negotiation import Negotiation, negotiation
 from calbench.protocols.dsm.offers import joint_feasibility, offer_size, offers, visible_moves
 from calbench.protocols.dsm.placing import decide, volunteer
-from calbench.protocols.dsm.plans import Plan, first_plans, outsiders, own_plans
+from calbench.protocols.dsm.plans import OwnPlans, Plan, outsiders
 from calbench.protocols.dsm.scores import scored
 from calbench.protocols.dsm.settings import DsmSettings
 
@@ -61,90 +61,116 @@ class Dsm:
             self._settings = DsmSettings.model_validate(settings)
         except ValidationError as error:
             raise ValueError(first_problem(error)) from error
+        self._plans = OwnPlans(self._settings.depth, self._settings.targets)
+        self._purse = Purse()
 
     def act(self, observation: Observation) -> Turn:
         """Offer, score or announce while talking; afterwards carry out the announced plan."""
         meeting = own_meeting(observation)
         if observation.phase is CHEAP_TALK:
-            return _talk(observation, meeting, self._settings)
+            return self._talk(observation, meeting)
         if observation.phase is DECISION and meeting is not None:
             if meeting.initiator == observation.agent_id:
-                return _carry_out(observation, meeting, self._settings)
+                return self._carry_out(observation, meeting)
             return _follow(observation, meeting)
         if observation.phase is VOLUNTARY and meeting is None:
             heard = _heard_decision(observation, _proposer(observation))
             return PASS if heard is None else volunteer(observation.calendar, heard.moves)
         return PASS
 
+    def _talk(self, observation: Observation, meeting: Meeting | None) -> Turn:
+        if "dm" not in observation.channels:
+            return PASS
+        if meeting is None:
+            return _answer(observation, _proposer(observation), is_participant=False)
+        initiator = meeting.initiator
+        if initiator == observation.agent_id:
+            return self._lead(observation, meeting)
+        return _answer(observation, initiator, is_participant=True)
 
-def _talk(observation: Observation, meeting: Meeting | None, settings: DsmSettings) -> Turn:
-    if "dm" not in observation.channels:
-        return PASS
-    if meeting is None:
-        return _answer(observation, _proposer(observation), is_participant=False)
-    initiator = meeting.initiator
-    if initiator == observation.agent_id:
-        return _lead(observation, meeting, settings)
-    return _answer(observation, initiator, is_participant=True)
+    def _lead(self, observation: Observation, meeting: Meeting) -> Turn:
+        """Offer a batch, wait for its scores, announce a plan."""
+        me = observation.agent_id
+        if observation.has_said(PlanDecision):
+            return PASS
+        talk = negotiation(observation.messages, me)
+        if not talk.is_answered:
+            return PASS
+        responders = others(observation, meeting)
+        step = self._next_step(observation.calendar, meeting, responders, talk)
+        if step is None:
+            return PASS
+        if isinstance(step, Offer):
+            recipients = (*responders, *outsiders(step.batch, meeting))
+            return Turn(_proposals(step, recipients))
+        recipients = required(step.plan, meeting, responders)
+        if not recipients:
+            return PASS
+        budget = self._purse.budget_before(observation.earlier, me)
+        points = account(talk, step.plan_id, recipients, budget)
+        return Turn(_announcements(step, recipients), points)
 
+    def _next_step(
+        self,
+        calendar: Calendar,
+        meeting: Meeting,
+        responders: Sequence[AgentId],
+        talk: Negotiation,
+    ) -> Offer | Choice | None:
+        """Return what the initiator does once all its offers are answered.
 
-def _lead(observation: Observation, meeting: Meeting, settings: DsmSettings) -> Turn:
-    """Offer a batch, wait for its scores, announce a plan."""
-    me = observation.agent_id
-    if next(observation.said(PlanDecision), None) is not None:
-        return PASS
-    talk = negotiation(observation.messages, me)
-    if not talk.is_answered:
-        return PASS
-    responders = others(observation, meeting)
-    step = _next_step(observation.calendar, meeting, responders, talk, settings)
-    if step is None:
-        return PASS
-    if isinstance(step, Offer):
-        recipients = (*responders, *outsiders(step.batch, meeting))
-        return Turn(_proposals(step, recipients))
-    recipients = required(step.plan, meeting, responders)
-    if not recipients:
-        return PASS
-    budget = budget_before(observation.earlier, me)
-    points = account(talk, step.plan_id, recipients, budget)
-    return Turn(_announcements(step, recipients), points)
-
-
-def _next_step(
-    calendar: Calendar,
-    meeting: Meeting,
-    responders: Sequence[AgentId],
-    talk: Negotiation,
-    settings: DsmSettings,
-) -> Offer | Choice | None:
-    """Return what the initiator does once all its offers are answered.
-
-    Further batches follow until a plan is feasible for all or none is left. Then, or after a
-    single batch, the best plan is announced, feasible or not. ``None`` if there is nothing to
-    offer, or a score is missing.
-    """
-    num_offered = talk.num_offered
-    # Enough plans to fill the next batch, and to see whether there is one.
-    count = num_offered + settings.lmax
-    plans = first_plans(calendar, settings.depth, settings.targets, count)
-    while True:
-        if num_offered:
-            best = best_rank(plans[:num_offered], meeting, responders, talk.scores)
-            if best is None:
+        Further batches follow until a plan is feasible for all or none is left. Then, or after a
+        single batch, the best plan is announced, feasible or not. ``None`` if there is nothing to
+        offer, or a score is missing.
+        """
+        settings = self._settings
+        num_offered = talk.num_offered
+        # Enough plans to fill the next batch, and to see whether there is one.
+        count = num_offered + settings.lmax
+        plans = self._plans.first(calendar, count)
+        while True:
+            if num_offered:
+                best = best_rank(plans[:num_offered], meeting, responders, talk.scores)
+                if best is None:
+                    return None
+                is_last = settings.batches == "single" or num_offered >= len(plans)
+                if is_last or not best.is_infeasible:
+                    return Choice(best.plan_id, plans[best.plan_id])
+            untried = plans[num_offered:]
+            size = offer_size(untried, joint_feasibility(calendar, len(responders)), settings)
+            if size == 0:
                 return None
-            is_last = settings.batches == "single" or num_offered >= len(plans)
-            if is_last or not best.is_infeasible:
-                return Choice(best.plan_id, plans[best.plan_id])
-        untried = plans[num_offered:]
-        size = offer_size(untried, joint_feasibility(calendar, len(responders)), settings)
-        if size == 0:
+            offer = Offer(num_offered, untried[:size])
+            if responders or outsiders(offer.batch, meeting):
+                return offer
+            # Nobody has to be asked, so the batch counts as answered.
+            num_offered += size
+
+    def _carry_out(self, observation: Observation, meeting: Meeting) -> Turn:
+        """Perform the initiator's part of its own decision, the whole chain of moves."""
+        calendar = observation.calendar
+        plan: Plan | None = None
+        said = next(observation.said(PlanDecision), None)
+        if said is not None:
+            if not isinstance(calendar[said.slot], Booking):
+                return decide(observation, meeting, said.slot, (), is_initiator=True)
+            plan = self._plans.every(calendar)[said.plan_id]
+        elif len(meeting.participants) == 1:
+            plan = self._unannounced(observation, meeting)
+        if plan is None:
+            return decide(observation, meeting, None, (), is_initiator=True)
+        chain = visible_moves(plan, observation.agent_id)
+        return decide(observation, meeting, plan.slot, chain, is_initiator=True)
+
+    def _unannounced(self, observation: Observation, meeting: Meeting) -> Plan | None:
+        """Return the choice of an initiator that has no other participant to tell."""
+        talk = negotiation(observation.messages, observation.agent_id)
+        if not talk.is_answered:
             return None
-        offer = Offer(num_offered, untried[:size])
-        if responders or outsiders(offer.batch, meeting):
-            return offer
-        # Nobody has to be asked, so the batch counts as answered.
-        num_offered += size
+        step = self._next_step(observation.calendar, meeting, (), talk)
+        if not isinstance(step, Choice) or required(step.plan, meeting, ()):
+            return None
+        return step.plan
 
 
 def _proposals(offer: Offer, recipients: Sequence[AgentId]) -> tuple[Action, ...]:
@@ -208,31 +234,3 @@ def _follow(observation: Observation, meeting: Meeting) -> Turn:
     heard = _heard_decision(observation, meeting.initiator)
     slot, moves = (None, ()) if heard is None else (heard.slot, heard.moves)
     return decide(observation, meeting, slot, moves, is_initiator=False)
-
-
-def _carry_out(observation: Observation, meeting: Meeting, settings: DsmSettings) -> Turn:
-    """Perform the initiator's part of its own decision, the whole chain of moves."""
-    calendar = observation.calendar
-    plan: Plan | None = None
-    said = next(observation.said(PlanDecision), None)
-    if said is not None:
-        if not isinstance(calendar[said.slot], Booking):
-            return decide(observation, meeting, said.slot, (), is_initiator=True)
-        plan = own_plans(calendar, settings.depth, settings.targets)[said.plan_id]
-    elif len(meeting.participants) == 1:
-        plan = _unannounced(observation, meeting, settings)
-    if plan is None:
-        return decide(observation, meeting, None, (), is_initiator=True)
-    chain = visible_moves(plan, observation.agent_id)
-    return decide(observation, meeting, plan.slot, chain, is_initiator=True)
-
-
-def _unannounced(observation: Observation, meeting: Meeting, settings: DsmSettings) -> Plan | None:
-    """Return the choice of an initiator that has no other participant to tell."""
-    talk = negotiation(observation.messages, observation.agent_id)
-    if not talk.is_answered:
-        return None
-    step = _next_step(observation.calendar, meeting, (), talk, settings)
-    if not isinstance(step, Choice) or required(step.plan, meeting, ()):
-        return None
-    return step.plan

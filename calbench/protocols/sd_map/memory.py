@@ -4,7 +4,7 @@ Only what was said and heard, in order, enters the memory. An agent that is aske
 turn is played again, therefore knows the same.
 """
 
-from calbench.domain.calendars import Booking, Calendar, Meeting
+from calbench.domain.calendars import Booking, Calendar, Meeting, first_free
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import (
     Fail,
@@ -40,6 +40,7 @@ class Memory:
     """Facts of this round and what follows from them.
 
     Attributes:
+        has_free: whether a slot of the agent's calendar is free.
         meeting: the meeting under discussion; absent for an outsider.
         initiator: the agent that leads its negotiation; absent for an outsider.
         responders: the other participants, ascending, if this agent leads it.
@@ -52,6 +53,7 @@ class Memory:
         "agent_id",
         "calendar",
         "earlier",
+        "has_free",
         "initiator",
         "meeting",
         "negotiation",
@@ -65,6 +67,7 @@ class Memory:
         self._weights = weights
         self.agent_id = observation.agent_id
         self.calendar: Calendar = observation.calendar
+        self.has_free = first_free(self.calendar) is not None
         self.meeting = meeting = own_meeting(observation)
         self.initiator: AgentId | None = None
         self.responders: tuple[AgentId, ...] = ()

@@ -24,8 +24,7 @@ def next_candidate(memory: Memory) -> Slot | None:
     calendar, proposed = memory.calendar, memory.negotiation.proposed
     first = 0 if proposed is None else proposed + 1
     for slot in all_slots(len(calendar))[first:]:
-        is_errand = isinstance(calendar[slot], Errand)
-        if _is_open(memory, slot) and not (is_errand and None not in calendar):
+        if _is_open(memory, slot) and (memory.has_free or not isinstance(calendar[slot], Errand)):
             return slot
     return None
 
@@ -70,9 +69,10 @@ def make_way(memory: Memory, voice: Voice) -> None:
 def _is_open(memory: Memory, slot: Slot) -> bool:
     """Whether a slot is free or can be cleared, and no other negotiation marks it."""
     item = memory.calendar[slot]
-    if isinstance(item, Errand):
-        if item.blocked:
+    if item is not None:
+        if isinstance(item, Errand):
+            if item.blocked:
+                return False
+        elif memory.bumpable(slot) is None:
             return False
-    elif item is not None and memory.bumpable(slot) is None:
-        return False
     return not (memory.repairs and memory.is_taken(slot, by_others_than=memory.negotiation))
