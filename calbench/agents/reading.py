@@ -20,6 +20,9 @@ GREATEST_INTEGER = 2**53 - 1
 _START = re.compile(r'\{\s*["}]')
 """How a JSON object begins; braces in prose rarely do."""
 
+_LONG_NUMBER = re.compile(r"\d{16}")
+"""What every integer beyond the greatest one contains."""
+
 _FENCE = re.compile(r"```[A-Za-z]*$")
 
 
@@ -83,16 +86,19 @@ def _fault(completion: Completion) -> Unreadable | None:
 
 
 def _find(text: str, keys: frozenset[str]) -> Read[dict[str, Any]] | Unreadable:
+    decoder = _CHECKING if _LONG_NUMBER.search(text) else _DECODER
     try:
-        whole = _DECODER.decode(text)
+        whole = decoder.decode(text)
     except json.JSONDecodeError:
-        return _find_within(text, keys)
+        return _find_within(text, keys, decoder)
     if isinstance(whole, dict):
         return Read(whole)
     return Unreadable("wrong_shape", f"expected an object, got {kind_of(whole)}")
 
 
-def _find_within(text: str, keys: frozenset[str]) -> Read[dict[str, Any]] | Unreadable:
+def _find_within(
+    text: str, keys: frozenset[str], decoder: json.JSONDecoder
+) -> Read[dict[str, Any]] | Unreadable:
     """Scan once from object to object; the first that breaks off ends the search.
 
     Looking into a broken object would take its inside for the reply.
@@ -101,7 +107,7 @@ def _find_within(text: str, keys: frozenset[str]) -> Read[dict[str, Any]] | Unre
     has_other = False
     place = _end_of_reasoning(text)
     while match := _START.search(text, place):
-        value, place = _DECODER.raw_decode(text, match.start())
+        value, place = decoder.raw_decode(text, match.start())
         if keys.isdisjoint(value):
             has_other = True
         else:
@@ -183,4 +189,7 @@ def _constant(name: str) -> float:
     raise _NotJsonError(f"{name} is no JSON number")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_int=_integer, parse_constant=_constant)
+_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant)
+
+_CHECKING = json.JSONDecoder(object_pairs_hook=_pairs, parse_int=_integer, parse_constant=_constant)
+"""Looks at every integer, of which a reflection has hundreds; few replies need it."""

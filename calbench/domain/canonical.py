@@ -29,4 +29,9 @@ def plain(value: T) -> T:
 
 def digest(value: Any) -> str:
     """Return the SHA-256 of a value's canonical JSON, in hexadecimal."""
-    return hashlib.sha256(canonical_json(value).encode("utf-8", "surrogatepass")).hexdigest()
+    return digest_of_text(canonical_json(value))
+
+
+def digest_of_text(text: str) -> str:
+    """Return the SHA-256 of a text such as canonical JSON, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from calbench.agents.completer import CallSite, Completer
-from calbench.engine.drivers import run, run_async
+from calbench.engine.drivers import run, run_async, run_at_once
 from calbench.engine.game import game_id
 from calbench.engine.jobs import Job
 from calbench.engine.seating import seat_agents, seat_policies
@@ -111,7 +111,7 @@ def _play_all(jobs: Sequence[Job], store: TraceStore) -> tuple[list[Halted | Non
 def played(scenario: Scenario, config: GameConfig) -> Trace:
     """Play one game of players that answer immediately."""
     if config.team.uses_language:
-        return asyncio.run(run_async(scenario, config, seat_agents(scenario, config)))
+        return run_at_once(scenario, config, seat_agents(scenario, config))
     policies = seat_policies(config.team, scenario.num_agents, config.limits)
     return run(scenario, config, policies)
 

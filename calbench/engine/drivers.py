@@ -1,7 +1,8 @@
 """Drivers of a game: pure policies, or agents that may wait; :mod:`replay` drives a trace."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
 from calbench.agents.base import Agent
 from calbench.domain.ids import AgentId
@@ -49,6 +50,33 @@ def _run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> 
         return trace
 
 
+def run_at_once(scenario: Scenario, config: GameConfig, agents: Sequence[Agent]) -> Trace:
+    """Play a game of agents none of which ever waits, such as scripted speakers.
+
+    It is the game that :func:`run_async` plays, without an event loop: making one for every game,
+    and a task for every turn, takes a fifth of the time of such games.
+    """
+    game = play(scenario, config, system_prompts=_introduced(scenario, config, agents))
+    try:
+        asks = next(game)
+        while True:
+            asks = game.send({agent: _at_once(agents[agent].act(asks[agent])) for agent in asks})
+    except StopIteration as end:
+        trace: Trace = end.value
+        return trace
+
+
+def _at_once(answer: Coroutine[Any, Any, Reply]) -> Reply:
+    """Return what a coroutine comes to that waits for nothing."""
+    try:
+        answer.send(None)
+    except StopIteration as end:
+        reply: Reply = end.value
+        return reply
+    answer.close()
+    raise RuntimeError("an agent waits that should answer at once; play it with run_async")
+
+
 async def run_async(scenario: Scenario, config: GameConfig, agents: Sequence[Agent]) -> Trace:
     """Play a game of agents that may wait; those asked together answer concurrently.
 
@@ -66,11 +94,7 @@ async def run_async(scenario: Scenario, config: GameConfig, agents: Sequence[Age
 
 
 async def _played(scenario: Scenario, config: GameConfig, agents: Sequence[Agent]) -> Trace:
-    prompts = [
-        agent.introduce(briefing)
-        for agent, briefing in zip(agents, briefings(scenario, config), strict=True)
-    ]
-    game = play(scenario, config, system_prompts=prompts)
+    game = play(scenario, config, system_prompts=_introduced(scenario, config, agents))
     try:
         asks = next(game)
         while True:
@@ -79,6 +103,13 @@ async def _played(scenario: Scenario, config: GameConfig, agents: Sequence[Agent
     except StopIteration as end:
         trace: Trace = end.value
         return trace
+
+
+def _introduced(
+    scenario: Scenario, config: GameConfig, agents: Sequence[Agent]
+) -> list[str | None]:
+    told = briefings(scenario, config)
+    return [agent.introduce(briefing) for agent, briefing in zip(agents, told, strict=True)]
 
 
 async def _answers(agents: Sequence[Agent], asks: Asks) -> dict[AgentId, Reply] | HaltedError:

@@ -20,12 +20,16 @@ TELLING = 2
 class Ledger(Protocol):
     """Where money is recorded before it may be spent: a killed run has still counted it."""
 
-    def reserve(self, model: str, nano_usd: int) -> int:
-        """Record money that may be spent; return the number of the entry."""
+    def reserve(self, model: str, nano_usd: int) -> asyncio.Future[int]:
+        """Record money that may be spent; return the number of the entry, once it is recorded."""
         ...
 
-    def settle(self, entry: int, nano_usd: int) -> None:
+    def settle(self, entry: asyncio.Future[int], nano_usd: int) -> None:
         """Record what the attempt cost."""
+        ...
+
+    def write(self) -> None:
+        """Record at once what would be recorded soon."""
         ...
 
     def spent(self) -> int:
@@ -47,12 +51,12 @@ class Reservation:
     Attributes:
         bound: what the attempt should cost at most.
         nano_usd: that, and what replies of its model have cost beyond their bounds.
-        entries: numbers in the ledger; the first one is that of the bound.
+        entries: in the ledger; the first one is that of the bound.
     """
 
     bound: int
     nano_usd: int
-    entries: list[int]
+    entries: list[asyncio.Future[int]]
 
 
 @dataclass(slots=True)
@@ -115,7 +119,7 @@ class Budget:
         return self._reserved / NANO
 
     async def reserve(self, nano_usd: int, model: str) -> Reservation:
-        """Set money aside; waits while attempts in progress may return some.
+        """Set money aside, in the ledger too; waits while attempts in progress may return some.
 
         Args:
             nano_usd: what the attempt should cost at most.
@@ -138,6 +142,12 @@ class Budget:
         self._enter(reservation, model, nano_usd)
         if bill.excess:
             self._enter(reservation, model, bill.excess)
+        try:
+            for entry in reservation.entries:
+                await entry
+        except BaseException:
+            self.settle(reservation, 0, model)  # nothing was sent
+            raise
         return reservation
 
     def _bill(self, model: str) -> _Bill:
@@ -207,3 +217,7 @@ class Budget:
             self._reserved += step
         for reservation in bill.open:
             self._enter(reservation, model, step)
+        if self._ledger is not None:
+            self._ledger.write()  # these attempts are under way
+            for reservation in bill.open:
+                reservation.entries[-1].result()

@@ -287,5 +287,8 @@ class ModelClient:
 
 def _sendable(request: Request) -> Request:
     """Replace what no request can hold: lone surrogates, out of another model's reply."""
+    thread = "".join([message.content for message in request.messages])
+    if well_formed(thread) == thread:
+        return request
     messages = tuple(ChatMessage(role, well_formed(text)) for role, text in request.messages)
     return replace(request, messages=messages)

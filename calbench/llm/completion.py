@@ -2,20 +2,38 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from calbench.domain.canonical import canonical_json, digest_of_text
 from calbench.domain.usage import Usage
 
 Role = Literal["system", "user", "assistant"]
 
 
-class ChatMessage(NamedTuple):
-    """One message of a conversation thread."""
-
+class _Said(NamedTuple):
     role: Role
     content: str
+
+
+class ChatMessage(_Said):
+    """One message of a conversation thread.
+
+    It remembers its canonical form: a thread is named by its messages at every turn, which only
+    add a few to it. Unlike a cache beside them, this is forgotten with the message.
+    """
+
+    @cached_property
+    def canonical(self) -> str:
+        """The canonical JSON."""
+        return canonical_json(self)
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the canonical JSON, in hexadecimal."""
+        return digest_of_text(self.canonical)
 
 
 ResponseFormat = Literal["none", "json_object", "json_schema"]

@@ -27,6 +27,7 @@ async def record(path: Path, count: int, *, is_careless: bool = False) -> None:
             asked, answer = recorded("thread", f"{number}: " + "slot " * 200, reply=f"no {number}")
             if store.find(asked) is None:
                 entry = writer.reserve("m", 3)
+                await entry
                 tell("sent", number)
                 await asyncio.sleep(0)
                 writer.settle(entry, 2)

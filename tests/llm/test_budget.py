@@ -126,7 +126,7 @@ def test_reservation_that_can_never_fit_is_refused_at_once() -> None:
 def test_earlier_runs_count() -> None:
     with ReplyStore.in_memory() as ledger:
         ledger.reserve("m", 8)  # by a run that was killed
-        budget = Budget(10 / NANO, ledger)
+        budget = Budget(10 / NANO, ReplyWriter(ledger))
 
         assert round(budget.spent_usd * NANO) == 8
         with pytest.raises(UnavailableError):

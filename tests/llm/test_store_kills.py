@@ -25,7 +25,9 @@ start = int(sys.argv[2])
 async def write():
     with ReplyStore.open(Path(sys.argv[1])) as store, ReplyWriter(store) as recorder:
         for i in range(start, start + 1_000_000):
-            recorder.settle(recorder.reserve("m", 3), 1)
+            entry = recorder.reserve("m", 3)
+            await entry
+            recorder.settle(entry, 1)
             await recorder.put(*recorded("thread", str(i), reply=f"reply {i}"))
             print(i, flush=True)  # from here on the reply may be used
 asyncio.run(write())

@@ -22,6 +22,7 @@ def test_what_is_told_is_on_the_disk_and_found_by_another_connection(tmp_path: P
 
             async def put(number: int) -> None:
                 entry = recorder.reserve("m", 5)
+                await entry
                 with ReplyStore.open(path) as other:
                     assert other.spent() >= 5
                 recorder.settle(entry, 2)
@@ -73,7 +74,8 @@ def test_settlement_is_written_before_the_money_is_reserved_again(tmp_path: Path
         with ReplyStore.open(path) as store, ReplyWriter(store) as recorder:
             first = recorder.reserve("m", 8)
             recorder.settle(first, 1)
-            recorder.reserve("m", 9)
+            await recorder.reserve("m", 9)
+            await asyncio.sleep(0)
             with ReplyStore.open(path) as other:
                 assert other.spent() == 10
 
@@ -85,7 +87,9 @@ def test_settlement_without_a_reply_is_written_soon(tmp_path: Path) -> None:
 
     async def run() -> None:
         with ReplyStore.open(path) as store, ReplyWriter(store) as recorder:
-            recorder.settle(recorder.reserve("m", 8), 1)
+            entry = recorder.reserve("m", 8)
+            await entry
+            recorder.settle(entry, 1)
             await asyncio.sleep(0)
             with ReplyStore.open(path) as other:
                 assert other.spent() == 1
@@ -102,10 +106,11 @@ def test_settlement_that_fails_is_told_and_tried_again(tmp_path: Path) -> None:
 
     async def run() -> None:
         with ReplyStore.open(path) as store, ReplyWriter(store) as recorder:
-            number = recorder.reserve("m", 8)
+            entry = recorder.reserve("m", 8)
+            await entry
             other = sqlite3.connect(path)
             other.execute("ALTER TABLE settlements RENAME TO hidden")
-            recorder.settle(number, 1)
+            recorder.settle(entry, 1)
             await asyncio.sleep(0)
             with pytest.raises(OutputError, match=r"r\.sqlite: the reply store cannot be used"):
                 await recorder.put(*recorded("Hi"))

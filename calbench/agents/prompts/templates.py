@@ -1,7 +1,9 @@
 """Templates: Markdown files with ``${placeholders}`` that are filled strictly."""
 
 import hashlib
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
@@ -32,18 +34,51 @@ class Templates(NamedTuple):
         where = f"prompts/{self.version}/{name}.md"
         if name not in self.text_by_name:
             raise ConfigError(f"{where}: there is no such template; add the file")
-        template = Template(self.text_by_name[name])
-        if not template.is_valid():
+        form = _form(self.text_by_name[name])
+        if form is None:
             raise ConfigError(f"{where}: a stray $; write $$ for a dollar sign")
-        wanted = set(template.get_identifiers())
-        if wanted != set(values):
-            odd = ", ".join(sorted(wanted ^ set(values)))
+        if form.placeholders != values.keys():
+            odd = ", ".join(sorted(form.placeholders ^ values.keys()))
             raise ConfigError(f"{where}: placeholders and values do not fit: {odd}")
         filled = {key: str(value) for key, value in values.items()}
-        empty = {f"${{{key}}}" for key, value in filled.items() if not value}
-        paragraphs = template.template.split("\n\n")
-        kept = "\n\n".join(part for part in paragraphs if part not in empty)
-        return Template(kept).substitute(filled)
+        kept = [part.text for part in form.paragraphs if part.only is None or filled[part.only]]
+        return "\n\n".join(kept) % filled
+
+
+class _Paragraph(NamedTuple):
+    """A paragraph for the operator ``%``, and the placeholder that it is nothing but, if any."""
+
+    text: str
+    only: str | None
+
+
+class _Form(NamedTuple):
+    """A template that was read: a prompt is made of the same ones at every turn."""
+
+    placeholders: frozenset[str]
+    paragraphs: tuple[_Paragraph, ...]
+
+
+@lru_cache(maxsize=256)
+def _form(text: str) -> _Form | None:
+    """Read a template; absent if a dollar sign begins no placeholder."""
+    template = Template(text)
+    if not template.is_valid():
+        return None
+    names = frozenset(template.get_identifiers())
+    only = {f"${{{name}}}": name for name in names}
+    paragraphs = (_Paragraph(_for_percent(part), only.get(part)) for part in text.split("\n\n"))
+    return _Form(names, tuple(paragraphs))
+
+
+def _for_percent(text: str) -> str:
+    """Return a template with its placeholders as the operator ``%`` knows them."""
+
+    def one(match: re.Match[str]) -> str:
+        name = match["braced"] or match["named"]
+        return "$" if name is None else f"%({name})s"
+
+    return Template.pattern.sub(one, text.replace("%", "%%"))
 
 
 def versions() -> tuple[str, ...]:

@@ -21,6 +21,9 @@ from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
 SCRIPTED_SPEC: Final = ModelSpec(model="scripted")
 """The model in a request to a scripted speaker: there is none."""
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
+"""Made once; ``json.dumps`` would make one for every reply."""
+
 
 @dataclass(slots=True)
 class ScriptedSpeaker:
@@ -40,7 +43,7 @@ class ScriptedSpeaker:
 
     def reply(self, messages: Sequence[ChatMessage]) -> str:
         """Return the reply to a thread's last message."""
-        return json.dumps(self._reply(messages), ensure_ascii=False)
+        return _ENCODER.encode(self._reply(messages))
 
     def _reply(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
         if len(messages) < 2:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
-from calbench.domain.canonical import canonical_json, digest
+from calbench.domain.canonical import canonical_json, digest, digest_of_text
 from calbench.llm.completion import Request
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -70,19 +70,27 @@ def named(request: Request) -> NamedRequest:
     schema = request.sent_schema
     return NamedRequest(
         request=request,
-        key=digest(_identity(request)),
-        links=tuple(chain(message_digest(*message) for message in request.messages)),
+        key=_key(request),
+        links=tuple(chain(message.digest for message in request.messages)),
         schema_digest=None
         if schema is None
         else message_digest(SCHEMA_ROLE, canonical_json(schema)),
     )
 
 
-def _identity(request: Request) -> dict[str, Any]:
+def _key(request: Request) -> str:
+    """Return the digest of the canonical JSON of all that determines a reply."""
+    # Messages know theirs, which takes most of the time; nothing before their place is a text.
+    before, place, after = canonical_json(_without_messages(request)).partition('"messages":[')
+    messages = ",".join([message.canonical for message in request.messages])
+    return digest_of_text(f"{before}{place}{messages}{after}")
+
+
+def _without_messages(request: Request) -> dict[str, Any]:
     spec = request.spec
     return {
         "model": spec.model,
-        "messages": request.messages,
+        "messages": [],
         "sampling": spec.sampling.model_dump(exclude_none=True),
         "response_format": spec.response_format,
         "schema": request.sent_schema,
@@ -91,7 +99,6 @@ def _identity(request: Request) -> dict[str, Any]:
     }
 
 
-@lru_cache(maxsize=4096)
 def message_digest(role: str, content: str) -> str:
     """Return the digest of one message."""
     return digest([role, content])
@@ -101,12 +108,16 @@ def chain(messages: Iterable[str]) -> Iterator[Link]:
     """Yield the links of a thread from the digests of its messages."""
     parent: str | None = None
     for message in messages:
-        link = Link(link_digest(parent, message), parent, message)
+        link = _link(parent, message)
         yield link
         parent = link.digest
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=65536)
+def _link(parent: str | None, message: str) -> Link:
+    return Link(link_digest(parent, message), parent, message)
+
+
 def link_digest(parent: str | None, message: str) -> str:
     """Return the digest of a thread from the thread before its last message, and that."""
     return hashlib.sha256(f"{parent or ''}:{message}".encode()).hexdigest()
