@@ -1,28 +1,29 @@
 """From facts, or from traces, to the files of a run's tables."""
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from calbench.agents.judging import JUDGE_PROMPT
 from calbench.analysis.datapackage import write_datapackage
 from calbench.analysis.metric_files import write_metrics
-from calbench.analysis.scoring import ALL_FACTS, Recorded, measure_games
+from calbench.analysis.scoring import ALL_FACTS, Recorded
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES, tables_of
 from calbench.analysis.tables.registry import write_frames
-from calbench.console import progress
+from calbench.analysis.upkeep import keep_up
+from calbench.analysis.written import is_written, note_written, sources_digest
+from calbench.console import progress, say
 from calbench.domain.canonical import canonical_json
 from calbench.endings import pruned, removed
 from calbench.facts.fact import Fact
 from calbench.facts.judged import JUDGED
-from calbench.facts.storage import Facts
+from calbench.facts.storage import SPOOL, Facts
 from calbench.files import written_atomically
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.pool import Pool
 
-SCRATCH = ".facts"
-"""Folder of temporary facts; a run replaces what a killed one left."""
+FACTS_FOLDER = ".facts"
+"""Folder of the facts that are kept, below that of tables."""
 
 CASE_FILE = "judge_cases.json"
 """Cases shown to the judge, and whether its answers were readable."""
@@ -63,15 +64,22 @@ def write_all_tables(
     pool: Pool | None = None,
     facts: Sequence[Fact] = ALL_FACTS,
 ) -> None:
-    """Measure games and write their tables; the facts are not kept.
+    """Measure the games that are new, and write the tables of all.
 
-    Arguments as in :func:`calbench.analysis.scoring.measure_games` and :func:`write_tables`.
+    Facts are kept in :data:`FACTS_FOLDER`. Tables that are those of the same facts and settings
+    already are left as they are.
+
+    Arguments as in :func:`calbench.analysis.upkeep.keep_up` and :func:`write_tables`.
     """
-    scratch = folder / SCRATCH
-    shutil.rmtree(scratch, ignore_errors=True)
-    with pruned(folder), removed(scratch):
-        measured = measure_games(games, scratch, settings.measure, tick, pool, facts)
-        write_tables(measured, folder, settings)
+    kept = folder / FACTS_FOLDER
+    with pruned(kept), removed(kept / SPOOL):
+        measured = keep_up(games, kept, settings.measure, tick, pool, facts)
+        made_from = sources_digest(measured.digest, settings)
+        if is_written(folder, kept, made_from):
+            say(f"nothing new: the tables in {folder} are those of these games and settings")
+            return
+        write_tables(measured.facts, folder, settings)
+        note_written(folder, kept, made_from)
 
 
 def write_judge_tables(facts: Facts, folder: Path, settings: Settings) -> None:

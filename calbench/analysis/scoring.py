@@ -91,14 +91,38 @@ def measure_games(
     Raises:
         CalbenchError: a trace is invalid, or the folder cannot be written.
     """
-    teams = list(dict.fromkeys(game.team_id for game in games))
-    work = partial(_measured, measure=measure, names=tuple(fact.name for fact in facts))
-    with FactsWriter(folder, facts, teams) as writer:
-        for batch in mapped(work, _by_scenario(games), pool):
+    with FactsWriter(folder, facts, teams_of(games)) as writer:
+        for batch in measured_batches(by_scenario(games), measure, pool, facts):
             writer.add(batch)
             for _ in batch.keys:
                 tick()
         return writer.write()
+
+
+def teams_of(games: Iterable[Recorded]) -> list[str]:
+    """Return the teams of games in the order of their first ones."""
+    return list(dict.fromkeys(game.team_id for game in games))
+
+
+def measured_batches(
+    tasks: Iterable[Sequence[Path]],
+    measure: MeasureSpec,
+    pool: Pool | None,
+    facts: Sequence[Fact],
+) -> Iterator[MeasuredBatch]:
+    """Yield the facts of each task, game by game in its order.
+
+    Args:
+        tasks: traces of games on one scenario each.
+        measure: settings of the metrics.
+        pool: runs the tasks; ``None``: this process.
+        facts: which of :data:`FACT_BY_NAME`.
+
+    Raises:
+        CalbenchError: a trace is invalid.
+    """
+    work = partial(_measured, measure=measure, names=tuple(fact.name for fact in facts))
+    yield from mapped(work, tasks, pool)
 
 
 def _measured(paths: Sequence[Path], measure: MeasureSpec, names: Sequence[str]) -> MeasuredBatch:
@@ -116,7 +140,7 @@ def _key(game: MeasuredGame) -> GameKey:
     return GameKey(score.setting, score.team_id, score.scenario_id, replicate)
 
 
-def _by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:
+def by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:
     """Yield the traces of each scenario, many of one scenario in several tasks."""
     groups: dict[str, list[Recorded]] = {}
     for game in games:

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
 from calbench.facts.fact import Fact
-from calbench.facts.frames import arrow_schema
-from calbench.facts.storage import GAME, KEY, Facts, FactsWriter, GameKey, MeasuredBatch
+from calbench.facts.selection import selected
+from calbench.facts.storage import Facts, FactsWriter, GameKey
 
 Chosen = tuple[Facts, Callable[[GameKey], bool]]
 """Facts of a run, and which of its games are taken."""
@@ -31,26 +30,7 @@ def join_facts(
     """
     with FactsWriter(folder, facts, teams) as writer:
         for source, is_taken in sources:
-            writer.add(_batch(source, is_taken, facts))
+            taken = np.array([is_taken(key) for key in source.keys], dtype=bool)
+            for batch in selected(source, taken, facts):
+                writer.add(batch)
         return writer.write()
-
-
-def _batch(
-    source: Facts, is_taken: Callable[[GameKey], bool], facts: Sequence[Fact]
-) -> MeasuredBatch:
-    """Return the facts of the games that are taken, in the order of the source."""
-    keys = [GameKey(*row) for row in source.games[list(KEY)].itertuples(index=False)]
-    taken = np.array([is_taken(key) for key in keys], dtype=bool)
-    tables, lengths = {}, {}
-    for fact in facts:
-        rows = source.table(fact.name)
-        games = rows.column(GAME).to_numpy()
-        schema = arrow_schema(fact.columns)
-        chosen = rows.filter(pa.array(taken[games])).select(schema.names).cast(schema)
-        batches = chosen.combine_chunks().to_batches()
-        empty = pa.RecordBatch.from_pylist([], schema)
-        tables[fact.name] = batches[0] if batches else empty
-        counts = np.bincount(games, minlength=len(keys))[taken]
-        lengths[fact.name] = tuple(counts.tolist())
-    kept = tuple(key for key, is_kept in zip(keys, taken, strict=True) if is_kept)
-    return MeasuredBatch(kept, tables, lengths)

@@ -7,10 +7,11 @@ game.
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -25,12 +26,9 @@ from calbench.facts.frames import (
     read_arrow,
     read_parquet,
 )
+from calbench.facts.spool import Ints, Spool
 from calbench.files import written_atomically
 from calbench.traces.outlines import trace_name
-
-ROW_GROUP_ROWS = 32_300
-"""Least rows of a row group of whole games, which is written and read at once [C]: about 4 MB of
-text. Published tables of messages and calls have the same row groups."""
 
 GAME = "game"
 """Column with the number of a row's game in the order of games, from 0."""
@@ -89,14 +87,6 @@ def batch_of(
     return MeasuredBatch(tuple(key for key, _ in listed), tables, lengths)
 
 
-class _Place(NamedTuple):
-    """Where the rows of a game are: which batch, and where in it for each fact."""
-
-    batch: int
-    starts: Mapping[str, int]
-    lengths: Mapping[str, int]
-
-
 class FactsWriter:
     """Takes facts of a run in any order and writes them in a fixed one.
 
@@ -115,16 +105,12 @@ class FactsWriter:
             OutputError: naming the place, if it cannot be written.
         """
         self._folder, self._facts = folder, facts
-        self._rank = {team: rank for rank, team in reversed(list(enumerate(teams)))}
-        self._places: dict[GameKey, _Place] = {}
-        self._num_batches = 0
+        self._rank = _ranks(teams)
+        self._numbers: dict[GameKey, int] = {}
         try:
             shutil.rmtree(folder / SPOOL, ignore_errors=True)
             (folder / SPOOL).mkdir(parents=True)
-            self._spools = {
-                fact.name: pa.ipc.new_file(str(self._spool(fact)), arrow_schema(fact.columns))
-                for fact in facts
-            }
+            self._spool = Spool(folder / SPOOL, facts)
         except OSError as error:
             raise self._failure(error) from error
 
@@ -132,9 +118,7 @@ class FactsWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for spool in self._spools.values():
-            with suppress(OSError):  # the disk may be full; it is deleted anyway
-                spool.close()
+        self._spool.close()
         shutil.rmtree(self._folder / SPOOL, ignore_errors=True)
 
     def add(self, batch: MeasuredBatch) -> None:
@@ -144,83 +128,57 @@ class FactsWriter:
             ValueError: this team's game on this scenario was added before.
             OutputError: the folder cannot be written.
         """
-        starts = dict.fromkeys(batch.lengths, 0)
-        for number, key in enumerate(batch.keys):
-            if key in self._places:
+        for key in batch.keys:
+            if key in self._numbers:
                 raise ValueError(f"two games are called {key}")
-            lengths = {name: of_games[number] for name, of_games in batch.lengths.items()}
-            self._places[key] = _Place(self._num_batches, dict(starts), lengths)
-            starts = {name: start + lengths[name] for name, start in starts.items()}
+            self._numbers[key] = len(self._numbers)
         try:
-            for name, spool in self._spools.items():
-                spool.write_batch(batch.tables[name])
+            self._spool.add(batch.tables, batch.lengths)
         except OSError as error:
             raise self._failure(error) from error
-        self._num_batches += 1
+
+    @property
+    def order(self) -> Ints:
+        """The games added so far, numbered as they came, in the order of the facts."""
+        keys = sorted(self._numbers, key=lambda key: _order(key, self._rank))
+        return np.array([self._numbers[key] for key in keys], dtype=np.int64)
 
     def write(self) -> "Facts":
-        """Write the facts, each file whole or not at all, and return them.
+        """Write the facts and return them; files take their places when all are written.
 
         Raises:
             OutputError: the folder cannot be written.
         """
-        places = [self._places[key] for key in sorted(self._places, key=self._order)]
+        order = self.order
         try:
-            for fact in self._facts:
-                self._spools[fact.name].close()
-                self._write(fact, places)
+            with ExitStack() as files:
+                for fact in self._facts:
+                    target = _file(self._folder, fact.name)
+                    beside = files.enter_context(written_atomically(target, is_synced=False))
+                    self._write(fact, order, beside)
         except OSError as error:
             raise self._failure(error) from error
         return Facts(self._folder)
 
-    def _order(self, key: GameKey) -> tuple[str, int, str, str, int]:
-        rank = self._rank.get(key.team, len(self._rank))
-        return key.setting, rank, key.team, key.scenario_id, key.replicate
-
-    def _write(self, fact: Fact, places: Sequence[_Place]) -> None:
+    def _write(self, fact: Fact, order: Ints, path: Path) -> None:
         schema = arrow_schema(fact.columns).insert(0, pa.field(GAME, pa.int64()))
-        target = _file(self._folder, fact.name)
-        with (
-            written_atomically(target, is_synced=False) as beside,
-            pa.memory_map(str(self._spool(fact))) as file,
-            pa.ipc.open_file(file) as spool,
-            parquet_writer(beside, schema) as writer,
-        ):
-            for first, group in _groups(fact.name, places):
-                writer.write_table(_rows(fact.name, spool, first, group, schema))
-
-    def _spool(self, fact: Fact) -> Path:
-        return self._folder / SPOOL / f"{fact.name}.arrow"
+        self._spool.finish(fact.name)
+        with parquet_writer(path, schema) as writer:
+            for games, rows in self._spool.row_groups(fact.name, order):
+                writer.write_table(pa.table([pa.array(games), *rows.columns], schema=schema))
 
     def _failure(self, error: OSError) -> OutputError:
         reason = error.strerror or error
         return OutputError(f"{self._folder}: cannot be written ({reason}); choose another folder")
 
 
-def _groups(name: str, places: Sequence[_Place]) -> Iterator[tuple[int, Sequence[_Place]]]:
-    """Yield the first game of each row group, and its games."""
-    first, rows = 0, 0
-    for number, place in enumerate(places):
-        rows += place.lengths[name]
-        if rows >= ROW_GROUP_ROWS:
-            yield first, places[first : number + 1]
-            first, rows = number + 1, 0
-    if first < len(places):
-        yield first, places[first:]
+def _ranks(teams: Sequence[str]) -> dict[str, int]:
+    return {team: rank for rank, team in reversed(list(enumerate(teams)))}
 
 
-def _rows(
-    name: str, spool: Any, first: int, places: Sequence[_Place], schema: pa.Schema
-) -> pa.Table:
-    """Return the rows of some games, in their order, each with the number of its game."""
-    slices = [
-        spool.get_batch(place.batch).slice(place.starts[name], place.lengths[name])
-        for place in places
-    ]
-    rows = pa.Table.from_batches(slices, spool.schema).combine_chunks()
-    lengths = [place.lengths[name] for place in places]
-    games = np.repeat(np.arange(first, first + len(places)), lengths)
-    return pa.table([pa.array(games), *rows.columns], schema=schema)
+def _order(key: GameKey, rank: Mapping[str, int]) -> tuple[str, int, str, str, int]:
+    """Return the sort key of a game; teams without a rank follow by name."""
+    return key.setting, rank.get(key.team, len(rank)), key.team, key.scenario_id, key.replicate
 
 
 def _file(folder: Path, name: str) -> Path:
@@ -259,6 +217,25 @@ class Facts:
             **{REPLICATES: played.clip(lower=1)},
         )
 
+    @cached_property
+    def keys(self) -> list[GameKey]:
+        """Names of all games, in their order.
+
+        Raises:
+            FileError: there are no games, or they cannot be read.
+        """
+        columns = self.table("games", list(KEY)).select(KEY).columns
+        return [GameKey(*row) for row in zip(*(c.to_pylist() for c in columns), strict=True)]
+
+    def is_ordered(self, teams: Sequence[str]) -> bool:
+        """Whether the games are in the order that :class:`FactsWriter` gives them.
+
+        Args:
+            teams: as it takes them.
+        """
+        ranks = _ranks(teams)
+        return all(_order(a, ranks) <= _order(b, ranks) for a, b in pairwise(self.keys))
+
     @property
     def has_replicates(self) -> bool:
         """Whether a team played a scenario more than once."""
@@ -280,16 +257,16 @@ class Facts:
             FileError: there is none of that name, or it cannot be read.
         """
         if name not in self._frames:
-            self._frames[name] = read_parquet(self._existing(name))
+            self._frames[name] = read_parquet(self.path(name))
         return self._frames[name]
 
-    def table(self, name: str) -> pa.Table:
-        """Return all rows of a fact as Arrow has them.
+    def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return all rows of a fact, or some of its columns, as Arrow has them.
 
         Raises:
             FileError: there is none of that name, or it cannot be read.
         """
-        return read_arrow(self._existing(name))
+        return read_arrow(self.path(name), columns)
 
     def of_games(self, name: str, columns: Iterable[str] = KEY) -> pd.DataFrame:
         """Return the rows of scored games, with some columns of their games.
@@ -313,7 +290,7 @@ class Facts:
         from pyarrow import parquet
 
         names = None if columns is None else [GAME, *columns]
-        with parquet.ParquetFile(self._existing(name)) as file:
+        with parquet.ParquetFile(self.path(name)) as file:
             for group in range(file.num_row_groups):
                 yield from_arrow(file.read_row_group(group, columns=names))
             if not file.num_row_groups:
@@ -325,7 +302,12 @@ class Facts:
         parts = [names.reset_index(drop=True), rows.reset_index(drop=True)]
         return pd.concat(parts, axis="columns")
 
-    def _existing(self, name: str) -> Path:
+    def path(self, name: str) -> Path:
+        """Return the file of a fact.
+
+        Raises:
+            FileError: there is none of that name.
+        """
         path = _file(self._folder, name)
         if not path.is_file():
             raise FileError(f"{path}: there is no such file; measure the games again")

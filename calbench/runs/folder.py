@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from filelock import FileLock, Timeout
 
-from calbench.analysis.output import CASE_FILE, SCRATCH
+from calbench.analysis.output import CASE_FILE, FACTS_FOLDER
 from calbench.analysis.tables import TABLES
 from calbench.endings import pruned, undone
 from calbench.errors import OutputError
@@ -24,7 +24,7 @@ KEPT = frozenset(
     {
         *TABLES,
         *("datapackage.json", "metrics.json", "metrics/*/*.json", f"judge/{CASE_FILE}"),
-        *(f"{SCRATCH}/*", f"{SCRATCH}/{SPOOL}/*"),
+        *(f"{FACTS_FOLDER}/*", f"{FACTS_FOLDER}/{SPOOL}/*"),
     }
 )
 """Files that may be in a folder of tables already, as patterns: they are replaced."""

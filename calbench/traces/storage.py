@@ -60,6 +60,15 @@ def write_trace(path: Path, trace: Trace) -> int:
     return len(data)
 
 
+def raw_trace(path: Path) -> bytes:
+    """Return the exact bytes of a trace, which are not checked.
+
+    Raises:
+        FileError: naming the file, if it cannot be read.
+    """
+    return read_bytes(path, MOST_TRACE_BYTES)
+
+
 def read_trace(path: Path) -> Trace:
     """Read one trace, from its file or from the shard that it is in.
 

@@ -9,7 +9,7 @@ from pyarrow import parquet
 
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
-from calbench.facts import storage
+from calbench.facts import spool
 from calbench.metrics.game import score_game
 from calbench.traces.models import Trace
 from tests.facts.measured import facts_of, parquet_rows, play_preset, written
@@ -166,7 +166,7 @@ def test_tables_do_not_depend_on_the_order_of_games(tmp_path: Path) -> None:
 def test_row_groups_are_made_of_whole_games(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storage, "ROW_GROUP_ROWS", 40)
+    monkeypatch.setattr(spool, "ROW_GROUP_ROWS", 40)
     traces = typed_games()
     facts = facts_of(tmp_path / "facts", [*traces, paid_game()], ["imap"])
     file = parquet.ParquetFile(written(facts, MESSAGES, tmp_path))

@@ -8,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from calbench.errors import FileError, OutputError
-from calbench.facts import storage
+from calbench.facts import spool
 from calbench.facts.columns import Column, count, text
 from calbench.facts.fact import Fact
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
@@ -132,7 +132,7 @@ def test_files_do_not_depend_on_the_order_of_games_and_batches(tmp_path: Path) -
 def test_large_facts_are_read_some_whole_games_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storage, "ROW_GROUP_ROWS", 3)
+    monkeypatch.setattr(spool, "ROW_GROUP_ROWS", 3)
     games: list[Game] = [("s", "a", f"s{i}", [i] * rows) for i, rows in enumerate((2, 1, 0, 4, 1))]
     facts = written(tmp_path, batch(*games))
     assert [list(rows["game"]) for rows in facts.batches("numbers")] == [
@@ -146,7 +146,7 @@ def test_large_facts_are_read_some_whole_games_at_a_time(
 
 
 def test_row_groups_are_those_of_the_published_tables() -> None:
-    assert storage.ROW_GROUP_ROWS == 32_300
+    assert spool.ROW_GROUP_ROWS == 32_300
 
 
 def test_a_fact_without_rows_has_one_empty_batch(tmp_path: Path) -> None:

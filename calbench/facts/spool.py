@@ -1,0 +1,135 @@
+"""Rows of games in the order of their arrival, in files of Arrow record batches.
+
+Memory holds a few numbers for each game; the rows are read back through memory maps.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from calbench.facts.fact import Fact
+from calbench.facts.frames import arrow_schema
+
+ROW_GROUP_ROWS = 32_300
+"""Least rows of a row group of whole games, which is written and read at once [C]: about 4 MB of
+text. Published tables of messages and calls have the same row groups."""
+
+
+Ints = npt.NDArray[np.int64]
+
+
+class RowGroup(NamedTuple):
+    """Rows of some whole games.
+
+    Attributes:
+        games: place of each row's game in the order that was asked for, from 0.
+        rows: of these games.
+    """
+
+    games: Ints
+    rows: pa.Table
+
+
+class Spool:
+    """Keeps rows of games until their order is known; games are numbered as they arrive."""
+
+    def __init__(self, folder: Path, facts: Sequence[Fact]) -> None:
+        """Begin a file for each fact.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        self._folder = folder
+        self._files = {
+            fact.name: pa.ipc.new_file(str(self._path(fact.name)), arrow_schema(fact.columns))
+            for fact in facts
+        }
+        self._lengths: dict[str, list[Ints]] = {fact.name: [] for fact in facts}
+
+    def add(
+        self, tables: Mapping[str, pa.RecordBatch], lengths: Mapping[str, Sequence[int]]
+    ) -> None:
+        """Take the rows of some games.
+
+        Args:
+            tables: rows of every fact, game after game.
+            lengths: number of rows of each game, for every fact.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        for name, file in self._files.items():
+            file.write_batch(tables[name])
+            self._lengths[name].append(np.asarray(lengths[name], dtype=np.int64))
+
+    def close(self) -> None:
+        """Close the files; what could not be written stays away."""
+        for file in self._files.values():
+            with suppress(OSError):  # the disk may be full; it is deleted anyway
+                file.close()
+
+    def finish(self, name: str) -> None:
+        """End the file of a fact, whose rows can be read from then on.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._files[name].close()
+
+    def row_groups(self, name: str, order: Ints) -> Iterator[RowGroup]:
+        """Yield the rows of a finished fact.
+
+        Args:
+            name: of the fact.
+            order: the games by number, in the order in which they are wanted.
+        """
+        parts = self._lengths[name]
+        batches = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        starts = [np.cumsum(part) - part for part in parts]
+        none = np.zeros(0, dtype=np.int64)
+        lengths = np.concatenate([none, *parts])[order]
+        places = np.stack([batches[order], np.concatenate([none, *starts])[order], lengths], axis=1)
+        with pa.memory_map(str(self._path(name))) as file, pa.ipc.open_file(file) as spool:
+            for first, end in _cuts(lengths):
+                games = np.repeat(np.arange(first, end), lengths[first:end])
+                yield RowGroup(games, _rows(spool, places[first:end]))
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.arrow"
+
+
+def _cuts(lengths: Ints) -> Iterator[tuple[int, int]]:
+    """Yield the first game of each row group and the one after its last."""
+    ends = np.cumsum(lengths)
+    first = 0
+    while first < len(lengths):
+        before = ends[first] - lengths[first]
+        end = int(np.searchsorted(ends, before + ROW_GROUP_ROWS)) + 1
+        yield first, min(end, len(lengths))
+        first = end
+
+
+def _rows(spool: Any, places: Ints) -> pa.Table:
+    """Return the rows of some games; those that lie one behind the other are one slice.
+
+    Args:
+        spool: a file of record batches.
+        places: batch, first row and number of rows of each game, ``[game, 3]``.
+    """
+    filled = places[places[:, 2] > 0]
+    batch, start, length = filled.T
+    follows = (batch[1:] == batch[:-1]) & (start[1:] == start[:-1] + length[:-1])
+    firsts = np.flatnonzero(np.append(True, ~follows)) if len(filled) else np.zeros(0, np.int64)
+    rows = np.add.reduceat(length, firsts) if len(filled) else firsts
+    slices = [
+        spool.get_batch(number).slice(first, count)
+        for number, first, count in zip(
+            batch[firsts].tolist(), start[firsts].tolist(), rows.tolist(), strict=True
+        )
+    ]
+    return pa.Table.from_batches(slices, spool.schema).combine_chunks()
