@@ -1,6 +1,5 @@
 """Facts -> data/tables: every table of each experiment, of several together, and of the sample."""
 
-import os
 import shutil
 
 from calbench.analysis.audit_sample import write_sample_table
@@ -14,8 +13,10 @@ from calbench.console import say
 from calbench.facts.storage import Facts
 from calbench.llm.prices import read_prices
 from calbench.metrics.speech.sample import read_sample
-from calbench.pool import workers
+from calbench.pool import finished, workers
 from stages import paths
+from stages.inputs import Inputs
+from stages.kept import Kept
 from stages.shown import published, site
 
 SAMPLE = paths.DATA / "audit_sample" / "messages.jsonl"
@@ -24,11 +25,17 @@ SAMPLE = paths.DATA / "audit_sample" / "messages.jsonl"
 
 def main(_: list[str]) -> None:
     """Write the tables; nothing else stays in their folders."""
-    specs = published()
-    for folder in (paths.TABLES, paths.METRICS):
-        shutil.rmtree(folder, ignore_errors=True)
-    with workers(min(os.cpu_count() or 1, len(specs))) as pool:
-        list(pool.executor.map(write, specs) if pool else map(write, specs))
+    specs, kept, inputs = published(), Kept("analyze"), Inputs("analyze")
+    recipes = {spec.name: inputs.recipe(spec) for spec in specs}
+    missing = [
+        spec for spec in specs if not kept.holds(paths.tables(spec.name), recipes[spec.name])
+    ]
+    paths.prune(paths.TABLES, {paths.tables(spec.name) for spec in specs if spec not in missing})
+    shutil.rmtree(paths.METRICS, ignore_errors=True)
+    with workers(paths.processes(len(missing))) as pool:
+        for spec, _done in finished(write, missing, pool):
+            kept.note(paths.tables(spec.name), recipes[spec.name])
+    kept.write()
     for spec in specs:
         shutil.copytree(paths.tables(spec.name) / FOLDER, paths.METRICS / spec.name)
     write_summary(site(specs).runs, paths.tables("summary"))

@@ -2,22 +2,41 @@
 
 import shutil
 
-from calbench.analysis.scoring import facts_of, measure_games
+from calbench.analysis.scoring import GAMES_PER_TASK, facts_of, measure_games
 from calbench.config.spec import RunSpec
 from calbench.console import progress
-from calbench.engine.jobs import plan_jobs
+from calbench.engine.jobs import Job, plan_jobs
 from calbench.pool import workers
 from calbench.scenarios.storage import read_suite
 from stages import paths
+from stages.inputs import Inputs
+from stages.kept import Kept
 
 
-def main(spec: RunSpec) -> None:
-    """Measure the games of an experiment: scores, messages, beliefs, and what a judge reads."""
-    jobs = plan_jobs(read_suite(paths.suite(spec.name)), spec.game_configs, paths.traces(spec.name))
-    folder, facts = paths.facts(spec.name), facts_of(spec.facts, spec.judge)
-    shutil.rmtree(folder, ignore_errors=True)
-    with progress("games", len(jobs)) as tick, workers(spec.jobs) as pool:
-        measure_games(jobs, folder, spec.measure, tick, pool, facts)
+def main(specs: list[RunSpec]) -> None:
+    """Measure the games of experiments: scores, messages, beliefs, and what a judge reads.
+
+    The facts of an experiment that would be the same are kept.
+    """
+    kept, inputs = Kept("calibrate"), Inputs("calibrate")
+    recipes = {spec.name: inputs.recipe(spec) for spec in specs}
+    missing = [spec for spec in specs if not kept.holds(paths.facts(spec.name), recipes[spec.name])]
+    jobs = {spec.name: planned(spec) for spec in missing}
+    total = sum(map(len, jobs.values()))
+    processes = paths.processes(total // GAMES_PER_TASK)
+    with progress("games", total) as tick, workers(processes) as pool:
+        for spec in missing:
+            folder, facts = paths.facts(spec.name), facts_of(spec.facts, spec.judge)
+            shutil.rmtree(folder, ignore_errors=True)
+            measure_games(jobs[spec.name], folder, spec.measure, tick, pool, facts)
+            kept.note(folder, recipes[spec.name])
+    kept.write()
+
+
+def planned(spec: RunSpec) -> list[Job]:
+    """Return the games of an experiment."""
+    scenarios = read_suite(paths.suite(spec.name))
+    return plan_jobs(scenarios, spec.game_configs, paths.traces(spec.name))
 
 
 if __name__ == "__main__":

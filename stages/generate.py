@@ -1,19 +1,49 @@
 """Suite parameters -> data/suites/<experiment>.jsonl."""
 
+from collections.abc import Iterable
+
 from calbench.config.spec import RunSpec
 from calbench.console import progress
-from calbench.pool import workers
+from calbench.pool import finished, workers
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import write_suite
-from calbench.scenarios.suites import build_suites
+from calbench.scenarios.suites import build_named, together
 from stages import paths
 
+Named = tuple[str, SuiteSpec]
+"""A suite, and the setting under which tables list it."""
 
-def main(spec: RunSpec) -> None:
-    """Draw the suites of an experiment, with oracle and difficulty."""
-    total = sum(suite.num_scenarios for _, suite in spec.suites)
-    with progress("scenarios", total) as tick, workers(spec.jobs) as pool:
-        scenarios = build_suites(spec.suites, lambda _done, _total: tick(), pool)
-    write_suite(paths.suite(spec.name), scenarios)
+
+def main(specs: list[RunSpec]) -> None:
+    """Draw the suites of experiments, with oracle and difficulty; one of several only once."""
+    built: dict[str, tuple[Scenario, ...]] = {}
+    suites = distinct(suite for spec in specs for suite in spec.suites)
+    processes = paths.processes(len(suites))
+    with progress("suites", len(suites)) as tick, workers(processes) as pool:
+        for suite, scenarios in finished(build_named, suites, pool):
+            built[key(suite)] = scenarios
+            tick(suite[0])
+    for spec in specs:
+        parts = [built[key(suite)] for suite in spec.suites]
+        write_suite(paths.suite(spec.name), together(parts))
+
+
+def distinct(suites: Iterable[Named]) -> list[Named]:
+    """Return each suite once, those of large scenarios first: no worker is left with one."""
+    once = {key(suite): suite for suite in suites}.values()
+    return sorted(once, key=lambda suite: -size(suite[1]))
+
+
+def key(suite: Named) -> str:
+    """Return all that defines a suite."""
+    name, spec = suite
+    return f"{name} {spec.model_dump_json()}"
+
+
+def size(spec: SuiteSpec) -> int:
+    """Return the agents and meetings of a scenario, multiplied."""
+    return spec.scenario.num_agents * spec.scenario.num_meetings
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """Tables and traces -> build/site: the static site."""
 
-import os
-
 from calbench.pool import workers
 from calbench.report.build import build_site
 from calbench.report.writing import write_site
@@ -11,7 +9,7 @@ from stages.shown import published, site
 
 def main(_: list[str]) -> None:
     """Write the pages of all experiments and build the site."""
-    with workers(os.cpu_count() or 1) as pool:
+    with workers(paths.CORES) as pool:
         write_site(site(published()), paths.BUILD / "site_src", pool)
     build_site(paths.BUILD / "site_src", paths.BUILD / "site")
 

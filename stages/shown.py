@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from calbench.config.spec import RunSpec, read_params
-from calbench.errors import ConfigError
+from calbench.config.spec import RunSpec
 from calbench.report.experiment import Experiment
 from calbench.report.role import Role
 from calbench.report.site import Site
@@ -16,10 +15,7 @@ SOURCES = Path("site")
 
 def published() -> list[RunSpec]:
     """Return the experiments on the site, in the order of its pages."""
-    specs = [read_params(path) for path in sorted(paths.PARAMS.glob("*.yaml"))]
-    if not specs:
-        raise ConfigError(f"{paths.PARAMS}: holds no experiment; run the stage compose")
-    return sorted(specs, key=lambda spec: (role(spec).order, spec.name))
+    return sorted(paths.specs(), key=lambda spec: (role(spec).order, spec.name))
 
 
 def role(spec: RunSpec) -> Role:

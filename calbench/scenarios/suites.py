@@ -1,7 +1,7 @@
 """A suite: the scenarios of one setting, drawn and chosen by difficulty, or read from a file."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from calbench.domain.randomness import derived_seed, stream
 from calbench.errors import GenerationError
@@ -45,24 +45,35 @@ def build_suites(
         GenerationError: two suites hold a scenario of the same name, or one cannot be drawn.
         FileError: a suite file does not fit.
     """
-    scenarios: list[Scenario] = []
     if pool is None:
-        for name, spec in suites:
-            scenarios.extend(build_suite(spec, progress, name=name, drawn=drawn))
-    else:
-        for built in pool.executor.map(_build_named, suites):
-            scenarios.extend(built)
-            for done in range(len(built)):
-                if progress is not None:
-                    progress(done + 1, len(built))
+        return together(
+            [build_suite(spec, progress, name=name, drawn=drawn) for name, spec in suites]
+        )
+    parts = []
+    for built in pool.executor.map(build_named, suites):
+        parts.append(built)
+        for done in range(len(built)):
+            if progress is not None:
+                progress(done + 1, len(built))
+    return together(parts)
+
+
+def together(suites: Iterable[Sequence[Scenario]]) -> tuple[Scenario, ...]:
+    """Return the scenarios of several suites, one after the other.
+
+    Raises:
+        GenerationError: two suites hold a scenario of the same name.
+    """
+    scenarios = tuple(scenario for suite in suites for scenario in suite)
     counts = Counter(scenario.scenario_id for scenario in scenarios)
     twice = [scenario_id for scenario_id, count in counts.items() if count > 1]
     if twice:
         raise GenerationError(f"two suites hold a scenario {twice[0]}: give them other settings")
-    return tuple(scenarios)
+    return scenarios
 
 
-def _build_named(suite: tuple[str, SuiteSpec]) -> tuple[Scenario, ...]:
+def build_named(suite: tuple[str, SuiteSpec]) -> tuple[Scenario, ...]:
+    """Build a suite under a name, as a worker's task."""
     name, spec = suite
     return build_suite(spec, name=name)
 

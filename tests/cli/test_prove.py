@@ -83,7 +83,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         spec = compose([*SMALL, "name=tiny", "suite.setting=tiny"])
         for name in ("generate", "play", "calibrate"):
-            importlib.import_module(f"stages.{name}").main(spec)
+            importlib.import_module(f"stages.{name}").main([spec])
         importlib.import_module("stages.analyze").write(spec)
         write_release(Path("data"), Path("data/release"))
     return folder

@@ -333,7 +333,6 @@ suite: {setting: hopes, num_scenarios: 2, num_candidates: 6}
 analysis: {bootstrap_resamples: 50}
 """,
     ),
-    ("dvc.yaml", "        - frontier\n", "        - frontier\n        - hopes\n"),
 )
 
 RECIPES = {

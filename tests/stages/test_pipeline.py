@@ -1,6 +1,5 @@
 """``dvc.yaml`` says what each stage really depends on."""
 
-import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,8 @@ import grimp
 import pytest
 import yaml
 
-from calbench.config.composition import composed
-from calbench.config.groups import known_names
 from calbench.config.spec import RunSpec
+from stages.parts import USED
 from tests.cli.runs import REPO
 
 STAGES: dict[str, dict[str, Any]] = yaml.safe_load((REPO / "dvc.yaml").read_text())["stages"]
@@ -38,6 +36,9 @@ UNLISTED_EVERYWHERE = {
     "calbench/pool.py": "says where tasks run, and hands over their results in order",
     "calbench/scenarios/bounds.py": "refuses what is too large, and changes nothing else",
     "calbench/tree.py": "says where files are that are dependencies themselves",
+    "stages/inputs.py": "says what need not be made again",
+    "stages/kept.py": "likewise",
+    "stages/parts.py": "splits parameters, on which stages depend key by key",
     "stages/paths.py": "says where things are, as dvc.yaml does",
 }
 
@@ -50,9 +51,6 @@ REACH_ONLY = {"budget", "games_at_once", "models", "preflight"}
 
 PARTS = {"subset", "replicates"}
 """Of a user's own runs: ``compose`` refuses an experiment of the site that sets them."""
-
-STAGED = [name for name in known_names("experiment") if composed([f"+experiment={name}"]).site]
-"""Experiments that say what they are for on the site; others are for a model of the user's."""
 
 PLANS = "only `plan_jobs`, which says where the traces are"
 ONLY_TYPES = "lends the parameters their types"
@@ -136,11 +134,9 @@ def imports() -> grimp.ImportGraph:
 
 
 def names(stage: str, kind: str) -> list[str]:
-    """Return the paths of a stage under one heading, for every experiment."""
+    """Return the paths of a stage under one heading."""
     entries = STAGES[stage].get(kind, [])
-    paths = [entry if isinstance(entry, str) else next(iter(entry)) for entry in entries]
-    experiments = STAGES[stage].get("matrix", {}).get("exp", [""])
-    return [path.replace("${item.exp}", exp) for path in paths for exp in experiments]
+    return [entry if isinstance(entry, str) else next(iter(entry)) for entry in entries]
 
 
 def source(module: str) -> str:
@@ -158,6 +154,7 @@ def unlisted(stage: str, imports: grimp.ImportGraph) -> list[str]:
     reasons = [*UNLISTED_EVERYWHERE, *UNLISTED[stage]]
     if stage == "compose":
         reasons.remove("calbench/config")
+        reasons.remove("stages/parts.py")
     else:
         reasons += TYPES_OF_PARAMETERS
     covered = names(stage, "deps") + reasons
@@ -182,7 +179,7 @@ def test_stage_runs_a_module_that_exists(stage: str) -> None:
 def test_every_module_of_the_stages_is_a_stage() -> None:
     modules = (
         {path.stem for path in (REPO / "stages").glob("*.py")}
-        - {"__init__", "paths", "shown"}
+        - {"__init__", "inputs", "kept", "parts", "paths", "shown", "teams"}
         - BY_HAND
     )
     assert modules == set(STAGES)
@@ -203,21 +200,29 @@ def test_output_lies_where_built_things_lie(stage: str) -> None:
     assert all(is_below(path, ["build", "data"]) for path in made)
 
 
-@pytest.mark.parametrize("stage", ["generate", "play", "calibrate"])
-def test_every_experiment_goes_through_the_stage(stage: str) -> None:
-    assert STAGES[stage]["matrix"]["exp"] == STAGED
+def test_stages_that_keep_what_is_still_right_find_it_there() -> None:
+    """DVC would remove it before the stage begins."""
+    persistent = {
+        path
+        for stage in STAGES.values()
+        for entry in stage["outs"]
+        if isinstance(entry, dict)
+        for path, options in entry.items()
+        if options.get("persist")
+    }
+    assert persistent == {"data/traces", "data/facts", "data/tables"}
+    assert all(
+        f'Kept("{stage}")' in source_text(stage) for stage in ("play", "calibrate", "analyze")
+    )
 
 
-def test_pipeline_lists_each_experiment_once() -> None:
-    text = (REPO / "dvc.yaml").read_text()
-    for name in STAGED:
-        assert re.findall(rf"^\s+- {name}$", text, re.MULTILINE) == [f"        - {name}"]
-    assert names("compose", "outs") == ["build/params"]
+def source_text(stage: str) -> str:
+    return (REPO / "stages" / f"{stage}.py").read_text()
 
 
 def test_pipeline_keeps_every_table_and_nothing_of_an_earlier_run() -> None:
     assert names("analyze", "outs") == ["data/metrics", "data/tables"]
-    assert names("calibrate", "outs") == [f"data/facts/{name}" for name in STAGED]
+    assert names("calibrate", "outs") == ["data/facts"]
 
 
 def test_leaderboards_are_shown_as_metrics() -> None:
@@ -235,21 +240,16 @@ def test_no_output_of_a_stage_is_in_git() -> None:
     assert [path for path in listed.stdout.split("\0") if is_below(path, made)] == []
 
 
-def test_parameters_are_named_by_the_keys_that_compose_writes() -> None:
-    keys = {
-        key
-        for stage in STAGES.values()
-        for entry in stage.get("params", [])
-        for keys in entry.values()
-        for key in keys
-    }
-    assert (
-        keys
-        == set(RunSpec.model_fields)
-        - {"name", "jobs", "out", "traces"}
-        - REACH_ONLY
-        - WHOLE
-        - PARTS
-    )
-    for stage in ("analyze", "publish"):
-        assert "build/params" in STAGES[stage]["deps"]
+HARNESS = {"name", "executor", "jobs", "out", "traces"}
+"""How and where a run is made: nothing that its numbers depend on."""
+
+
+def test_each_parameter_has_stages_that_depend_on_it() -> None:
+    keys = {key for keys in USED.values() for key in keys}
+    assert keys == set(RunSpec.model_fields) - HARNESS - REACH_ONLY - WHOLE - PARTS
+    for stage in STAGES:
+        others = "conf" if stage == "compose" else "build/params"
+        wanted = f"build/parts/{stage}.yaml" if stage in USED else others
+        found = [path for path in names(stage, "deps") if is_below(path, ["build", "conf"])]
+        assert found[0] == wanted, stage
+

@@ -33,13 +33,13 @@ def tiny(*overrides: str) -> RunSpec:
 
 @pytest.fixture
 def run_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    """Return what ``python -m stages.<name> tiny`` does in a folder that holds parameters."""
+    """Return what ``python -m stages.<name>`` does in a folder that holds parameters of `tiny`."""
     monkeypatch.chdir(tmp_path)
     write_params(Path("build/params/tiny.yaml"), tiny())
     shutil.copytree(REPO / "data/audit_sample", "data/audit_sample")
 
     def run(*names: str) -> None:
-        monkeypatch.setattr("sys.argv", ["stage", "tiny"])
+        monkeypatch.setattr("sys.argv", ["stage"])
         for name in names:
             stage = importlib.import_module(f"stages.{name}")
             if name in EACH:
@@ -77,8 +77,11 @@ def test_stages_write_the_same_bytes_when_they_are_run_twice(
     first = files(tmp_path)
     run_stage(*ORDER)
     assert files(tmp_path) == first
+    shutil.rmtree("build/kept")  # now everything is made again
+    run_stage(*ORDER)
+    assert files(tmp_path) == first
     assert {name.split("/")[1] for name in first} == {
-        *("audit_sample", "facts", "metrics", "params", "suites", "tables", "traces"),
+        *("audit_sample", "facts", "kept", "metrics", "params", "suites", "tables", "traces"),
     }
 
 
