@@ -22,7 +22,7 @@ from calbench.facts.selection import Truths, selected
 from calbench.facts.storage import FactsWriter, MeasuredBatch
 from calbench.metrics.measure import MeasureSpec
 from calbench.pool import Pool, mapped
-from calbench.traces.storage import raw_trace
+from calbench.traces.catalog import raw_trace
 
 
 def keep_up(

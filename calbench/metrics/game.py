@@ -277,7 +277,7 @@ def _sensitivity(played: _Played) -> FairnessRange:
         played.schedule,
         played.measure.fairness_sensitivity,
     )
-    # Decided by the scenario, so that of its games with few meetings scheduled none is an exception.
+    # Decided by the scenario, also for a game with few meetings scheduled.
     if extent == "exact" and len(scenario.all_meetings) > MOST_EXACT_MEETINGS:
         return LEFT_OUT
     answer = played.cache.cost_vectors(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from calbench.domain.canonical import digest
@@ -58,15 +59,6 @@ def write_trace(path: Path, trace: Trace) -> int:
     data = trace_bytes(trace)
     write_atomically(path, data)
     return len(data)
-
-
-def raw_trace(path: Path) -> bytes:
-    """Return the exact bytes of a trace, which are not checked.
-
-    Raises:
-        FileError: naming the file, if it cannot be read.
-    """
-    return read_bytes(path, MOST_TRACE_BYTES)
 
 
 def read_trace(path: Path) -> Trace:

@@ -252,4 +252,3 @@ def test_each_parameter_has_stages_that_depend_on_it() -> None:
         wanted = f"build/parts/{stage}.yaml" if stage in USED else others
         found = [path for path in names(stage, "deps") if is_below(path, ["build", "conf"])]
         assert found[0] == wanted, stage
-
