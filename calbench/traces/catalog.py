@@ -15,7 +15,16 @@ from calbench.errors import FileError
 from calbench.files import printable, read_bytes
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.traces.frames import unpacked_frame, whole_frames
-from calbench.traces.index import Frame, Game, index_path, indexed, shard_path
+from calbench.traces.index import (
+    FIRST_SHARD,
+    INDEX_GLOB,
+    SHARD_GLOB,
+    Frame,
+    Game,
+    index_path,
+    indexed,
+    shard_path,
+)
 from calbench.traces.outlines import Outline, outline
 
 MOST_HELD = 2**26
@@ -45,8 +54,28 @@ Stamps = tuple[_Stamp | None, ...]
 _frames: dict[str, tuple[Stamps, tuple[Frame, ...]]] = {}
 """Frames of shards, with the stamps of shard and index that they were read from."""
 
-_catalogs: dict[str, tuple[int, Stamps, Mapping[str, Kept]]] = {}
-"""Games by folder, with its number of shards and the stamps of the last one: only that grows."""
+
+class _Catalog(NamedTuple):
+    """The games of a folder.
+
+    Attributes:
+        following: the shard that it has not; only the last of the others grows.
+        stamps: of the last shard and its index.
+    """
+
+    following: str
+    last: Path
+    stamps: Stamps
+    games: Mapping[str, Kept]
+
+    def is_current(self) -> bool:
+        """Whether the folder is as it was read."""
+        has_grown = os.path.exists(self.following)  # noqa: PTH110 - asked often
+        return not has_grown and _stamps(self.last) == self.stamps
+
+
+_catalogs: dict[str, _Catalog] = {}
+"""Games by folder, of those that have shards."""
 
 _held: OrderedDict[tuple[str, int, str], bytes] = OrderedDict()
 """What the frames that were read last hold."""
@@ -56,15 +85,15 @@ def shards_of(folder: Path) -> list[Path]:
     """Return the shards of a folder.
 
     Raises:
-        FileError: one is missing before others, or an index has none.
+        FileError: one is missing, whose index or followers are there.
     """
-    found: list[Path] = []
-    while (shard := shard_path(folder, len(found))).is_file():
-        found.append(shard)
-    for other in (index_path(shard), shard_path(folder, len(found) + 1)):
-        if other.exists():
+    named = {int(path.name[:5]) for glob in (SHARD_GLOB, INDEX_GLOB) for path in folder.glob(glob)}
+    found = [shard_path(folder, number) for number in range(max(named, default=-1) + 1)]
+    for shard in found:
+        if not shard.is_file():
             raise FileError(
-                f"{printable(str(shard))}: is missing, and {other.name} is there; get it again"
+                f"{printable(str(shard))}: is missing, and others of its folder are there; get it "
+                "again"
             )
     return found
 
@@ -75,25 +104,25 @@ def catalog(folder: Path) -> Mapping[str, Kept]:
     Raises:
         FileError: a shard or its index does not fit, or they hold one game twice.
     """
-    key = str(folder)
+    return _catalog(str(folder))
+
+
+def _catalog(key: str) -> Mapping[str, Kept]:
+    """Return the games of a folder, read again if it has grown; this is asked for every trace."""
     known = _catalogs.get(key)
-    first = shard_path(folder, 0)
-    if known is None and not first.is_file():
-        return {}
     if known is not None:
-        number, stamps, games = known
-        is_last = not shard_path(folder, number).is_file()
-        if is_last and _stamps(shard_path(folder, number - 1)) == stamps:
-            return games
-    shards = shards_of(folder)
-    if not shards:
-        _catalogs.pop(key, None)
+        if known.is_current():
+            return known.games
+        del _catalogs[key]
+    if not os.path.isfile(os.path.join(key, FIRST_SHARD)):  # noqa: PTH113, PTH118 - asked often
         return {}
-    games = {}
+    games: dict[str, Kept] = {}
+    shards = shards_of(Path(key))
     for shard in shards:
         for frame in frames_of(shard):
             _add(games, shard, frame)
-    _catalogs[key] = len(shards), _stamps(shards[-1]), games
+    last, following = shards[-1], shard_path(Path(key), len(shards))
+    _catalogs[key] = _Catalog(str(following), last, _stamps(last), games)
     return games
 
 
@@ -153,9 +182,11 @@ def kept_game(path: Path) -> Kept | None:
     Raises:
         FileError: the shards of its folder do not fit.
     """
-    if len(path.parts) < 3:
-        path = path.absolute()
-    return catalog(path.parent.parent).get(f"{path.parent.name}/{path.name}")
+    text = str(path)
+    if text.count(os.sep) < 2:
+        text = os.path.abspath(text)  # noqa: PTH100 - asked often
+    folder, team, name = text.rsplit(os.sep, 2)
+    return _catalog(folder or os.sep).get(f"{team}/{name}")
 
 
 def has_trace(path: Path) -> bool:
@@ -176,8 +207,8 @@ def trace_outline(path: Path) -> Outline:
     """
     kept = kept_game(path)
     if kept is None or os.path.lexists(path):
-        return outline(printable(str(path)), raw_trace(path))
-    return Outline(kept.game.name, kept.game.game_id, kept.game.is_halted)
+        return outline(printable(str(path)), _raw(path, kept))
+    return Outline(kept.game.game_id, kept.game.is_halted)
 
 
 def raw_trace(path: Path) -> bytes:
@@ -186,7 +217,10 @@ def raw_trace(path: Path) -> bytes:
     Raises:
         FileError: it cannot be read, or is not what the index says, or is there twice and differs.
     """
-    kept = kept_game(path)
+    return _raw(path, kept_game(path))
+
+
+def _raw(path: Path, kept: Kept | None) -> bytes:
     if kept is None:
         return read_bytes(path, MOST_TRACE_BYTES)
     if os.path.lexists(path):

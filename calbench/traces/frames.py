@@ -15,7 +15,7 @@ from calbench.errors import FileError
 from calbench.files import printable
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.traces.index import Frame, Game, file_name_pattern
-from calbench.traces.outlines import outline
+from calbench.traces.outlines import named_outline
 
 LEVEL = 6
 """Compression level [C]: 1.8 kB for 43 of a typed game at 0.2 ms; 3 takes a fifth more space in a
@@ -54,10 +54,10 @@ def described_line(place: str, line: bytes) -> Game:
         raise FileError(f"{place}: is not one line, as calbench writes traces; keep it as a file")
     if len(line) > MOST_TRACE_BYTES:
         raise FileError(f"{place}: holds more than {MOST_TRACE_BYTES} bytes")
-    found = outline(place, line)
-    if not file_name_pattern.fullmatch(found.name):
-        raise FileError(f"{place}: {printable(found.name)[:99]!r} is no name of a trace")
-    return described(found.name, found.game_id, found.is_halted, line)
+    name, found = named_outline(place, line)
+    if not file_name_pattern.fullmatch(name):
+        raise FileError(f"{place}: {printable(name)[:99]!r} is no name of a trace")
+    return described(name, found.game_id, found.is_halted, line)
 
 
 def packed_frames(games: Iterable[tuple[Game, bytes]]) -> Iterator[Packed]:

@@ -26,6 +26,9 @@ file_name_pattern = re.compile(NAME_PATTERN)
 SHARD_GLOB, INDEX_GLOB = (f"{'[0-9]' * 5}{end}" for end in (".jsonl.zst", ".index.jsonl"))
 """Files of a folder of shards. They are numbered from 0, with none left out."""
 
+FIRST_SHARD = "00000.jsonl.zst"
+"""What every folder of shards has."""
+
 MOST_INDEX_BYTES = 2**28
 """Bytes of an index, a thousand times those of a full shard [C]."""
 

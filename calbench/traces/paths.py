@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from calbench.errors import FileError
-from calbench.traces.catalog import catalog, has_trace
+from calbench.traces.catalog import catalog, has_trace, shards_of
 from calbench.traces.index import INDEX_GLOB, SHARD_GLOB
 
 PAGES = "site/.calbench-site"
@@ -61,4 +61,5 @@ def _found(path: Path) -> set[Path]:
         if not file.name.startswith(".") and pages not in file.parents
     }
     folders = {shard.parent for glob in (SHARD_GLOB, INDEX_GLOB) for shard in folder.rglob(glob)}
-    return files.union(*({each / name for name in catalog(each)} for each in folders))
+    in_shards = {each / name for each in folders if shards_of(each) for name in catalog(each)}
+    return files | in_shards

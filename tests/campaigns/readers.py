@@ -26,6 +26,8 @@ from calbench.runs.results import read_run
 from calbench.scenarios.labels import LABEL_BANKS, read_label_bank
 from calbench.scenarios.storage import read_suite, write_suite
 from calbench.scenarios.suites import build_suite
+from calbench.traces.packing import pack
+from calbench.traces.paths import trace_paths
 from calbench.traces.storage import TraceReader, read_head, read_trace
 from calbench.tree import CONF, DATA
 from tests.campaigns.mutations import BINARY, PACKED, TEXT, YAML, Mutation
@@ -109,6 +111,10 @@ def _events(path: Path) -> object:
     return results.messages(), results.events()
 
 
+def _games(path: Path) -> object:
+    return [read_trace(each) for each in trace_paths(path.parent)]
+
+
 READERS: Mapping[str, Reader] = {
     "trace": Reader("run/traces/imap/taste-varied-000.json", TEXT, read_trace),
     "trace of talk": Reader("run/traces/candid/taste-varied-000.json", TEXT, _known),
@@ -119,6 +125,8 @@ READERS: Mapping[str, Reader] = {
         whole="run",
     ),
     "events of a run": Reader("run/traces/imap/taste-varied-001.json", TEXT, _events, whole="run"),
+    "shard of games": Reader("games/00000.jsonl.zst", BINARY, _games, whole="games"),
+    "index of games": Reader("games/00000.index.jsonl", TEXT, _games, whole="games"),
     "suite": Reader("suite.jsonl", TEXT, read_suite),
     "packed suite": Reader("packed.jsonl.gz", PACKED, read_suite),
     "label bank": Reader("banks/v1.jsonl", TEXT, lambda path: read_label_bank("v1", path.parent)),
@@ -168,6 +176,7 @@ def make_samples(folder: Path) -> None:
     """Write a good file for every reader."""
     spec = compose([*SMALL, *RUN, f"out={folder / 'run'}"])
     execute(spec)
+    pack(folder / "run", folder / "games")
     write_params(folder / "params.yaml", spec)
     write_suite(folder / "suite.jsonl", build_suite(spec.suite))
     _copied(DATA / "audit_sample" / "messages.jsonl", folder / "sample.jsonl", 30)

@@ -20,6 +20,7 @@ SUBCOMMANDS = (
     "replies",
     "rescore",
     "site",
+    "traces",
     "verify",
     "view",
 )
@@ -34,7 +35,9 @@ print(json.dumps([status, sorted(heavy)]))
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], *([name] for name in SUBCOMMANDS), ["replies", "merge"]], ids="-".join
+    "arguments",
+    [[], *([name] for name in SUBCOMMANDS), ["replies", "merge"], ["traces", "pack"]],
+    ids="-".join,
 )
 def test_help_is_answered_before_anything_heavy_is_imported(arguments: list[str]) -> None:
     ended = python("-c", HELPED.format(arguments=[*arguments, "--help"]))

@@ -198,6 +198,8 @@ def places(finished: Path, tmp_path: Path) -> dict[str, str]:
         (["replies", "export", "STORE", "OUT"], "2 replies added: OUT"),
         (["replies", "merge", "OUT", "STORE"], "2 replies added: OUT"),
         (["replies", "stats", "STORE"], "2 replies, .* USD"),
+        (["traces", "pack", "RUN", "out=OUT"], "12 games packed: OUT"),
+        (["traces", "unpack", "RUN", "out=OUT"], "12 games unpacked: OUT/<team>/<scenario>.json"),
     ],
     ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else "",
 )

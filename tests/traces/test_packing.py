@@ -1,0 +1,136 @@
+"""Packing and unpacking: to the byte, and never over anything."""
+
+import tempfile
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calbench.errors import CalbenchError, FileError, OutputError
+from calbench.traces.frames import GAMES_PER_FRAME, packed_frames
+from calbench.traces.packing import pack, packed_at, unpack
+from calbench.traces.storage import write_trace
+from calbench.traces.store import ShardStore
+from tests.effort import examples
+from tests.traces.kept_games import game, keep, kept, name_of
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return every file below a folder."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@given(st.lists(st.integers(0, 90), min_size=1, max_size=60, unique=True), st.randoms())
+@settings(max_examples=examples(20))
+def test_packed_bytes_depend_on_the_games_alone_and_unpack_to_the_files(
+    numbers: list[int], random: Random
+) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        top = Path(scratch)
+        for number in numbers:
+            write_trace(top / "files" / name_of(game(number)), game(number))
+        shuffled = random.sample(numbers, len(numbers))
+        cut = len(shuffled) // 2
+        games = [game(number) for number in shuffled]
+        keep(top / "shards", games[:cut], games[cut:])
+        assert pack(top / "files", top / "a") == len(numbers)
+        pack(top / "shards", top / "b")
+        unpack(top / "a", top / "c")
+        assert contents(top / "a") == contents(top / "b")
+        assert contents(top / "c") == contents(top / "files")
+        assert kept(top / "a") == contents(top / "files")
+
+
+def test_frame_holds_so_many_games_and_then_the_next_begins(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path)
+    traces = [(tmp_path / name_of(game(n)), game(n)) for n in range(2 * GAMES_PER_FRAME + 1)]
+    frames = store.prepare(traces).frames
+    assert [len(frame.games) for frame in frames] == [GAMES_PER_FRAME, GAMES_PER_FRAME, 1]
+    assert list(packed_frames([])) == []
+
+
+def test_new_folder_must_be_new(tmp_path: Path) -> None:
+    source = tmp_path / "run/traces"
+    keep(source, [game(0)])
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/notes").write_text("mine")
+    before = contents(tmp_path)
+    for out in (tmp_path / "there", source, source / "inside", tmp_path / "there/notes"):
+        for work in (pack, unpack):
+            with pytest.raises(CalbenchError, match="name a"):
+                work(tmp_path / "run", out)
+    assert contents(tmp_path) == before
+
+
+def test_failure_leaves_nothing_behind(tmp_path: Path) -> None:
+    write_trace(tmp_path / "files" / name_of(game(0)), game(0))
+    broken = tmp_path / "files" / name_of(game(4))
+    broken.parent.mkdir()
+    broken.write_bytes(b'{"schema_version": 1}\n')
+    before = contents(tmp_path)
+    with pytest.raises(FileError, match="is missing"):
+        pack(tmp_path / "files", tmp_path / "out")
+    assert contents(tmp_path) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["files"]
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("team-1/scenario-001.json", "is team-0/scenario-000.json by its contents"),
+        ("team-0/scenario-000.r1.json", "is team-0/scenario-000.json by its contents"),
+    ],
+)
+def test_file_of_another_name_is_refused(tmp_path: Path, name: str, problem: str) -> None:
+    write_trace(tmp_path / "files" / name, game(0))
+    with pytest.raises(FileError, match=problem):
+        pack(tmp_path / "files", tmp_path / "out")
+
+
+def test_file_of_several_lines_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "files" / name_of(game(0))
+    write_trace(path, game(0))
+    path.write_bytes(path.read_bytes().replace(b"{", b"{\n", 1))
+    with pytest.raises(FileError, match="is not one line"):
+        pack(tmp_path / "files", tmp_path / "out")
+
+
+def test_traces_of_several_folders_are_refused(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        write_trace(tmp_path / folder / name_of(game(0)), game(0))
+    with pytest.raises(FileError, match="name one folder of traces"):
+        pack(tmp_path, tmp_path / "out")
+
+
+def test_played_games_take_the_place_of_a_folder_in_their_order(tmp_path: Path) -> None:
+    folder = tmp_path / "data/uniform"
+    for order in ([0, 1, 2, 3], [3, 1, 2, 0]):
+        with packed_at(folder) as place:
+            for number in order:
+                store = ShardStore(place)
+                store.commit(store.prepare([(place / name_of(game(number)), game(number))]))
+        pack(folder, tmp_path / f"again-{order[0]}")
+        assert contents(folder) == contents(tmp_path / f"again-{order[0]}")
+    assert contents(tmp_path / "again-0") == contents(tmp_path / "again-3")
+    assert [path.name for path in folder.parent.iterdir()] == ["uniform"]
+
+
+def test_nothing_takes_its_place_when_playing_fails(tmp_path: Path) -> None:
+    folder = tmp_path / "uniform"
+    keep(folder, [game(0)])
+    before = contents(tmp_path)
+
+    def play() -> None:
+        with packed_at(folder) as place:
+            keep(place, [game(1)])
+            raise OutputError("no space")
+
+    with pytest.raises(OutputError):
+        play()
+    assert contents(tmp_path) == before
