@@ -46,18 +46,24 @@ def send(
         Its recipients, empty if it was refused.
     """
     meeting = moment.meeting
-    recipients = (
-        (action.to,)
-        if isinstance(action, DirectMessage)
-        else _group(state, sender, action, meeting)
-    )
-    reason = _objection(state, sender, action, meeting, recipients)
+    recipients: tuple[AgentId, ...]
+    if isinstance(action, DirectMessage):
+        recipients = (action.to,)
+        reason = _wrong_recipient(state, sender, action.to)
+    else:
+        recipients = _group(state, sender, action, meeting)
+        reason = _wrong_group(sender, action, meeting, recipients)
+    channel, content, meeting_id = action.type, action.content, meeting.meeting_id
+    text = content.text if isinstance(content, Text) else None
+    if channel not in state.channels:
+        reason = _closed(channel)
+    elif reason is None and text is not None and not text.strip():
+        reason = "The message is empty"
     if reason is None and state.message_cap is not None:
         reason = _over_cap(state, sent_this_round)
     if reason is not None:
         refuse(state, moment, sender, action, reason)
         return ()
-    channel, content, meeting_id = action.type, action.content, meeting.meeting_id
     message = Message(sender, recipients, channel, meeting_id, content)
     events = state.events
     entry = (len(events), message)
@@ -69,7 +75,7 @@ def send(
             recipients,
             meeting_id,
             content,
-            len(content.text) if isinstance(content, Text) else None,
+            None if text is None else len(text),
         )
     )
     for recipient in recipients:
@@ -189,29 +195,25 @@ def _group(
     return tuple([agent for agent in everyone if agent != sender])
 
 
-def _objection(
-    state: State,
+def _wrong_recipient(state: State, sender: AgentId, recipient: AgentId) -> str | None:
+    """Return why nobody can receive a private message; ``None`` if somebody can."""
+    if recipient == sender:
+        return "A message to oneself"
+    if not 0 <= recipient < len(state.agent_ids):
+        return f"There is no agent {recipient}"
+    return None
+
+
+def _wrong_group(
     sender: AgentId,
-    action: Utterance,
+    action: ParticipantMessage | BroadcastMessage,
     meeting: Meeting,
     recipients: tuple[AgentId, ...],
 ) -> str | None:
-    """Return why a message cannot be delivered, apart from the cap; ``None`` if it can."""
-    reason = None
-    if action.type not in state.channels:
-        reason = _closed(action.type)
-    elif isinstance(action, DirectMessage):
-        if action.to == sender:
-            reason = "A message to oneself"
-        elif not 0 <= action.to < len(state.agent_ids):
-            reason = f"There is no agent {action.to}"
-    elif isinstance(action, ParticipantMessage) and sender not in meeting.participants:
-        reason = "Only participants of the current meeting may write to participant_groupchat"
-    elif not recipients:
-        reason = "The message has no recipient"
-    if reason is None and isinstance(action.content, Text) and not action.content.text.strip():
-        reason = "The message is empty"
-    return reason
+    """Return why the sender cannot write to a group; ``None`` if it can."""
+    if isinstance(action, ParticipantMessage) and sender not in meeting.participants:
+        return "Only participants of the current meeting may write to participant_groupchat"
+    return None if recipients else "The message has no recipient"
 
 
 def _closed(route: str) -> str:

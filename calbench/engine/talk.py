@@ -2,7 +2,13 @@
 
 from collections.abc import Generator, Mapping
 
-from calbench.domain.actions import Action, Reschedule, Schedule, SealedReport
+from calbench.domain.actions import (
+    Action,
+    BroadcastMessage,
+    DirectMessage,
+    ParticipantMessage,
+    SealedReport,
+)
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import CHEAP_TALK, Observation
@@ -102,20 +108,19 @@ class Talk:
     def _speak(self, moment: Moment, agent: AgentId, actions: tuple[Action, ...]) -> None:
         state, speakers = self.state, self.speakers
         for action in actions:
-            if isinstance(action, (Schedule, Reschedule)):
-                reason = f"{action.type} is not allowed in CHEAP_TALK"
-                refuse(state, moment, agent, action, reason)
-                continue
-            if isinstance(action, SealedReport):
-                self._seal(moment, agent, action)
-                continue
-            recipients = send(state, moment, agent, action, self.sent)
-            if recipients:
-                self.sent += 1
+            if isinstance(action, (DirectMessage, ParticipantMessage, BroadcastMessage)):
+                recipients = send(state, moment, agent, action, self.sent)
+                if recipients:
+                    self.sent += 1
                 for recipient in recipients:
                     # Participants speak anyway; a message only to them activates nobody.
                     if recipient not in speakers:
                         self.woken.add(recipient)
+            elif isinstance(action, SealedReport):
+                self._seal(moment, agent, action)
+            else:
+                reason = f"{action.type} is not allowed in CHEAP_TALK"
+                refuse(state, moment, agent, action, reason)
 
     def _seal(self, moment: Moment, agent: AgentId, action: SealedReport) -> None:
         after = hand_over(self.state, moment, agent, action, self.mediator, self.sent)

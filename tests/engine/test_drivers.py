@@ -1,12 +1,14 @@
 """The three drivers: pure policies, agents that wait, and a recorded trace."""
 
 import asyncio
+import gc
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from calbench.agents.base import PolicyAgent
+from calbench.domain.actions import Turn
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.replies import Reply
@@ -39,6 +41,27 @@ def changed(trace: Trace, kind: type[Event], **fields: Any) -> Trace:
     index = next(i for i, event in enumerate(events) if isinstance(event, kind))
     events[index] = altered(events[index], **fields)
     return trace.model_copy(update={"events": tuple(events)})
+
+
+class Raising:
+    """Sees whether garbage is collected while it plays, and then fails."""
+
+    def __init__(self) -> None:
+        self.was_collecting: bool | None = None
+
+    def act(self, observation: Observation) -> Turn:
+        self.was_collecting = gc.isenabled()
+        raise RuntimeError(observation.phase)
+
+
+def test_garbage_is_collected_again_after_a_game_and_after_a_failure() -> None:
+    played()
+    assert gc.isenabled()
+    raising = Raising()
+    with pytest.raises(RuntimeError, match="CHEAP_TALK"):
+        run(SCENARIO, CONFIG, [raising] * SCENARIO.num_agents)
+    assert raising.was_collecting is False
+    assert gc.isenabled()
 
 
 class Waiting:

@@ -7,6 +7,7 @@ whenever it is written: what is remembered of it only saves work.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, MeetingId
@@ -33,8 +34,14 @@ def availability(scores: Sequence[int]) -> int:
 
 def flexibility(scores: Sequence[int]) -> int:
     """Return the scores as digits in base a + 1: ``sum s (a+1)^(s-1) count(s)`` [P, R]."""
-    base = availability(scores) + 1
-    return sum([score * base ** (score - 1) for score in scores if score])
+    weights = _weights(availability(scores) + 1)
+    return sum([weights[score] for score in scores])
+
+
+@cache
+def _weights(base: int) -> tuple[int, ...]:
+    """Return what each level counts as a digit; there are as many bases as plans in an offer."""
+    return (0, *[level * base ** (level - 1) for level in range(1, NUM_LEVELS)])
 
 
 def reward(score: int, available: int, offers: int) -> int:
@@ -51,6 +58,7 @@ class Settlement(NamedTuple):
     """What one responder pays and earns by one decision."""
 
     scores: list[int]
+    availability: int
     cost: int
     reward: int
 
@@ -73,10 +81,11 @@ def settle(
     for agent, plan_ids in talk.asked.items():
         by_plan = talk.scores.get(agent, {})
         scores = [by_plan[plan_id] for plan_id in plan_ids if plan_id in by_plan]
+        available = availability(scores)
         earned = 0
         if agent in selected and chosen in by_plan:
-            earned = reward(by_plan[chosen], availability(scores), len(plan_ids))
-        settled[agent] = Settlement(scores, scoring_cost(scores), earned)
+            earned = reward(by_plan[chosen], available, len(plan_ids))
+        settled[agent] = Settlement(scores, available, scoring_cost(scores), earned)
     return settled
 
 
@@ -143,7 +152,7 @@ def account(talk: Negotiation, chosen: int, selected: Collection[AgentId], budge
     settled = settle(talk, chosen, selected)
     # Canonical JSON, written by hand: a general encoder would take as long as all the rest.
     responders = [
-        f'"{agent}":{{"availability":{availability(each.scores)},'
+        f'"{agent}":{{"availability":{each.availability},'
         f'"flexibility":{flexibility(each.scores)},"reward":{each.reward},'
         f'"scoring_cost":{each.cost}}}'
         for agent, each in sorted(settled.items(), key=_name)

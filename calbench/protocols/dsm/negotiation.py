@@ -34,7 +34,7 @@ class Negotiation:
         """Whether all agents asked have scored every plan they were offered."""
         for agent, plan_ids in self.asked.items():
             scores = self.scores.get(agent)
-            if scores is None or not all(plan_id in scores for plan_id in plan_ids):
+            if scores is None or not scores.keys() >= set(plan_ids):
                 return False
         return True
 

@@ -85,20 +85,21 @@ class OwnPlans:
     They are made again for any other calendar, so they never depend on what was asked before.
     """
 
-    __slots__ = ("_calendar", "_depth", "_plans", "_targets")
+    __slots__ = ("_calendar", "_depth", "_free", "_plans", "_targets")
 
     def __init__(self, depth: int, targets: int) -> None:
         """Begin without plans; see :func:`own_plans`."""
         self._depth = depth
         self._targets = targets
-        self._calendar: Calendar | None = None
-        self._plans: tuple[Plan, ...] = ()
+        self._calendar: Calendar = ()
+        self._free: tuple[Plan, ...] = ()
+        self._plans: tuple[Plan, ...] | None = None
 
     def every(self, calendar: Calendar) -> tuple[Plan, ...]:
         """Return :func:`own_plans` of a calendar."""
-        if calendar is not self._calendar:
+        self._look_at(calendar)
+        if self._plans is None:
             self._plans = own_plans(calendar, self._depth, self._targets)
-            self._calendar = calendar
         return self._plans
 
     def first(self, calendar: Calendar, count: int) -> tuple[Plan, ...]:
@@ -107,16 +108,20 @@ class OwnPlans:
         Free slots come first unless something costs nothing to move, so a small offer often needs
         no displacement plans.
         """
+        self._look_at(calendar)
+        return (self._free if count <= len(self._free) else self.every(calendar))[:count]
+
+    def _look_at(self, calendar: Calendar) -> None:
+        """Forget the plans of another calendar; find those of free slots, if they come first."""
         if calendar is not self._calendar:
-            free = list(islice(free_slots(calendar), count))
-            if len(free) == count and not _has_free_move(calendar):
-                return tuple([Plan(slot, 0, FREE) for slot in free])
-        return self.every(calendar)[:count]
+            self._calendar, self._plans, self._free = calendar, None, ()
+            if not _has_free_move(calendar):
+                self._free = tuple([Plan(slot, 0, FREE) for slot in free_slots(calendar)])
 
 
 def _has_free_move(calendar: Calendar) -> bool:
     """Whether something on the calendar costs nothing to move."""
-    for item in calendar:  # a plain loop: called in every turn
+    for item in calendar:
         if item is not None:
             cost = item.meeting.cost if isinstance(item, Booking) else item.shown_cost
             if cost <= 0:

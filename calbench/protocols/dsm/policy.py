@@ -31,7 +31,7 @@ from calbench.protocols.dsm.offers import joint_feasibility, offer_size, offers,
 from calbench.protocols.dsm.placing import decide, volunteer
 from calbench.protocols.dsm.plans import OwnPlans, Plan, outsiders
 from calbench.protocols.dsm.scores import scored
-from calbench.protocols.dsm.settings import DsmSettings
+from calbench.protocols.dsm.settings import checked
 
 
 class Offer(NamedTuple):
@@ -58,7 +58,7 @@ class Dsm:
             ValueError: one line that names the setting that does not fit.
         """
         try:
-            self._settings = DsmSettings.model_validate(settings)
+            self._settings = checked(settings)
         except ValidationError as error:
             raise ValueError(first_problem(error)) from error
         self._plans = OwnPlans(self._settings.depth, self._settings.targets)

@@ -1,6 +1,8 @@
 """What distinguishes one DSM from another (paper, appendix D.3, Table 9)."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -46,3 +48,20 @@ class DsmSettings(BaseModel):
                 {"lmin": self.lmin, "lmax": self.lmax},
             )
         return self
+
+
+def checked(settings: Mapping[str, Any]) -> DsmSettings:
+    """Return settings as they are used; every seat of every game has them, so few differ.
+
+    Raises:
+        pydantic.ValidationError: a setting does not fit.
+    """
+    try:
+        return _checked(**settings)
+    except TypeError:  # a value that cannot be hashed: it does not fit, and this says why
+        return DsmSettings.model_validate(settings)
+
+
+@lru_cache(maxsize=64, typed=True)
+def _checked(**settings: Any) -> DsmSettings:
+    return DsmSettings.model_validate(settings)

@@ -88,6 +88,8 @@ def note_heard(memory: Memory, message: Message) -> bool:
     if sender is None:
         return False
     match heard:
+        case Propose() | ProposeReply() | Confirm() | Fail():  # most messages are of these
+            return _note_negotiation(memory, sender, heard)
         case RescheduleRequest():
             return memory.begin_on_request(sender, heard)
         case ProposeReschedule():
@@ -96,11 +98,12 @@ def note_heard(memory: Memory, message: Message) -> bool:
             repair = memory.repairs.get(heard.old_meeting_id)
             if repair is not None:
                 _note_repair(memory, repair, sender, heard)
-            return False
-    return _note_negotiation(memory, sender, heard)
+    return False
 
 
-def _note_negotiation(memory: Memory, sender: AgentId, heard: Content) -> bool:
+def _note_negotiation(
+    memory: Memory, sender: AgentId, heard: Propose | ProposeReply | Confirm | Fail
+) -> bool:
     """Note what another agent said about the new meeting; return whether it asks for something."""
     match heard:
         case Propose():
