@@ -2,6 +2,7 @@
 
 import json
 import re
+import string
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,21 @@ def test_unknown_variant_is_refused_with_the_known_ones(name: str, version: str)
 
 def templates(text: str) -> Templates:
     return Templates("test", {"one": text}, digest_of({"one": text}))
+
+
+@given(
+    pieces=st.lists(
+        st.sampled_from(["${a}", "$b ", "$$", "%", "%%", "%(a)s", "{a}", "\n\n", "\n", "x"]),
+        max_size=12,
+    ),
+    a=st.text(max_size=3),
+    b=st.sampled_from(["", "%s", "${a}", "$$"]),
+)
+def test_template_is_filled_as_python_fills_its_own(pieces: list[str], a: str, b: str) -> None:
+    text = "".join([*pieces, "\n\n${a}$b"])
+    without_empty = [part for part in text.split("\n\n") if a or part != "${a}"]
+    expected = string.Template("\n\n".join(without_empty)).substitute(a=a, b=b)
+    assert templates(text).fill("one", a=a, b=b) == expected
 
 
 def test_template_refuses_a_missing_an_unused_and_a_malformed_placeholder() -> None:

@@ -12,7 +12,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from calbench.llm.client import Source, open_completer
-from calbench.llm.completion import Completion, Request
+from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.llm.litellm_transport import ask_litellm, close_litellm
 from calbench.llm.model import Endpoint
 from calbench.llm.prices import Prices
@@ -87,6 +87,31 @@ def test_call_beside_the_model(
     for path in paths:
         with ReplyStore.open(path) as store:
             assert len(list(store.records())) == CALLS
+
+
+@pytest.mark.parametrize("turns", [10, 40, 160])
+def test_call_late_in_a_game(
+    benchmark: BenchmarkFixture, turns: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """How the cost of a call grows with what was said before: one thread, recorded."""
+    said = [ChatMessage(("user", "assistant")[i % 2], THREAD[0] + f"{i}") for i in range(2 * turns)]
+
+    def conversation() -> int:
+        path = tmp_path_factory.mktemp("store") / "r.sqlite"
+        source = Source(mode="record", store=path, prices=PRICES, transport=at_once)
+
+        async def run() -> None:
+            async with open_completer({"stub": model()}, source) as completer:
+                for turn in range(turns):
+                    asked = Request(spec=model().spec, messages=tuple(said[: 2 * turn + 1]))
+                    await completer.complete(asked, SITE)
+
+        asyncio.run(run())
+        return source.totals.calls
+
+    mean = timed(benchmark, conversation, rounds=3, warmup_rounds=1)
+    benchmark.extra_info["cpu_ms_per_call"] = 1000 * mean / turns
+    assert conversation() == turns
 
 
 def test_put(benchmark: BenchmarkFixture, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from calbench.domain.ids import AgentId
 from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.replies import Reply
 from calbench.domain.usage import Usage
-from calbench.engine.drivers import run, run_async
+from calbench.engine.drivers import run, run_async, run_at_once
 from calbench.engine.replay import compare_events, replay
 from calbench.engine.seating import seat_policies
 from calbench.errors import ReplayError
@@ -104,6 +104,13 @@ def test_drivers_play_the_same_game_when_agents_are_policies() -> None:
     agents = [PolicyAgent(Imap()) for _ in range(SCENARIO.num_agents)]
     waited = asyncio.run(run_async(SCENARIO, CONFIG, agents))
     assert trace_bytes(waited) == trace_bytes(played())
+
+
+def test_agents_that_answer_at_once_need_no_event_loop() -> None:
+    agents = [PolicyAgent(Imap()) for _ in range(SCENARIO.num_agents)]
+    assert trace_bytes(run_at_once(SCENARIO, CONFIG, agents)) == trace_bytes(played())
+    with pytest.raises(RuntimeError, match="an agent waits that should answer at once"):
+        run_at_once(SCENARIO, CONFIG, [Waiting(Imap(), []) for _ in agents])
 
 
 def test_drivers_play_the_same_game_when_agents_answer_in_another_order() -> None:

@@ -123,6 +123,25 @@ def test_reservation_that_can_never_fit_is_refused_at_once() -> None:
     asyncio.run(run())
 
 
+def test_reservation_that_is_cancelled_while_it_is_written_gives_its_money_back() -> None:
+    async def run() -> None:
+        with ReplyStore.in_memory() as ledger, ReplyWriter(ledger) as recorder:
+            budget = Budget(10 / NANO, recorder)
+            for turns in range(4):
+                task = asyncio.create_task(budget.reserve(10, "m"))
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                if task.cancel():
+                    await asyncio.wait([task])
+                else:
+                    budget.settle(task.result(), 0, "m")
+                assert budget.reserved_usd == 0
+                await asyncio.sleep(0)
+                assert ledger.spent() == 0
+
+    asyncio.run(run())
+
+
 def test_earlier_runs_count() -> None:
     with ReplyStore.in_memory() as ledger:
         ledger.reserve("m", 8)  # by a run that was killed

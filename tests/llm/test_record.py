@@ -1,5 +1,7 @@
 """What a request is called, and how two of them differ."""
 
+import hashlib
+import json
 from typing import Any
 
 import pytest
@@ -18,6 +20,37 @@ def test_key_is_that_of_its_canonical_json() -> None:
 
     # printf of the canonical JSON, through sha256sum
     assert asked.key == "f34cf00ff3480215101462f84d9fd840fa6343bda055cd5f8ce035b81b2135b3"
+
+
+@given(
+    texts=st.lists(st.text(max_size=8) | st.just('"messages":["'), max_size=4),
+    model=st.sampled_from(["openai/stub", 'x/"messages":[]']),
+    schema=st.none() | st.just({"messages": [], "logprobs": {"messages": []}}),
+    logprobs=st.booleans(),
+)
+def test_key_is_that_of_the_whole_request_written_out(
+    texts: list[str], model: str, schema: dict[str, Any] | None, logprobs: bool
+) -> None:
+    asked = request(
+        *texts,
+        model=model,
+        logprobs=logprobs,
+        reply_schema=schema,
+        response_format="json_schema",
+    )
+    whole = {
+        "model": model,
+        "messages": [list(message) for message in asked.messages],
+        "sampling": {"max_tokens": 100},
+        "response_format": "json_schema",
+        "schema": schema,
+        "logprobs": logprobs,
+        "replicate": 0,
+    }
+    text = json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    expected = hashlib.sha256(text.encode()).hexdigest()
+    assert named(asked).key == expected
+    assert named(asked).key == expected  # messages remember what they are called
 
 
 @pytest.mark.parametrize(

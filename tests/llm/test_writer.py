@@ -2,12 +2,15 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from calbench.errors import OutputError
 from calbench.llm.replies.database import LOG_BYTES
+from calbench.llm.replies.record import Record
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
 from tests.llm.asking import record, recorded
@@ -118,6 +121,71 @@ def test_settlement_that_fails_is_told_and_tried_again(tmp_path: Path) -> None:
             other.close()
             await recorder.put(*recorded("Hi"))
             assert store.spent() == 1
+
+    asyncio.run(run())
+
+
+def test_what_arrives_together_is_written_together(tmp_path: Path) -> None:
+    class Counting(ReplyStore):
+        transactions = 0
+
+        @contextmanager
+        def writing(self, *, is_synced: bool = True) -> Iterator[sqlite3.Connection]:
+            self.transactions += 1
+            with super().writing(is_synced=is_synced) as connection:
+                yield connection
+
+    async def run() -> None:
+        with Counting.open(tmp_path / "r.sqlite") as store, ReplyWriter(store) as recorder:
+            before = store.transactions
+
+            async def put(number: int) -> None:
+                entry = recorder.reserve("m", 5)
+                await entry
+                recorder.settle(entry, 2)
+                await recorder.put(*recorded(f"{number}"))
+
+            await asyncio.gather(*(put(i) for i in range(40)))
+            assert store.transactions - before == 2
+            assert (store.count(), store.spent()) == (40, 80)
+
+    asyncio.run(run())
+
+
+def test_reply_that_cannot_be_written_costs_no_other(tmp_path: Path) -> None:
+    odd, answer = recorded("odd")
+
+    class Refusing(ReplyStore):
+        def add(self, record: Record) -> bool:
+            if record.key == odd.key:
+                raise OutputError("too large")
+            return super().add(record)
+
+    async def run() -> list[Record | BaseException]:
+        with Refusing.open(tmp_path / "r.sqlite") as store, ReplyWriter(store) as recorder:
+            entry = recorder.reserve("m", 5)
+            recorder.settle(entry, 2)
+            pairs = [recorded("one"), (odd, answer), recorded("two")]
+            puts = (recorder.put(*pair) for pair in pairs)
+            found = await asyncio.gather(*puts, return_exceptions=True)
+            await asyncio.sleep(0)
+            assert (store.count(), store.spent(), entry.result()) == (2, 2, 1)
+            return found
+
+    one, refused, two = asyncio.run(run())
+    assert isinstance(one, Record)
+    assert isinstance(two, Record)
+    assert isinstance(refused, OutputError)
+
+
+def test_entry_that_is_cancelled_before_it_is_written_is_none(tmp_path: Path) -> None:
+    async def run() -> None:
+        with ReplyStore.open(tmp_path / "r.sqlite") as store, ReplyWriter(store) as recorder:
+            entry = recorder.reserve("m", 5)
+            entry.cancel()
+            recorder.settle(entry, 0)
+            assert await recorder.reserve("m", 7) == 1
+            assert store.spent() == 7
 
     asyncio.run(run())
 
