@@ -10,7 +10,8 @@ from calbench.engine.jobs import Job, plan_jobs
 from calbench.scenarios.storage import read_suite
 from calbench.traces.models import GameConfig
 from stages import paths
-from stages.inputs import Inputs, Players
+from stages.inputs import Inputs
+from stages.players import Players
 
 
 @dataclass(frozen=True, slots=True)

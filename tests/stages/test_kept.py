@@ -9,8 +9,9 @@ import pytest
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec, write_params
 from calbench.traces.models import Team
-from stages.inputs import Inputs, Players
+from stages.inputs import Inputs
 from stages.kept import Kept
+from stages.players import Players
 from tests.cli.runs import REPO, SMALL, python
 
 TEAMS = ("imap", "sd-map", "dsm-welfare", "mediator", "secure-sum", "silent", "candid")
