@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from calbench.domain.randomness import derived_seed, stream
 from calbench.errors import GenerationError
 from calbench.files import located
-from calbench.pool import Pool
+from calbench.pool import Pool, mapped
 from calbench.scenarios.difficulty import (
     Progress,
     completed,
@@ -50,7 +50,7 @@ def build_suites(
         for name, spec in suites:
             scenarios.extend(build_suite(spec, progress, name=name, drawn=drawn))
     else:
-        for built in pool.executor.map(_build_named, suites):
+        for built in mapped(_build_named, suites, pool):
             scenarios.extend(built)
             for done in range(len(built)):
                 if progress is not None:
