@@ -36,6 +36,10 @@ class ReplayMissError(CalbenchError):
     """A missing recorded reply: names the model, game and turn, and the difference."""
 
 
+class WorkerError(CalbenchError):
+    """Workers that are gone: names the task that ended them, or the cluster."""
+
+
 class StoppedError(CalbenchError):
     """The user stopped the run: no further call is made."""
 

@@ -2,7 +2,8 @@
 
 from calbench.config.spec import RunSpec
 from calbench.console import progress, say
-from calbench.engine.batch import GAMES_PER_TASK, Played, play_jobs
+from calbench.engine.batch import Played, play_jobs
+from calbench.engine.plan import GAMES_PER_TASK
 from calbench.pool import workers
 from calbench.runs.source import opener, reply_source
 from stages import paths

@@ -19,7 +19,7 @@ from calbench.errors import ConfigError, FileError, OutputError
 from calbench.facts.joining import Chosen, join_facts
 from calbench.facts.storage import GameKey
 from calbench.folders import is_own, replaced, scratch_folder
-from calbench.pool import workers
+from calbench.pool import PROCESSES, ExecutorSpec, workers
 from calbench.report.build import build_site
 from calbench.report.experiment import Experiment, Unfinished
 from calbench.report.role import SETTINGS, Role
@@ -41,7 +41,12 @@ STEPS = ("published results", "runs", "tables", "pages")
 
 
 def write_board(
-    paths: Sequence[Path], out: Path, *, jobs: int = 1, has_published: bool = True
+    paths: Sequence[Path],
+    out: Path,
+    count: int | None = 1,
+    executor: ExecutorSpec = PROCESSES,
+    *,
+    has_published: bool = True,
 ) -> None:
     """Build the site of some runs, whole or not at all.
 
@@ -50,7 +55,8 @@ def write_board(
     Args:
         paths: folders of runs, or of traces, or reply stores.
         out: folder of the built site; a new or an empty one, or one that an earlier call made.
-        jobs: number of processes.
+        count: number of workers; absent: one for each processor.
+        executor: of which kind.
         has_published: whether the published results are shown beside the runs.
 
     Raises:
@@ -63,7 +69,7 @@ def write_board(
     with (
         ending_on_interrupt(lambda: "Stopped: no site was written; the same command starts again"),
         scratch_folder("site") as scratch,
-        workers(jobs) as pool,
+        workers(count, executor) as pool,
         progress("steps", len(STEPS)) as done,
     ):
         published = (

@@ -16,7 +16,7 @@ from calbench.engine.jobs import plan_jobs
 from calbench.errors import FileError
 from calbench.facts.storage import Facts
 from calbench.llm.prices import read_prices
-from calbench.pool import Pool
+from calbench.pool import Pool, mapped
 from calbench.release.pack import FACTS, PACK, TABLES, fill_ids, unpack
 from calbench.report.role import Role
 from calbench.scenarios.published import published_suite
@@ -178,7 +178,7 @@ def _packed(data: Path, scratch: Path, pool: Pool | None) -> Published:
         ids = {(job.scenario.setting, job.team_id, job.scenario_id): job.game_id for job in jobs}
         fill_ids(facts / spec.name, ids)
     tasks = [each for each in results if each.facts is not None]
-    list(pool.executor.map(_write, tasks) if pool else map(_write, tasks))
+    list(mapped(_write, tasks, pool))
     others = data / "published"
     if not others.is_dir():
         others = in_tree("data/published")

@@ -15,7 +15,12 @@ from calbench.cli.status import Status
 from calbench.cli.words import Key, read_words
 from calbench.errors import ConfigError
 
-JOBS = Key("jobs=N", "processes (1)", is_setting=True)
+WORKERS = (
+    Key("jobs=N", "workers (one for each processor, if there is enough to do)", is_setting=True),
+    Key("executor=dask", "workers of a Dask cluster (processes)", is_setting=True),
+    Key("executor.address=URL", "of a Dask cluster to join", is_setting=True),
+)
+"""Settings of the commands that have workers."""
 
 SETTINGS = (
     Key("measure.KEY=VALUE", "settings of the metrics, e.g. measure.vps_floor=5", is_setting=True),
@@ -379,7 +384,7 @@ _keyed(
     """,
     Key("out=DIR", "an empty folder, a new one, or one that holds nothing but tables"),
     Key("teams=[imap,silent]", "order in which tables list teams; others follow by name"),
-    JOBS,
+    *WORKERS,
     Key("facts=scores", "without what grows with talk", is_setting=True),
     Key("judge=scripted", "with the tables of the scripted judge", is_setting=True),
     Key("measure=NAME", "settings of the metrics, from conf/measure", is_setting=True),
@@ -399,7 +404,7 @@ _keyed(
     Key("measure=NAME", "one measure, or several as [x,y]; all of the leaderboard unless given"),
     Key("top=N", "scenarios named for each difference (3)"),
     Key("out=DIR", "write differences.csv and contributions.csv there, too"),
-    JOBS,
+    *WORKERS,
     *SETTINGS,
 )
 
@@ -418,7 +423,8 @@ _keyed(
     Key("replies.mode=replay", "ask nobody (record: ask for what is missing)", is_setting=True),
     Key("replies.path=FILE", "where replies are kept (DIR/replies.sqlite)", is_setting=True),
     Key("budget.max_usd=N", "cap on the model's cost, earlier audits into DIR included", True),
-    Key("games_at_once=N", "games judged at the same time (16)", is_setting=True),
+    Key("games_at_once=N", "games that a model judges at the same time (16)", is_setting=True),
+    *WORKERS,
     *SETTINGS,
 )
 
@@ -447,7 +453,7 @@ _keyed(
     ranked with the published teams; others have tables of their own. Open DIR/index.html.
     """,
     Key("out=DIR", "the folder for the site: new, empty, or one of an earlier site"),
-    Key("jobs=N", "processes (one for each processor)"),
+    *WORKERS,
 )
 
 _keyed(
@@ -462,7 +468,7 @@ _keyed(
     Key("port=N", "of the address; a free one unless given"),
     Key("serve=false", "build only, and print where the first page is"),
     Key("out=DIR", "another folder for the pages"),
-    Key("jobs=N", "processes (one for each processor)"),
+    *WORKERS,
     answer="site.view",
     option=click.Option(["--open", "is_opened"], is_flag=True, help="Open the browser, too."),
 )

@@ -37,7 +37,7 @@ from calbench.pool import workers
 from calbench.report.columns import VPS_KIND_NAMES
 from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import check_folder
-from calbench.runs.recorded import recorded_games
+from calbench.runs.recorded import count_traces, recorded_games
 
 NAMES = tuple(MEASURE_BY_NAME)
 
@@ -120,7 +120,7 @@ def compare_runs(
     Args:
         run_a: a folder of a run or of traces.
         run_b: the other; it may be the same where two teams are named.
-        spec: its settings of metrics and estimates, and its number of processes, count.
+        spec: its settings of metrics and estimates, and its workers, count.
         team_a: this team of the first run ...
         team_b: ... with this one of the second; teams of one name unless given.
 
@@ -141,7 +141,10 @@ def compare_runs(
 
 
 def _measured(run: Path, spec: RunSpec) -> _Side:
-    with workers(spec.jobs) as pool, scratch_folder("compare") as scratch:
+    with (
+        workers(spec.jobs, spec.executor, games=count_traces([run])) as pool,
+        scratch_folder("compare") as scratch,
+    ):
         games = recorded_games([run], pool)
         with progress("scored", len(games)) as tick:
             facts = measure_games(games, scratch, spec.measure, tick, pool, (GAMES, AGENTS))

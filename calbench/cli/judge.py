@@ -7,14 +7,15 @@ Without a model the scripted judge answers: fixed rules, no language model.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.table import Table
 
 from calbench.agents.judging import Judge, ModelJudge
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
+from calbench.analysis.scoring import chunks
 from calbench.analysis.settings import Settings
 from calbench.cli.status import Status
 from calbench.cli.tables import new_table, show
@@ -28,7 +29,7 @@ from calbench.engine.batch import Stoppable, first_leaf
 from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
 from calbench.facts.frames import rounded
 from calbench.facts.judged import VERDICT_FACTS, judged_batch
-from calbench.facts.storage import SPOOL, FactsWriter
+from calbench.facts.storage import SPOOL, FactsWriter, MeasuredBatch
 from calbench.llm.client import Source, Totals
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
@@ -36,8 +37,10 @@ from calbench.llm.preflight import address
 from calbench.llm.prices import read_prices
 from calbench.llm.replies.database import BESIDE
 from calbench.llm.transport import Transport
-from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, ScriptedJudge
+from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, scripted_verdicts
 from calbench.metrics.judge.verdicts import Verdict, verdicts_of
+from calbench.metrics.measure import MeasureSpec
+from calbench.pool import mapped, workers
 from calbench.report.tables import read_table
 from calbench.runs.folder import check_folder, locked
 from calbench.runs.money import money, open_models, spent
@@ -140,17 +143,49 @@ def judge_runs(
             facts.add(judged_batch(trace, verdicts, name, spec.measure))
 
         source = reply_source(spec.model_copy(update={"out": str(out)}), transport=transport)
-        audit = _Audit(games, take, name, spec, is_stopping)
-        with progress("judged", len(games), state=lambda: spent(spec, source)) as tick:
-            asyncio.run(audit.run(source, tick))
-        audit.check()
+        if source is None:
+            _judge_by_rules(games, spec, facts, is_stopping)
+        else:
+            audit = _Audit(games, take, name, spec, is_stopping)
+            with progress("judged", len(games), state=lambda: spent(spec, source)) as tick:
+                asyncio.run(audit.run(source, tick))
+            audit.check()
         write_judge_tables(facts.write(), out, Settings(spec.measure, spec.analysis))
     return Totals() if source is None else source.totals
 
 
+def _judge_by_rules(
+    games: Sequence[RecordedGame],
+    spec: RunSpec,
+    facts: FactsWriter,
+    is_stopping: Callable[[], bool],
+) -> None:
+    """Let the scripted judge answer, which takes no time but a processor's."""
+    work = partial(_judged_by_rules, measure=spec.measure)
+    tasks = list(chunks([game.path for game in games]))
+    with (
+        workers(spec.jobs, spec.executor, games=len(games)) as pool,
+        progress("judged", len(games)) as tick,
+    ):
+        for batches in mapped(work, tasks, pool):
+            if is_stopping():
+                raise StoppedError("Stopped: nothing is kept; the same command starts again")
+            for batch in batches:
+                facts.add(batch)
+                tick()
+
+
+def _judged_by_rules(paths: Sequence[Path], measure: MeasureSpec) -> list[MeasuredBatch]:
+    """Judge games, in a worker."""
+    return [
+        judged_batch(trace, scripted_verdicts(trace), SCRIPTED_JUDGE, measure)
+        for trace in map(read_trace, paths)
+    ]
+
+
 @dataclass(slots=True)
 class _Audit:
-    """A judge's audit of games, several at the same time.
+    """A model's audit of games, several at the same time.
 
     The first case that cannot be asked ends it, as Ctrl-C does: calls under way are finished, no
     other is made.
@@ -166,19 +201,16 @@ class _Audit:
 
     @property
     def models(self) -> Mapping[str, ModelConfig]:
-        """The model that judges, by its name; empty for the scripted judge."""
+        """The model that judges, by its name."""
         return self.spec.models
 
-    async def run(self, source: Source | None, tick: Callable[[str], None]) -> None:
+    async def run(self, source: Source, tick: Callable[[str], None]) -> None:
         """Judge what can be judged."""
         queue = deque(self.games)
-        opened = nullcontext() if source is None else open_models(self.spec, source)
         try:
-            async with opened as client, asyncio.TaskGroup() as group:
-                judge: Judge = ScriptedJudge()
-                if client is not None:
-                    spec = self.models[self.name].spec
-                    judge = ModelJudge(Stoppable(client, self._is_ending), spec)
+            async with open_models(self.spec, source) as client, asyncio.TaskGroup() as group:
+                spec = self.models[self.name].spec
+                judge = ModelJudge(Stoppable(client, self._is_ending), spec)
                 for _ in range(min(self.spec.games_at_once, len(queue))):
                     group.create_task(self._take(queue, judge, tick))
         except* CalbenchError as failures:
@@ -208,8 +240,8 @@ class _Audit:
         where = f"{self.done} of {len(self.games)} games are judged"
         kept = "the replies that came are kept; the same command resumes"
         if self.failure is not None:
-            asked = f" (asked at {address(self.models[self.name])})" if self.models else ""
-            raise CalbenchError(f"{self.failure.detail}{asked}: {where}; {kept}")
+            asked = address(self.models[self.name])
+            raise CalbenchError(f"{self.failure.detail} (asked at {asked}): {where}; {kept}")
         if self.is_stopping():
             raise StoppedError(f"Stopped: {where}; {kept}")
 

@@ -40,7 +40,8 @@ LISTED = {"experiment": "Experiments", "suite": "Suites", "protocol": "Protocols
 
 OFTEN_CHANGED = (
     Key("out=DIR", "folder of traces and tables; a run that was stopped resumes there"),
-    Key("jobs=N", "processes (1)"),
+    Key("jobs=N", "workers (one for each processor, if there is enough to do)"),
+    Key("executor=dask", "workers of a Dask cluster; executor.address=URL joins one (processes)"),
     Key("suite.path=FILE.jsonl", "play anyone's suite file"),
     Key("suite.seed=N", "another draw of the suite (0)"),
     Key("subset=9", "9 scenarios of each setting, the same ones in every larger subset (all)"),

@@ -20,7 +20,7 @@ from calbench.llm.prices import read_prices
 from calbench.pool import workers
 from calbench.runs.faults import excluded_games, faults_of
 from calbench.runs.folder import KEPT, KEYS, check_folder
-from calbench.runs.recorded import TEAM_ORDER, recorded_games, team_rank
+from calbench.runs.recorded import TEAM_ORDER, count_traces, recorded_games, team_rank
 from calbench.runs.results import TABLES_FOLDER, read_run
 from calbench.runs.sweep import SWEEP_KEY, SWEEP_TABLE, job_folders, write_sweep_table
 
@@ -60,14 +60,14 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
         paths: trace files, folders of them, or folders of runs.
         out: where the tables go; those of privacy below ``privacy``.
         teams: order in which tables list teams; others follow by name.
-        spec: its facts, judge, settings of metrics and estimates, and number of processes count.
+        spec: its facts, judge, settings of metrics and estimates, and workers count.
 
     Raises:
         CalbenchError: one line about what does not fit; nothing was written.
     """
     check_folder(out, KEPT, KEYS)
     rank = team_rank(teams)
-    with workers(spec.jobs) as pool:
+    with workers(spec.jobs, spec.executor, games=count_traces(paths)) as pool:
         games = recorded_games(paths, pool)
         games.sort(key=lambda game: (*rank(game.team_id), game.head.setting, game.file))
         with progress("measured", len(games)) as tick:

@@ -1,6 +1,5 @@
 """``calbench site`` and ``calbench view``: runs of one's own on pages."""
 
-import os
 from pathlib import Path
 
 from calbench.board.board import write_board
@@ -9,6 +8,7 @@ from calbench.board.serving import serve
 from calbench.board.unfinished import has_store
 from calbench.cli.status import Status
 from calbench.cli.words import Words, whole_number
+from calbench.config.composition import compose
 from calbench.console import verdict
 from calbench.errors import ConfigError
 from calbench.files import printable
@@ -20,7 +20,8 @@ def main(words: Words) -> int:
     """Build the whole site, with runs beside the published results."""
     out = words.folder("out", "the folder for the site, new or empty")
     paths = words.some_paths("no run is named: give the folders of runs")
-    write_board(paths, out, jobs=_jobs(words))
+    spec = compose(words.settings)
+    write_board(paths, out, spec.jobs, spec.executor)
     verdict(f"{len(paths)} runs on the board: {out / 'index.html'}", is_good=True)
     return Status.DONE
 
@@ -34,18 +35,15 @@ def view(words: Words, *, is_opened: bool = False) -> int:
     wish = words.options.get("serve", "true")
     if wish not in {"true", "false"}:
         raise ConfigError(f"serve: true or false, got {printable(wish)}")
+    spec = compose(words.settings)
     run_names(paths)  # refuses what is no folder
     out = _folder(words, paths[0])
-    write_board(paths, out, jobs=_jobs(words), has_published=False)
+    write_board(paths, out, spec.jobs, spec.executor, has_published=False)
     if wish == "false":
         verdict(str(out / "index.html"), is_good=True)
     else:
         serve(out, port, is_opened=is_opened)
     return Status.DONE
-
-
-def _jobs(words: Words) -> int:
-    return whole_number(words, "jobs", os.cpu_count() or 1, least=1)
 
 
 def _folder(words: Words, run: Path) -> Path:

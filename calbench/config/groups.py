@@ -23,6 +23,7 @@ GROUPS = (
     "limits",
     "measure",
     "analysis",
+    "executor",
 )
 """Groups from which a command line chooses a file."""
 

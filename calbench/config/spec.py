@@ -23,6 +23,7 @@ from calbench.errors import ConfigError
 from calbench.files import first_problem, printable, shorten, write_atomically
 from calbench.llm.model import ModelConfig
 from calbench.metrics.measure import MeasureSpec
+from calbench.pool import PROCESSES, ExecutorSpec
 from calbench.report.role import Role
 from calbench.scenarios.models import ID_PATTERN
 from calbench.scenarios.parameters import Subset, SuiteSpec
@@ -30,6 +31,9 @@ from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Format, GameConfig, Limits, Team
 
 SUBSET_FORM = "give a number of scenarios from 1 up, or their ids, e.g. subset=[varied-003]"
+
+OF_A_MACHINE = {"jobs": None, "executor": PROCESSES.model_dump()}
+"""Keys on which no result depends, with what stages take: the workers of their own machine."""
 
 
 class Channels(BaseModel):
@@ -108,7 +112,9 @@ class RunSpec(BaseModel):
         budget: what the run may spend.
         games_at_once: games with models that are played at the same time; each model's
             ``concurrency`` further limits its calls.
-        jobs: number of processes for all other games.
+        jobs: number of workers for all other games, and for measuring; absent: one for each
+            processor, if there is enough to do.
+        executor: what kind of workers.
         traces: how they are kept.
         out: folder of the command's results.
         site: what the published site shows of it; absent: nothing.
@@ -137,7 +143,8 @@ class RunSpec(BaseModel):
     preflight: bool
     budget: BudgetSpec
     games_at_once: Annotated[int, Strict(), Field(ge=1, le=4096)]
-    jobs: Annotated[int, Strict(), Field(ge=1, le=1024)]
+    jobs: Annotated[int, Strict(), Field(ge=1, le=1024)] | None
+    executor: ExecutorSpec
     traces: TracesSpec
     out: Annotated[str, Field(min_length=1)]
     site: Role | None
@@ -218,8 +225,9 @@ def parse_spec(data: Mapping[str, Any], source: str) -> RunSpec:
 
 
 def write_params(path: Path, spec: RunSpec) -> None:
-    """Write resolved parameters for the later stages."""
-    text = yaml.safe_dump(spec.model_dump(mode="json"), sort_keys=True, allow_unicode=True)
+    """Write resolved parameters for the later stages, but for :data:`OF_A_MACHINE`."""
+    data = spec.model_dump(mode="json", exclude=set(OF_A_MACHINE))
+    text = yaml.safe_dump(data, sort_keys=True, allow_unicode=True)
     write_atomically(path, text.encode())
 
 
@@ -230,4 +238,5 @@ def read_params(path: Path) -> RunSpec:
         FileError: if there is no such file.
         ConfigError: naming the file and the key that does not fit.
     """
-    return parse_spec(read_yaml(path), str(path))
+    data = read_yaml(path)
+    return parse_spec({**OF_A_MACHINE, **data} if isinstance(data, dict) else data, str(path))

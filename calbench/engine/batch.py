@@ -6,24 +6,22 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from calbench.agents.completer import CallSite, Completer
 from calbench.engine.drivers import run, run_async, run_at_once
 from calbench.engine.game import game_id
 from calbench.engine.jobs import Job
+from calbench.engine.plan import Task, parts_of, planned
 from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import CalbenchError, StoppedError
 from calbench.llm.completion import Completion, Request
 from calbench.llm.replies.games import BegunGame
-from calbench.pool import Pool, finished
+from calbench.pool import Pool, mapped
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Trace
 from calbench.traces.store import FILES, Batch, TraceStore
-
-GAMES_PER_TASK = 25
-"""Games given to a worker at once [C]: enough to make the overhead negligible."""
-
 
 Source = Callable[[], AbstractAsyncContextManager[Completer]]
 """Opens a source of text while games are played."""
@@ -80,32 +78,67 @@ def play_jobs(
         at_once: how many of those games are played at the same time, in this process.
         is_stopping: asked often; once it is true, no game is started and no model is asked.
     """
-    waiting = [job for job in jobs if job.waits]
     at_hand = [job for job in jobs if not job.waits]
-    work = partial(_play_all, store=store)
-    for task, (halts, batch) in finished(work, _tasks(at_hand, pool), pool):
-        store.commit(batch)
-        for job, halt in zip(task, halts, strict=True):
-            on_done(Played(job, halt))
+    if at_hand:
+        _play_at_hand(at_hand, pool, on_done, store, is_stopping)
+    waiting = [job for job in jobs if job.waits]
     if waiting:
         asyncio.run(_play_waiting(waiting, store, source, at_once, on_done, is_stopping))
 
 
-def _tasks(jobs: Sequence[Job], pool: Pool | None) -> list[Sequence[Job]]:
-    """Cut jobs into tasks that keep all workers busy until the end."""
-    size = 1 if pool is None else max(1, min(GAMES_PER_TASK, len(jobs) // pool.tasks_ahead))
-    return [jobs[start : start + size] for start in range(0, len(jobs), size)]
+def _play_at_hand(
+    jobs: Sequence[Job],
+    pool: Pool | None,
+    on_done: Callable[[Played], None],
+    store: TraceStore,
+    is_stopping: Callable[[], bool],
+) -> None:
+    """Play games of players that answer immediately, part by part: here or elsewhere the same."""
+    parts = parts_of(jobs)
+    if pool is None:
+        for part in parts:
+            if is_stopping():
+                return
+            _take(part, _play_all(part, store, is_stopping), store, on_done)
+        return
+    with planned(jobs) as plan:
+        results = mapped(partial(_play_task, store=store), map(plan.task, parts), pool)
+        for part, result in zip(parts, results, strict=True):
+            _take(part, result, store, on_done)
 
 
-def _play_all(jobs: Sequence[Job], store: TraceStore) -> tuple[list[Halted | None], Batch]:
-    """Play games of players that answer immediately, in a worker.
+def _take(
+    jobs: Sequence[Job],
+    result: tuple[list[Halted | None], Batch],
+    store: TraceStore,
+    on_done: Callable[[Played], None],
+) -> None:
+    """Keep what was played of some games, the first of them, and report it."""
+    halts, batch = result
+    store.commit(batch)
+    for job, halt in zip(jobs, halts, strict=False):  # it may have been stopped
+        on_done(Played(job, halt))
+
+
+def _play_task(task: Task, store: TraceStore) -> tuple[list[Halted | None], Batch]:
+    """Play games of a plan, in a worker."""
+    return _play_all(task.jobs(), store)
+
+
+def _play_all(
+    jobs: Sequence[Job], store: TraceStore, is_stopping: Callable[[], bool] = lambda: False
+) -> tuple[list[Halted | None], Batch]:
+    """Play games of players that answer immediately, until it is stopped.
 
     Returns only why each was halted, and what the store has to commit: a job holds its whole
     scenario.
     """
-    traces = [played(job.scenario, job.config) for job in jobs]
-    batch = store.prepare([(job.path, trace) for job, trace in zip(jobs, traces, strict=True)])
-    return [_why_halted(trace) for trace in traces], batch
+    traces: list[tuple[Path, Trace]] = []
+    for job in jobs:
+        if traces and is_stopping():
+            break
+        traces.append((job.path, played(job.scenario, job.config)))
+    return [_why_halted(trace) for _, trace in traces], store.prepare(traces)
 
 
 def played(scenario: Scenario, config: GameConfig) -> Trace:

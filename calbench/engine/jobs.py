@@ -94,6 +94,11 @@ def plan_jobs(
     return jobs
 
 
+def effort(jobs: Sequence[Job]) -> int:
+    """Return how many games of five agents and five meetings would take about as long."""
+    return sum(job.scenario.num_agents * len(job.scenario.meetings) for job in jobs) // 25
+
+
 def _check_files(jobs: Sequence[Job]) -> None:
     counts = Counter(job.path for job in jobs)
     for job in jobs:

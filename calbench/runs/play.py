@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +13,16 @@ from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say, warn
 from calbench.engine.batch import Played, play_jobs
-from calbench.engine.jobs import Job, is_open, plan_jobs, unfinished
+from calbench.engine.jobs import Job, effort, is_open, plan_jobs, unfinished
 from calbench.engine.seating import check_seats
-from calbench.errors import AgentError, CalbenchError, StoppedError
+from calbench.errors import AgentError, StoppedError, WorkerError
 from calbench.files import located
 from calbench.llm.client import Source, Totals, check_source
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.preflight import distinct, preflight
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
-from calbench.pool import workers
+from calbench.pool import Pool, workers
 from calbench.runs.faults import closed_channels
 from calbench.runs.folder import check_run, locked
 from calbench.runs.money import spent
@@ -123,16 +122,19 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         if missing:
             for line in closed_channels(spec.game_configs):
                 warn(line)
-        with _saying_what_is_kept(jobs, out):
-            halts = _play(jobs, missing, spec, replies, store)
         tables = out / "tables"
         with (
-            ending_on_interrupt(lambda: _progress(jobs, out)),
-            progress("measured", len(jobs)) as tick,
+            _saying_what_is_kept(jobs, out),
+            workers(spec.jobs, spec.executor, games=effort(jobs)) as pool,
         ):
-            settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
-            facts = facts_of(spec.facts, spec.judge)
-            write_all_tables(jobs, tables, settings, tick, facts=facts)
+            halts = _play(jobs, missing, spec, replies, store, pool)
+            with (
+                ending_on_interrupt(lambda: _progress(jobs, out)),
+                progress("measured", len(jobs)) as tick,
+            ):
+                settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
+                facts = facts_of(spec.facts, spec.judge)
+                write_all_tables(jobs, tables, settings, tick, pool, facts)
     totals = Totals() if replies is None else replies.totals
     return RunSummary(len(missing), kept, halts, totals, tables, spent(spec, replies))
 
@@ -143,6 +145,7 @@ def _play(
     spec: RunSpec,
     replies: Source | None,
     store: TraceStore,
+    pool: Pool | None,
 ) -> Mapping[str, int]:
     """Play the missing games; Ctrl-C is answered between them, and between calls.
 
@@ -155,10 +158,7 @@ def _play(
     with noting_interrupt(lambda: _progress(jobs, out)) as is_interrupted:
         try:
             _check_models(missing, spec, replies, is_interrupted)
-            with (
-                workers(spec.jobs) as pool,
-                progress("games", len(jobs), done, lambda: spent(spec, replies)) as tick,
-            ):
+            with progress("games", len(jobs), done, lambda: spent(spec, replies)) as tick:
 
                 def finished(game: Played) -> None:
                     if game.halt is not None:
@@ -178,10 +178,6 @@ def _play(
             _raise_if(is_interrupted())
         except StoppedError:
             raise StoppedError(_progress(jobs, out)) from None
-        except BrokenExecutor as error:
-            raise CalbenchError(
-                f"a process died while it played (out of memory?). {_progress(jobs, out)}"
-            ) from error
     return halts
 
 
@@ -216,8 +212,10 @@ def _progress(jobs: Sequence[Job], out: Path) -> str:
 
 @contextmanager
 def _saying_what_is_kept(jobs: Sequence[Job], out: Path) -> Iterator[None]:
-    """Add to a failure of the user's own code that games are kept, and how to resume."""
+    """Add to a failure of the user's own code, or of workers, that games are kept."""
     try:
         yield
+    except WorkerError as error:
+        raise WorkerError(f"{error}. {_progress(jobs, out)}") from error
     except AgentError as error:
         raise error.followed_by(_progress(jobs, out)) from error.__cause__

@@ -64,6 +64,15 @@ class RecordedGame:
         return self.head.scenario_id
 
 
+def count_traces(paths: Iterable[Path]) -> int:
+    """Return how many traces there are below some paths.
+
+    Raises:
+        FileError: there is none below one of them.
+    """
+    return sum(1 for path in paths for _ in trace_paths(path))
+
+
 def recorded_games(paths: Iterable[Path], pool: Pool | None = None) -> list[RecordedGame]:
     """Return the games below some paths; those of one key must be one game.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from calbench.domain.randomness import derived_seed, stream
 from calbench.errors import GenerationError
 from calbench.files import located
-from calbench.pool import Pool
+from calbench.pool import Pool, mapped
 from calbench.scenarios.difficulty import (
     Progress,
     completed,
@@ -50,7 +50,7 @@ def build_suites(
             [build_suite(spec, progress, name=name, drawn=drawn) for name, spec in suites]
         )
     parts = []
-    for built in pool.executor.map(build_named, suites):
+    for built in mapped(build_named, suites, pool):
         parts.append(built)
         for done in range(len(built)):
             if progress is not None:

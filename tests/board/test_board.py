@@ -255,7 +255,7 @@ def test_mistakes_are_one_line_and_leave_nothing(
     refused("holds no trace", "site", empty, out)
     refused("holds other files", "site", other, f"out={full}")
     refused("is not a folder", "site", other, f"out={file}")
-    refused("jobs: a whole number from 1", "site", other, "jobs=0", out)
+    refused("jobs: Input should be greater than or equal to 1", "site", other, "jobs=0", out)
     refused("varied-000 is not the published scenario of this name", "site", other, out)
     refused("RUN [key=value ...] is missing", "view")
     refused("view shows one run", "view", other, other)

@@ -227,7 +227,7 @@ def error(capsys: pytest.CaptureFixture[str]) -> str:
         (("RUN", "out=OUT", "model=nobody"), "nobody"),
         (("RUN", "out=OUT", *MODEL, "replies.mode=live"), "an audit keeps every reply"),
         (("RUN", "out=OUT", *MODEL, "replies.mode=replay"), "there is no reply store"),
-        (("RUN", "out=OUT", "jobs=3"), "neither an option nor a file"),
+        (("RUN", "out=OUT", "processes=3"), "neither an option nor a file"),
         (("RUN", "out=RUN"), "which is not a table"),
         (("nowhere", "out=OUT"), "nowhere"),
     ],

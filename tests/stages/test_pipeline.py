@@ -33,7 +33,7 @@ UNLISTED_EVERYWHERE = {
     "calbench/extensions.py": "finds what others install, which no experiment of the site seats",
     "calbench/files.py": "stores bytes that others made",
     "calbench/folders.py": "swaps folders that others made",
-    "calbench/pool.py": "says where tasks run, and hands over their results in order",
+    "calbench/pool": "says where tasks run, and hands over their results in order",
     "calbench/scenarios/bounds.py": "refuses what is too large, and changes nothing else",
     "calbench/tree.py": "says where files are that are dependencies themselves",
     "stages/inputs.py": "says what need not be made again",

@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from calbench.agents.completer import CallSite
 from calbench.agents.judging import JudgeCase
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import (
@@ -48,15 +47,6 @@ HELD: Final = 2
 
 REFUSED: Final = 3
 """An impossible slot."""
-
-
-class ScriptedJudge:
-    """Judges by fixed rules: sentences by their words, speech acts by their meaning."""
-
-    async def judge(self, case: JudgeCase, site: CallSite) -> Completion:
-        """Answer immediately; ``site`` is not used."""
-        del site
-        return scripted_verdict(case)
 
 
 def scripted_verdict(case: JudgeCase) -> Completion:

@@ -1,0 +1,188 @@
+"""A Dask cluster: one of this machine's processes, or one that others started."""
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor, Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calbench.console import say, silence
+from calbench.endings import undone
+from calbench.errors import ConfigError, WorkerError
+from calbench.files import printable, shorten
+from calbench.pool.processes import blocking, end_processes, safe_path
+from calbench.pool.tasks import MOST_LOSSES, Pool
+from calbench.version import PACKAGE_VERSION
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT_S = 10
+"""How long a scheduler may take to answer, or to come back when it was lost, in seconds [C]."""
+
+COUNTED_S = 1.0
+"""How long a count of the workers holds, which come and go, in seconds [C]."""
+
+SETTINGS = {
+    "distributed.comm.timeouts.connect": CONNECT_S,
+    "distributed.scheduler.allowed-failures": MOST_LOSSES - 1,
+    "distributed.scheduler.work-stealing": False,  # our tasks are much alike
+}
+"""What we set of Dask's own settings; those of a cluster that is joined are its own."""
+
+
+@contextmanager
+def cluster(count: int, address: str | None) -> Iterator[Pool]:
+    """Provide a Dask cluster.
+
+    Args:
+        count: worker processes of a local one.
+        address: of the scheduler of one to join, such as ``tcp://10.0.0.1:8786``; absent: a local
+            one is started, and ends with the context.
+
+    Raises:
+        ConfigError: Dask is not installed, no scheduler answers, or the workers run several
+            tasks in one process.
+    """
+    try:
+        import dask
+        import distributed
+    except ImportError as error:
+        raise ConfigError(
+            "executor=dask: Dask is not installed: pip install 'calbench[cluster]'"
+        ) from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # an error is one line of ours
+    with dask.config.set(SETTINGS):
+        if address is None:
+            with _local(count) as local, distributed.Client(local, set_as_default=False) as client:
+                yield _joined(client, "a local cluster")
+            return
+        with _client(address) as client:
+            _check(client, address)
+            yield _joined(client, address)
+
+
+@contextmanager
+def _local(count: int) -> Iterator[Any]:
+    """Start processes that Ctrl-C does not reach: this one answers it, and ends them."""
+    from distributed import LocalCluster
+
+    with safe_path():
+        with blocking():
+            local = LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                memory_limit=None,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )
+        with undone(end_processes), local:
+            yield local
+
+
+def _client(address: str) -> "Client":
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        reason = shorten(printable(next(iter(str(error).splitlines()), "no answer")), 120)
+        raise ConfigError(
+            f"executor.address={printable(address)}: no Dask scheduler answers there ({reason}); "
+            "start one with: dask scheduler"
+        ) from error
+
+
+def _check(client: "Client", address: str) -> None:
+    """Refuse workers of other code, or that would play several games in one process.
+
+    Raises:
+        ConfigError: saying how to start them.
+    """
+    place = f"executor.address={printable(address)}: its workers"
+    threads = max(client.nthreads().values(), default=1)
+    if threads > 1:
+        raise ConfigError(
+            f"{place} have {threads} threads each, and a game needs a process of its own; start "
+            "them with: dask worker --nthreads 1"
+        )
+    try:
+        versions = set(client.run(_version).values())
+    except ImportError as error:
+        raise ConfigError(f"{place} cannot import calbench; install it there") from error
+    if others := versions - {PACKAGE_VERSION}:
+        raise ConfigError(f"{place} have calbench {min(others)}, and this is {PACKAGE_VERSION}")
+
+
+def _version() -> str:
+    """Return the version of a worker."""
+    return PACKAGE_VERSION
+
+
+def _joined(client: "Client", name: str) -> Pool:
+    pool = _Cluster(client)
+    count = f"{pool.size} workers" if pool.size else "no workers yet: waiting for the first"
+    say(f"Dask: {printable(name)}, {count}, dashboard {client.dashboard_link}")
+    return pool
+
+
+class _Cluster(Pool):
+    """The workers of a Dask cluster; Dask itself tries again what a lost worker had to do."""
+
+    def __init__(self, client: "Client") -> None:
+        self._client = client
+        self._counted_at = time.monotonic()
+        super().__init__(_Placing(client.get_executor(pure=False)), self._count())
+
+    @property
+    def size(self) -> int:
+        """How many tasks its workers run at once, about now."""
+        if time.monotonic() - self._counted_at > COUNTED_S:
+            self._size = self._count()
+            self._counted_at = time.monotonic()
+        return self._size
+
+    def _count(self) -> int:
+        return sum(self._client.nthreads().values())
+
+    def told(self, error: Exception, task: str) -> Exception:
+        """Return what became of a task in words: its workers died, or the cluster is gone."""
+        from distributed import KilledWorker
+
+        if isinstance(error, KilledWorker):
+            times = error.allowed_failures + 1
+            return WorkerError(
+                f"{times} Dask workers died at the same task (out of memory?): {task}"
+            )
+        if isinstance(error, CancelledError):
+            return WorkerError("the Dask cluster is gone")
+        return error
+
+
+class _Placing(Executor):
+    """Runs tasks in the folder that is the current one here: paths are relative to it."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        return self._executor.submit(_placed, Path.cwd(), fn, *args, **kwargs)
+
+
+def _placed(folder: Path, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Do a task in a folder, in a worker; the talk is left to who gave it.
+
+    Raises:
+        WorkerError: there is no such folder where the worker is.
+    """
+    silence()
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        raise WorkerError(
+            f"a Dask worker does not see {printable(str(folder))}: all need the same files"
+        ) from error
+    return function(*args, **kwargs)

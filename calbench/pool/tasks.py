@@ -1,0 +1,206 @@
+"""Tasks for workers: few ahead, taken back in order, tried again if their worker is lost."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import dataclass, field
+from typing import Any, Generic, Self, TypeVar
+
+from calbench.errors import WorkerError
+from calbench.files import printable, shorten
+
+TASKS_AHEAD = 4
+"""Most pending tasks and results per worker, which bounds memory [C]."""
+
+MOST_LOSSES = 3
+"""How often a task may be under way when a worker is lost: then it is held to be the reason [C]."""
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+class Pool:
+    """An executor, and how many tasks it runs at once.
+
+    Args:
+        executor: its workers see the same files as this process.
+        size: how many workers it has.
+    """
+
+    def __init__(self, executor: Executor, size: int) -> None:
+        self._executor = executor
+        self._size = size
+
+    @property
+    def executor(self) -> Executor:
+        """What runs the tasks at present."""
+        return self._executor
+
+    @property
+    def size(self) -> int:
+        """How many tasks it runs at once at present."""
+        return self._size
+
+    @property
+    def tasks_ahead(self) -> int:
+        """Most tasks that are submitted and not yet taken back."""
+        return TASKS_AHEAD * max(1, self.size)
+
+    def renew(self) -> bool:
+        """Start workers in place of lost ones, if that is left to us; return whether it was done.
+
+        What was under way has an outcome then.
+        """
+        return False
+
+    def told(self, error: Exception, task: str) -> Exception:
+        """Return the outcome of a task, as a user can understand it."""
+        del task
+        return error
+
+
+def mapped(
+    function: Callable[[Task], Result], tasks: Iterable[Task], pool: Pool | None
+) -> Iterator[Result]:
+    """Yield the results in the order of the tasks, with a bounded number ahead.
+
+    ``Executor.map`` would start all tasks and keep all results. A task may be done twice, if a
+    worker is lost, so doing it again has to change nothing.
+
+    Raises:
+        WorkerError: a task whose workers were lost each time.
+    """
+    if pool is None:
+        yield from map(function, tasks)
+        return
+    with _Window(function, pool) as window:
+        for task in tasks:
+            window.send(task)
+            while window.is_full:
+                yield window.taken(window.sent[0])
+        while window.sent:
+            yield window.taken(window.sent[0])
+
+
+def finished(
+    function: Callable[[Task], Result], tasks: Iterable[Task], pool: Pool | None
+) -> Iterator[tuple[Task, Result]]:
+    """Yield tasks with their results as they finish; otherwise like :func:`mapped`."""
+    if pool is None:
+        yield from ((task, function(task)) for task in tasks)
+        return
+    with _Window(function, pool) as window:
+        for task in tasks:
+            window.send(task)
+            while window.is_full:
+                yield from window.done()
+        while window.sent:
+            yield from window.done()
+
+
+@dataclass(slots=True, eq=False)
+class _Sent(Generic[Task, Result]):
+    """A task under way, and how often a worker was lost meanwhile."""
+
+    task: Task
+    future: Future[Result]
+    losses: int = 0
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a worker was lost before it was done."""
+        future = self.future
+        return (
+            future.done()
+            and not future.cancelled()
+            and isinstance(future.exception(), BrokenExecutor)
+        )
+
+
+@dataclass(slots=True)
+class _Window(Generic[Task, Result]):
+    """The tasks under way, in their order."""
+
+    function: Callable[[Task], Result]
+    pool: Pool
+    sent: deque[_Sent[Task, Result]] = field(default_factory=deque)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self.sent:
+            each.future.cancel()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more are to be submitted before one is taken back."""
+        return len(self.sent) >= self.pool.tasks_ahead
+
+    def send(self, task: Task) -> None:
+        """Submit one more."""
+        self.sent.append(_Sent(task, self._submitted(task)))
+
+    def done(self) -> Iterator[tuple[Task, Result]]:
+        """Wait until some are done, and take them out."""
+        wait([each.future for each in self.sent], return_when=FIRST_COMPLETED)
+        for each in [each for each in self.sent if each.future.done()]:
+            yield each.task, self.taken(each)
+
+    def taken(self, each: _Sent[Task, Result]) -> Result:
+        """Wait for one and take it out.
+
+        Raises:
+            WorkerError: its workers were lost each time.
+        """
+        while True:
+            try:
+                result = each.future.result()
+            except BrokenExecutor:
+                if not self.pool.renew():
+                    raise
+                self._send_again()
+            except Exception as error:
+                outcome = self.pool.told(error, _name(each.task))
+                if outcome is error:
+                    raise
+                raise outcome from error
+            else:
+                self.sent.remove(each)
+                return result
+
+    def _submitted(self, task: Task) -> Future[Result]:
+        try:
+            return self.pool.executor.submit(self.function, task)
+        except BrokenExecutor as error:  # found out while nobody waited: lost like the others
+            lost: Future[Any] = Future()
+            lost.set_exception(error)
+            return lost
+
+    def _send_again(self) -> None:
+        """Try lost tasks again, those lost for the second time each alone.
+
+        Of several under way nobody knows which one ended its worker; of one it is certain.
+
+        Raises:
+            WorkerError: naming it.
+        """
+        lost = [each for each in self.sent if each.is_lost]
+        for each in lost:
+            each.losses += 1
+        for each in lost:
+            if each.losses == MOST_LOSSES - 1:
+                each.future = self._submitted(each.task)
+                wait([each.future])
+                if each.is_lost:
+                    raise WorkerError(
+                        f"a process died {MOST_LOSSES} times at the same task (out of memory?): "
+                        f"{_name(each.task)}"
+                    )
+        for each in lost:
+            if each.is_lost:
+                each.future = self._submitted(each.task)
+
+
+def _name(task: object) -> str:
+    return shorten(printable(str(task)), 200)

@@ -1,0 +1,51 @@
+"""How many workers there are, and of which kind."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from calbench.pool import ExecutorSpec, processors, workers
+from calbench.pool.executors import GAMES_PER_WORKER
+
+
+@given(count=st.integers(2, 64), games=st.none() | st.integers(1, 10**6))
+def test_a_number_that_is_given_holds(count: int, games: int | None) -> None:
+    with workers(count, games=games) as pool:
+        assert pool is not None
+        assert pool.size == count
+
+
+@given(games=st.integers(0, 10**6))
+def test_unless_given_there_are_as_many_as_processors_and_as_pay(games: int) -> None:
+    with workers(games=games) as pool:
+        size = 1 if pool is None else pool.size
+    assert size <= processors()
+    assert size == 1 or size * GAMES_PER_WORKER <= games
+    assert size == processors() or (size + 1) * GAMES_PER_WORKER > games
+
+
+def test_one_worker_is_this_process() -> None:
+    with workers(1) as pool:
+        assert pool is None
+
+
+def test_nothing_to_do_starts_nothing() -> None:
+    with workers(4, ExecutorSpec(kind="dask", address="tcp://127.0.0.1:1"), games=0) as pool:
+        assert pool is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "address", "message"),
+    [
+        ("processes", "tcp://127.0.0.1:8786", "add executor=dask"),
+        ("dask", "", "written tcp://HOST:PORT"),
+        ("dask", "somewhere", "written tcp://HOST:PORT"),
+        ("dask", "tcp://somewhere", "written tcp://HOST:PORT"),
+    ],
+)
+def test_addresses_are_checked_before_anything_is_started(
+    kind: str, address: str, message: str
+) -> None:
+    with pytest.raises(ValidationError, match=message):
+        ExecutorSpec.model_validate({"kind": kind, "address": address})
