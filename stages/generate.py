@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from calbench.config.spec import RunSpec
-from calbench.console import progress
+from calbench.console import progress, warn
 from calbench.pool import finished, workers
+from calbench.scenarios.difficulty import unproven
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import write_suite
@@ -25,8 +26,10 @@ def main(specs: list[RunSpec]) -> None:
             built[key(suite)] = scenarios
             tick(suite[0])
     for spec in specs:
-        parts = [built[key(suite)] for suite in spec.suites]
-        write_suite(paths.suite(spec.name), together(parts))
+        scenarios = together([built[key(suite)] for suite in spec.suites])
+        if line := unproven(scenarios):
+            warn(line)
+        write_suite(paths.suite(spec.name), scenarios)
 
 
 def distinct(suites: Iterable[Named]) -> list[Named]:

@@ -164,7 +164,7 @@ def _open(
             num_agents=scenario.num_agents,
             num_slots=scenario.num_slots,
             num_meetings=len(scenario.meetings),
-            optimal_cost=None if oracle is None or oracle.best is None else oracle.best.cost,
+            optimal_cost=None if oracle is None else oracle.optimal_cost,
             greedy_cost=None if oracle is None else oracle.greedy_cost,
             nosy_agents=tuple([agent for agent in state.agent_ids if is_nosy[agent]]),
         )
@@ -197,7 +197,7 @@ def _close(state: State, scenario: Scenario, config: GameConfig) -> Trace:
 def _trace(state: State, scenario: Scenario, config: GameConfig) -> Trace:
     cost = sum(state.cost_by_agent)
     oracle = scenario.oracle
-    best = None if oracle is None or oracle.best is None else oracle.best.cost
+    best = None if oracle is None else oracle.optimal_cost
     greedy = None if oracle is None else oracle.greedy_cost
     # Every part was validated or made by the engine; validating it again would take longer
     # than playing the game.

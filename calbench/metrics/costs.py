@@ -29,8 +29,8 @@ def oracle_schedule(
 ) -> Schedule:
     """Return the best schedule of exactly these meetings [P].
 
-    If all meetings were scheduled, this is the schedule stored with the scenario. Without any,
-    nothing moves and nobody pays.
+    If all meetings were scheduled, this is the schedule stored with the scenario; if that has a
+    bound instead of a proof, the best one known. Without any, nothing moves and nobody pays.
 
     Raises:
         CalbenchError: these meetings cannot all be scheduled, so no game can have ended so.
@@ -53,10 +53,11 @@ def oracle_schedule(
 
 
 def best_complete_schedule(scenario: Scenario, oracle: OracleCache) -> Schedule | None:
-    """Return the best schedule of all meetings; ``None`` if they cannot all be scheduled."""
+    """Return the best schedule of all meetings; ``None`` if there is none, or none is proven."""
     stored = scenario.oracle
     if stored is not None:
-        return None if stored.best is None else schedule_of(stored.best)
+        best = None if stored.optimal_cost is None else stored.best
+        return None if best is None else schedule_of(best)
     everything = [MeetingId(meeting.meeting_id) for meeting in scenario.meetings]
     answer = oracle.best(scenario.problem, everything)
     return answer.schedule if isinstance(answer, Optimal) else None

@@ -4,6 +4,9 @@ The paper counts assignments with a solver that enumerates them. A dynamic progr
 gives the same number. Its state is the set of placed meetings: a slot takes one meeting or none,
 so the number of ways to place a set up to slot s is the number up to the slot before, plus, for
 each meeting of the set that is allowed at s, the number of ways to place the others before s.
+
+The number of states doubles with each meeting. A scenario that is too large for that gets an
+estimate beside the absent number, if a seed for sampling is given.
 """
 
 import math
@@ -15,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calbench.oracle.estimate import Estimate, estimate_fraction
 from calbench.oracle.problem import Problem
 
 MOST_COUNTED_MEETINGS = 14
@@ -23,28 +27,60 @@ MOST_COUNTED_MEETINGS = 14
 
 @dataclass(frozen=True, slots=True)
 class Difficulty:
-    """Feasible share of a scenario; lower is harder. ``reason`` says why a number is absent."""
+    """Feasible share of a scenario; lower is harder. ``reason`` says why a number is absent.
+
+    ``estimate`` stands in for an absent fraction and is never taken for an exact one.
+    """
 
     feasible_count: int | None
     feasible_fraction: float | None
     reason: str | None
+    estimate: Estimate | None = None
 
 
-def difficulty(problem: Problem) -> Difficulty:
-    """Return the feasible count over S!/(S-M)!, the number of injective assignments [P]."""
+def difficulty(problem: Problem, seed: int | None = None) -> Difficulty:
+    """Return the feasible count over S!/(S-M)!, the number of injective assignments [P].
+
+    Args:
+        problem: of any size.
+        seed: the scenario's, for an estimate where more than 14 meetings are not counted;
+            ``None``: without one.
+    """
     num_meetings = len(problem.meetings)
-    if num_meetings > MOST_COUNTED_MEETINGS:
-        return Difficulty(
-            None, None, f"{num_meetings} meetings; counted up to {MOST_COUNTED_MEETINGS}"
-        )
-    count = count_feasible(problem)
     assignments = math.perm(problem.num_slots, num_meetings)
+    if num_meetings > MOST_COUNTED_MEETINGS and assignments and _has_assignment(problem):
+        return _uncounted(problem, seed)
+    count = 0 if num_meetings > MOST_COUNTED_MEETINGS else count_feasible(problem)
     if assignments == 0:
         return Difficulty(
             count, None, f"{num_meetings} meetings do not fit {problem.num_slots} slots"
         )
     # Fraction divides exactly before it rounds, even if both numbers exceed a double.
     return Difficulty(count, float(Fraction(count, assignments)), None)
+
+
+def _uncounted(problem: Problem, seed: int | None) -> Difficulty:
+    """Return why there is no fraction, and an estimate of it if that is wanted and possible."""
+    reason = f"{len(problem.meetings)} meetings; counted up to {MOST_COUNTED_MEETINGS}"
+    if seed is None:
+        return Difficulty(None, None, reason)
+    found = estimate_fraction(problem, seed)
+    if isinstance(found, Estimate):
+        return Difficulty(None, None, reason, found)
+    return Difficulty(None, None, f"{reason}; not estimated: {found.reason}")
+
+
+def _has_assignment(problem: Problem) -> bool:
+    """Whether the meetings can have distinct allowed slots: a matching that covers them all."""
+    # Importing scipy takes a fifth of a second, and most scenarios are counted.
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    is_allowed = np.zeros((len(problem.meetings), problem.num_slots), dtype=bool)
+    for index, (_, participants) in enumerate(problem.meetings):
+        is_allowed[index, list(problem.unheld_slots(participants))] = True
+    matched = maximum_bipartite_matching(csr_array(is_allowed), perm_type="column")
+    return bool((matched >= 0).all())
 
 
 def count_feasible(problem: Problem) -> int:

@@ -27,6 +27,7 @@ from calbench.runs.faults import closed_channels
 from calbench.runs.folder import check_run, locked
 from calbench.runs.money import spent
 from calbench.runs.source import opener, reply_source, seated_models, why_cut_short
+from calbench.scenarios.difficulty import unproven
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import read_suite
@@ -69,7 +70,10 @@ def load_suites(suites: Sequence[tuple[str, SuiteSpec]]) -> tuple[Scenario, ...]
     )
     scored = sum(spec.num_candidates for _, spec in suites if spec.path is None and spec.tertiles)
     with progress("candidates", scored) as drawn, progress("scenarios", total) as tick:
-        return build_suites(suites, progress=lambda _done, _total: tick(), drawn=drawn)
+        scenarios = build_suites(suites, progress=lambda _done, _total: tick(), drawn=drawn)
+    if line := unproven(scenarios):
+        warn(line)
+    return scenarios
 
 
 def planned(spec: RunSpec, scenarios: Sequence[Scenario]) -> list[Job]:

@@ -145,8 +145,13 @@ def _verify_scenario(trace: Trace) -> None:
     """Check the certificates without a solver, then compute oracle and difficulty anew."""
     for field, problem in false_statements(trace.scenario):
         raise ReplayError(f"scenario.{field}: {problem}")
+    oracle, difficulty = trace.scenario.oracle, trace.scenario.difficulty
     bare = trace.scenario.model_copy(update={"oracle": None, "difficulty": None})
-    (fresh,) = completed((bare,))
+    (fresh,) = completed(
+        (bare,),
+        estimates=difficulty is not None and difficulty.estimate is not None,
+        effort=None if oracle is None else oracle.effort,
+    )
     recorded = trace.scenario.model_dump()
     computed = fresh.model_dump()
     if "oracle" in recorded:

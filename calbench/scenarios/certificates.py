@@ -58,7 +58,7 @@ def false_statements(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
     Checked are the witness, the best and the worst schedule with their costs, and the greedy and
     the witness cost. The best and the worst are compared only with these schedules; proving that
-    they are extreme takes a solver.
+    they are extreme takes a solver. So does a bound: only a schedule beyond it contradicts it.
     """
     witness = witness_schedule(scenario)
     if witness is not None:
@@ -94,8 +94,17 @@ def _false_costs(scenario: Scenario, witness_cost: int | None) -> Iterator[tuple
     if oracle.infeasible is not None and known:
         yield "oracle.infeasible", f"a schedule of cost {min(known)} exists"
     if oracle.best is not None and oracle.worst is not None:
-        known.append(oracle.worst.cost)
-        if min(known) < oracle.best.cost:
-            yield "oracle.best", f"it costs {oracle.best.cost}, but another costs {min(known)}"
-        if max(known) > oracle.worst.cost:
-            yield "oracle.worst", f"it costs {oracle.worst.cost}, but another costs {max(known)}"
+        known += [oracle.best.cost, oracle.worst.cost]
+        least = oracle.best.cost if oracle.best.bound is None else oracle.best.bound
+        if min(known) < least:
+            yield "oracle.best", f"{_at('least', oracle.best)}, but another costs {min(known)}"
+        most = oracle.worst.cost if oracle.worst.bound is None else oracle.worst.bound
+        if max(known) > most:
+            yield "oracle.worst", f"{_at('most', oracle.worst)}, but another costs {max(known)}"
+
+
+def _at(extreme: str, entry: ScheduleEntry) -> str:
+    """Return what an entry states about the costs of schedules."""
+    if entry.bound is None:
+        return f"it costs {entry.cost}"
+    return f"every schedule is said to cost at {extreme} {entry.bound}"

@@ -1,13 +1,30 @@
 """What is computed about a scenario: its oracle, and how hard it is (paper, sections 3, 3.1)."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import Literal
 
+from calbench.errors import GenerationError
 from calbench.oracle.certificate import check_schedule
 from calbench.oracle.count import difficulty
 from calbench.oracle.greedy import greedy_cost
-from calbench.oracle.solve import Infeasible, solve_best, solve_worst
+from calbench.oracle.solve import (
+    Infeasible,
+    Optimal,
+    Stopped,
+    solve_best,
+    solve_within,
+    solve_worst,
+)
 from calbench.scenarios.certificates import entry_of, witness_schedule
-from calbench.scenarios.models import DifficultyEntry, OracleEntry, Scenario, Tertile
+from calbench.scenarios.models import (
+    DifficultyEntry,
+    FractionEstimate,
+    OracleEntry,
+    Scenario,
+    ScheduleEntry,
+    Tertile,
+)
 
 TERTILES: tuple[Tertile, ...] = ("easy", "medium", "hard")
 
@@ -15,30 +32,75 @@ Progress = Callable[[int, int], None]
 """Is called with the number of steps done and of all steps."""
 
 
-def with_difficulty(scenario: Scenario, tertile: Tertile | None = None) -> Scenario:
-    """Return the scenario with its feasible fraction, or the reason why it has none."""
-    found = difficulty(scenario.problem)
+def with_difficulty(
+    scenario: Scenario, tertile: Tertile | None = None, *, estimates: bool = True
+) -> Scenario:
+    """Return the scenario with its feasible fraction, or the reason why it has none.
+
+    Args:
+        scenario: of any size.
+        tertile: third of the candidates from which it was chosen.
+        estimates: whether an estimate stands in for the fraction of one too large to be counted.
+    """
+    found = difficulty(scenario.problem, scenario.seed if estimates else None)
+    estimate = None if found.estimate is None else FractionEstimate(**asdict(found.estimate))
     entry = DifficultyEntry(
         feasible_count=found.feasible_count,
         feasible_fraction=found.feasible_fraction,
         tertile=tertile,
         reason=found.reason,
+        estimate=estimate,
     )
     return scenario.updated(difficulty=entry)
 
 
-def with_oracle(scenario: Scenario) -> Scenario:
-    """Return the scenario with its oracle, and with its difficulty if that is missing."""
-    best, worst = solve_best(scenario.problem), solve_worst(scenario.problem)
+def with_oracle(scenario: Scenario, effort: float | None = None) -> Scenario:
+    """Return the scenario with its oracle, and with its difficulty if that is missing.
+
+    Args:
+        scenario: of any size.
+        effort: deterministic seconds for each of the two schedules, after which the best one
+            found is taken with a bound; ``None``: both are proven, however long it takes.
+
+    Raises:
+        GenerationError: no schedule was found with this effort.
+    """
+    best, worst = _answer(scenario, 1, effort), _answer(scenario, -1, effort)
+    is_stopped = isinstance(best, Stopped) or isinstance(worst, Stopped)
     oracle = OracleEntry(
-        best=None if isinstance(best, Infeasible) else entry_of(best.schedule),
-        worst=None if isinstance(worst, Infeasible) else entry_of(worst.schedule),
+        best=_entry(best),
+        worst=_entry(worst),
         infeasible=best.reason if isinstance(best, Infeasible) else None,
         greedy_cost=greedy_cost(scenario.problem),
         witness_cost=_witness_cost(scenario),
+        effort=effort if is_stopped else None,
     )
     scored = scenario if scenario.difficulty is not None else with_difficulty(scenario)
     return scored.updated(oracle=oracle)
+
+
+def _answer(
+    scenario: Scenario, direction: Literal[1, -1], effort: float | None
+) -> Optimal | Stopped | Infeasible:
+    """Return the best (1) or the worst (-1) complete schedule."""
+    if effort is None:
+        return (solve_best if direction == 1 else solve_worst)(scenario.problem)
+    answer = solve_within(scenario.problem, direction, effort)
+    if answer is None:
+        raise GenerationError(
+            f"scenario {scenario.scenario_id}: oracle_effort={effort:g} ended before any "
+            "complete schedule was found: raise it, or set it to null for no limit"
+        )
+    return answer
+
+
+def _entry(answer: Optimal | Stopped | Infeasible) -> ScheduleEntry | None:
+    if isinstance(answer, Infeasible):
+        return None
+    entry = entry_of(answer.schedule)
+    if isinstance(answer, Stopped):
+        return entry.model_copy(update={"bound": answer.bound})
+    return entry
 
 
 def _witness_cost(scenario: Scenario) -> int | None:
@@ -50,25 +112,50 @@ def _witness_cost(scenario: Scenario) -> int | None:
 
 
 def completed(
-    scenarios: Iterable[Scenario], progress: Progress | None = None
+    scenarios: Iterable[Scenario],
+    progress: Progress | None = None,
+    *,
+    estimates: bool = True,
+    effort: float | None = None,
 ) -> tuple[Scenario, ...]:
     """Compute the oracle and the difficulty of the scenarios that lack them.
 
     What a scenario has is kept. Tertiles are not added, because they compare a scenario with
     candidates that are not in the file.
+
+    Args:
+        scenarios: with or without them.
+        progress: called with (done, total) as scenarios are finished.
+        estimates: as for :func:`with_difficulty`.
+        effort: as for :func:`with_oracle`.
+
+    Raises:
+        GenerationError: no schedule was found with this effort.
     """
     given = tuple(scenarios)
     done: list[Scenario] = []
     for scenario in given:
-        if scenario.oracle is None:
-            done.append(with_oracle(scenario))
-        elif scenario.difficulty is None:
-            done.append(with_difficulty(scenario))
-        else:
-            done.append(scenario)
+        whole = scenario
+        if whole.difficulty is None:
+            whole = with_difficulty(whole, estimates=estimates)
+        if whole.oracle is None:
+            whole = with_oracle(whole, effort)
+        done.append(whole)
         if progress is not None:
             progress(len(done), len(given))
     return tuple(done)
+
+
+def unproven(scenarios: Sequence[Scenario]) -> str | None:
+    """Return how many oracles are not proven, and how far off they may be; ``None`` if none."""
+    open_ones = [s.oracle for s in scenarios if s.oracle is not None and not s.oracle.is_proven]
+    if not open_ones:
+        return None
+    gap = max(each.best.gap for each in open_ones if each.best is not None)
+    return (
+        f"{len(open_ones)} of {len(scenarios)} oracles are not proven: the solver was stopped; "
+        f"a least cost may be up to {gap} lower"
+    )
 
 
 def tertile_choice(fractions: Sequence[float], num_chosen: int) -> list[tuple[int, Tertile]]:

@@ -60,6 +60,10 @@ Plain = Annotated[dict[str, Any], AfterValidator(plain)]
 """Arbitrary keys and values of JSON."""
 
 
+def _is_absent(value: object) -> bool:
+    return value is None
+
+
 class Model(BaseModel):
     """Base of everything that reaches a file: immutable, strict, without unknown keys."""
 
@@ -102,19 +106,31 @@ class IncomingMeetingEntry(Model):
 
 
 class ScheduleEntry(Model):
-    """A schedule with what it costs each agent; a reader can check it without a solver."""
+    """A schedule with what it costs each agent; a reader can check it without a solver.
+
+    ``bound`` is there only if the solver was stopped before it had proven the schedule: by its
+    word, no best schedule costs less, and no worst one more. If that is the cost, only the
+    tie-break is open.
+    """
 
     slots: dict[str, Natural]
     prior_slots: dict[str, Natural]
     cost_by_agent: tuple[Natural, ...]
     cost: Natural
+    bound: Annotated[Natural | None, Field(exclude_if=_is_absent)] = None
+
+    @property
+    def gap(self) -> int:
+        """How far the cost may be from the extreme one, in accounting units; 0 if proven."""
+        return 0 if self.bound is None else abs(self.cost - self.bound)
 
 
 class OracleEntry(Model):
     """Best and worst complete schedules, and the greedy and witness costs.
 
     ``best`` and ``worst`` are absent if no complete schedule exists; ``infeasible`` says why.
-    ``greedy_cost`` is absent if the greedy rule finds no slot.
+    ``greedy_cost`` is absent if the greedy rule finds no slot. ``effort`` is there only if a
+    schedule has a bound: the deterministic seconds after which the solver was stopped.
     """
 
     best: ScheduleEntry | None
@@ -122,19 +138,44 @@ class OracleEntry(Model):
     infeasible: str | None
     greedy_cost: Natural | None
     witness_cost: Natural | None
+    effort: Annotated[float | None, Field(exclude_if=_is_absent, gt=0)] = None
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether both schedules are proven, or that there is none."""
+        known = (entry for entry in (self.best, self.worst) if entry is not None)
+        return all(entry.bound is None for entry in known)
+
+    @property
+    def optimal_cost(self) -> int | None:
+        """The proven least cost of a complete schedule, if there is one."""
+        return None if self.best is None or self.best.gap else self.best.cost
+
+
+class FractionEstimate(Model):
+    """An estimated feasible fraction: unlike an exact one, it lies between two ends with 95%.
+
+    ``draws`` is how many assignments were sampled.
+    """
+
+    fraction: Annotated[float, Field(ge=0, le=1)]
+    low: Annotated[float, Field(ge=0, le=1)]
+    high: Annotated[float, Field(ge=0, le=1)]
+    draws: Positive
 
 
 class DifficultyEntry(Model):
     """Share of injective assignments that satisfy the calendars; lower is harder (section 3).
 
     ``tertile`` is known only for scenarios of a suite that was cut into tertiles;
-    ``reason`` says why a fraction is absent.
+    ``reason`` says why a fraction is absent, and ``estimate`` may stand in for it.
     """
 
     feasible_count: Natural | None
     feasible_fraction: Annotated[float, Field(ge=0, le=1)] | None
     tertile: Tertile | None
     reason: str | None
+    estimate: Annotated[FractionEstimate | None, Field(exclude_if=_is_absent)] = None
 
 
 def _kind_of_entry(entry: object) -> str:
@@ -273,6 +314,8 @@ class Scenario(Model):
                 self._check_slots(f"{place}.prior_slots", schedule.prior_slots, prior_ids)
                 if len(schedule.cost_by_agent) != len(self.calendars):
                     raise _refuse(f"{place}.cost_by_agent", "must hold one cost for each agent")
+        if self.oracle.is_proven != (self.oracle.effort is None):
+            raise _refuse("oracle.effort", "must be there exactly if a schedule has a bound")
 
     def _check_slots(
         self,
@@ -294,7 +337,12 @@ class Scenario(Model):
         if fraction is None:
             if self.difficulty.reason is None:
                 raise _refuse("difficulty.reason", "must say why feasible_fraction is absent")
+            estimate = self.difficulty.estimate
+            if estimate and not estimate.low <= estimate.fraction <= estimate.high:
+                raise _refuse("difficulty.estimate", "must lie between its ends")
             return
+        if self.difficulty.estimate is not None:
+            raise _refuse("difficulty.estimate", "must be absent beside a feasible_fraction")
         assignments = math.perm(self.num_slots, len(self.meetings))
         if (
             count is None

@@ -198,6 +198,10 @@ class SuiteSpec(Spec):
         density_choices: densities to draw from, for each agent and scenario independently.
         blocked: shared or by agent, the same in every scenario.
         blocked_choices: blocked counts to draw from, for each agent and scenario.
+        estimates: estimate the feasible fraction of scenarios too large to be counted [C].
+        oracle_effort: deterministic seconds of the solver for the best and for the worst
+            schedule of a scenario, after which the best one found is taken, with a bound;
+            absent: both are proven, however long it takes [C].
         scenario: size and costs.
     """
 
@@ -212,6 +216,8 @@ class SuiteSpec(Spec):
     density_choices: Annotated[tuple[Fraction, ...], Field(min_length=1)] | None = None
     blocked: Count | tuple[Count, ...] | None = None
     blocked_choices: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
+    estimates: Flag = True
+    oracle_effort: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     scenario: ScenarioShape = ScenarioShape()
 
     @model_validator(mode="after")

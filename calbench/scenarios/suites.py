@@ -106,13 +106,19 @@ def build_suite(
         FileError: the suite file does not fit.
     """
     if spec.path is not None:
-        return completed(read_suite(located(spec.path)), progress)
+        return completed(
+            read_suite(located(spec.path)),
+            progress,
+            estimates=spec.estimates,
+            effort=spec.oracle_effort,
+        )
     scenarios: list[Scenario] = []
     chosen = _choose_by_difficulty(spec, drawn) if spec.tertiles else _take_in_order(spec)
     for index, (scenario, tertile) in enumerate(chosen):
         setting = spec.setting if name is None else name
         named = scenario.updated(scenario_id=f"{setting}-{index:03d}", setting=setting)
-        scenarios.append(with_oracle(with_difficulty(named, tertile)))
+        scored = with_difficulty(named, tertile, estimates=spec.estimates)
+        scenarios.append(with_oracle(scored, spec.oracle_effort))
         if progress is not None:
             progress(len(scenarios), len(chosen))
     return tuple(scenarios)

@@ -31,6 +31,11 @@ EXAMPLE = with_oracle(
 DATA: dict[str, Any] = EXAMPLE.model_dump(mode="json")
 
 
+BEST: dict[str, Any] = DATA["oracle"]["best"]
+ESTIMATE = {"fraction": 0.5, "low": 0.4, "high": 0.6, "draws": 1_000}
+UNCOUNTED = {**DATA["difficulty"], "feasible_count": None, "feasible_fraction": None, "reason": "x"}
+
+
 def refusal(path: Path, text: str | bytes) -> str:
     """Return the one line with which a file is refused."""
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -176,6 +181,27 @@ def changed(*keys: str | int, to: Any = None, drop: bool = False) -> Callable[[]
             changed("difficulty", "feasible_fraction", to=None),
             "difficulty.reason",
             "must say why",
+        ),
+        (
+            changed("oracle", "best", "bound", to=0),
+            "oracle.effort",
+            "exactly if a schedule has a bound",
+        ),
+        (changed("oracle", "effort", to=2.0), "oracle.effort", "exactly if a schedule"),
+        (
+            changed("oracle", to={**DATA["oracle"], "effort": 1.0, "best": {**BEST, "bound": 99}}),
+            "oracle.best",
+            "every schedule is said to cost at least 99, but another costs",
+        ),
+        (
+            changed("difficulty", "estimate", to=ESTIMATE),
+            "difficulty.estimate",
+            "must be absent beside a feasible_fraction",
+        ),
+        (
+            changed("difficulty", to={**UNCOUNTED, "estimate": {**ESTIMATE, "low": 0.9}}),
+            "difficulty.estimate",
+            "must lie between its ends",
         ),
         (changed("difficulty", "tertile", to="odd"), "difficulty.tertile", "'medium' or 'hard'"),
     ],

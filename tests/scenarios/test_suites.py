@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from calbench.config.composition import compose
 from calbench.errors import GenerationError
+from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.difficulty import (
     completed,
     tertile_choice,
@@ -21,6 +22,18 @@ from calbench.scenarios.sampling import sample_scenario
 from calbench.scenarios.storage import read_suite, write_suite
 from calbench.scenarios.suites import build_suite, sample_candidate
 from tests.factories import make_scenario
+
+MANY = SuiteSpec(
+    setting="many",
+    num_scenarios=1,
+    tertiles=False,
+    density=0.75,
+    blocked=4,
+    scenario=ScenarioShape(
+        num_agents=8, num_slots=40, num_meetings=16, num_prior_meetings=4, pref_level=3
+    ),
+)
+"""More meetings than are counted or searched."""
 
 
 def spec_of(name: str) -> SuiteSpec:
@@ -161,10 +174,47 @@ def test_suite_with_uncounted_meetings_has_no_tertiles() -> None:
         assert scenario.difficulty.feasible_fraction is None
         assert scenario.difficulty.tertile is None
         assert scenario.difficulty.reason
+        assert scenario.difficulty.estimate is not None
+        assert 0 < scenario.difficulty.estimate.low <= scenario.difficulty.estimate.high < 1
         assert scenario.oracle is not None
         assert scenario.oracle.best is not None
     with pytest.raises(GenerationError, match="set tertiles to false"):
         build_suite(spec.model_copy(update={"tertiles": True}))
+
+
+def test_suite_without_estimates_differs_in_nothing_else() -> None:
+    (estimated,) = build_suite(MANY)
+    (bare,) = build_suite(MANY.model_copy(update={"estimates": False}))
+    assert bare.difficulty is not None
+    assert "estimate" not in bare.model_dump()["difficulty"]
+    assert bare.play_digest == estimated.play_digest
+    assert completed([bare]) == (bare,)
+    assert completed([bare.updated(difficulty=None)]) == (estimated,)
+
+
+def test_suite_of_bounded_effort_states_bounds_that_hold(tmp_path: Path) -> None:
+    (proven,) = build_suite(MANY)
+    (stopped,) = build_suite(MANY.model_copy(update={"oracle_effort": 0.01}))
+    assert proven.oracle is not None
+    assert stopped.oracle is not None
+    assert proven.oracle.is_proven
+    assert proven.oracle.optimal_cost is not None
+    assert not stopped.oracle.is_proven
+    assert stopped.oracle.effort == 0.01
+    for name, sign in (("best", 1), ("worst", -1)):
+        known, found = getattr(proven.oracle, name), getattr(stopped.oracle, name)
+        bound = found.cost if found.bound is None else found.bound
+        assert sign * bound <= sign * known.cost <= sign * found.cost
+        assert found.gap == abs(found.cost - bound)
+    assert list(false_statements(stopped)) == []
+    path = tmp_path / "stopped.jsonl"
+    write_suite(path, [stopped])
+    assert read_suite(path) == (stopped,)
+
+
+def test_effort_that_finds_nothing_is_one_line() -> None:
+    with pytest.raises(GenerationError, match="oracle_effort=1e-09 ended before any"):
+        build_suite(MANY.model_copy(update={"oracle_effort": 1e-9}))
 
 
 def test_suite_from_a_file_is_read_and_completed(tmp_path: Path) -> None:

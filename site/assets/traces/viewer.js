@@ -203,6 +203,10 @@
       difficulty.tertile ? difficulty.tertile + " third" : null,
       typeof difficulty.feasible_fraction === "number"
         ? "feasible fraction " + difficulty.feasible_fraction.toPrecision(3) : null,
+      difficulty.estimate
+        ? "feasible fraction estimated at " + difficulty.estimate.fraction.toPrecision(3)
+          + " (95%: " + difficulty.estimate.low.toPrecision(3) + " to "
+          + difficulty.estimate.high.toPrecision(3) + ")" : null,
       "channel: " + game.channels.map(function (name) { return OPEN.get(name) || name; })
         .join(" and "),
       "at most " + game.limits.max_turns_per_round + " sweeps",
