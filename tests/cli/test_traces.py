@@ -33,6 +33,7 @@ def test_run_in_shards_has_the_tables_of_one_in_files(finished: Path, sharded: P
     ]
 
 
+@pytest.mark.heavy
 def test_run_goes_on_in_its_form_whatever_is_asked_for(sharded: Path, tmp_path: Path) -> None:
     run = Path(shutil.copytree(sharded, tmp_path / "run"))
     before = files(run)
@@ -41,6 +42,7 @@ def test_run_goes_on_in_its_form_whatever_is_asked_for(sharded: Path, tmp_path: 
     assert files(run) == before
 
 
+@pytest.mark.heavy
 def test_run_plays_only_what_a_cut_shard_lost(sharded: Path, tmp_path: Path) -> None:
     run = Path(shutil.copytree(sharded, tmp_path / "run"))
     shard = run / "traces/00000.jsonl.zst"
@@ -60,6 +62,7 @@ def test_run_of_other_games_is_refused_by_the_index(sharded: Path) -> None:
         unfinished(jobs)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "arguments",
     [("rescore", "{run}"), ("judge", "{run}"), ("compare", "{run}", "{run}", "a=imap", "b=silent")],
