@@ -94,9 +94,10 @@ class Spool:
         none = np.zeros(0, dtype=np.int64)
         lengths = np.concatenate([none, *parts])[order]
         places = np.stack([batches[order], np.concatenate([none, *starts])[order], lengths], axis=1)
-        with pa.memory_map(str(self._path(name))) as file, pa.ipc.open_file(file) as spool:
-            for first, end in _cuts(lengths):
-                games = np.repeat(np.arange(first, end), lengths[first:end])
+        for first, end in _cuts(lengths):
+            games = np.repeat(np.arange(first, end), lengths[first:end])
+            # Opened anew for each: pages of a map stay in memory until it is closed.
+            with pa.memory_map(str(self._path(name))) as file, pa.ipc.open_file(file) as spool:
                 yield RowGroup(games, _rows(spool, places[first:end]))
 
     def _path(self, name: str) -> Path:

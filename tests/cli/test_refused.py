@@ -195,7 +195,7 @@ def most_bytes(count: int) -> Iterator[None]:
 
 
 def half_written(folder: Path) -> list[str]:
-    return [name for name in snapshot(folder) if ".part" in name or ".facts" in name]
+    return [name for name in snapshot(folder) if ".part" in name or ".spool" in name]
 
 
 @pytest.mark.heavy
