@@ -6,6 +6,7 @@ Times are never asserted; that the work was done is.
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,8 +61,10 @@ def conversations(path: Path, mode: str) -> None:
         async with open_completer({"stub": model()}, source) as completer:
 
             async def game(number: int) -> None:
+                # As agents do, it keeps its messages and adds to them.
+                whole = request(f"game {number}", *THREAD)
                 for turn in range(1, 41, 2):
-                    asked = request(f"game {number}", *THREAD[:turn])
+                    asked = replace(whole, messages=whole.messages[: turn + 2])
                     await completer.complete(asked, SITE)
 
             await asyncio.gather(*(game(number) for number in range(10)))
