@@ -398,7 +398,7 @@ def test_ctrl_c_says_that_every_game_stands_while_tables_are_made(
 
 
 @pytest.mark.slow
-def test_run_ends_with_one_line_when_one_of_its_processes_dies(
+def test_run_goes_on_when_one_of_its_processes_dies(
     long_suite: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -415,8 +415,5 @@ def test_run_ends_with_one_line_when_one_of_its_processes_dies(
         _, errors = process.communicate(timeout=GUARD_S)
     finally:
         end(process)
-    assert process.returncode == 2
-    assert "Traceback" not in errors
-    assert errors.splitlines()[-1].startswith("error: a process died while it played")
-    execute(compose(long_arguments(long_suite, out, 2)))
+    assert process.returncode == 0, errors
     assert files(out) == undisturbed
