@@ -16,7 +16,7 @@ from calbench.metrics.speech.sample import read_sample
 from calbench.pool import finished, workers
 from stages import paths
 from stages.inputs import Inputs
-from stages.kept import Kept
+from stages.kept import Kept, contents
 from stages.shown import published, site
 
 SAMPLE = paths.DATA / "audit_sample" / "messages.jsonl"
@@ -25,7 +25,7 @@ SAMPLE = paths.DATA / "audit_sample" / "messages.jsonl"
 
 def main(_: list[str]) -> None:
     """Write the tables; nothing else stays in their folders."""
-    specs, kept, inputs = published(), Kept("analyze"), Inputs("analyze")
+    specs, kept, inputs = published(), Kept("analyze", contents), Inputs("analyze")
     recipes = {spec.name: inputs.recipe(spec) for spec in specs}
     missing = [
         spec for spec in specs if not kept.holds(paths.tables(spec.name), recipes[spec.name])

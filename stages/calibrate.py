@@ -10,7 +10,7 @@ from calbench.pool import workers
 from calbench.scenarios.storage import read_suite
 from stages import paths
 from stages.inputs import Inputs
-from stages.kept import Kept
+from stages.kept import Kept, contents
 
 
 def main(specs: list[RunSpec]) -> None:
@@ -18,7 +18,7 @@ def main(specs: list[RunSpec]) -> None:
 
     The facts of an experiment that would be the same are kept.
     """
-    kept, inputs = Kept("calibrate"), Inputs("calibrate")
+    kept, inputs = Kept("calibrate", contents), Inputs("calibrate")
     recipes = {spec.name: inputs.recipe(spec) for spec in specs}
     missing = [spec for spec in specs if not kept.holds(paths.facts(spec.name), recipes[spec.name])]
     jobs = {spec.name: planned(spec) for spec in missing}

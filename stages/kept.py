@@ -7,7 +7,7 @@ output, and may be missing: then everything is made.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import orjson
@@ -20,10 +20,16 @@ RECORDS = paths.BUILD / "kept"
 
 
 class Kept:
-    """The record of one stage."""
+    """The record of one stage.
 
-    def __init__(self, stage: str) -> None:
+    Args:
+        stage: its name.
+        contents: what was made at a path: digests by name; nothing there is nothing.
+    """
+
+    def __init__(self, stage: str, contents: Callable[[Path], Mapping[str, str]]) -> None:
         """Read the record; one that cannot be read counts as none."""
+        self._contents = contents
         self._path = RECORDS / f"{stage}.json"
         self._known: dict[str, list[str]] = {}
         try:
@@ -35,22 +41,24 @@ class Kept:
 
     def holds(self, made: Path, recipe: str) -> bool:
         """Whether a file or folder was made by this recipe and is what was made then."""
-        return self._known.get(made.as_posix()) == [recipe, digest(contents(made))]
+        return self._known.get(made.as_posix()) == [recipe, digest(self._contents(made))]
 
     def note(self, made: Path, recipe: str) -> None:
         """Record what has just been made, after what was noted before."""
-        self._known[made.as_posix()] = [recipe, digest(contents(made))]
+        self._known[made.as_posix()] = [recipe, digest(self._contents(made))]
 
     def write(self) -> None:
         """Keep the record of what is still there."""
-        known = {made: entry for made, entry in self._known.items() if Path(made).exists()}
+        known = {made: entry for made, entry in self._known.items() if self._contents(Path(made))}
         write_atomically(self._path, orjson.dumps(known, option=orjson.OPT_SORT_KEYS))
 
 
 def contents(path: Path) -> Mapping[str, str]:
     """Return the SHA-256 of a file, or of every file below a folder, by its path there."""
     files = [path] if path.is_file() else (file for file in path.rglob("*") if file.is_file())
-    return {
-        file.relative_to(path).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in files
-    }
+    return {file.relative_to(path).as_posix(): sha256_of(file.read_bytes()) for file in files}
+
+
+def sha256_of(data: bytes) -> str:
+    """Return a digest of bytes."""
+    return hashlib.sha256(data).hexdigest()
