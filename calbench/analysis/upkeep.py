@@ -17,7 +17,7 @@ from calbench.analysis.scoring import (
     teams_of,
 )
 from calbench.facts.fact import Fact
-from calbench.facts.kept import KeptFacts, keep, measuring, read_kept
+from calbench.facts.kept import KeptFacts, keep, measuring, read_kept, remove_half_written
 from calbench.facts.selection import Truths, selected
 from calbench.facts.storage import FactsWriter, MeasuredBatch
 from calbench.metrics.measure import MeasureSpec
@@ -41,6 +41,7 @@ def keep_up(
     Raises:
         CalbenchError: a trace is invalid, or the folder cannot be written.
     """
+    remove_half_written(folder)
     how, teams = measuring(measure, code_digest(MEASURING), facts), teams_of(games)
     traces = _trace_digests(games, pool)
     found = _found(traces, read_kept(folder, how))

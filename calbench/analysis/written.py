@@ -84,8 +84,10 @@ def _digests(folder: Path, kept: Path) -> dict[str, str]:
 
 
 def _tables(folder: Path, kept: Path) -> Iterator[Path]:
+    """Yield files that are not hidden, and what a killed process left half-written."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.name.startswith(".") and kept not in path.parents:
+        is_shown = not path.name.startswith(".") or path.suffix == ".part"
+        if is_shown and path.is_file() and kept not in path.parents:
             yield path
 
 

@@ -5,6 +5,7 @@ them only if its trace has the same bytes, and if settings, facts, metrics and c
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -199,6 +200,13 @@ def _sha256_of(path: Path) -> str | None:
         return _sha256(path) if path.is_file() else None
     except OSError:
         return None
+
+
+def remove_half_written(folder: Path) -> None:
+    """Remove what a killed process was writing into a folder of facts."""
+    for path in folder.glob(".*.part"):
+        with suppress(OSError):
+            path.unlink()
 
 
 def _others(folder: Path, names: Collection[str]) -> list[Path]:

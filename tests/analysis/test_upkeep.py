@@ -216,6 +216,16 @@ def test_damaged_facts_are_measured_again_and_named(
     assert contents(tmp_path) == expected
 
 
+def test_what_a_killed_process_left_half_written_is_removed(
+    games: list[Game], tmp_path: Path
+) -> None:
+    kept_up(tmp_path, games[:1])
+    before = contents(tmp_path)
+    (tmp_path / ".games.parquet.part").write_bytes(b"half")
+    assert kept_up(tmp_path, games[:1]) == 0
+    assert contents(tmp_path) == before
+
+
 def test_foreign_facts_are_not_believed(
     games: list[Game], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
