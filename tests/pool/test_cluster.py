@@ -44,7 +44,9 @@ def started(*arguments: str, threads: int = 1, count: int = 1) -> Iterator[str]:
         address = line.split()[-1]
         command = [sys.executable, "-m", "distributed.cli.dask_worker", address]
         command += ["--nworkers", str(count), "--nthreads", str(threads), "--no-dashboard"]
-        processes.append(subprocess.Popen([*command, *arguments], stderr=subprocess.DEVNULL))
+        processes.append(
+            subprocess.Popen([*command, *arguments], stderr=subprocess.DEVNULL, text=True)
+        )
         with distributed.Client(address, set_as_default=False) as client:
             client.wait_for_workers(count, timeout=GUARD_S)
         yield address
