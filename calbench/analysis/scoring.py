@@ -25,7 +25,8 @@ from calbench.pool import Pool, mapped
 from calbench.traces.storage import TraceReader, no_collection
 
 GAMES_PER_TASK = 20
-"""Most games of a task [C]: enough to make the transfer to a worker negligible."""
+"""Most games of a task [C]: enough to make the transfer to a worker, and the batch of columns that
+each task makes of its games, negligible."""
 
 TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS)
 """Facts that grow with messages."""
@@ -102,13 +103,15 @@ def measure_games(
 
 
 def _measured(paths: Sequence[Path], measure: MeasureSpec, names: Sequence[str]) -> MeasuredBatch:
-    """Measure games on one scenario, which share oracle results."""
-    oracle, facts = OracleCache(), [FACT_BY_NAME[name] for name in names]
+    """Measure games; those on one scenario follow each other and share oracle results."""
+    oracle, facts, read = OracleCache(), [FACT_BY_NAME[name] for name in names], TraceReader().read
+    rows = []
     with no_collection():
-        games = [measured(trace, measure, oracle) for trace in map(TraceReader().read, paths)]
-        return batch_of(
-            facts, ((_key(game), {f.name: f.of(game) for f in facts}) for game in games)
-        )
+        for path in paths:
+            game = measured(read(path), measure, oracle)
+            rows.append((_key(game), {fact.name: fact.of(game) for fact in facts}))
+            del game  # before the next is read: one game is in memory
+        return batch_of(facts, rows)
 
 
 def _key(game: MeasuredGame) -> GameKey:
@@ -117,12 +120,17 @@ def _key(game: MeasuredGame) -> GameKey:
 
 
 def _by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:
-    """Yield the traces of each scenario, many of one scenario in several tasks."""
-    groups: dict[str, list[Recorded]] = {}
+    """Yield tasks of whole scenarios, and the traces of many games on one in several tasks."""
+    groups: dict[str, list[Path]] = {}
     for game in games:
-        groups.setdefault(game.scenario_id, []).append(game)
+        groups.setdefault(game.scenario_id, []).append(game.path)
+    task: list[Path] = []
     for group in groups.values():
-        yield from chunks([game.path for game in group])
+        if task and len(task) + len(group) > GAMES_PER_TASK:
+            yield from chunks(task)
+            task = []
+        task += group
+    yield from chunks(task)
 
 
 def chunks(paths: Sequence[Path]) -> Iterator[Sequence[Path]]:

@@ -7,7 +7,7 @@ computed from its words but measured by reflections, which are other facts.
 from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import Any
 
 from calbench.domain.ids import AgentId
 from calbench.facts.columns import (
@@ -83,28 +83,23 @@ BELIEFS = Fact(
 """Every update of a belief about a typed agent."""
 
 
-class PairRound(NamedTuple):
-    """What one observer learnt about one typed target in one round."""
-
-    round: int
-    target_agent: AgentId
-    observer_agent: AgentId
-    target_is_participant: bool
-    observer_is_participant: bool
-    observations: int
-    posterior_distance_to_ideal: float
-    vps_loss: float
-
-
-def _pair_rounds(game: MeasuredGame) -> Iterator[PairRound]:
+def _pair_rounds(game: MeasuredGame) -> Values:
+    """Return what one observer learnt about one typed target in one round, column by column."""
+    names = [column.name for column in PAIRS.columns]
+    rows: list[tuple[Any, ...]] = []
     if game.is_scored:
         typed, agents = typed_agents(game), range(len(game.players))
         pairs = [pair for pair in permutations(map(AgentId, agents), 2) if pair[0] in typed]
         for each in game.rounds:
-            yield from _of_round(each, pairs, game)
+            rows += _of_round(each, pairs, game)
+    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+    return dict(zip(names, map(list, columns), strict=True))
 
 
-def _of_round(each: RoundBeliefs, pairs: list[Pair], game: MeasuredGame) -> Iterator[PairRound]:
+def _of_round(
+    each: RoundBeliefs, pairs: list[Pair], game: MeasuredGame
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the row of each pair in a round, in the order of the columns."""
     prior = game.measure.belief_prior
     observations: Counter[Pair] = Counter()
     for heard in each.heard:
@@ -114,16 +109,12 @@ def _of_round(each: RoundBeliefs, pairs: list[Pair], game: MeasuredGame) -> Iter
     for pair in pairs:
         target, observer = pair
         vector = each.beliefs.get(pair)
-        yield PairRound(
-            each.round,
-            target,
-            observer,
-            target in members,
-            observer in members,
-            observations[pair],
-            untouched if vector is None else pair_loss(vector, IDEAL),
-            0.0 if vector is None else pair_loss(vector, prior),
-        )
+        distance, loss = untouched, 0.0
+        if vector is not None:
+            distance = pair_loss(vector, IDEAL)
+            loss = distance if prior == IDEAL else pair_loss(vector, prior)
+        takes_part = target in members, observer in members
+        yield each.round, target, observer, *takes_part, observations[pair], distance, loss
 
 
 PAIRS = Fact(

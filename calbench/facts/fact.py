@@ -4,15 +4,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from calbench.facts.columns import Column
+from calbench.facts.frames import arrow_schema
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
-from calbench.metrics.players import Player, players_of
+from calbench.metrics.players import Player
 from calbench.metrics.privacy.loss import RoundBeliefs, round_beliefs
 from calbench.oracle.cache import OracleCache
 from calbench.traces.models import Trace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Values = dict[str, list[Any]]
 """Rows of one game, column by column."""
@@ -55,7 +59,7 @@ def measured(trace: Trace, measure: MeasureSpec, oracle: OracleCache | None = No
     """
     rounds = tuple(round_beliefs(trace, measure))
     score = score_game(trace, measure=measure, oracle=oracle, beliefs=rounds)
-    players = players_of(trace.config.team, trace.scenario.num_agents)
+    players = tuple([agent.player for agent in score.agents])
     return MeasuredGame(trace, score, rounds, players, measure)
 
 
@@ -88,6 +92,11 @@ class Fact:
     def columns(self) -> tuple[Column, ...]:
         """What a row holds."""
         return tuple(column for column, _ in self._found)
+
+    @cached_property
+    def schema(self) -> "pa.Schema":
+        """The columns as an Arrow schema."""
+        return arrow_schema(self.columns)
 
     def of(self, game: object) -> Values:
         """Return the rows of a game."""

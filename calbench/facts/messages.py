@@ -67,18 +67,23 @@ class Message(NamedTuple):
 
 def _messages(game: MeasuredGame) -> Iterator[Message]:
     if game.is_scored:
-        steps, found, trace = _steps_by_event(game), audited(game), game.trace
-        messages = (
-            audited_messages(trace, labels_of_game(trace)) if found is None else found.messages
-        )
-        by_event = {message.said.event_index: message for message in messages}
+        steps = _steps_by_event(game)
+        by_event: dict[int, AuditedMessage] | None = None
         for index, event in enumerate(game.trace.events):
             if isinstance(event, SENT):
                 sender = _sender(event)
                 player = None if sender is None else game.players[sender]
                 words = event.content.text if isinstance(event.content, Text) else None
-                own = steps.get(index, ())
-                yield Message(index, event, player, words, own, by_event.get(index))
+                if words is not None and by_event is None:  # a typed game has nothing to audit
+                    by_event = {each.said.event_index: each for each in _audited(game)}
+                found = None if words is None or by_event is None else by_event.get(index)
+                yield Message(index, event, player, words, steps.get(index, ()), found)
+
+
+def _audited(game: MeasuredGame) -> Sequence[AuditedMessage]:
+    """Return the messages in words, also those of a team that says that it uses none."""
+    found, trace = audited(game), game.trace
+    return audited_messages(trace, labels_of_game(trace)) if found is None else found.messages
 
 
 def _sender(event: MessageSent | AnnouncementSent) -> AgentId | None:

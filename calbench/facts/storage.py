@@ -83,7 +83,7 @@ def batch_of(
                 field.name: pa.array(
                     [value for part in parts for value in part[field.name]], type=field.type
                 )
-                for field in arrow_schema(fact.columns)
+                for field in fact.schema
             }
         )
     return MeasuredBatch(tuple(key for key, _ in listed), tables, lengths)

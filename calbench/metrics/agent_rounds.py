@@ -7,8 +7,9 @@ from typing import Literal
 from calbench.domain.actions import Reschedule
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.metrics.privacy.estimators import AgentLoss
+from calbench.metrics.usage import MESSAGES
 from calbench.scenarios.models import Scenario
-from calbench.traces.events import BatchApplied, Event, MessageSent, Resolution, RoundStart
+from calbench.traces.events import BatchApplied, Event, Resolution, RoundStart
 
 Role = Literal["first", "subsequent", "outsider"]
 ROLES: tuple[Role, ...] = ("first", "subsequent", "outsider")
@@ -86,7 +87,7 @@ def agent_rounds(
             start, tallies = event, [_Tally() for _ in range(scenario.num_agents)]
         elif start is None:
             continue
-        elif isinstance(event, MessageSent):
+        elif isinstance(event, MESSAGES):
             tallies[event.from_agent].messages += 1
         elif isinstance(event, BatchApplied):
             tally = tallies[event.agent_id]

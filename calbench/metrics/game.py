@@ -31,6 +31,7 @@ from calbench.metrics.regret import MeetingRegret, explain_regret
 from calbench.metrics.usage import (
     ReplyCounts,
     Tokens,
+    happened,
     message_bytes,
     messages_sent_by_agent,
     reply_counts_by_agent,
@@ -41,6 +42,7 @@ from calbench.oracle.programme import MOST_EXACT_MEETINGS
 from calbench.oracle.solve import Schedule
 from calbench.oracle.ties import CostVectors
 from calbench.scenarios.models import Scenario, Tertile
+from calbench.traces.events import Event
 from calbench.traces.models import Trace
 
 __all__ = ["AgentGame", "GameScore", "MeetingResult", "VpsShare", "score_game"]
@@ -180,6 +182,7 @@ class _Played:
     """What the parts of a score are computed from.
 
     Attributes:
+        events: what happened, see :func:`~calbench.metrics.usage.happened`.
         players: by agent id.
         results: of the meetings, in the order of the rounds.
         paid: by each agent, in accounting cost.
@@ -187,6 +190,7 @@ class _Played:
     """
 
     trace: Trace
+    events: tuple[Event, ...]
     measure: MeasureSpec
     cache: OracleCache
     players: tuple[Player, ...]
@@ -237,30 +241,31 @@ def score_game(
         feasible_fraction=None if difficulty is None else difficulty.feasible_fraction,
         agents=_agent_games(played, losses),
         meetings=played.results,
-        is_excluded=is_excluded(trace.events),
+        is_excluded=is_excluded(played.events),
         fairness=fairness(played.excess),
         fairness_least=spread.least,
         fairness_greatest=spread.greatest,
         is_fairness_sampled=spread.is_sample,
         fairness_vectors=spread.num_vectors,
         vps_shares=tuple(VpsShare(*key, vps) for key, vps in privacy.by_source.items()),
-        message_bytes=message_bytes(trace.events),
-        rounds=tuple(agent_rounds(trace.events, scenario, dict(schedule.slot_by_meeting), losses)),
-        regret=explain_regret(scenario, trace.events, played.results, schedule),
+        message_bytes=message_bytes(played.events),
+        rounds=tuple(agent_rounds(played.events, scenario, dict(schedule.slot_by_meeting), losses)),
+        regret=explain_regret(scenario, played.events, played.results, schedule),
         optimum=optimum_reach(scenario, trace.events, played.cache),
     )
 
 
 def _played(trace: Trace, measure: MeasureSpec, cache: OracleCache) -> _Played:
-    scenario = trace.scenario
-    results = meeting_results(trace.events)
+    scenario, events = trace.scenario, happened(trace.events)
+    results = meeting_results(events)
     return _Played(
         trace=trace,
+        events=events,
         measure=measure,
         cache=cache,
         players=players_of(trace.config.team, scenario.num_agents),
         results=results,
-        paid=realised_costs(trace.events, scenario.num_agents),
+        paid=realised_costs(events, scenario.num_agents),
         schedule=oracle_schedule(scenario, _placed(results), cache),
     )
 
@@ -277,7 +282,7 @@ def _sensitivity(played: _Played) -> FairnessRange:
         played.schedule,
         played.measure.fairness_sensitivity,
     )
-    # Decided by the scenario, so that of its games with few meetings scheduled none is an exception.
+    # Decided by the scenario: a game with few meetings scheduled is no exception.
     if extent == "exact" and len(scenario.all_meetings) > MOST_EXACT_MEETINGS:
         return LEFT_OUT
     answer = played.cache.cost_vectors(
@@ -300,15 +305,15 @@ def _sensitivity(played: _Played) -> FairnessRange:
 
 def _agent_games(played: _Played, losses: tuple[AgentLoss, ...]) -> tuple[AgentGame, ...]:
     """Return every agent's game; ``losses`` are by agent id."""
-    scenario, events, floor = played.scenario, played.trace.events, played.measure.vps_floor
+    scenario, events, floor = played.scenario, played.events, played.measure.vps_floor
     num_agents, players = scenario.num_agents, played.players
     assigned = assigned_by_agent(scenario)
     scheduled = scheduled_by_agent(played.results, num_agents)
     excess = played.excess
     gaps = burden_gaps(excess)
     sent = messages_sent_by_agent(events, num_agents)
-    tokens = tokens_by_agent(events, num_agents)
-    replies = reply_counts_by_agent(events, num_agents)
+    tokens = tokens_by_agent(played.trace.events, num_agents)
+    replies = reply_counts_by_agent(played.trace.events, num_agents)
     complete = complete_costs(scenario, played.cache)
     shown = shown_excess(scenario, events, _placed(played.results), played.cache)
     return tuple(

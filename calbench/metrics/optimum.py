@@ -20,13 +20,13 @@ least cost after the loss is computed by the dynamic programme of the ties.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
+from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
 from calbench.domain.observations import Phase
 from calbench.metrics.costs import best_complete_schedule
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.choices import Choice
-from calbench.oracle.completion import slots_within
-from calbench.oracle.programme import MOST_EXACT_MEETINGS, least_cost
+from calbench.oracle.completion import searched_least_cost, slots_within
+from calbench.oracle.programme import MOST_EXACT_MEETINGS, TooMuchWorkError, least_cost
 from calbench.oracle.solve import Schedule
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, CalendarIds, Event, Resolution
@@ -101,16 +101,17 @@ class _Moment:
     """The calendars at one moment of a game without a failed meeting.
 
     ``errand_costs[agent][slot]`` is the cost of the errand there now, 0 if none, ``None`` if it is
-    blocked; ``copies[agent]`` holds the agent's slot of each meeting.
+    blocked (``under`` has it by item); ``copies[agent]`` holds the agent's slot of each meeting.
     """
 
     def __init__(self, scenario: Scenario, schedule: Schedule) -> None:
         self._meetings = [meeting for _, meeting in sorted(scenario.meeting_by_id.items())]
         self._meeting_ids = frozenset(scenario.meeting_by_id)
         self._cost_by_item = scenario.cost_by_item
-        self._blocked = frozenset(
-            errand.errand_id for _, _, errand in scenario.errands if errand.blocked
-        )
+        self._under: dict[ItemId | None, int | None] = {None: 0}
+        self._under |= dict.fromkeys(self._meeting_ids, 0)
+        for _, _, errand in scenario.errands:
+            self._under[ErrandId(errand.errand_id)] = None if errand.blocked else errand.cost
         self._optimum = schedule.cost
         self._slots = dict((*schedule.slot_by_meeting, *schedule.prior_slot_by_meeting))
         self._paid = 0
@@ -123,14 +124,7 @@ class _Moment:
             self._copies.append(self._held(ids))
 
     def _costs_under(self, ids: CalendarIds) -> list[int | None]:
-        return [
-            0
-            if item is None or item in self._meeting_ids
-            else None
-            if item in self._blocked
-            else self._cost_by_item[item]
-            for item in ids
-        ]
+        return [self._under[item] for item in ids]
 
     def _held(self, ids: CalendarIds) -> dict[ItemId, Slot]:
         return {
@@ -161,7 +155,11 @@ class _Moment:
 
     def least_cost(self) -> int | None:
         """Return the least total cost of the game from here; ``None`` if it cannot be completed."""
-        rest = least_cost(self._choices(), len(self._errand_costs[0]))
+        choices = self._choices()
+        try:
+            rest = least_cost(choices, len(self._errand_costs[0]), self._cost_of_kept())
+        except TooMuchWorkError:  # of many agents, few meetings are in each other's way
+            rest = searched_least_cost(choices)
         return None if rest is None else self._paid + rest
 
     def _cost_of_kept(self) -> int | None:

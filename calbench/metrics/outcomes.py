@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import get_args
 
 from calbench.domain.ids import AgentId, MeetingId, Slot
+from calbench.metrics.usage import MESSAGES
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
     BatchApplied,
     BatchRejected,
     Event,
     GameHalted,
-    MessageSent,
     Outcome,
     Resolution,
     RoundStart,
@@ -81,7 +81,7 @@ def meeting_results(events: Iterable[Event]) -> tuple[MeetingResult, ...]:
     for event in events:
         if isinstance(event, RoundStart):
             start, messages, cost, rejected = event, 0, 0, 0
-        elif isinstance(event, MessageSent):
+        elif isinstance(event, MESSAGES):
             messages += 1
         elif isinstance(event, BatchApplied):
             cost += event.cost

@@ -10,15 +10,38 @@ from pydantic import TypeAdapter
 from calbench.domain.messages import RecordedContent
 from calbench.domain.replies import Problem
 from calbench.domain.usage import Usage
-from calbench.traces.events import DecideEnd, Event, MessageSent, Reflection, ReplyNote, TurnEnd
+from calbench.traces.events import (
+    AllAgentGroupchatSent,
+    DecideEnd,
+    DecideStart,
+    DmSent,
+    Event,
+    ParticipantGroupchatSent,
+    Reflection,
+    ReplyNote,
+    SealedSent,
+    TurnEnd,
+    TurnStart,
+)
 
-_CONTENT: TypeAdapter[RecordedContent] = TypeAdapter(RecordedContent)
+_CONTENTS: TypeAdapter[list[RecordedContent]] = TypeAdapter(list[RecordedContent])
 
 PROBLEMS: tuple[Problem, ...] = get_args(Problem)
 """Why a reply could not be read, in the order of tables."""
 
 ANSWERS = (TurnEnd, DecideEnd, Reflection)
 """Events with a reply. A tuple, because a union would be made again for every event."""
+
+MESSAGES = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent, SealedSent)
+"""Events with a message of an agent, as a tuple."""
+
+_ASKING = frozenset({TurnStart, TurnEnd, DecideStart, DecideEnd})
+"""Events of asking an agent: most of a game, and of interest only for tokens and replies."""
+
+
+def happened(events: Iterable[Event]) -> tuple[Event, ...]:
+    """Return the events that are not about asking an agent: what changed, was said or resolved."""
+    return tuple([event for event in events if type(event) not in _ASKING])
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +143,7 @@ def messages_sent_by_agent(events: Iterable[Event], num_agents: int) -> tuple[in
     """
     counts = [0] * num_agents
     for event in events:
-        if isinstance(event, MessageSent):
+        if isinstance(event, MESSAGES):
             counts[event.from_agent] += 1
     return tuple(counts)
 
@@ -130,6 +153,6 @@ def message_bytes(events: Iterable[Event]) -> int:
 
     Contents are counted as sent: a group message once, and without its envelope.
     """
-    return sum(
-        len(_CONTENT.dump_json(event.content)) for event in events if isinstance(event, MessageSent)
-    )
+    contents = [event.content for event in events if isinstance(event, MESSAGES)]
+    brackets, commas = 2, max(len(contents) - 1, 0)
+    return len(_CONTENTS.dump_json(contents)) - brackets - commas

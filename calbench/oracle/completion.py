@@ -35,6 +35,28 @@ def slots_within(choices: Sequence[Choice], budget: int) -> tuple[Slot, ...] | N
     return None
 
 
+def searched_least_cost(choices: Sequence[Choice]) -> int | None:
+    """Return the least total cost of placing these meetings, by bisection over the budget.
+
+    Fast if few meetings are in each other's way, however many there are.
+
+    Returns:
+        The cost; ``None`` if the meetings cannot all be placed.
+    """
+    low, high = 0, sum(choice.greatest_cost for choice in choices)
+    if slots_within(choices, high) is None:
+        return None
+    while low < high:
+        budget = (low + high) // 2
+        found = slots_within(choices, budget)
+        if found is None:
+            low = budget + 1
+        else:
+            placed = zip(choices, found, strict=True)
+            high = sum(sum(choice.charges_by_slot[slot]) for choice, slot in placed)
+    return low
+
+
 def _place(
     choices: Sequence[Choice],
     options: Sequence[_Options],

@@ -12,6 +12,7 @@ seconds, because the same problem must be refused everywhere.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -204,6 +205,7 @@ def _least_costs(groups_by_slot: Sequence[Sequence[_Group]], num_meetings: int) 
     costs = np.full(shape, UNREACHABLE, dtype=np.int64)
     costs.reshape(-1)[-1] = 0
     result = [costs]
+    views: dict[int, tuple[Any, Any]] = {}
     for groups in reversed(groups_by_slot):
         after = result[-1]
         if _stays_empty(groups):
@@ -211,12 +213,21 @@ def _least_costs(groups_by_slot: Sequence[Sequence[_Group]], num_meetings: int) 
             continue
         costs = np.full(shape, UNREACHABLE, dtype=np.int64)
         for group in groups:
-            bits = [group.members >> index & 1 for index in reversed(range(num_meetings))]
-            apart = costs[(*(0 if bit else slice(None) for bit in bits), ...)]
-            joined = after[(*(1 if bit else slice(None) for bit in bits), ...)]
-            np.minimum(apart, joined + group.cost, out=apart)
+            if group.members not in views:
+                views[group.members] = _views(group.members, num_meetings)
+            without, with_them = views[group.members]
+            apart = costs[without]
+            np.minimum(apart, after[with_them] + group.cost, out=apart)
         result.append(costs)
     return [costs.reshape(-1) for costs in reversed(result)]
+
+
+def _views(members: int, num_meetings: int) -> tuple[Any, Any]:
+    """Return indices of all states without some meetings, and of the same states with them."""
+    bits = [members >> index & 1 for index in reversed(range(num_meetings))]
+    # With an ellipsis, because an array without an axis left would be a number and no view.
+    without = (*(0 if bit else slice(None) for bit in bits), ...)
+    return without, (*(1 if bit else slice(None) for bit in bits), ...)
 
 
 def _advance(

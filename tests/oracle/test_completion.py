@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.oracle.choices import choices_of
-from calbench.oracle.completion import slots_within
+from calbench.oracle.completion import searched_least_cost, slots_within
 from calbench.oracle.problem import Problem
 from calbench.oracle.programme import least_cost
 from tests.oracle import brute_force
@@ -25,6 +25,7 @@ def test_least_cost_is_that_of_brute_force(problem: Problem) -> None:
 def test_slots_are_found_exactly_from_the_least_cost_on(problem: Problem, spare: int) -> None:
     choices = choices_of(problem)
     best = brute_force.best(problem)
+    assert searched_least_cost(choices) == (best and best.cost)
     if best is None:
         assert slots_within(choices, 100) is None
         return

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from calbench.agents.judging import Judge, read_verdict
 from calbench.domain.canonical import canonical_json
@@ -67,6 +68,10 @@ async def verdicts_of(trace: Trace, judge: Judge, player: str) -> tuple[Verdict,
     return tuple(verdicts)
 
 
+_content = lru_cache(maxsize=256)(asdict)
+"""A message's content as a dictionary; it is in the cases of all its recipients."""
+
+
 def case_json(trace: Trace, verdict: Verdict) -> str:
     """Return a case with its answer, as JSON."""
     found, case = verdict.round_case, verdict.round_case.case
@@ -86,7 +91,7 @@ def case_json(trace: Trace, verdict: Verdict) -> str:
                 {
                     "sender": message.sender,
                     "channel": message.channel,
-                    "content": asdict(message.content),
+                    "content": _content(message.content),
                 }
                 for message in case.messages
             ],
