@@ -31,6 +31,10 @@ from calbench.oracle.solve import Schedule
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, CalendarIds, Event, Resolution
 
+MOST_LOST = 4
+"""Losses that are searched one by one, by branch and bound, before the dynamic programme [C]: most
+are this small."""
+
 
 @dataclass(frozen=True, slots=True)
 class OptimumLoss:
@@ -154,8 +158,14 @@ class _Moment:
         return True
 
     def least_cost(self) -> int | None:
-        """Return the least total cost of the game from here; ``None`` if it cannot be completed."""
-        choices = self._choices()
+        """Return the least total cost of the game from here; ``None`` if it cannot be completed.
+
+        Only for a moment from which the optimum is not reached.
+        """
+        choices, left = self._choices(), self._optimum - self._paid
+        for budget in range(left + 1, left + 1 + MOST_LOST):
+            if slots_within(choices, budget) is not None:
+                return self._paid + budget
         try:
             rest = least_cost(choices, len(self._errand_costs[0]), self._cost_of_kept())
         except TooMuchWorkError:  # of many agents, few meetings are in each other's way

@@ -57,6 +57,7 @@ def test_a_game_by_hand() -> None:
             meetings=(meeting(1), meeting(2, "no_batch"), meeting(3)),
             num_meetings=4, tertile="hard", feasible_fraction=0.25, message_bytes=77,
             fairness=1.5, fairness_least=1.25, fairness_greatest=1.75, is_fairness_sampled=True,
+            fairness_vectors=7,
             optimum=reach,
         ),
     )  # fmt: skip
@@ -83,6 +84,7 @@ def test_a_game_by_hand() -> None:
         "fairness_least": 1.25,
         "fairness_greatest": 1.75,
         "is_fairness_sampled": True,
+        "fairness_vectors": 7,
         "vps_kind": "mixed",
         "scenario_digest": "digest of s0",
         "channels": "dm all_agent_groupchat",

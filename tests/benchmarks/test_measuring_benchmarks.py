@@ -1,0 +1,81 @@
+"""Speed of measuring games: their traces are read, scored, and their facts written.
+
+Rates count the processor time of this process: a busy neighbour does not lower them.
+"""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from calbench.analysis.scoring import measure_games
+from calbench.config.composition import compose_team
+from calbench.engine.jobs import Job
+from calbench.metrics.measure import DEFAULT_MEASURE
+from calbench.oracle.ties import optimal_cost_vectors
+from calbench.scenarios.difficulty import with_oracle
+from calbench.scenarios.models import DifficultyEntry, Scenario
+from calbench.traces.storage import trace_name, write_trace
+from tests.benchmarks.test_engine_benchmarks import CONFIG, play, report_rate, sampled
+
+pytestmark = pytest.mark.benchmark(timer=time.process_time)
+
+TEAMS = ("imap", "sd-map", "dsm-private", "dsm-welfare", "secure-sum")
+SIZES = [(5, 3, 5, 16), (5, 3, 15, 64), (5, 3, 20, 64), (20, 3, 20, 64)]
+UNKNOWN = DifficultyEntry(feasible_count=None, feasible_fraction=None, tertile=None, reason="large")
+
+
+def solved(topology: tuple[int, int, int, int], count: int) -> list[Scenario]:
+    """Return scenarios with an oracle, as a suite has them, but without their difficulty."""
+    given = [scenario.updated(difficulty=UNKNOWN) for scenario in sampled(topology, count)]
+    return [with_oracle(scenario) for scenario in given]
+
+
+def played(scenarios: Sequence[Scenario], teams: Sequence[str], folder: Path) -> list[Job]:
+    """Play and write every team's games."""
+    jobs = []
+    for name in teams:
+        config = CONFIG.model_copy(update={"team": compose_team(name)})
+        for scenario in scenarios:
+            path = folder / trace_name(config.team.team_id, scenario.scenario_id, 0)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_trace(path, play(scenario, config))
+            jobs.append(Job(scenario, config, path))
+    return jobs
+
+
+@pytest.mark.parametrize("what", ["play", "measure"])
+@pytest.mark.parametrize("team", TEAMS)
+def test_typed_games_of_five_are_played_and_measured(
+    benchmark: BenchmarkFixture, tmp_path: Path, team: str, what: str
+) -> None:
+    """Goal: measuring takes at most 1.5 times playing and writing."""
+    scenarios = solved(SIZES[0], 40)
+    jobs = played(scenarios, [team], tmp_path / "traces")
+    if what == "play":
+        assert benchmark(played, scenarios, [team], tmp_path / "traces") == jobs
+    else:
+        found = benchmark(
+            measure_games, jobs, tmp_path / "facts", DEFAULT_MEASURE, lambda: None
+        ).games
+        assert len(found) == len(jobs)
+    report_rate(benchmark, "games", len(jobs))
+
+
+@pytest.mark.parametrize("size", SIZES[1:], ids=lambda size: "x".join(map(str, size)))
+def test_larger_games_are_measured(
+    benchmark: BenchmarkFixture, tmp_path: Path, size: tuple[int, int, int, int]
+) -> None:
+    """Goal: under 50 ms a game of five agents, twenty meetings and 64 slots."""
+    jobs = played(solved(size, 4), ["imap", "sd-map"], tmp_path / "traces")
+    found = benchmark(measure_games, jobs, tmp_path / "facts", DEFAULT_MEASURE, lambda: None)
+    assert len(found.games) == len(jobs)
+    report_rate(benchmark, "games", len(jobs))
+
+
+@pytest.mark.parametrize("num_meetings", [5, 10, 14])
+def test_cost_vectors_are_listed(benchmark: BenchmarkFixture, num_meetings: int) -> None:
+    problem = sampled((5, 3, num_meetings, 64), 3)[2].problem
+    assert benchmark(optimal_cost_vectors, problem, 0) is not None
