@@ -17,7 +17,8 @@ from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.oracle.ties import optimal_cost_vectors
 from calbench.scenarios.difficulty import with_oracle
 from calbench.scenarios.models import DifficultyEntry, Scenario
-from calbench.traces.storage import trace_name, write_trace
+from calbench.traces.outlines import trace_name
+from calbench.traces.storage import write_trace
 from tests.benchmarks.test_engine_benchmarks import CONFIG, play, report_rate, sampled
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
