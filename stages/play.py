@@ -69,11 +69,11 @@ def play(teams: Sequence[TeamGames], missing: Sequence[TeamGames]) -> int:
             with packed_at(folder) as place:
                 store = ShardStore(place, is_synced=False)
                 store.commit(copied(folder, kept))
-                moved = {
-                    games: [moved_to(place, job) for job in jobs[games.folder]]
+                moved = [
+                    (games, [moved_to(place, job) for job in jobs[games.folder]])
                     for games in here
                     if games.folder in jobs
-                }
+                ]
                 play_experiment(moved, pool, store, lambda game: tick(game.job.team_id))
     return total
 
@@ -98,15 +98,15 @@ def moved_to(place: Path, job: Job) -> Job:
 
 
 def play_experiment(
-    jobs: Mapping[TeamGames, Sequence[Job]],
+    jobs: Sequence[tuple[TeamGames, Sequence[Job]]],
     pool: Pool | None,
     store: ShardStore,
     on_done: Callable[[Played], None],
 ) -> None:
     """Play the games of some teams of one experiment."""
-    at_hand = [job for each in jobs.values() for job in each if not job.waits]
+    at_hand = [job for _, each in jobs for job in each if not job.waits]
     play_jobs(at_hand, pool, on_done, store=store)
-    for games, each in jobs.items():
+    for games, each in jobs:
         waiting = [job for job in each if job.waits]
         source = opener(games.spec, reply_source(games.spec, RERECORD)) if waiting else None
         at_once = games.spec.games_at_once
