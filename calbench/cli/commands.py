@@ -9,10 +9,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from calbench import __version__
-from calbench.cli.completion import completed_override
 from calbench.cli.program import RAW, RUN, Keyed, Overriding, Program, Subcommands
 from calbench.cli.status import Status
-from calbench.cli.words import Key, read_words
+from calbench.cli.words import Key, completed_override, read_words
 from calbench.errors import ConfigError
 
 WORKERS = (

@@ -11,9 +11,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem, shell_complete
 
-from calbench.cli.completion import KEY_BY_GROUP, completed_override, completed_word
 from calbench.cli.status import Status, program_name
-from calbench.cli.words import Key
+from calbench.cli.words import KEY_BY_GROUP, Key, completed_override, completed_word
 from calbench.config.groups import among, described, known_names
 from calbench.console import quiet
 from calbench.errors import ConfigError

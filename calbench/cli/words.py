@@ -1,15 +1,22 @@
-"""The arguments of a subcommand: paths, its options, settings of the configuration.
+"""The words of a command line: read, and completed by the shell with names of ``conf/``.
 
 Options and settings are written ``key=value``, like the overrides of a run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from calbench.config.groups import nearest
+from click.shell_completion import CompletionItem
+
+from calbench.config.groups import GROUPS, described, nearest
 from calbench.errors import ConfigError
 from calbench.files import printable
+
+KEY_BY_GROUP = {group: f"{'+' * (group == 'experiment')}{group}" for group in GROUPS}
+"""The override that chooses from a group of ``conf/``."""
+
+GROUP_BY_KEY = {key: group for group, key in KEY_BY_GROUP.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +113,48 @@ def whole_number(
         end = "" if most is None else f" to {most}"
         raise ConfigError(f"{key}: a whole number from {least}{end}, got {printable(text)!r:.40}")
     return number
+
+
+def completed_override(incomplete: str, earlier: Sequence[str]) -> list[CompletionItem]:
+    """Return the completions of an override of a run.
+
+    Args:
+        incomplete: the beginning of the word.
+        earlier: the words before it. bash splits ``suite=va`` at the sign into three.
+    """
+    key, sign, value = incomplete.partition("=")
+    written = f"{key}{sign}"
+    if earlier and earlier[-1] == "=":
+        key, value, written = earlier[-2], incomplete, ""
+    elif earlier and earlier[-1] in GROUP_BY_KEY:
+        key, value, written = earlier[-1], incomplete, ""
+    elif not sign:
+        return [
+            CompletionItem(f"{each}={name}", help=about)
+            for each, group in GROUP_BY_KEY.items()
+            if each.startswith(key)
+            for name, about in described(group).items()
+        ]
+    if key not in GROUP_BY_KEY:
+        return [CompletionItem(incomplete, type="file")]
+    listed = max(value.rfind("["), value.rfind(",")) + 1  # the complete part of a list
+    return [
+        CompletionItem(f"{written}{value[:listed]}{name}", help=about)
+        for name, about in described(GROUP_BY_KEY[key]).items()
+        if name.startswith(value[listed:])
+    ]
+
+
+def completed_word(
+    keys: Sequence[Key], incomplete: str, earlier: Sequence[str]
+) -> list[CompletionItem]:
+    """Return the completions of a word of a subcommand: paths, its options, models."""
+    if incomplete.startswith("model=") or tuple(earlier[-2:]) == ("model", "="):
+        return completed_override(incomplete, earlier)
+    return [*_starts(keys, incomplete), CompletionItem(incomplete, type="file")]
+
+
+def _starts(keys: Sequence[Key], incomplete: str) -> Iterator[CompletionItem]:
+    for key in keys:
+        if incomplete and key.start.startswith(incomplete):
+            yield CompletionItem(key.start, help=key.about)

@@ -124,8 +124,13 @@ def least_cost_vectors(
                 chance = stream(seed, "cost-vectors", slot, state)
                 vectors_by_state[state] = set(chance.sample(sorted(vectors), limit))
     (packed,) = vectors_by_state.values()
-    mask, places = (1 << width) - 1, [agent * width for agent in range(num_agents)]
-    return sorted(tuple([vector >> at & mask for at in places]) for vector in packed), is_sample
+    return sorted(_unpacked(vector, width, num_agents) for vector in packed), is_sample
+
+
+def _unpacked(vector: int, width: int, length: int) -> tuple[int, ...]:
+    """Return the numbers of a vector that is one number, of this many bits each."""
+    mask = (1 << width) - 1
+    return tuple([vector >> at * width & mask for at in range(length)])
 
 
 def _affordable(choices: Sequence[Choice], budget: int | None) -> Sequence[Choice]:

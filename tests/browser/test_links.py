@@ -16,8 +16,10 @@ import pytest
 REFERENCES = (
     "https://arxiv.org/abs/",
     "https://creativecommons.org/licenses/",
+    "https://distributed.dask.org",
     "https://doi.org/",
     "https://github.com/",
+    "https://jobqueue.dask.org",
     "https://www.mozilla.org/en-US/MPL/",
 )
 """What a reader may follow out of the site; a page itself loads nothing from there."""

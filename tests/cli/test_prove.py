@@ -23,6 +23,7 @@ from calbench.facts.columns import SCENARIO, SETTING, TEAM, count, fine, listed,
 from calbench.facts.storage import Facts
 from calbench.release.manifest import read_manifest
 from calbench.release.writer import write_release
+from calbench.traces.packing import unpack
 from tests.cli.runs import REPO, SMALL, environment, files, python, without_progress
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -86,6 +87,8 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
             importlib.import_module(f"stages.{name}").main([spec])
         importlib.import_module("stages.analyze").write(spec)
         write_release(Path("data"), Path("data/release"))
+        shutil.move("data/traces/tiny", "shards")
+        unpack(Path("shards"), Path("data/traces/tiny"))
     return folder
 
 
@@ -462,6 +465,14 @@ def test_other_versions_are_named(proven: Proven) -> None:
     status, (line, _) = proven()
     assert status == 1
     assert re.fullmatch(r"release/manifest.json: metrics: published 9\d+, now \d+", line)
+
+
+def test_games_in_shards_are_the_same_games(proven: Proven) -> None:
+    shutil.rmtree("data/traces/tiny")
+    shutil.move("shards", "data/traces/tiny")
+    status, said = proven("data/traces")
+    assert said[-1].endswith("0 tables, 12 games, 0 suites and 0 other files")
+    assert status == 0
 
 
 # --- parts, programs, processes

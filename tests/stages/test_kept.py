@@ -170,6 +170,7 @@ def test_record_that_cannot_be_read_keeps_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("data/made").mkdir(parents=True)
+    append(Path("data/made/a.json"), "{}")
     Path("build/kept").mkdir(parents=True)
     Path("build/kept/play.json").write_text(record)
     kept = Kept("play", contents)
