@@ -4,8 +4,7 @@ Both are about typed agents and come from scored games: the privacy loss of a la
 computed from its words but measured by reflections, which are other facts.
 """
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from itertools import permutations
 from typing import Any
 
@@ -85,36 +84,44 @@ BELIEFS = Fact(
 
 def _pair_rounds(game: MeasuredGame) -> Values:
     """Return what one observer learnt about one typed target in one round, column by column."""
-    names = [column.name for column in PAIRS.columns]
-    rows: list[tuple[Any, ...]] = []
+    found: dict[str, list[Any]] = {column.name: [] for column in PAIRS.columns}
     if game.is_scored:
         typed, agents = typed_agents(game), range(len(game.players))
         pairs = [pair for pair in permutations(map(AgentId, agents), 2) if pair[0] in typed]
         for each in game.rounds:
-            rows += _of_round(each, pairs, game)
-    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
-    return dict(zip(names, map(list, columns), strict=True))
+            for column, values in zip(found.values(), _of_round(each, pairs, game), strict=True):
+                column.extend(values)
+    return found
 
 
 def _of_round(
     each: RoundBeliefs, pairs: list[Pair], game: MeasuredGame
-) -> Iterator[tuple[Any, ...]]:
-    """Yield the row of each pair in a round, in the order of the columns."""
-    prior = game.measure.belief_prior
-    observations: Counter[Pair] = Counter()
+) -> tuple[Iterable[Any], ...]:
+    """Return the columns of a round, in their order, with a value for each pair."""
+    prior, beliefs = game.measure.belief_prior, each.beliefs
+    observations: dict[Pair, int] = {}
     for heard in each.heard:
-        observations[heard.target, heard.observer] += len(heard.steps)
+        pair = heard.target, heard.observer
+        observations[pair] = observations.get(pair, 0) + len(heard.steps)
     untouched = game.trace.scenario.num_slots * abs(prior - IDEAL)
+    distances = {pair: pair_loss(vector, IDEAL) for pair, vector in beliefs.items()}
+    losses = (
+        distances
+        if prior == IDEAL
+        else {pair: pair_loss(vector, prior) for pair, vector in beliefs.items()}
+    )
     members = frozenset(each.participants)
-    for pair in pairs:
-        target, observer = pair
-        vector = each.beliefs.get(pair)
-        distance, loss = untouched, 0.0
-        if vector is not None:
-            distance = pair_loss(vector, IDEAL)
-            loss = distance if prior == IDEAL else pair_loss(vector, prior)
-        takes_part = target in members, observer in members
-        yield each.round, target, observer, *takes_part, observations[pair], distance, loss
+    targets, observers = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    return (
+        [each.round] * len(pairs),
+        targets,
+        observers,
+        [target in members for target in targets],
+        [observer in members for observer in observers],
+        [observations.get(pair, 0) for pair in pairs],
+        [distances.get(pair, untouched) for pair in pairs],
+        [losses.get(pair, 0.0) for pair in pairs],
+    )
 
 
 PAIRS = Fact(

@@ -127,8 +127,9 @@ def _rows(spool: Any, places: Ints) -> pa.Table:
     follows = (batch[1:] == batch[:-1]) & (start[1:] == start[:-1] + length[:-1])
     firsts = np.flatnonzero(np.append(True, ~follows)) if len(filled) else np.zeros(0, np.int64)
     rows = np.add.reduceat(length, firsts) if len(filled) else firsts
+    batches = {number: spool.get_batch(number) for number in set(batch.tolist())}
     slices = [
-        spool.get_batch(number).slice(first, count)
+        batches[number].slice(first, count)
         for number, first, count in zip(
             batch[firsts].tolist(), start[firsts].tolist(), rows.tolist(), strict=True
         )

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -79,7 +79,8 @@ def batch_of(
         tables[fact.name] = pa.record_batch(
             {
                 field.name: pa.array(
-                    [value for part in parts for value in part[field.name]], type=field.type
+                    list(chain.from_iterable([part[field.name] for part in parts])),
+                    type=field.type,
                 )
                 for field in fact.schema
             }

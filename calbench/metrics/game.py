@@ -1,6 +1,6 @@
 """One game's score: every number of the tables, by agent and by meeting (paper, section 3)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from calbench.domain.ids import AgentId, MeetingId
@@ -313,7 +313,9 @@ def _agent_games(played: _Played, losses: tuple[AgentLoss, ...]) -> tuple[AgentG
     gaps = burden_gaps(excess)
     sent = messages_sent_by_agent(events, num_agents)
     tokens = tokens_by_agent(played.trace.events, num_agents)
-    replies = reply_counts_by_agent(played.trace.events, num_agents)
+    replies: Sequence[ReplyCounts | None] = [None] * num_agents
+    if any(player.uses_language for player in players):
+        replies = reply_counts_by_agent(played.trace.events, num_agents)
     complete = complete_costs(scenario, played.cache)
     shown = shown_excess(scenario, events, _placed(played.results), played.cache)
     return tuple(

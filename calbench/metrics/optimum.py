@@ -176,48 +176,42 @@ class _Moment:
         """Return what completing the kept schedule costs; ``None`` if that is impossible."""
         total = 0
         for meeting in self._meetings:
-            charges = self._charges(
-                meeting.meeting_id, meeting.participants, self._slots[meeting.meeting_id]
-            )
-            if charges is None:
-                return None
-            total += sum(charges)
+            slot = self._slots[meeting.meeting_id]
+            for agent in meeting.participants:
+                charge = self._charges_of(meeting.meeting_id, agent)[slot]
+                if charge is None:
+                    return None
+                total += charge
         return total
 
     def _choices(self) -> list[Choice]:
         """Return where each meeting may finally be, and what that still costs."""
-        num_slots = len(self._errand_costs[0])
         return [
             Choice(
                 meeting.meeting_id,
                 meeting.participants,
                 None,
-                {
-                    Slot(slot): charges
-                    for slot in range(num_slots)
-                    if (
-                        charges := self._charges(
-                            meeting.meeting_id, meeting.participants, Slot(slot)
-                        )
-                    )
-                    is not None
-                },
+                self._charges_by_slot(meeting.meeting_id, meeting.participants),
             )
             for meeting in self._meetings
         ]
 
-    def _charges(
-        self, meeting_id: MeetingId, participants: Sequence[AgentId], slot: Slot
-    ) -> tuple[int, ...] | None:
-        """Return what each participant still pays to have the meeting there."""
-        charges = []
-        for agent in participants:
-            held = self._copies[agent].get(meeting_id)
-            if held == slot:
-                charges.append(0)
-                continue
-            under = self._errand_costs[agent][slot]
-            if under is None or (held is not None and meeting_id not in self.standing):
-                return None
-            charges.append(under + (0 if held is None else self._cost_by_item[meeting_id]))
-        return tuple(charges)
+    def _charges_by_slot(
+        self, meeting_id: MeetingId, participants: Sequence[AgentId]
+    ) -> dict[Slot, tuple[int, ...]]:
+        """Return what each participant still pays, by slot where the meeting may be."""
+        by_agent = [self._charges_of(meeting_id, agent) for agent in participants]
+        charges = zip(*by_agent, strict=True)
+        return {Slot(slot): each for slot, each in enumerate(charges) if None not in each}
+
+    def _charges_of(self, meeting_id: MeetingId, agent: AgentId) -> list[int | None]:
+        """Return what one participant still pays by slot; ``None`` where it is impossible."""
+        under, held = self._errand_costs[agent], self._copies[agent].get(meeting_id)
+        if held is None:
+            return under
+        charges: list[int | None] = [None] * len(under)
+        if meeting_id in self.standing:
+            move = self._cost_by_item[meeting_id]
+            charges = [None if cost is None else cost + move for cost in under]
+        charges[held] = 0
+        return charges

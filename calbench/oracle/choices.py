@@ -72,8 +72,9 @@ def _charges(
 ) -> dict[Slot, tuple[int, ...]]:
     """Return what each participant pays, by slot where the meeting may end."""
     move = 0 if prior is None else prior.cost
+    costs = [problem.errand_costs[agent] for agent in participants]
     charges = {
-        slot: tuple(cost + move for cost in problem.displaced_costs(participants, slot))
+        slot: tuple([(cost[slot] or 0) + move for cost in costs])
         for slot in problem.allowed_slots(participants)
     }
     if prior is not None and prior.slot in charges:

@@ -10,9 +10,9 @@ seconds, because the same problem must be refused everywhere.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,8 +43,7 @@ class TooMuchWorkError(Exception):
     """The programme would take more steps or sums than it may."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(NamedTuple):
     """Meetings that share one slot, as a set of bits.
 
     ``vector`` packs what each agent pays into one integer: vectors are added in one operation.

@@ -49,9 +49,11 @@ def trace_bytes(trace: Trace) -> bytes:
         events = orjson.dumps(trace.events)
     except orjson.JSONEncodeError:  # a number of more than 64 bits
         return _TRACE.dump_json(trace) + b"\n"
-    others = _TRACE.dump_json(trace, exclude={"events"})
-    before, key, after = others.rpartition(_AFTER_EVENTS)
-    return b"".join((before, b',"events":', events, key, after, b"\n"))
+    others = _TRACE.dump_json(trace, exclude={"events", "scenario"})
+    head, _, rest = others.partition(_CONFIG_KEY)
+    before, key, after = rest.rpartition(_AFTER_EVENTS)
+    scenario = _SCENARIO_BYTES.of(trace.scenario)
+    return b"".join((head, scenario, before, b',"events":', events, key, after, b"\n"))
 
 
 def write_trace(path: Path, trace: Trace) -> int:
@@ -92,7 +94,7 @@ class TraceReader:
 
     def __init__(self, scenario: Scenario | None = None) -> None:
         """Begin with a scenario that the first trace probably has, or without one."""
-        self._known = None if scenario is None else (_scenario_bytes(scenario), scenario)
+        self._last = scenario
 
     def read(self, path: Path) -> Trace:
         """Read one trace, as :func:`read_trace` does; equal scenarios are one object.
@@ -101,22 +103,37 @@ class TraceReader:
             FileError: naming the file and the field that does not fit.
         """
         data = raw_trace(path)
-        if self._known is not None:
-            known, scenario = self._known
-            head, found, rest = data.partition(known)
+        if self._last is not None and self._last.scenario_id.encode() in data:
+            head, found, rest = data.partition(_SCENARIO_BYTES.of(self._last))
             # One brace: only the trace's own fields precede the scenario.
             if found and head.count(b"{") == 1:
                 with suppress(ValidationError):  # reading the whole document names the problem
                     others = _OTHERS.validate_json(head + _CONFIG_KEY + rest)
-                    return Trace.model_construct(scenario=scenario, **dict(others))
+                    return Trace.model_construct(scenario=self._last, **dict(others))
         trace = _parsed(path, data)
-        self._known = _scenario_bytes(trace.scenario), trace.scenario
+        self._last = trace.scenario
         return trace
 
 
-def _scenario_bytes(scenario: Scenario) -> bytes:
-    """Return a scenario as it is in the files that we write, with the keys around it."""
-    return _SCENARIO_KEY + _SCENARIO.dump_json(scenario) + b"," + _CONFIG_KEY
+class _ScenarioBytes:
+    """Scenarios as they are in the files that we write, with the keys around them.
+
+    Games on one scenario come one after the other, so the last one is kept.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[Scenario, bytes] | None = None
+
+    def of(self, scenario: Scenario) -> bytes:
+        """Return the bytes of a scenario; equal ones of another object are made again."""
+        last = self._last
+        if last is None or last[0] is not scenario:
+            data = _SCENARIO_KEY + _SCENARIO.dump_json(scenario) + b"," + _CONFIG_KEY
+            last = self._last = scenario, data
+        return last[1]
+
+
+_SCENARIO_BYTES = _ScenarioBytes()
 
 
 def _parsed(path: Path, data: bytes) -> Trace:
