@@ -63,6 +63,7 @@ def write_all_tables(
     tick: Callable[[], None],
     pool: Pool | None = None,
     facts: Sequence[Fact] = ALL_FACTS,
+    digests: Sequence[str] | None = None,
 ) -> None:
     """Measure the games that are new, and write the tables of all.
 
@@ -73,7 +74,7 @@ def write_all_tables(
     """
     kept = folder / FACTS_FOLDER
     with pruned(kept), removed(kept / SPOOL):
-        measured = keep_up(games, kept, settings.measure, tick, pool, facts)
+        measured = keep_up(games, kept, settings.measure, tick, pool, facts, digests)
         made_from = sources_digest(measured.digest, settings)
         if is_written(folder, kept, made_from):
             say(f"nothing new: the tables in {folder} are those of these games and settings")

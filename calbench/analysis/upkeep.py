@@ -12,7 +12,6 @@ from calbench.analysis.scoring import (
     ALL_FACTS,
     Recorded,
     by_scenario,
-    chunks,
     measured_batches,
     teams_of,
 )
@@ -21,7 +20,7 @@ from calbench.facts.kept import KeptFacts, keep, measuring, read_kept, remove_ha
 from calbench.facts.selection import Truths, selected
 from calbench.facts.storage import FactsWriter, MeasuredBatch
 from calbench.metrics.measure import MeasureSpec
-from calbench.pool import Pool, mapped
+from calbench.pool import Pool
 from calbench.traces.catalog import raw_trace
 
 
@@ -32,18 +31,20 @@ def keep_up(
     tick: Callable[[], None],
     pool: Pool | None = None,
     facts: Sequence[Fact] = ALL_FACTS,
+    digests: Sequence[str] | None = None,
 ) -> KeptFacts:
     """Measure the games that are not among the facts of a folder, and keep those of all games.
 
     The facts are to the byte those of :func:`calbench.analysis.scoring.measure_games`, whatever
-    was kept before. Arguments are the same.
+    was kept before. Arguments are the same, and ``digests``, the SHA-256 of the trace of each game
+    in their order; unless given, they are computed.
 
     Raises:
         CalbenchError: a trace is invalid, or the folder cannot be written.
     """
     remove_half_written(folder)
     how, teams = measuring(measure, code_digest(MEASURING), facts), teams_of(games)
-    traces = _trace_digests(games, pool)
+    traces = _trace_digests(games) if digests is None else digests
     found = _found(traces, read_kept(folder, how))
     for _ in range(found.num_taken):
         tick()
@@ -114,11 +115,9 @@ def _found(traces: Iterable[str], kept: KeptFacts | None) -> _Found:
     return _Found(kept, taken, is_new)
 
 
-def _trace_digests(games: Sequence[Recorded], pool: Pool | None) -> list[str]:
-    """Return the SHA-256 of every trace, in the order of the games."""
-    tasks = mapped(_digests, chunks([game.path for game in games]), pool)
-    return [digest for task in tasks for digest in task]
+def _trace_digests(games: Sequence[Recorded]) -> list[str]:
+    """Return the SHA-256 of every trace, in the order of the games.
 
-
-def _digests(paths: Sequence[Path]) -> list[str]:
-    return [sha256(raw_trace(path)).hexdigest() for path in paths]
+    It takes less time than to start a worker, who then may have nothing to measure.
+    """
+    return [sha256(raw_trace(game.path)).hexdigest() for game in games]

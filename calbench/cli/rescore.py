@@ -20,7 +20,7 @@ from calbench.llm.prices import read_prices
 from calbench.pool import workers
 from calbench.runs.faults import excluded_games, faults_of
 from calbench.runs.folder import KEPT, KEYS, check_folder
-from calbench.runs.recorded import TEAM_ORDER, count_traces, recorded_games, team_rank
+from calbench.runs.recorded import TEAM_ORDER, recorded_games, team_rank
 from calbench.runs.results import TABLES_FOLDER, read_run
 from calbench.runs.sweep import SWEEP_KEY, SWEEP_TABLE, job_folders, write_sweep_table
 
@@ -67,11 +67,14 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
     """
     check_folder(out, KEPT, KEYS)
     rank = team_rank(teams)
-    with workers(spec.jobs, spec.executor, games=count_traces(paths)) as pool:
-        games = recorded_games(paths, pool)
-        games.sort(key=lambda game: (*rank(game.team_id), game.head.setting, game.file))
-        with progress("measured", len(games)) as tick:
-            settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
-            facts = facts_of(spec.facts, spec.judge)
-            write_all_tables(games, out, settings, tick, pool, facts)
+    games = recorded_games(paths)  # read here: workers are needed only for games that are new
+    games.sort(key=lambda game: (*rank(game.team_id), game.head.setting, game.file))
+    digests = [game.sha256 for game in games]
+    settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
+    facts = facts_of(spec.facts, spec.judge)
+    with (
+        workers(spec.jobs, spec.executor, games=len(games)) as pool,
+        progress("measured", len(games)) as tick,
+    ):
+        write_all_tables(games, out, settings, tick, pool, facts, digests)
     return len(games)

@@ -30,7 +30,7 @@ from calbench.runs.source import opener, reply_source, seated_models, why_cut_sh
 from calbench.scenarios.difficulty import unproven
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
-from calbench.scenarios.storage import read_suite
+from calbench.scenarios.storage import count_scenarios
 from calbench.scenarios.subsets import chosen_ids
 from calbench.scenarios.suites import build_suites
 from calbench.traces.catalog import has_trace
@@ -65,7 +65,7 @@ def load_suites(suites: Sequence[tuple[str, SuiteSpec]]) -> tuple[Scenario, ...]
     A file from elsewhere may lack oracle and difficulty: they are computed.
     """
     total = sum(
-        spec.num_scenarios if spec.path is None else len(read_suite(located(spec.path)))
+        spec.num_scenarios if spec.path is None else count_scenarios(located(spec.path))
         for _, spec in suites
     )
     scored = sum(spec.num_candidates for _, spec in suites if spec.path is None and spec.tertiles)

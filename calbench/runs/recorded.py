@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from calbench.analysis.scoring import chunks
 from calbench.console import progress
 from calbench.errors import FileError
 from calbench.pool import Pool, mapped
+from calbench.traces.catalog import raw_trace
+from calbench.traces.heads import TraceHead, head_of
 from calbench.traces.paths import trace_paths
-from calbench.traces.storage import TraceHead, no_collection, read_head
+from calbench.traces.storage import no_collection
 
 TEAM_ORDER = (
     "imap",
@@ -43,10 +46,12 @@ class RecordedGame:
     Attributes:
         file: path of the trace, as text, which takes a third of the memory.
         head: what it is about.
+        sha256: of its bytes.
     """
 
     file: str
     head: TraceHead
+    sha256: str
 
     @property
     def path(self) -> Path:
@@ -90,7 +95,7 @@ def recorded_games(paths: Iterable[Path], pool: Pool | None = None) -> list[Reco
         for chunk in mapped(_read_heads, chunks(files), pool):
             for read in chunk:
                 head = read.head.shared()
-                game = RecordedGame(read.file, head)
+                game = RecordedGame(read.file, head, read.sha256)
                 key = (head.setting, head.team_id, head.scenario_id, head.replicate)
                 if (earlier := games.setdefault(key, game)) is not game:
                     raise FileError(
@@ -109,4 +114,9 @@ def recorded_games(paths: Iterable[Path], pool: Pool | None = None) -> list[Reco
 
 def _read_heads(files: Sequence[Path]) -> list[RecordedGame]:
     with no_collection():
-        return [RecordedGame(str(file), read_head(file)) for file in files]
+        return [_read_head(file) for file in files]
+
+
+def _read_head(file: Path) -> RecordedGame:
+    data = raw_trace(file)
+    return RecordedGame(str(file), head_of(file, data), sha256(data).hexdigest())

@@ -72,6 +72,15 @@ def read_suite(path: str | os.PathLike[str]) -> tuple[Scenario, ...]:
     return tuple(iter_suite(path))
 
 
+def count_scenarios(path: str | os.PathLike[str]) -> int:
+    """Return how many scenarios :func:`read_suite` finds in a file, without checking them.
+
+    Raises:
+        FileError: the file cannot be read.
+    """
+    return sum(1 for _ in _lines(Path(path)))
+
+
 def iter_suite(path: str | os.PathLike[str]) -> Iterator[Scenario]:
     """Yield what :func:`read_suite` returns, each scenario as soon as it is checked.
 

@@ -56,10 +56,16 @@ def outline(place: str, data: bytes) -> Outline:
     Raises:
         FileError: it is no complete document, or none of a trace of this version.
     """
-    begins = _BEGINNING.match(data)
-    if begins is not None and data.endswith(_END):
-        return Outline(begins[1].decode(), _HALT in data)
+    game_id = written_id(data)
+    if game_id is not None:
+        return Outline(game_id, _HALT in data)
     return named_outline(place, data)[1]
+
+
+def written_id(data: bytes) -> str | None:
+    """Return the game id of a document that begins and ends as we write traces."""
+    begins = _BEGINNING.match(data)
+    return begins[1].decode() if begins is not None and data.endswith(_END) else None
 
 
 def named_outline(place: str, data: bytes) -> tuple[str, Outline]:

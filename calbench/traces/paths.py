@@ -58,7 +58,7 @@ def _found(path: Path) -> set[Path]:
     files = {
         file
         for file in folder.rglob("*.json")
-        if not file.name.startswith(".") and pages not in file.parents
+        if not file.name.startswith(".") and (pages is None or pages not in file.parents)
     }
     folders = {shard.parent for glob in (SHARD_GLOB, INDEX_GLOB) for shard in folder.rglob(glob)}
     in_shards = {each / name for each in folders if shards_of(each) for name in catalog(each)}

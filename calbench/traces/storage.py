@@ -1,17 +1,14 @@
 """The only module that turns games into documents and back: one JSON document per game."""
 
 import gc
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
-from calbench.domain.canonical import digest
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, write_atomically
 from calbench.scenarios.models import Scenario
@@ -143,59 +140,6 @@ def _parsed(path: Path, data: bytes) -> Trace:
         place = printable(str(path))
         checked_version(place, data)  # says if it is no JSON document or has another version
         raise FileError(f"{place}: not a trace: {first_problem(error)}") from error
-
-
-@dataclass(frozen=True, slots=True)
-class TraceHead:
-    """What a trace is about, read without its events.
-
-    Attributes:
-        scenario_digest: SHA-256 of the scenario, without oracle and difficulty, which are
-            derived.
-        replicate: which of the team's games on the scenario, from 0.
-    """
-
-    setting: str
-    team_id: str
-    scenario_id: str
-    scenario_digest: str
-    replicate: int = 0
-
-    def shared(self) -> Self:
-        """Return the same with interned texts, because many games repeat them."""
-        return type(self)(
-            setting=sys.intern(self.setting),
-            team_id=sys.intern(self.team_id),
-            scenario_id=sys.intern(self.scenario_id),
-            scenario_digest=sys.intern(self.scenario_digest),
-            replicate=self.replicate,
-        )
-
-
-def read_head(path: Path) -> TraceHead:
-    """Read what a trace is about; the rest of the file is not checked.
-
-    Raises:
-        FileError: naming the file and the field that does not fit.
-    """
-    document = checked_version(printable(str(path)), raw_trace(path))
-    try:
-        scenario = {
-            key: value
-            for key, value in document["scenario"].items()
-            if key not in ("oracle", "difficulty")
-        }
-        head = TraceHead(
-            setting=str(scenario["setting"]),
-            team_id=str(document["config"]["team"]["team_id"]),
-            scenario_id=str(scenario["scenario_id"]),
-            scenario_digest=digest(scenario),
-            replicate=int(document["config"].get("replicate", 0)),
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        read_trace(path)  # says what is wrong
-        raise FileError(f"{path}: not a trace") from error
-    return head
 
 
 def trace_schema() -> dict[str, Any]:

@@ -26,9 +26,10 @@ from calbench.runs.results import read_run
 from calbench.scenarios.labels import LABEL_BANKS, read_label_bank
 from calbench.scenarios.storage import read_suite, write_suite
 from calbench.scenarios.suites import build_suite
+from calbench.traces.heads import read_head
 from calbench.traces.packing import pack
 from calbench.traces.paths import trace_paths
-from calbench.traces.storage import TraceReader, read_head, read_trace
+from calbench.traces.storage import TraceReader, read_trace
 from calbench.tree import CONF, DATA
 from tests.campaigns.mutations import BINARY, PACKED, TEXT, YAML, Mutation
 from tests.cli.runs import SMALL

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from calbench.errors import FileError
 from calbench.traces.catalog import has_trace, raw_trace, trace_outline
+from calbench.traces.heads import read_head
 from calbench.traces.index import INDEX_GLOB, SHARD_GLOB, index_bytes, index_path, indexed
 from calbench.traces.outlines import named_outline, outline
 from calbench.traces.paths import holds_traces, trace_paths
 from calbench.traces.recovery import recover
-from calbench.traces.storage import read_head, read_trace, trace_bytes, write_trace
+from calbench.traces.storage import read_trace, trace_bytes, write_trace
 from calbench.traces.store import FILES, ShardStore, open_store
 from tests.effort import examples
 from tests.traces.kept_games import game, keep, kept, name_of

@@ -79,6 +79,9 @@ PARTS = {
 
 QUANTITIES = ("vps", "excess_cost")
 
+NUMBER = "number"
+"""Column with the number of a player, in the order of first seats."""
+
 
 @table(
     "first_speaker.csv",
@@ -117,16 +120,19 @@ def first_speaker(facts: Facts, settings: Settings) -> pd.DataFrame:
     and not in others is its own control: the mean of the former minus that of the latter.
     """
     seats, spec = scored_seats(facts), settings.analysis
-    rows, values = _roles(seats, facts.frame("rounds"))
+    # Of every agent-meeting a number instead of the six columns that identify its player.
+    numbers = seats.groupby(IDENTITY, dropna=False, sort=False).ngroup().rename(NUMBER)
+    rows, values = _roles(seats.join(numbers), facts.frame("rounds"))
     found = [
         _of_quantity(sums, quantity, spec)
-        for sums in scenario_sums(rows, IDENTITY, values)
+        for sums in scenario_sums(rows, [NUMBER], values)
         for quantity in QUANTITIES
     ]
     if not found:
         return pd.DataFrame()
     kinds = seats.groupby(BY, dropna=False)["vps_kind"].agg(joint_kind).reset_index()
-    means = pd.concat(found)
+    players = seats[BY].join(numbers).drop_duplicates()
+    means = pd.concat(found).merge(players, "left", ["setting", NUMBER])
     table_rows = with_teams(seats).merge(kinds, "left", BY).merge(means, "inner", BY)
     p_values = table_rows["p"].where(table_rows["pairs"] > 0)
     return table_rows.assign(
@@ -142,9 +148,10 @@ def _roles(seats: pd.DataFrame, rounds: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     Values of agent-meetings are in ``<quantity>/first`` or ``<quantity>/subsequent``, the
     difference within an agent-game in ``<quantity>/difference``.
     """
-    seat = ["game", "agent_id"]
-    identity = seats[[*seat, "scenario_id", REPLICATES, *BY]]
-    meetings = identity.merge(rounds[rounds["role"] != "outsider"], "inner", seat)
+    seat, every = ["game", "agent_id"], np.arange(len(seats))
+    places = seats[seat].assign(place=every)
+    own_rounds = rounds.loc[rounds["role"] != "outsider", [*seat, "role", *QUANTITIES]]
+    meetings = places.merge(own_rounds, "inner", seat).drop(columns=seat)
     by_meeting: dict[str, pd.Series[float]] = {}
     by_game: dict[str, pd.Series[float]] = {}
     for quantity in QUANTITIES:
@@ -154,11 +161,13 @@ def _roles(seats: pd.DataFrame, rounds: pd.DataFrame) -> tuple[pd.DataFrame, pd.
         )
         by_meeting |= {f"{quantity}/{role}": own[role] for role in own}
         counts = own.notna().astype("float64").add_suffix("_n")
-        sums = group_totals(meetings[seat].join(own).join(counts), seat)
+        sums = group_totals(meetings[["place"]].join(own).join(counts), ["place"])
+        sums = sums.set_index("place").reindex(every)
         first, subsequent = (sums[role] / sums[f"{role}_n"].mask(lambda n: n == 0) for role in own)
-        pairs = identity.merge(sums[seat].assign(difference=first - subsequent), "left", seat)
-        by_game[f"{quantity}/difference"] = pairs["difference"]
-    rows = pd.concat([meetings[identity.columns], identity], ignore_index=True)
+        by_game[f"{quantity}/difference"] = first - subsequent
+    place = np.concatenate([meetings["place"].to_numpy(), every])
+    names = seats[["setting", "scenario_id", REPLICATES, NUMBER]]
+    rows = names.iloc[place].reset_index(drop=True)
     return rows, pd.concat([pd.DataFrame(by_meeting), pd.DataFrame(by_game)], ignore_index=True)
 
 
@@ -168,7 +177,7 @@ def _of_quantity(sums: ScenarioSums, quantity: str, spec: AnalysisSpec) -> pd.Da
     The test swaps the roles, scenario by scenario.
     """
     means = sums.means(spec)
-    found = means[[*BY]].assign(
+    found = means[["setting", NUMBER]].assign(
         quantity=quantity,
         p=sign_flip_p_values(sums.of(f"{quantity}/difference").totals, spec),
     )

@@ -1,0 +1,102 @@
+"""What traces are about: read without their events, which are most of a file."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import orjson
+
+from calbench.domain.canonical import digest
+from calbench.errors import FileError
+from calbench.files import printable
+from calbench.traces.catalog import raw_trace
+from calbench.traces.outlines import checked_version, written_id
+from calbench.traces.storage import read_trace
+
+_SCENARIO_KEY, _CONFIG_KEY, _EVENTS_KEY = b',"scenario":', b',"config":', b',"events":['
+"""Keys of what a trace is about, and of what follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceHead:
+    """What a trace is about, read without its events.
+
+    Attributes:
+        scenario_digest: SHA-256 of the scenario, without oracle and difficulty, which are
+            derived.
+        replicate: which of the team's games on the scenario, from 0.
+    """
+
+    setting: str
+    team_id: str
+    scenario_id: str
+    scenario_digest: str
+    replicate: int = 0
+
+    def shared(self) -> Self:
+        """Return the same with interned texts, because many games repeat them."""
+        return type(self)(
+            setting=sys.intern(self.setting),
+            team_id=sys.intern(self.team_id),
+            scenario_id=sys.intern(self.scenario_id),
+            scenario_digest=sys.intern(self.scenario_digest),
+            replicate=self.replicate,
+        )
+
+
+def read_head(path: Path) -> TraceHead:
+    """Read what a trace is about; the rest of the file is not checked.
+
+    Raises:
+        FileError: naming the file and the field that does not fit.
+    """
+    return head_of(path, raw_trace(path))
+
+
+def head_of(path: Path, data: bytes) -> TraceHead:
+    """Return what the bytes of a trace are about.
+
+    Args:
+        path: of the trace, for messages.
+        data: the whole document.
+
+    Raises:
+        FileError: as :func:`read_head`.
+    """
+    document = _beginning(data) or checked_version(printable(str(path)), data)
+    try:
+        scenario = {
+            key: value
+            for key, value in document["scenario"].items()
+            if key not in ("oracle", "difficulty")
+        }
+        head = TraceHead(
+            setting=str(scenario["setting"]),
+            team_id=str(document["config"]["team"]["team_id"]),
+            scenario_id=str(scenario["scenario_id"]),
+            scenario_digest=digest(scenario),
+            replicate=int(document["config"].get("replicate", 0)),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        read_trace(path)  # says what is wrong
+        raise FileError(f"{path}: not a trace") from error
+    return head
+
+
+def _beginning(data: bytes) -> dict[str, Any] | None:
+    """Return what is before the events of a trace that begins and ends as we write them.
+
+    Any other document is parsed whole.
+    """
+    if written_id(data) is None:
+        return None
+    beginning, found, rest = data.partition(_EVENTS_KEY)
+    # Of a key that is there twice, the last one counts.
+    if not found or _SCENARIO_KEY in rest or _CONFIG_KEY in rest:
+        return None
+    try:
+        document: dict[str, Any] = orjson.loads(beginning + b"}")
+    except orjson.JSONDecodeError:  # the key was one of an inner object
+        return None
+    return document

@@ -1,0 +1,85 @@
+"""The head of a trace: read from its beginning, it is that of the whole document."""
+
+import json
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calbench.domain.canonical import digest
+from calbench.errors import FileError
+from calbench.runs.recorded import count_traces
+from calbench.scenarios.models import Scenario
+from calbench.traces.heads import TraceHead, head_of
+from calbench.traces.models import Trace
+from calbench.traces.storage import trace_bytes
+from tests.traces.kept_games import game, keep, name_of
+
+PLACE = Path("game.json")
+
+
+def expected(trace: Trace) -> TraceHead:
+    """Return the head of a trace, from the trace itself."""
+    scenario: Scenario = trace.scenario
+    return TraceHead(
+        setting=scenario.setting,
+        team_id=trace.config.team.team_id,
+        scenario_id=scenario.scenario_id,
+        scenario_digest=digest(
+            scenario.model_dump(mode="json", exclude={"oracle", "difficulty"}),
+        ),
+        replicate=trace.config.replicate,
+    )
+
+
+KEYS = st.sampled_from(["config", "events", "scenario", "final_state", "a"])
+PARAMS = st.recursive(
+    st.one_of(st.integers(-9, 9), st.text(max_size=4), st.just(',"events":[')),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.integers(0, 9), st.integers(0, 2), st.dictionaries(KEYS, PARAMS, max_size=3))
+def test_head_is_that_of_the_trace(number: int, replicate: int, params: dict[str, object]) -> None:
+    """Also if the scenario holds the keys that end it, or texts that look like them."""
+    one = game(number)
+    trace = one.model_copy(
+        update={
+            "scenario": one.scenario.updated(params=params),
+            "config": one.config.updated(replicate=replicate),
+        }
+    )
+    data = trace_bytes(trace)
+    assert head_of(PLACE, data) == expected(trace)
+    spaced = json.dumps(json.loads(data), indent=1).encode()
+    assert head_of(PLACE, spaced) == expected(trace)
+
+
+@pytest.mark.parametrize("key", ["scenario", "config"])
+def test_last_of_two_equal_keys_counts_wherever_it_is(key: str) -> None:
+    data, other = trace_bytes(game(0)), orjson.loads(trace_bytes(game(4)))
+    again = b',"%s":%s' % (key.encode(), orjson.dumps(other[key]))
+    place = data.index(b',"final_state":')
+    twice = data[:place] + again + data[place:]
+    whole = orjson.loads(twice)
+    found = head_of(PLACE, twice)
+    assert found.team_id == whole["config"]["team"]["team_id"]
+    assert found.scenario_id == whole["scenario"]["scenario_id"]
+
+
+def test_document_that_ends_early_is_refused() -> None:
+    data = trace_bytes(game(0))
+    with pytest.raises(FileError, match="not a complete JSON document"):
+        head_of(PLACE, data[: len(data) // 2])
+
+
+def test_games_are_counted_in_files_and_in_shards(tmp_path: Path) -> None:
+    keep(tmp_path / "run" / "traces", [game(0), game(1)], [game(2)])
+    beside = tmp_path / "files" / name_of(game(3))
+    beside.parent.mkdir(parents=True)
+    beside.write_bytes(trace_bytes(game(3)))
+    assert count_traces([tmp_path / "run"]) == 3
+    assert count_traces([tmp_path / "run", tmp_path / "files"]) == 4
