@@ -35,7 +35,9 @@ def digests(folder: Path) -> Mapping[str, str]:
 
 
 def team_names(folder: Path) -> set[str]:
-    """Return the teams with games in the shards of a folder; none if they do not fit."""
+    """Return the teams with games in the shards of a folder; none if something does not fit."""
+    if any(path.parent != folder or path.suffix == ".json" for path in folder.rglob("*")):
+        return set()  # it holds more than shards
     try:
         return {Path(name).parent.name for name in catalog(folder)}
     except CalbenchError:

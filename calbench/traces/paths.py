@@ -15,7 +15,7 @@ TRACES_FOLDER = "traces"
 
 
 def trace_paths(path: Path) -> Iterator[Path]:
-    """Yield a trace, or the sorted ones below a folder, of a run or in a shard.
+    """Yield a trace, or the sorted ones below a folder, of a run, of a team or in a shard.
 
     A game in a shard has the path that its file would have.
 
@@ -27,7 +27,7 @@ def trace_paths(path: Path) -> Iterator[Path]:
         yield from sorted(path.parent / name for name, each in kept.items() if each.shard == path)
         return
     if not path.is_dir():
-        yield path
+        yield from _of_team(path) or [path]
         return
     found = sorted(_found(path))
     if not found:
@@ -37,13 +37,21 @@ def trace_paths(path: Path) -> Iterator[Path]:
     yield from found
 
 
+def _of_team(path: Path) -> list[Path]:
+    """Return the games that shards hold of a team whose folder has, or would have, this path."""
+    names = (Path(name) for name in catalog(path.parent))
+    return sorted(path.parent / name for name in names if name.parent.name == path.name)
+
+
 def holds_traces(path: Path) -> bool:
     """Whether there is a trace at a path, below a folder or in a run.
 
     Raises:
         FileError: the shards of a folder do not fit.
     """
-    return bool(_found(path)) if path.is_dir() else has_trace(path)
+    if path.is_dir():
+        return bool(_found(path))
+    return has_trace(path) or bool(_of_team(path))
 
 
 def traces_folder(path: Path) -> Path:

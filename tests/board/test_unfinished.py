@@ -104,7 +104,10 @@ def test_run_without_a_trace_is_seen(first: Path, browser: Browser) -> None:
     look(browser, first / "site", so_far, 1, is_stepped=True)
     ended = calbench("verify", str(first))
     hint = "calbench verify --partial shows what was said so far"
-    assert (ended.status, ended.err) == (2, f"error: {first}: holds no trace (*.json); {hint}\n")
+    assert (ended.status, ended.err) == (
+        2,
+        f"error: {first}: holds no trace (*.json, *.jsonl.zst); {hint}\n",
+    )
 
 
 def test_store_alone_is_seen(second: Path, tmp_path: Path, browser: Browser) -> None:

@@ -127,7 +127,9 @@ READERS: Mapping[str, Reader] = {
     ),
     "events of a run": Reader("run/traces/imap/taste-varied-001.json", TEXT, _events, whole="run"),
     "shard of games": Reader("games/00000.jsonl.zst", BINARY, _games, whole="games"),
-    "index of games": Reader("games/00000.index.jsonl", TEXT, _games, whole="games"),
+    "index of games": Reader(
+        "games/00000.index.jsonl", TEXT, _games, place=r"/00000\.jsonl\.zst: ", whole="games"
+    ),
     "suite": Reader("suite.jsonl", TEXT, read_suite),
     "packed suite": Reader("packed.jsonl.gz", PACKED, read_suite),
     "label bank": Reader("banks/v1.jsonl", TEXT, lambda path: read_label_bank("v1", path.parent)),

@@ -181,7 +181,7 @@ REFUSED_BY_HYDRA: dict[str, tuple[str, str]] = {
         "configuration: limit: is not a known key; did you mean limits?",
     ),
     "key deleted": ("~job", "job: is not a known key; did you mean jobs?"),
-    "key twice": ("+jobs=3", "jobs: is there already; leave out the plus"),
+    "key twice": ("+games_at_once=3", "games_at_once: is there already; leave out the plus"),
     "choice outside its group": (
         "suite=../unifrm",
         "suite: there is no '../unifrm'; did you mean uniform?",

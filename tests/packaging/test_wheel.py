@@ -16,7 +16,7 @@ from tests.cli.runs import REPO, Ended, environment, files, python
 
 pytestmark = pytest.mark.heavy
 
-MOST_BYTES = 2**20
+MOST_BYTES = 1_250_000
 
 LARGE = {"reproduction", "reproduction-cap4", "scale"}
 """Suites that are in a checkout alone."""
