@@ -1,13 +1,12 @@
 """Runs of one's own: their games are measured, and their teams get names that no other has."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
-
-import orjson
 
 from calbench.analysis.scoring import FACT_BY_NAME, measure_games
 from calbench.console import progress
@@ -149,9 +148,9 @@ def _staged(game: RecordedGame, team: str, folder: Path) -> Staged:
             "settings; name the runs apart"
         )
     if team != game.team_id:
-        document = orjson.loads(raw_trace(game.path))
+        document = json.loads(raw_trace(game.path))  # whole numbers of any size stay whole
         document["config"]["team"]["team_id"] = team
-        path.write_bytes(orjson.dumps(document))
+        path.write_bytes(json.dumps(document, separators=(",", ":")).encode("ascii"))
     elif game.path.is_file():
         path.symlink_to(game.path.resolve())
     else:

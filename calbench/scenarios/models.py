@@ -168,10 +168,11 @@ class DifficultyEntry(Model):
     """Share of injective assignments that satisfy the calendars; lower is harder (section 3).
 
     ``tertile`` is known only for scenarios of a suite that was cut into tertiles;
-    ``reason`` says why a fraction is absent, and ``estimate`` may stand in for it.
+    ``reason`` says why a fraction is absent, and ``estimate`` may stand in for it. Of fourteen
+    meetings the count is a whole number of more than 64 bits.
     """
 
-    feasible_count: Natural | None
+    feasible_count: Annotated[int, Field(ge=0)] | None
     feasible_fraction: Annotated[float, Field(ge=0, le=1)] | None
     tertile: Tertile | None
     reason: str | None

@@ -8,8 +8,10 @@ import pytest
 from calbench.board.entries import Run, read_runs, run_names
 from calbench.errors import CalbenchError, FileError
 from calbench.metrics.measure import DEFAULT_MEASURE
+from calbench.scenarios.difficulty import with_oracle
 from calbench.traces.storage import read_trace, write_trace
 from tests.cli.runs import edited
+from tests.factories import make_scenario
 from tests.report.samples import play, suite_of
 
 
@@ -55,6 +57,21 @@ def test_teams_of_one_name_get_that_of_their_run(played: Path, tmp_path: Path) -
             assert read_trace(path).config.team.team_id == path.parent.name
     assert {entry.place for entry in first.entries} == {("varied", "dm")}
     assert all(len(entry.digests) == 2 for entry in first.entries)
+
+
+def test_renamed_team_keeps_numbers_of_more_than_64_bits(tmp_path: Path) -> None:
+    meetings = [(agent, (agent + 1) % 12) for agent in range(12)]
+    scenario = with_oracle(make_scenario(["." * 64] * 12, meetings))
+    trace = play(scenario, "imap")
+    write_trace(tmp_path / "run" / "traces" / "imap" / f"{scenario.scenario_id}.json", trace)
+
+    (run,) = read(tmp_path / "scratch", tmp_path / "run", taken=("imap",))
+
+    (path,) = run.traces.rglob("*.json")
+    assert read_trace(path).config.team.team_id == "imap.run"
+    assert read_trace(path).scenario == scenario
+    assert trace.scenario.difficulty
+    assert (trace.scenario.difficulty.feasible_count or 0) > 2**64
 
 
 def test_games_stay_where_they_are(played: Path, tmp_path: Path) -> None:

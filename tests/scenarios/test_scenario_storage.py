@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -55,6 +56,20 @@ def lines(*items: dict[str, Any]) -> str:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "suite.jsonl"
+
+
+def test_count_of_more_than_64_bits_comes_back_from_a_file(path: Path) -> None:
+    meetings = [(agent, (agent + 1) % 12) for agent in range(12)]
+    scenario = with_oracle(make_scenario(["." * 64] * 12, meetings))
+    assert scenario.difficulty
+    assert scenario.difficulty.feasible_count == math.perm(64, 12) > 2**64
+    write_suite(path, [scenario])
+    assert read_suite(path) == (scenario,)
+
+
+def test_count_beyond_all_assignments_is_refused_with_any_number_of_digits(path: Path) -> None:
+    entry = {**DATA["difficulty"], "feasible_count": 10**4_000}
+    assert "feasible_count over" in refusal(path, lines({**DATA, "difficulty": entry}))
 
 
 @given(st.one_of(scenarios(), loose_scenarios()))
