@@ -6,6 +6,7 @@ is a term times the number of games; what models say is estimated as ``calbench 
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -92,7 +93,7 @@ def main(_: list[str]) -> None:
     write_atomically(COSTS, frame.to_csv(index=False, float_format=shown).encode())
 
 
-def shown(value: float) -> str:
+def shown(value: Any) -> str:
     """Return three digits of a number, without an exponent."""
     return np.format_float_positional(value, 3, unique=False, fractional=False, trim="-")
 
