@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 import pytest
@@ -98,11 +99,11 @@ PROMISES: dict[str, Promise] = {
     "silent": Promise((), sweeps=1),
 }
 
-PRESETS = {name: compose_team(name).seats[0] for name in known_names("protocol")}
+PRESETS = known_names("protocol")
 """Policies with the settings of ``conf/protocol``: they replace the bare policy."""
 
-NAMES = [*(set(POLICIES) - {seat.player for seat in PRESETS.values()}), *PRESETS]
-NAMES.sort()
+NAMES = sorted({*POLICIES, *PRESETS} - {"dsm"})
+"""The policies as they are played; DSM has no settings of its own, only those of its presets."""
 
 EMPTY_BATCH = "Expected exactly 1 schedule action, got 0"
 """The only conflict a protocol may run into: it had nothing to submit."""
@@ -124,15 +125,20 @@ class Twice:
         return turn
 
 
+@cache
+def preset(name: str) -> Team:
+    return Team(team_id=name, seats=(compose_team(name).seats[0],))
+
+
 def build(name: str) -> Policy:
-    seat = PRESETS.get(name)
+    seat = preset(name).seats[0] if name in PRESETS else None
     policy = build_policy(seat.player, seat.settings) if seat else build_policy(name, {})
     assert policy is not None
     return policy
 
 
 def team(name: str) -> Team:
-    return Team(team_id=name, seats=(PRESETS[name],)) if name in PRESETS else team_of(name)
+    return preset(name) if name in PRESETS else team_of(name)
 
 
 def config(name: str, channels: tuple[str, ...], limits: Limits) -> GameConfig:

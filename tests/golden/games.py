@@ -49,13 +49,17 @@ SCENARIOS: tuple[Scenario, ...] = (
 )
 
 
+GAMES = {
+    f"{scenario.scenario_id}-{team}.json": (scenario, team)
+    for scenario in SCENARIOS
+    for team in (*TEAMS, *SPEAKERS, "mixed")
+}
+"""Scenario and team of every golden game by the file name of its trace."""
+
+
 def golden_bytes() -> dict[str, bytes]:
     """Play every golden game; return the bytes of its trace by file name."""
-    return {
-        f"{scenario.scenario_id}-{team}.json": _played(scenario, team)
-        for scenario in SCENARIOS
-        for team in (*TEAMS, *SPEAKERS, "mixed")
-    }
+    return {name: _played(*game) for name, game in GAMES.items()}
 
 
 def _played(scenario: Scenario, team: str) -> bytes:

@@ -9,15 +9,18 @@ import pytest
 from calbench.domain.rules import RULES_VERSION
 from calbench.runs.verification import verify_trace
 from calbench.traces.storage import read_trace
-from tests.golden.games import FOLDER, golden_bytes
+from tests.golden.games import FOLDER, GAMES, golden_bytes
 from tests.golden.regenerate import SameRulesError, regenerate
-
-PLAYED = golden_bytes()
 
 REMEDY = (
     "if play was changed on purpose, raise RULES_VERSION in calbench/domain/rules.py and run "
     "`python -m tests.golden.regenerate`"
 )
+
+
+@pytest.fixture(scope="module")
+def played() -> dict[str, bytes]:
+    return golden_bytes()
 
 
 def first_difference(kept: bytes, played: bytes) -> str:
@@ -28,27 +31,29 @@ def first_difference(kept: bytes, played: bytes) -> str:
     return next((f"{key} differs" for key in new if old.get(key) != new[key]), "the bytes differ")
 
 
-@pytest.mark.parametrize("name", PLAYED)
-def test_game_gives_the_bytes_of_its_golden_trace(name: str) -> None:
+@pytest.mark.parametrize("name", GAMES)
+def test_game_gives_the_bytes_of_its_golden_trace(name: str, played: dict[str, bytes]) -> None:
     path = FOLDER / name
     kept = path.read_bytes() if path.exists() else b'{"events": []}'
-    if kept != PLAYED[name]:
-        pytest.fail(f"{name}: {first_difference(kept, PLAYED[name])}; {REMEDY}")
+    if kept != played[name]:
+        pytest.fail(f"{name}: {first_difference(kept, played[name])}; {REMEDY}")
 
 
 def test_every_golden_trace_belongs_to_a_game() -> None:
-    assert {path.name for path in FOLDER.glob("*.json")} == set(PLAYED)
+    assert {path.name for path in FOLDER.glob("*.json")} == set(GAMES)
 
 
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("name", GAMES)
 def test_golden_trace_is_verified(name: str) -> None:
     trace = read_trace(FOLDER / name)
     verify_trace(trace)
     assert trace.rules_version == RULES_VERSION
 
 
-def test_golden_games_hold_success_failure_retry_and_a_prior_meeting() -> None:
-    text = b"".join(PLAYED.values())
+def test_golden_games_hold_success_failure_retry_and_a_prior_meeting(
+    played: dict[str, bytes],
+) -> None:
+    text = b"".join(played.values())
     for sign in (
         b'"outcome":"scheduled"',
         b'"outcome":"no_batch"',
@@ -61,17 +66,21 @@ def test_golden_games_hold_success_failure_retry_and_a_prior_meeting() -> None:
 
 
 @pytest.mark.heavy
-def test_regeneration_writes_missing_traces_and_then_leaves_them(tmp_path: Path) -> None:
-    assert regenerate(tmp_path) == list(PLAYED)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == PLAYED
+def test_regeneration_writes_missing_traces_and_then_leaves_them(
+    tmp_path: Path, played: dict[str, bytes]
+) -> None:
+    assert regenerate(tmp_path) == list(played)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == played
     assert regenerate(tmp_path) == []
 
 
 @pytest.mark.heavy
-def test_regeneration_is_refused_when_bytes_differ_under_the_same_rules(tmp_path: Path) -> None:
+def test_regeneration_is_refused_when_bytes_differ_under_the_same_rules(
+    tmp_path: Path, played: dict[str, bytes]
+) -> None:
     regenerate(tmp_path)
-    first, *_, last = PLAYED
-    edited = PLAYED[last].replace(b'"attempt":0', b'"attempt":7', 1)
+    first, *_, last = played
+    edited = played[last].replace(b'"attempt":0', b'"attempt":7', 1)
     (tmp_path / last).write_bytes(edited)
     (tmp_path / first).unlink()
     with pytest.raises(SameRulesError, match=rf"^{last} differs under the same rules version"):
@@ -81,11 +90,13 @@ def test_regeneration_is_refused_when_bytes_differ_under_the_same_rules(tmp_path
 
 
 @pytest.mark.heavy
-def test_regeneration_replaces_traces_of_an_older_rules_version(tmp_path: Path) -> None:
+def test_regeneration_replaces_traces_of_an_older_rules_version(
+    tmp_path: Path, played: dict[str, bytes]
+) -> None:
     regenerate(tmp_path)
-    name = next(iter(PLAYED))
+    name = next(iter(played))
     version = b'"rules_version":%d'
-    older = PLAYED[name].replace(version % RULES_VERSION, version % (RULES_VERSION + 7), 1)
+    older = played[name].replace(version % RULES_VERSION, version % (RULES_VERSION + 7), 1)
     (tmp_path / name).write_bytes(older)
     assert regenerate(tmp_path) == [name]
-    assert (tmp_path / name).read_bytes() == PLAYED[name]
+    assert (tmp_path / name).read_bytes() == played[name]

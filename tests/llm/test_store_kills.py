@@ -53,6 +53,7 @@ def killed_writer(path: Path, start: int, lifetime_s: float) -> int:
     return int(whole[-1]) + 1
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kills", [5, pytest.param(50, marks=pytest.mark.slow)])
 def test_killed_process_loses_no_reply_it_announced(tmp_path: Path, kills: int) -> None:
     path = tmp_path / "r.sqlite"

@@ -233,6 +233,7 @@ def test_published_table_has_the_rows_of_all_experiments(data: Path, finished: P
         assert found.attrs["unit"] == {"experiment": "", **one.attrs["unit"]}
 
 
+@pytest.mark.heavy
 def test_published_tables_are_those_whose_every_cell_is(data: Path) -> None:
     published = read_results(data)
     assert {"leaderboard", "games", "summary/leaderboard"} <= set(published.tables)
@@ -296,6 +297,7 @@ print("pandas" in sys.modules)
 """
 
 
+@pytest.mark.heavy
 def test_importing_loads_no_frames(finished: Path) -> None:
     ended = python("-c", LAZY, finished)
     assert (ended.err, ended.out.splitlines()[1]) == ("", "True")

@@ -118,6 +118,7 @@ def test_experiment_is_made_from_its_own_files_and_parameters(
     assert Inputs(stage).recipe(other) != before["other"]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("stage", "override", "concerned"),
     [
