@@ -134,6 +134,7 @@ def test_a_process_killed_while_files_take_their_places_costs_time_alone(
     assert contents(folder / "some") == contents(folder / "all")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("done", range(NUM_GAMES))
 def test_a_process_that_ends_while_it_measures_leaves_what_was_there(
     games: list[Game], grown: tuple[Path, Path], done: int

@@ -158,6 +158,7 @@ print(before == heavy())
 """
 
 
+@pytest.mark.heavy
 def test_drawing_and_playing_load_neither_frames_nor_model_clients(suite: Path) -> None:
     ended = python("-c", PLAYING, suite)
     assert (ended.err, ended.out) == ("", "[]\n")

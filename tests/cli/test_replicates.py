@@ -140,6 +140,7 @@ def test_models_of_their_own_replicate_count_from_it(tmp_path: Path) -> None:
     assert {replicate for replicate, _ in asked} == {2, 3}
 
 
+@pytest.mark.heavy
 def test_own_code_plays_every_replicate(tmp_path: Path) -> None:
     out = tmp_path / "run"
     execute(compose([*SMALL, "teams=[example-agent]", "subset=1", "replicates=2", f"out={out}"]))

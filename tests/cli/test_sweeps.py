@@ -50,6 +50,7 @@ def test_job_is_named_by_what_distinguishes_it(overrides: list[str], expected: l
     assert names(*overrides) == expected
 
 
+@pytest.mark.heavy
 def test_sweep_of_experiments_has_one_folder() -> None:
     sweep = sweep_of(["+experiment=uniform,varied"])
     assert sweep.folder == Path("build/sweeps/uniform+varied-by-experiment")

@@ -188,11 +188,19 @@ def places(finished: Path, tmp_path: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ([*SMALL, "out=OUT"], "12 games played, 0 kept from before: OUT"),
+        pytest.param(
+            [*SMALL, "out=OUT"],
+            "12 games played, 0 kept from before: OUT",
+            marks=pytest.mark.heavy,
+        ),
         (["estimate", *SMALL, *MODEL, "out=OUT"], "3 games with models to play, about .* US\\$ .*"),
         (["verify", "RUN"], "12 of 12 traces hold"),
         (["audit", "MESSAGES", "OUT"], "1 messages audited: OUT"),
-        (["rescore", "RUN", "out=OUT", SMALL[-1]], "12 games scored: OUT/leaderboard.csv .*"),
+        pytest.param(
+            ["rescore", "RUN", "out=OUT", SMALL[-1]],
+            "12 games scored: OUT/leaderboard.csv .*",
+            marks=pytest.mark.heavy,
+        ),
         (["compare", "RUN", "RUN", "a=imap", "b=silent"], ".* differences leave out zero .*"),
         (["judge", "RUN", "out=OUT", SMALL[-1]], r"\d+ cases judged, 0 unread: OUT/metric_.*"),
         (["replies", "export", "STORE", "OUT"], "2 replies added: OUT"),
