@@ -32,6 +32,7 @@ class Kept:
         self._contents = contents
         self._path = RECORDS / f"{stage}.json"
         self._known: dict[str, list[str]] = {}
+        self._there: set[str] = set()
         try:
             found = orjson.loads(self._path.read_bytes())
         except (OSError, orjson.JSONDecodeError):
@@ -41,15 +42,24 @@ class Kept:
 
     def holds(self, made: Path, recipe: str) -> bool:
         """Whether a file or folder was made by this recipe and is what was made then."""
-        return self._known.get(made.as_posix()) == [recipe, digest(self._contents(made))]
+        entry = [recipe, digest(self._contents(made))]
+        is_held = self._known.get(made.as_posix()) == entry
+        if is_held:
+            self._there.add(made.as_posix())
+        return is_held
 
     def note(self, made: Path, recipe: str) -> None:
         """Record what has just been made, after what was noted before."""
         self._known[made.as_posix()] = [recipe, digest(self._contents(made))]
+        self._there.add(made.as_posix())
 
     def write(self) -> None:
         """Keep the record of what is still there."""
-        known = {made: entry for made, entry in self._known.items() if self._contents(Path(made))}
+        known = {
+            made: entry
+            for made, entry in self._known.items()
+            if made in self._there or self._contents(Path(made))
+        }
         write_atomically(self._path, orjson.dumps(known, option=orjson.OPT_SORT_KEYS))
 
 

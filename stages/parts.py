@@ -20,7 +20,7 @@ USED: Mapping[str, tuple[str, ...]] = {
         "replies",
         "teams",
     ),
-    "calibrate": ("facts", "judge", "measure"),
+    "calibrate": ("facts", "judge", "measure", "teams"),  # rows are in the order of teams
 }
 """Keys by stage; those that are not here use all of them."""
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from calbench.analysis.code import MEASURING, code_digest
 from calbench.analysis.scoring import (
     ALL_FACTS,
     Recorded,
@@ -15,6 +14,7 @@ from calbench.analysis.scoring import (
     measured_batches,
     teams_of,
 )
+from calbench.code import MEASURING, code_digest
 from calbench.facts.fact import Fact
 from calbench.facts.kept import KeptFacts, keep, measuring, read_kept, remove_half_written
 from calbench.facts.selection import Truths, selected

@@ -7,8 +7,8 @@ from pathlib import Path
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from calbench.analysis.code import code_digest
 from calbench.analysis.settings import Settings
+from calbench.code import code_digest
 from calbench.domain.canonical import digest
 from calbench.errors import FileError
 from calbench.files import read_bytes, write_atomically

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from calbench.code import code_digest
 from calbench.console import say, silence
 from calbench.endings import undone
 from calbench.errors import ConfigError, WorkerError
@@ -25,6 +26,15 @@ CONNECT_S = 10
 
 COUNTED_S = 1.0
 """How long a count of the workers holds, which come and go, in seconds [C]."""
+
+CODE = code_digest()
+"""The code of this process. A worker keeps what it has imported when the files are edited."""
+
+ONE_THREAD = "a game needs a process of its own; start them with: dask worker --nthreads 1"
+
+OTHER_CODE = "other code than this, or other libraries; install the same, and start them again"
+
+GONE = "the Dask cluster is gone"
 
 SETTINGS = {
     "distributed.comm.timeouts.connect": CONNECT_S,
@@ -84,8 +94,15 @@ def _local(count: int) -> Iterator[Any]:
 
 
 def _client(address: str) -> "Client":
-    from distributed import Client
+    from distributed import Client, Security
 
+    # Without certificates Dask would end in a traceback of its own.
+    tls = Security().get_connection_args("client")["ssl_context"]
+    if address.startswith("tls:") and tls is None:
+        raise ConfigError(
+            f"executor.address={address}: TLS needs certificates; name them in Dask's "
+            "configuration, distributed.comm.tls"
+        )
     try:
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -105,21 +122,20 @@ def _check(client: "Client", address: str) -> None:
     place = f"executor.address={printable(address)}: its workers"
     threads = max(client.nthreads().values(), default=1)
     if threads > 1:
-        raise ConfigError(
-            f"{place} have {threads} threads each, and a game needs a process of its own; start "
-            "them with: dask worker --nthreads 1"
-        )
+        raise ConfigError(f"{place} have {threads} threads each; {ONE_THREAD}")
     try:
-        versions = set(client.run(_version).values())
+        found = set(client.run(_version).values())
     except ImportError as error:
         raise ConfigError(f"{place} cannot import calbench; install it there") from error
-    if others := versions - {PACKAGE_VERSION}:
+    if others := {version for version, _ in found} - {PACKAGE_VERSION}:
         raise ConfigError(f"{place} have calbench {min(others)}, and this is {PACKAGE_VERSION}")
+    if {code for _, code in found} - {CODE}:
+        raise ConfigError(f"{place} have {OTHER_CODE}")
 
 
-def _version() -> str:
-    """Return the version of a worker."""
-    return PACKAGE_VERSION
+def _version() -> tuple[str, str]:
+    """Return the version of a worker, and its code."""
+    return PACKAGE_VERSION, CODE
 
 
 def _joined(client: "Client", name: str) -> Pool:
@@ -146,7 +162,10 @@ class _Cluster(Pool):
         return self._size
 
     def _count(self) -> int:
-        return sum(self._client.nthreads().values())
+        try:
+            return sum(self._client.nthreads().values())
+        except (OSError, RuntimeError) as error:
+            raise WorkerError(GONE) from error
 
     def told(self, error: Exception, task: str) -> Exception:
         """Return what became of a task in words: its workers died, or the cluster is gone."""
@@ -158,7 +177,7 @@ class _Cluster(Pool):
                 f"{times} Dask workers died at the same task (out of memory?): {task}"
             )
         if isinstance(error, CancelledError):
-            return WorkerError("the Dask cluster is gone")
+            return WorkerError(GONE)
         return error
 
 
@@ -169,16 +188,30 @@ class _Placing(Executor):
         self._executor = executor
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        return self._executor.submit(_placed, Path.cwd(), fn, *args, **kwargs)
+        try:
+            return self._executor.submit(_placed, CODE, Path.cwd(), fn, *args, **kwargs)
+        except (OSError, RuntimeError) as error:
+            raise WorkerError(GONE) from error
 
 
-def _placed(folder: Path, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _placed(
+    code: str, folder: Path, function: Callable[..., Any], /, *args: Any, **kwargs: Any
+) -> Any:
     """Do a task in a folder, in a worker; the talk is left to who gave it.
 
+    A worker may have come when the others had been looked at, and so is looked at with every task.
+
     Raises:
-        WorkerError: there is no such folder where the worker is.
+        WorkerError: there is no such folder where the worker is, it has other code, or it runs
+            several tasks at once.
     """
+    from distributed import get_worker
+
     silence()
+    if code != CODE:
+        raise WorkerError(f"a Dask worker has {OTHER_CODE}")
+    if get_worker().state.nthreads > 1:
+        raise WorkerError(f"a Dask worker has several threads; {ONE_THREAD}")
     try:
         os.chdir(folder)
     except OSError as error:

@@ -19,8 +19,10 @@ So many take about as long as starting it.
 """
 
 
-ADDRESS = re.compile(r"[a-z]+://[^\s/]+:\d{1,5}")
-"""An address of Dask's."""
+ADDRESS = re.compile(
+    r"(tcp|tls)://(\[[0-9A-Fa-f:.]+\]|[\w-]{1,63}(\.[\w-]{1,63})*):\d{1,5}", re.ASCII
+)
+"""An address of Dask's, with the name of a host or its number."""
 
 
 class ExecutorSpec(BaseModel):

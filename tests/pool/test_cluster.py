@@ -1,15 +1,18 @@
 """A Dask cluster does what this process would do, and says in one line what it cannot."""
 
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
 from calbench.errors import ConfigError, WorkerError
 from calbench.pool import ExecutorSpec, Pool, mapped, workers
+from tests.cli.runs import REPO
 from tests.effort import GUARD_S
 from tests.pool.test_processes import deadly, deadly_once
 
@@ -28,33 +31,40 @@ def pool() -> Iterator[Pool]:
 
 
 @contextmanager
-def started(*arguments: str, threads: int = 1, count: int = 1) -> Iterator[str]:
-    """Start a scheduler and workers as commands of Dask's; yield the address."""
+def scheduler() -> Iterator[str]:
+    """Start a scheduler as a command of Dask's; yield its address."""
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-    processes = [
-        subprocess.Popen(
-            [*command, "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show"],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-    ]
+    options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show"]
+    with ended(
+        subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
+    ) as process:
+        assert process.stderr is not None
+        line = next(line for line in process.stderr if "Scheduler at" in line)
+        yield line.split()[-1]
+
+
+@contextmanager
+def worker(
+    address: str, threads: int = 1, count: int = 1, path: Path | None = None
+) -> Iterator[None]:
+    """Start workers as a command of Dask's, with the package of another folder if one is given."""
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address]
+    options = ["--nworkers", str(count), "--nthreads", str(threads), "--no-dashboard"]
+    env = None if path is None else {**os.environ, "PYTHONPATH": str(path)}
+    process = subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL, text=True, env=env)
+    with ended(process), distributed.Client(address, set_as_default=False) as client:
+        client.wait_for_workers(count, timeout=GUARD_S)
+        yield
+
+
+@contextmanager
+def ended(process: "subprocess.Popen[str]") -> Iterator["subprocess.Popen[str]"]:
+    """Terminate a process at the end."""
     try:
-        assert processes[0].stderr is not None
-        line = next(line for line in processes[0].stderr if "Scheduler at" in line)
-        address = line.split()[-1]
-        command = [sys.executable, "-m", "distributed.cli.dask_worker", address]
-        command += ["--nworkers", str(count), "--nthreads", str(threads), "--no-dashboard"]
-        processes.append(
-            subprocess.Popen([*command, *arguments], stderr=subprocess.DEVNULL, text=True)
-        )
-        with distributed.Client(address, set_as_default=False) as client:
-            client.wait_for_workers(count, timeout=GUARD_S)
-        yield address
+        yield process
     finally:
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.communicate(timeout=GUARD_S)
+        process.terminate()
+        process.communicate(timeout=GUARD_S)
 
 
 def whereabouts(_: int) -> str:
@@ -92,7 +102,7 @@ def test_a_task_that_ends_each_worker_is_named(pool: Pool) -> None:
 
 
 def test_a_cluster_of_others_is_joined_and_left_running() -> None:
-    with started(count=2) as address:
+    with scheduler() as address, worker(address, count=2):
         for _ in range(2):
             with workers(None, ExecutorSpec(kind="dask", address=address)) as pool:
                 assert pool is not None
@@ -101,10 +111,55 @@ def test_a_cluster_of_others_is_joined_and_left_running() -> None:
 
 
 def test_workers_of_several_threads_are_refused() -> None:
-    with started(threads=3) as address:
+    with scheduler() as address, worker(address, threads=3):
         spec = ExecutorSpec(kind="dask", address=address)
         with pytest.raises(ConfigError, match="have 3 threads each"), workers(None, spec):
             pass
+
+
+def test_a_later_worker_of_several_threads_is_refused() -> None:
+    with scheduler() as address:
+        spec = ExecutorSpec(kind="dask", address=address)
+        several = pytest.raises(WorkerError, match=r"several threads; .* dask worker --nthreads 1")
+        with workers(None, spec) as pool, worker(address, threads=3), several:
+            list(mapped(str, range(9), pool))
+
+
+@pytest.mark.parametrize("is_later", [False, True])
+def test_a_worker_of_other_code_is_refused(tmp_path: Path, *, is_later: bool) -> None:
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(REPO / "calbench", tmp_path / "calbench", ignore=ignored)
+    with (tmp_path / "calbench/metrics/costs.py").open("a") as file:
+        file.write("# Edited.\n")
+    with scheduler() as address, ExitStack() as stack:
+        spec = ExecutorSpec(kind="dask", address=address)
+        if not is_later:
+            stack.enter_context(worker(address, path=tmp_path))
+            with pytest.raises(ConfigError, match="have other code than this"), workers(None, spec):
+                pass
+            return
+        pool = stack.enter_context(workers(None, spec))
+        stack.enter_context(worker(address, path=tmp_path))
+        with pytest.raises(WorkerError, match="a Dask worker has other code than this"):
+            list(mapped(str, range(9), pool))
+
+
+def test_a_scheduler_that_is_gone_is_told_in_one_line() -> None:
+    with ExitStack() as stack:
+        started = stack.enter_context(ExitStack())
+        address = started.enter_context(scheduler())
+        started.enter_context(worker(address))
+        pool = stack.enter_context(workers(None, ExecutorSpec(kind="dask", address=address)))
+        assert list(mapped(str, range(3), pool)) == ["0", "1", "2"]
+        started.close()
+        with pytest.raises(WorkerError, match="the Dask cluster is gone"):
+            list(mapped(str, range(3), pool))
+
+
+def test_tls_without_certificates_is_refused() -> None:
+    spec = ExecutorSpec(kind="dask", address="tls://127.0.0.1:1")
+    with pytest.raises(ConfigError, match="TLS needs certificates"), workers(None, spec):
+        pass
 
 
 def test_a_cluster_that_does_not_answer_is_refused() -> None:

@@ -42,6 +42,8 @@ def test_nothing_to_do_starts_nothing() -> None:
         ("dask", "", "written tcp://HOST:PORT"),
         ("dask", "somewhere", "written tcp://HOST:PORT"),
         ("dask", "tcp://somewhere", "written tcp://HOST:PORT"),
+        ("dask", "tcp://a..b:5", "written tcp://HOST:PORT"),
+        ("dask", "http://somewhere:5", "written tcp://HOST:PORT"),
     ],
 )
 def test_addresses_are_checked_before_anything_is_started(

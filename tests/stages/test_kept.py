@@ -127,6 +127,7 @@ def test_experiment_is_made_from_its_own_files_and_parameters(
         ("calibrate", "measure.vps_floor=4", True),
         ("calibrate", "limits.dm_cap=3", False),
         ("calibrate", "games_at_once=3", False),
+        ("calibrate", f"teams=[{','.join(reversed(TEAMS))}]", True),
     ],
 )
 def test_parameters_that_a_stage_uses_count(stage: str, override: str, concerned: bool) -> None:

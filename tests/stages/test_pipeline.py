@@ -25,6 +25,7 @@ TYPES_OF_PARAMETERS = (
 
 UNLISTED_EVERYWHERE = {
     "calbench/bars.py": "shows what is done, and changes nothing of it",
+    "calbench/code.py": "says which code runs, and changes nothing of it",
     "calbench/config": "hands over parameters, on which stages depend key by key",
     "calbench/console.py": "says what is done, and changes nothing of it",
     "calbench/documents.py": "reads what others wrote",
@@ -75,7 +76,6 @@ UNLISTED = {
         "calbench/scenarios/storage.py": READS_THE_SUITE,
     },
     "calibrate": {
-        "calbench/agents": PLANS,
         "calbench/llm": PLANS,
         "calbench/scenarios/labels.py": PLANS,
         "calbench/engine": PLANS,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parent
 
 MEASURING = (
     "agents",

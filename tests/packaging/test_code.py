@@ -5,9 +5,9 @@ from pathlib import Path
 import grimp
 import pytest
 
-from calbench.analysis.code import MEASURING, PACKAGE, code_digest
+from calbench.code import MEASURING, PACKAGE, code_digest
 
-SAYS_ONLY = ("bars", "console", "endings", "errors", "pool", "version")
+SAYS_ONLY = ("bars", "code", "console", "endings", "errors", "pool", "version")
 """Modules and packages that show, report or run the work of others."""
 
 
