@@ -17,6 +17,7 @@ ROOT = {
     "__main__",
     "api",
     "bars",
+    "code",
     "console",
     "documents",
     "endings",
