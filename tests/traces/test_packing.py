@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench.errors import CalbenchError, FileError, OutputError
+from calbench.traces.catalog import trace_outline
 from calbench.traces.frames import GAMES_PER_FRAME, packed_frames
 from calbench.traces.packing import pack, packed_at, unpack
-from calbench.traces.storage import write_trace
+from calbench.traces.storage import trace_bytes, write_trace
 from calbench.traces.store import ShardStore
 from tests.effort import examples
 from tests.traces.kept_games import game, keep, kept, name_of
@@ -134,3 +135,19 @@ def test_nothing_takes_its_place_when_playing_fails(tmp_path: Path) -> None:
     with pytest.raises(OutputError):
         play()
     assert contents(tmp_path) == before
+
+
+def test_resumed_game_of_equal_length_is_outlined_anew(tmp_path: Path) -> None:
+    """The file of a game that was halted counts, whatever its length."""
+    name = name_of(game(0))
+    data = trace_bytes(game(0))
+    halted = trace_bytes(game(0, is_halted=True))
+    padded = data[:-2] + b" " * (len(halted) - len(data)) + data[-2:]
+    keep(tmp_path / "run", [game(0, is_halted=True)])
+    path = tmp_path / "run" / name
+    path.parent.mkdir()
+    path.write_bytes(padded)
+    assert len(padded) == len(halted)
+    pack(tmp_path / "run", tmp_path / "out")
+    assert kept(tmp_path / "out") == {name: padded}
+    assert not trace_outline(tmp_path / "out" / name).is_halted
