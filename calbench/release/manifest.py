@@ -23,7 +23,7 @@ from calbench.files import first_problem, read_bytes, unpacked_pieces
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.scenarios.models import SCHEMA_VERSION
 from calbench.traces.catalog import catalog, raw_trace
-from calbench.traces.index import INDEX_GLOB, SHARD_GLOB
+from calbench.traces.index import INDEX_GLOB, REST_GLOB, SHARD_GLOB
 from calbench.traces.models import TRACE_SCHEMA_VERSION
 from calbench.version import PACKAGE_VERSION
 
@@ -127,7 +127,8 @@ def game_digests(folder: Path, is_wanted: Callable[[str], bool] = lambda _: True
         FileError: naming the file that cannot be read.
     """
     shards = {name for glob in (SHARD_GLOB, INDEX_GLOB) for name in map(str, folder.rglob(glob))}
-    found = digests(folder, lambda name: is_wanted(name) and str(folder / name) not in shards)
+    unread = shards | set(map(str, folder.rglob(REST_GLOB)))
+    found = digests(folder, lambda name: is_wanted(name) and str(folder / name) not in unread)
     for place in sorted({Path(name).parent for name in shards}):
         below = place.relative_to(folder)
         games = catalog(place)

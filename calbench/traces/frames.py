@@ -5,6 +5,7 @@ prints its games, one a line. The line of a game is exactly the bytes of its fil
 """
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -14,6 +15,7 @@ import zstandard
 from calbench.errors import FileError
 from calbench.files import printable
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
+from calbench.traces.extents import NotOursError, check_stopped, ends_in_zeros, frame_end
 from calbench.traces.index import Frame, Game, file_name_pattern
 from calbench.traces.outlines import named_outline
 
@@ -27,9 +29,6 @@ takes twice as long."""
 
 FRAME_BYTES = 2**23
 """Most bytes of a frame of several games, unpacked [C]."""
-
-PIECE = 2**16
-"""Bytes that are read at a time to find the end of a frame."""
 
 
 class Packed(NamedTuple):
@@ -92,9 +91,7 @@ def unpacked_frame(shard: Path, frame: Frame) -> bytes:
             file.seek(frame.offset)
             data = file.read(frame.size)
     except OSError as error:
-        raise FileError(
-            f"{printable(str(shard))}: cannot be read ({error.strerror or error})"
-        ) from error
+        raise _unreadable(shard, error) from error
     try:
         # The size is looked at before anything is unpacked: the library trusts it.
         if _content_size(data) != frame.length:
@@ -116,39 +113,79 @@ def _differs(shard: Path, frame: Frame) -> FileError:
 
 
 def whole_frames(shard: Path, start: int) -> Iterator[Frame]:
-    """Yield the frames of a shard from a byte on, up to the first that is not whole.
+    """Yield the frames of a shard from a byte on; this is how an index is made again.
 
-    This is how an index is made again. What is no frame of traces ends it.
+    One whose writer was stopped may be behind them, and counts for nothing.
+
+    Raises:
+        FileError: the shard cannot be read, or anything else is behind them.
     """
-    with shard.open("rb") as file:
-        while True:
-            file.seek(start)
-            found = _frame_at(file, start)
-            if found is None:
-                return
-            yield found
-            start = found.end
+    try:
+        with shard.open("rb") as file:
+            end = os.fstat(file.fileno()).st_size
+            while start < end:
+                found = _frame_or_none(file, start, end)
+                if found is None:
+                    return
+                yield found
+                start = found.end
+    except OSError as error:
+        raise _unreadable(shard, error) from error
+    except NotOursError as error:
+        raise _no_frame(shard, start, str(error)) from error
 
 
-def _frame_at(file: BinaryIO, start: int) -> Frame | None:
-    unpacking = zstandard.ZstdDecompressor().decompressobj()
-    size, contents = 0, b""
+def _frame_or_none(file: BinaryIO, start: int, end: int) -> Frame | None:
+    """Return the frame at a byte, or none if its writer was stopped.
+
+    Raises:
+        NotOursError: neither is there.
+    """
     try:
-        piece = file.read(PIECE)
-        if not piece or not 0 < _content_size(piece) <= MOST_TRACE_BYTES:
-            return None
-        while not unpacking.eof:
-            if not piece:
-                return None
-            size += len(piece)
-            contents += unpacking.decompress(piece)
-            piece = file.read(PIECE)
-    except zstandard.ZstdError:
+        found = _frame_at(file, start, end)
+    except NotOursError:
+        if not ends_in_zeros(file, end):
+            raise
+        found = None
+    if found is None:
+        check_stopped(file, start, end)
+    return found
+
+
+def _frame_at(file: BinaryIO, start: int, end: int) -> Frame | None:
+    """Return the frame at a byte, or none if the file ends before it does.
+
+    Raises:
+        NotOursError: it is no frame of games, or of another version.
+    """
+    behind = frame_end(file, start, end)
+    if behind is None:
         return None
-    size -= len(unpacking.unused_data)
+    file.seek(start)
+    data = file.read(behind - start)
     try:
-        *lines, rest = contents.split(b"\n")
-        games = [described_line("", line + b"\n") for line in lines]
-    except FileError:
-        return None
-    return Frame(start, size, tuple(games)) if games and not rest else None
+        contents = zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise NotOursError("it is damaged") from error
+    *lines, rest = contents.split(b"\n")
+    if not lines or rest:
+        raise NotOursError("it does not hold whole lines")
+    try:
+        games = tuple(described_line("a line of it", line + b"\n") for line in lines)
+    except FileError as error:
+        raise NotOursError(str(error)) from error
+    return Frame(start, len(data), games)
+
+
+def _no_frame(shard: Path, start: int, reason: str) -> FileError:
+    remedy = "get the shard and its index again, or move them away"
+    if start:
+        remedy += f"; calbench traces unpack reads its first {start} bytes (head -c) as a shard"
+    return FileError(
+        f"{printable(str(shard))}: what is at byte {start} is no frame of games ({reason}), and "
+        f"nothing was changed; {remedy}"
+    )
+
+
+def _unreadable(shard: Path, error: OSError) -> FileError:
+    return FileError(f"{printable(str(shard))}: cannot be read ({error.strerror or error})")

@@ -8,6 +8,7 @@ stopped, and counts for nothing.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,9 @@ file_name_pattern = re.compile(NAME_PATTERN)
 
 SHARD_GLOB, INDEX_GLOB = (f"{'[0-9]' * 5}{end}" for end in (".jsonl.zst", ".index.jsonl"))
 """Files of a folder of shards. They are numbered from 0, with none left out."""
+
+REST_GLOB = f"{'[0-9]' * 5}.rest*"
+"""Where the bytes of a frame go whose writer was stopped; nothing reads them."""
 
 FIRST_SHARD = "00000.jsonl.zst"
 """What every folder of shards has."""
@@ -97,6 +101,13 @@ def index_path(shard: Path) -> Path:
     return shard.with_name(f"{shard.name[:5]}.index.jsonl")
 
 
+def rest_paths(shard: Path) -> Iterator[Path]:
+    """Yield the places for bytes that were behind the frames of a shard."""
+    yield (first := shard.with_name(f"{shard.name[:5]}.rest"))
+    for number in count(2):
+        yield first.with_name(f"{first.name}{number}")
+
+
 def index_line(frame: Frame) -> bytes:
     """Return what the index says of a frame."""
     return orjson.dumps(frame, option=orjson.OPT_APPEND_NEWLINE)
@@ -129,4 +140,4 @@ def indexed(index: Path) -> Iterator[Frame]:
         yield frame
 
 
-_REMEDY = "get it again, or move it away: without it, it is made from its shard"
+_REMEDY = "get it again, or move it away: without it, it is made from its shard, if that is whole"
