@@ -191,7 +191,7 @@ def ending_on_interrupt(line: Callable[[], str]) -> Iterator[None]:
     Args:
         line: what to say then.
     """
-    with _on_interrupt(lambda: _end(line())):
+    with _on_interrupt(lambda: _end(line)):
         yield
 
 
@@ -207,7 +207,7 @@ def noting_interrupt(line: Callable[[], str]) -> Iterator[Callable[[], bool]]:
     def note() -> None:
         nonlocal is_noted
         if is_noted:
-            _end(line())
+            _end(line)
         is_noted = True
 
     with _on_interrupt(note):
@@ -236,11 +236,11 @@ def _on_interrupt(answer: Callable[[], None]) -> Iterator[None]:
             signal.signal(number, before[number])
 
 
-def _end(line: str) -> NoReturn:
+def _end(line: Callable[[], str]) -> NoReturn:
     """End the process at once: files are written whole or not at all."""
+    undo_all()  # ends workers, too: the line says what there is when they have ended
     clear = "\x1b[?25h\r\x1b[K" if sys.stderr.isatty() else ""
     with suppress(OSError):  # the terminal may be closed
-        os.write(sys.stderr.fileno(), f"{clear}{printable(line)}\n".encode())
-    undo_all()
+        os.write(sys.stderr.fileno(), f"{clear}{printable(line())}\n".encode())
     remove_unpacked()
     os._exit(stopped_status())

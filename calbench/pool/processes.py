@@ -106,9 +106,32 @@ def blocking() -> Iterator[None]:
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
-        yield
+        with _answered_later():
+            yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _answered_later() -> Iterator[None]:
+    """Answer signals that came meanwhile at the end.
+
+    The main thread answers those that another one was given, whatever it blocks itself.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    answers = {n: how for n in ENDING if callable(how := signal.getsignal(n))}
+    for number in answers:
+        signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number, how in answers.items():
+            signal.signal(number, how)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def _begin() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from calbench.errors import WorkerError
 from calbench.pool import mapped, workers
+from tests.cli.runs import python
 
 pytestmark = pytest.mark.heavy
 
@@ -38,3 +39,30 @@ def test_a_dead_process_costs_its_tasks_only(tmp_path: Path) -> None:
 def test_a_task_that_ends_each_process_is_named() -> None:
     with workers(2) as pool, pytest.raises(WorkerError, match=r"died 3 times .*: 5$"):
         list(mapped(deadly, range(10), pool))
+
+
+WAITED = """
+import os, signal, threading, time
+from calbench.console import ending_on_interrupt
+from calbench.pool.processes import blocking
+
+is_blocked = threading.Event()
+
+def end() -> None:
+    is_blocked.wait()
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)  # to a thread that blocks nothing
+
+other = threading.Thread(target=end)
+other.start()
+with ending_on_interrupt(lambda: "Stopped"):
+    with blocking():
+        is_blocked.set()
+        other.join()
+        print("in one piece", flush=True)
+    print("too far", flush=True)
+"""
+
+
+def test_signal_to_another_thread_waits_until_a_process_has_started() -> None:
+    ended = python("-c", WAITED)
+    assert (ended.status, ended.out, ended.err) == (143, "in one piece\n", "Stopped\n")
