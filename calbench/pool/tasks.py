@@ -53,6 +53,10 @@ class Pool:
         """
         return False
 
+    def stop(self) -> None:
+        """Begin nothing more, and wait until this machine's processes have done what they began."""
+        self.executor.shutdown(wait=True, cancel_futures=True)
+
     def told(self, error: Exception, task: str) -> Exception:
         """Return the outcome of a task, as a user can understand it."""
         del task

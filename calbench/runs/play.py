@@ -181,6 +181,8 @@ def _play(
                 )
             _raise_if(is_interrupted())
         except StoppedError:
+            if pool is not None:
+                pool.stop()  # what is under way still counts
             raise StoppedError(_progress(jobs, out)) from None
     return halts
 
