@@ -38,7 +38,7 @@ GONE = "the Dask cluster is gone"
 
 SETTINGS = {
     "distributed.comm.timeouts.connect": CONNECT_S,
-    "distributed.scheduler.allowed-failures": MOST_LOSSES - 1,
+    "distributed.scheduler.allowed-failures": MOST_LOSSES - 2,
     "distributed.scheduler.work-stealing": False,  # our tasks are much alike
 }
 """What we set of Dask's own settings; those of a cluster that is joined are its own."""
@@ -146,7 +146,12 @@ def _joined(client: "Client", name: str) -> Pool:
 
 
 class _Cluster(Pool):
-    """The workers of a Dask cluster; Dask itself tries again what a lost worker had to do."""
+    """The workers of a Dask cluster; Dask itself tries again what a lost worker had to do.
+
+    It counts a loss for every task that a worker had, begun or not, and so gives up innocent ones.
+    """
+
+    losses_told = MOST_LOSSES - 1
 
     def __init__(self, client: "Client") -> None:
         self._client = client
@@ -167,18 +172,23 @@ class _Cluster(Pool):
         except (OSError, RuntimeError) as error:
             raise WorkerError(GONE) from error
 
-    def told(self, error: Exception, task: str) -> Exception:
-        """Return what became of a task in words: its workers died, or the cluster is gone."""
+    def is_loss(self, error: BaseException | None) -> bool:
+        """Whether Dask gave a task up: its workers died, perhaps of another that they had too."""
         from distributed import KilledWorker
 
-        if isinstance(error, KilledWorker):
-            times = error.allowed_failures + 1
-            return WorkerError(
-                f"{times} Dask workers died at the same task (out of memory?): {task}"
-            )
-        if isinstance(error, CancelledError):
-            return WorkerError(GONE)
-        return error
+        return isinstance(error, KilledWorker)
+
+    def renew(self) -> bool:
+        """Return that a lost task may be tried again: Dask itself starts workers in their place."""
+        return True
+
+    def told(self, error: Exception) -> Exception:
+        """Return what became of a task in words, if the cluster is gone."""
+        return WorkerError(GONE) if isinstance(error, CancelledError) else error
+
+    def blamed(self, task: str) -> WorkerError:
+        """Return what is said of a task whose worker was lost each time, at last with it alone."""
+        return WorkerError(f"Dask workers died each time at the same task (out of memory?): {task}")
 
 
 class _Placing(Executor):

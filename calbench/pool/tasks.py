@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from calbench.errors import WorkerError
 from calbench.files import printable, shorten
@@ -36,6 +36,9 @@ class Pool:
         """What runs the tasks at present."""
         return self._executor
 
+    losses_told: ClassVar[int] = 1
+    """How often a worker was lost with a task when its loss is told."""
+
     @property
     def size(self) -> int:
         """How many tasks it runs at once at present."""
@@ -57,10 +60,19 @@ class Pool:
         """Begin nothing more, and wait until this machine's processes have done what they began."""
         self.executor.shutdown(wait=True, cancel_futures=True)
 
-    def told(self, error: Exception, task: str) -> Exception:
-        """Return the outcome of a task, as a user can understand it."""
-        del task
+    def is_loss(self, error: BaseException | None) -> bool:
+        """Whether a task failed because its worker was lost."""
+        return isinstance(error, BrokenExecutor)
+
+    def told(self, error: Exception) -> Exception:
+        """Return what became of a task, as a user can understand it."""
         return error
+
+    def blamed(self, task: str) -> WorkerError:
+        """Return what is said of a task whose worker was lost each time, at last with it alone."""
+        return WorkerError(
+            f"a process died {MOST_LOSSES} times at the same task (out of memory?): {task}"
+        )
 
 
 def mapped(
@@ -110,15 +122,10 @@ class _Sent(Generic[Task, Result]):
     future: Future[Result]
     losses: int = 0
 
-    @property
-    def is_lost(self) -> bool:
+    def is_lost(self, pool: Pool) -> bool:
         """Whether a worker was lost before it was done."""
         future = self.future
-        return (
-            future.done()
-            and not future.cancelled()
-            and isinstance(future.exception(), BrokenExecutor)
-        )
+        return future.done() and not future.cancelled() and pool.is_loss(future.exception())
 
 
 @dataclass(slots=True)
@@ -160,12 +167,12 @@ class _Window(Generic[Task, Result]):
         while True:
             try:
                 result = each.future.result()
-            except BrokenExecutor:
-                if not self.pool.renew():
-                    raise
-                self._send_again()
             except Exception as error:
-                outcome = self.pool.told(error, _name(each.task))
+                if self.pool.is_loss(error) and self.pool.renew():
+                    wait([other.future for other in self.sent])
+                    self._send_again()
+                    continue
+                outcome = self.pool.told(error)
                 if outcome is error:
                     raise
                 raise outcome from error
@@ -189,20 +196,17 @@ class _Window(Generic[Task, Result]):
         Raises:
             WorkerError: naming it.
         """
-        lost = [each for each in self.sent if each.is_lost]
+        lost = [each for each in self.sent if each.is_lost(self.pool)]
         for each in lost:
-            each.losses += 1
+            each.losses += self.pool.losses_told
         for each in lost:
-            if each.losses == MOST_LOSSES - 1:
+            if each.losses >= MOST_LOSSES - 1:
                 each.future = self._submitted(each.task)
                 wait([each.future])
-                if each.is_lost:
-                    raise WorkerError(
-                        f"a process died {MOST_LOSSES} times at the same task (out of memory?): "
-                        f"{_name(each.task)}"
-                    )
+                if each.is_lost(self.pool):
+                    raise self.pool.blamed(_name(each.task))
         for each in lost:
-            if each.is_lost:
+            if each.is_lost(self.pool):
                 each.future = self._submitted(each.task)
 
 
