@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-METRICS_VERSION = 2
+METRICS_VERSION = 3
 """Raised by every change of a metric; tables name it."""
 
 
