@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.estimates import ScenarioSums, scenario_sums
-from calbench.analysis.measures import MEASURES, Measure, measured_values
+from calbench.analysis.estimates import ScenarioSums, column_bounds, scenario_sums
+from calbench.analysis.measures import BOUNDS, MEASURES, Measure, measured_values
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import leaderboard
 from calbench.analysis.tables.registry import table
@@ -42,14 +42,15 @@ COMPARISONS = (
         "minimum_detectable_difference",
         UNIT,
         "smallest true difference that the paired t-test detects with this many scenarios and the "
-        "run's power, at a level of 1 - confidence; empty below three scenarios",
+        "run's power, at a level of 1 - confidence; empty below three scenarios, "
+        "and where all scenarios have one difference",
         COMMON,
     ),
     count(
         "required_scenarios",
         "scenarios",
         "sample size that detects a true difference of this size with that power; empty for a "
-        "difference of zero",
+        "difference of zero, and where all scenarios have one",
     ),
 )
 
@@ -60,7 +61,7 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Paired differences between the teams of each setting, under every measure.
 
     Pairs without a common scenario that counts are left out, as is VPS that was measured in two
-    ways. Resamples are those of the leaderboard.
+    ways.
     """
     agents = facts.of_games("agents")
     kinds = leaderboard(facts, settings).set_index(["setting", "team"])["vps_kind"]
@@ -86,7 +87,13 @@ def _compared(
         for a, b in combinations(range(len(teams)), 2)
         if measure.group != "privacy" or kinds[teams[a]] == kinds[teams[b]]
     ]
-    found = paired_differences(sums.of(measure.name), pairs, spec, sums.setting)
+    found = paired_differences(
+        sums.of(measure.name),
+        pairs,
+        spec,
+        bounds=column_bounds([measure.name], BOUNDS, len(teams)),
+        exact=sums.is_exact[:, sums.quantities.index(measure.name)],
+    )
     rows = pd.DataFrame(
         {
             "setting": sums.setting,
@@ -99,6 +106,7 @@ def _compared(
             "difference": found.value,
             "difference_low": found.low,
             "difference_high": found.high,
+            "difference_interval": found.kind.astype(object),
             "p": found.p_value,
             "spread": found.spread,
         }

@@ -5,7 +5,7 @@ from functools import lru_cache
 import pandas as pd
 
 from calbench.analysis.estimates import estimated_means, group_totals
-from calbench.analysis.measures import MEASURE_COLUMNS, MEASURES, measured_values
+from calbench.analysis.measures import BOUNDS, MEASURE_COLUMNS, MEASURES, measured_values
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
@@ -72,7 +72,7 @@ def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
     """
     agents = facts.of_games("agents")
     values = measured_values(agents, ["team"])
-    found = estimated_means(agents, ["team"], values, settings.analysis)
+    found = estimated_means(agents, ["team"], values, settings.analysis, bounds=BOUNDS)
     kinds = agents.groupby(TEAMS, sort=False)["vps_kind"].agg(joint_kind).reset_index()
     games = facts.games.groupby(TEAMS, sort=False)["is_excluded"]
     counts = pd.DataFrame({"games": games.count() - games.sum(), "games_excluded": games.sum()})

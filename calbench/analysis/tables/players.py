@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import estimated_means, group_totals
-from calbench.analysis.measures import MEASURE_COLUMNS, is_unread, measured_values
+from calbench.analysis.measures import BOUNDS, MEASURE_COLUMNS, is_unread, measured_values
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import (
     EXCLUDED_PERCENT,
@@ -80,7 +80,7 @@ def player_means(
         As ``estimated_means``, with ``teams``, in the order of tables; groups of one player in
         the order of their first row.
     """
-    found = estimated_means(rows, [*IDENTITY, *by], values, settings.analysis)
+    found = estimated_means(rows, [*IDENTITY, *by], values, settings.analysis, bounds=BOUNDS)
     return with_teams(scored_seats(facts)).merge(found, "inner", BY)
 
 
@@ -128,7 +128,7 @@ def players(facts: Facts, settings: Settings) -> pd.DataFrame:
     own = scored.groupby(BY, dropna=False)
     rows = with_teams(everyone)
     values = measured_values(scored, IDENTITY)
-    means = estimated_means(scored, IDENTITY, values, settings.analysis)
+    means = estimated_means(scored, IDENTITY, values, settings.analysis, bounds=BOUNDS)
     for part in (
         games.sum().rename("games_excluded"),
         own["game"].nunique().rename("games"),

@@ -16,7 +16,7 @@ from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.metrics.game import VpsShare
 from calbench.metrics.measure import DEFAULT_MEASURE, METRICS_VERSION
-from calbench.stats.bootstrap import bootstrap_means
+from calbench.stats.means import estimated as estimate
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import (
     SETTINGS,
@@ -96,7 +96,7 @@ def test_intervals_are_over_scenarios_that_all_teams_share(facts: Facts) -> None
             ]
             totals = np.array([[fsum(v) for v in games] for games in by_game], dtype=np.float64).T
             counts = np.array([[len(v) for v in games] for games in by_game], dtype=np.float64).T
-            found = bootstrap_means(Sums(totals, counts), SPEC, setting)
+            found = estimate(Sums(totals, counts), SPEC)
             for place, row in enumerate(own):
                 low, high = found.low[place], found.high[place]
                 known = not np.isnan(low)
