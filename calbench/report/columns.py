@@ -24,10 +24,19 @@ HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
 VPS_KIND_NAMES: Mapping[str, str] = {
     "protocol": "typed messages",
     "reflection": "reflections",
-    "mixed": "both ways",
+    "expected": "expected reflections",
+    "mixed": "several ways",
     "": "not measured",
 }
 """How VPS was measured, by what tables say."""
+
+NO_INTERVAL: Mapping[str, str] = {
+    "few": "fewer than 4 scenarios",
+    "same": "one value in over 60% of scenarios",
+    "exact": "exact",
+}
+"""Why an estimate has no interval, by what tables say; ``exact``: it has one value by
+construction."""
 
 MEASURE_BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
 

@@ -46,6 +46,7 @@ def seats(costs: Costs, team: str = "x", setting: str = "test", **columns: float
             "burden_gap": 0.0,
             "excess_vps": np.nan,
             "excess_vps_participants": np.nan,
+            "kind": "protocol",
             "vps_kind": None,
             "replies": 0,
             "read": 0,
@@ -139,7 +140,7 @@ def test_contributions_by_hand() -> None:
 def test_only_common_scenarios_count() -> None:
     found = compared({"s": [1], "a": [3]}, {"s": [3], "b": [1]})
     assert text(found, "differences.csv")[2] == (
-        "test,x,y,excess_cost,1.0000,3.0000,2.0000,,,1,1,1"
+        "test,x,y,excess_cost,1.0000,3.0000,2.0000,,,1,1,1,,,0.1000,,,not tested,too few scenarios"
     )
     assert text(found, "contributions.csv")[2] == "test,x,y,excess_cost,s,1.0000,3.0000,2.0000"
 
@@ -147,8 +148,8 @@ def test_only_common_scenarios_count() -> None:
 def test_what_nobody_counts_for_has_no_difference() -> None:
     found = compared({"s": [1], "t": [2]}, {"s": [1], "t": [2]})
     assert text(found, "differences.csv")[7:] == [
-        "test,x,y,excess_vps,,,,,,,,",
-        "test,x,y,excess_vps_participants,,,,,,,,",
+        f"test,x,y,{name},,,,,,,,,,,0.5000,,,not tested,no common scenario"
+        for name in ("excess_vps", "excess_vps_participants")
     ]
     assert set(found.contributions["measure"]) == {m.name for m in MEASURES[:6]}
     # The same where only one of the two has nothing.
