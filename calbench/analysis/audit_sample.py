@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.tables.registry import Declared
-from calbench.facts.columns import Column, count, keyed, proportion, text
+from calbench.facts.columns import Column, count, independent_proportion, keyed, text
 from calbench.facts.frames import cast, csv_text
 from calbench.files import write_atomically
 from calbench.metrics.speech.leakage import leaks_in
@@ -31,8 +31,8 @@ COLUMNS: Final[tuple[Column, ...]] = (
     count("true_positives", "", "found, and present by reading"),
     count("false_positives", "", "found, but not present"),
     count("false_negatives", "", "missed"),
-    *proportion("precision", "correct labels of those found", "found", "P"),
-    *proportion("recall", "labels found of those present", "present by reading", "P"),
+    *independent_proportion("precision", "correct labels of those found", "found", "P"),
+    *independent_proportion("recall", "labels found of those present", "present by reading", "P"),
 )
 """Of ``audit_sample.csv``."""
 

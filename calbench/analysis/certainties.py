@@ -5,7 +5,7 @@ not. Each is declared here with its reason, and tests hold it against random sce
 those in which meetings fail. A value that merely came out the same in all scenarios is none.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +14,7 @@ import pandas as pd
 from calbench.analysis.measures import MEASURE_BY_NAME, MEASURES
 from calbench.facts.columns import listed
 from calbench.facts.storage import GAME, Facts
-
-EXACT = "exact"
-"""What the column of an interval says of such a value."""
+from calbench.stats.intervals import EXACT
 
 EXACT_MEASURES = listed(
     "exact",
@@ -24,6 +22,9 @@ EXACT_MEASURES = listed(
     "they have no interval",
     "C",
 )
+TYPED = ("protocol", "degenerate")
+"""Kinds of players that do what their rules say."""
+
 PRIVACY = ("excess_vps", "excess_vps_participants")
 
 
@@ -57,8 +58,14 @@ def gives_away_less_than_the_floor(meetings: pd.DataFrame, floor: float) -> "pd.
     Returns:
         By game.
     """
-    people = meetings["participants"].astype(str).str.split()
-    lost = meetings[[GAME]].assign(agent=people, lost=(people.str.len() - 1) / 2).explode("agent")
+    people = [str(each).split() for each in meetings["participants"]]
+    lost = pd.DataFrame(
+        {
+            GAME: np.repeat(meetings[GAME].to_numpy(), [len(each) for each in people]),
+            "agent": [agent for each in people for agent in each],
+            "lost": [(len(each) - 1) / 2 for each in people for _ in each],
+        }
+    )
     by_agent = lost.groupby([GAME, "agent"])["lost"].sum()
     return by_agent.groupby(level=GAME).max() <= floor
 
@@ -102,51 +109,34 @@ OF_ORACLE = tuple(
 optimum."""
 
 
-def exact_measures(
-    facts: Facts, agents: pd.DataFrame, by: Sequence[str], floor: float
-) -> pd.DataFrame:
-    """Return which measures of groups of agent-games have one value by construction.
+def exact_values(facts: Facts, agents: pd.DataFrame, floor: float) -> pd.DataFrame:
+    """Return which values of agent-games are so by construction, one column per measure.
 
     Args:
         facts: with the meetings of these games.
-        agents: of scored games, with ``game``, ``player``, ``kind`` and the columns of ``by``.
-        by: what names a group.
+        agents: with ``game``, ``player`` and ``kind``: all seats of each game.
         floor: of VPS.
-
-    Returns:
-        The groups with ``exact``, names separated by spaces in the order of measures.
     """
-    found = agents[[*by, GAME]].assign(**dict.fromkeys(MEASURE_BY_NAME, False))
-    seats = agents.groupby(GAME)
-    is_alone = (seats["player"].transform("nunique") == 1) & (
-        agents["kind"].isin(["protocol", "degenerate"])
+    found = pd.DataFrame(data=False, index=agents.index, columns=list(MEASURE_BY_NAME))
+    is_alone = agents.groupby(GAME)["player"].transform("nunique").eq(1) & agents["kind"].isin(
+        TYPED
     )
     for each in CERTAINTIES:
         is_so = is_alone & (agents["player"] == each.player)
         if each.holds is not None and is_so.any():
             meetings = facts.frame("meetings")
             own = meetings[meetings[GAME].isin(agents.loc[is_so, GAME].unique())]
-            holds = each.holds(own, floor)
-            is_so &= agents[GAME].map(holds).fillna(value=False).astype(bool)
-        found[list(each.measures)] |= np.asarray(is_so)[:, np.newaxis]
-    groups = found.drop(columns=GAME).groupby(list(by), dropna=False, sort=False).all()
-    names = np.array(list(MEASURE_BY_NAME))
-    exact = [" ".join(names[row]) for row in groups.to_numpy(dtype=bool)]
-    return groups.index.to_frame(index=False).assign(exact=exact)
+            is_so &= agents[GAME].map(each.holds(own, floor)).eq(other=True)
+        found.loc[is_so, list(each.measures)] = True
+    return found
 
 
-def without_intervals(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return estimates in which exact values have no interval, and say so.
+def with_exact(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return estimates with the list of those that are exact.
 
     Args:
-        rows: with ``exact`` and every measure with its ends.
+        rows: with ``<measure>_interval``.
     """
-    changed = {}
-    exact = [str(names).split() for names in rows["exact"]]
-    for name in MEASURE_BY_NAME:
-        is_exact = rows[name].notna() & pd.Series([name in own for own in exact], rows.index)
-        for end in ("_low", "_high"):
-            changed[f"{name}{end}"] = rows[f"{name}{end}"].mask(is_exact)
-        if f"{name}_interval" in rows:
-            changed[f"{name}_interval"] = rows[f"{name}_interval"].mask(is_exact, EXACT)
-    return rows.assign(**changed)
+    flags = np.stack([rows[f"{name}_interval"].eq(EXACT).to_numpy() for name in MEASURE_BY_NAME])
+    names = np.array(list(MEASURE_BY_NAME))
+    return rows.assign(exact=[" ".join(names[own]) for own in flags.T])

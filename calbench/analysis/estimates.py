@@ -1,22 +1,25 @@
-"""From rows of a frame to estimates: means with intervals over scenarios, and proportions.
+"""From rows of a frame to estimates: means and shares with intervals over scenarios.
 
-Means are over rows, intervals over scenarios: the scenarios of a setting are resampled together for
-all groups of its rows, which keeps differences between groups paired. Where a team played a
-scenario several times, these games are averaged first: a scenario weighs the same however often it
-was played.
+Means are over rows, intervals over scenarios. Where a team played a scenario several times, these
+games are averaged first: a scenario weighs the same however often it was played.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from calbench.facts.storage import REPLICATES
-from calbench.stats.bootstrap import bootstrap_means
-from calbench.stats.proportions import wilson
+from calbench.stats.intervals import Bounds
+from calbench.stats.means import estimated
 from calbench.stats.spec import AnalysisSpec
-from calbench.stats.sums import Floats, Ints, Sums, grouped_sums, rounded_sums
+from calbench.stats.sums import Floats, Ints, Sums, Truths, grouped_sums, rounded_sums
+
+Limits = Mapping[str, tuple[float, float]]
+"""Least and greatest value that is possible, by quantity; none for others."""
+
+NO_LIMITS: Limits = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class ScenarioSums:
         totals: ``[scenario, group, quantity]``, replicates averaged.
         counts: number of rows in each total, likewise.
         all_rows: both without averaging.
+        is_exact: whether a mean is constant by construction, ``[group, quantity]``.
     """
 
     setting: str
@@ -38,6 +42,7 @@ class ScenarioSums:
     totals: Floats
     counts: Floats
     all_rows: Sums
+    is_exact: Truths
 
     def of(self, quantity: str, *, is_averaged: bool = True) -> Sums:
         """Return the sums of one quantity, ``[scenario, group]``."""
@@ -45,26 +50,31 @@ class ScenarioSums:
         totals, counts = (self.totals, self.counts) if is_averaged else self.all_rows
         return Sums(totals[:, :, place], counts[:, :, place])
 
-    def means(self, spec: AnalysisSpec, *names: int | str) -> pd.DataFrame:
+    def means(self, spec: AnalysisSpec, *, bounds: Limits = NO_LIMITS) -> pd.DataFrame:
         """Estimate every mean of every group.
 
         Args:
-            spec: resamples, seed and confidence.
-            names: what the resamples are for; the setting, unless given.
+            spec: confidence.
+            bounds: least and greatest value that is possible, of quantities that have them.
 
         Returns:
-            The groups with five columns per quantity: the mean, ends of its interval (``_low``,
-            ``_high``), and the numbers of rows (``_n``) and of scenarios (``_scenarios``). Means
-            of nothing and intervals over one scenario are not a number.
+            The groups with six columns per quantity: the mean, ends of its interval (``_low``,
+            ``_high``) and how it was made or why there is none (``_interval``), and the numbers
+            of rows (``_n``) and of scenarios (``_scenarios``). What is absent is not a number.
         """
         num_scenarios, num_groups, num_quantities = self.totals.shape
         flat = (num_scenarios, num_groups * num_quantities)
-        sums = Sums(self.totals.reshape(flat), self.counts.reshape(flat))
-        found = bootstrap_means(sums, spec, *(names or (self.setting,)))
+        found = estimated(
+            Sums(self.totals.reshape(flat), self.counts.reshape(flat)),
+            spec,
+            bounds=column_bounds(self.quantities, bounds, num_groups),
+            exact=self.is_exact.ravel(),
+        )
         parts = {
             "": found.value,
             "_low": found.low,
             "_high": found.high,
+            "_interval": found.kind.astype(object),
             "_n": self.all_rows.counts.reshape(flat).sum(axis=0).astype(np.int64),
             "_scenarios": found.num_units,
         }
@@ -74,6 +84,12 @@ class ScenarioSums:
             for end, values in parts.items()
         }
         return self.groups.assign(setting=self.setting, **columns)
+
+
+def column_bounds(quantities: Sequence[str], limits: Limits, repeats: int = 1) -> Bounds:
+    """Return the bounds of quantities, repeated as often as there are groups."""
+    pairs = [limits.get(name, (-np.inf, np.inf)) for name in quantities]
+    return Bounds(*np.tile(np.array(pairs, dtype=np.float64).reshape(-1, 2).T, repeats))
 
 
 def _group_numbers(rows: pd.DataFrame, by: Sequence[str]) -> Ints:
@@ -107,6 +123,7 @@ def scenario_sums(
     by: Sequence[str],
     values: pd.DataFrame,
     weights: pd.DataFrame | None = None,
+    exact: pd.DataFrame | None = None,
 ) -> Iterator[ScenarioSums]:
     """Add up values by scenario, setting by setting.
 
@@ -116,6 +133,8 @@ def scenario_sums(
         by: what names a group within its setting; groups are in the order of their first row.
         values: what each row adds to each quantity; not a number where it does not count.
         weights: weight of each row in the mean of each quantity; 1 unless given.
+        exact: whether the value of a row is constant by construction, with columns of ``values``
+            where any is; a mean is if all its rows are.
     """
     if weights is None:
         weights = values.notna().astype("float64")
@@ -133,7 +152,22 @@ def scenario_sums(
             # Rounded, as totals are later: they add exactly in any order.
             found = Sums(cells.sums(own_values.mul(share, axis="index")), rounded_sums(counts))
         quantities = tuple(map(str, values.columns))
-        yield ScenarioSums(str(setting), groups, quantities, *found, all_rows)
+        is_exact = _are_exact(own, exact, quantities, group, len(groups))
+        yield ScenarioSums(str(setting), groups, quantities, *found, all_rows, is_exact)
+
+
+def _are_exact(
+    rows: pd.DataFrame,
+    exact: pd.DataFrame | None,
+    quantities: Sequence[str],
+    group: Ints,
+    num_groups: int,
+) -> Truths:
+    """Return whether all rows of a group are exact, ``[group, quantity]``."""
+    if exact is None:
+        return np.zeros((num_groups, len(quantities)), dtype=np.bool_)
+    own = exact.reindex(index=rows.index, columns=list(quantities), fill_value=False).astype(bool)
+    return own.groupby(group).all().to_numpy(dtype=np.bool_)
 
 
 def group_totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -153,42 +187,55 @@ def group_totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     )
 
 
+ENDS = ("", "_low", "_high", "_interval")
+"""What the columns of an estimate are called behind its name."""
+
+
 def estimated_means(
     rows: pd.DataFrame,
     by: Sequence[str],
     values: pd.DataFrame,
     spec: AnalysisSpec,
-    *names: int | str,
+    *,
     weights: pd.DataFrame | None = None,
+    bounds: Limits = NO_LIMITS,
+    exact: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Estimate means of groups in every setting, with ``setting`` and the columns of ``by``.
 
-    Arguments as in :func:`scenario_sums` and :meth:`ScenarioSums.means`; the resamples of each
-    setting are named by ``names`` and the setting.
+    Arguments as in :func:`scenario_sums` and :meth:`ScenarioSums.means`.
     """
     found = [
-        sums.means(spec, *names, sums.setting) for sums in scenario_sums(rows, by, values, weights)
+        sums.means(spec, bounds=bounds) for sums in scenario_sums(rows, by, values, weights, exact)
     ]
     if found:
         return pd.concat(found, ignore_index=True)
-    ends = ("", "_low", "_high", "_n", "_scenarios")
+    ends = (*ENDS, "_n", "_scenarios")
     columns = ["setting", *by, *(f"{name}{end}" for name in values for end in ends)]
     return pd.DataFrame(columns=columns)
 
 
-def with_share(
-    rows: pd.DataFrame, name: str, successes: str, trials: str, spec: AnalysisSpec
+def estimated_shares(
+    rows: pd.DataFrame,
+    by: Sequence[str],
+    successes: pd.DataFrame,
+    trials: pd.DataFrame,
+    spec: AnalysisSpec,
 ) -> pd.DataFrame:
-    """Return rows with a proportion and the ends of its Wilson interval; absent without trials.
+    """Estimate shares of trials that go together within a scenario: sums over all rows.
 
     Args:
-        rows: with whole numbers of ``successes`` and ``trials``.
-        name: of the proportion; its ends are ``<name>_low`` and ``<name>_high``.
-        successes: column of the numerator.
-        trials: column of the denominator.
+        rows: with ``setting``, ``scenario_id`` and the columns of ``by``.
+        by: what names a group within its setting.
+        successes: numerators, one column per share.
+        trials: denominators, with the same columns.
         spec: confidence.
+
+    Returns:
+        ``setting``, the columns of ``by``, and :data:`ENDS` of each share.
     """
-    counts = rows[[successes, trials]].to_numpy(dtype=np.int64).tolist()
-    shares = [wilson(part, whole, spec) or (np.nan,) * 3 for part, whole in counts]
-    columns = [name, f"{name}_low", f"{name}_high"]
-    return rows.join(pd.DataFrame(shares, rows.index, columns, dtype="float64"))
+    once = rows.drop(columns=REPLICATES, errors="ignore")
+    names = list(map(str, successes))
+    bounds = dict.fromkeys(names, (0.0, 1.0))
+    found = estimated_means(once, by, successes, spec, weights=trials, bounds=bounds)
+    return found[["setting", *by, *(f"{name}{end}" for name in names for end in ENDS)]]

@@ -6,6 +6,7 @@ every n follow from this list.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Literal
 
 import pandas as pd
@@ -193,6 +194,16 @@ MEASURE_BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in M
 
 MEASURE_COLUMNS = tuple(column for measure in MEASURES for column in measure.columns)
 """Every headline measure with its interval and the range of the scenarios."""
+
+
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    "coordination": (0.0, 100.0),
+    "messages": (0.0, inf),
+    "fairness": (0.0, inf),
+    "excess_vps": (0.0, inf),
+    "excess_vps_participants": (0.0, inf),
+}
+"""Least and greatest value by definition, where there is one; no interval goes beyond it."""
 
 
 def measured_values(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

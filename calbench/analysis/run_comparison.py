@@ -1,9 +1,9 @@
 """Two runs on the same scenarios: paired differences, and contributions of scenarios [C].
 
 A difference is the mean over agent-games of B minus that of A, over the scenarios that both have
-scored. Both are resampled together, scenario by scenario, so scenarios that are costly for both do
-not widen the interval. Tests and verdicts are those of ``comparisons.csv``.
-Privacy is compared only where both were measured by one instrument: what
+scored. The interval is of what each scenario adds to the difference, so scenarios that are costly
+for both do not widen it. Tests and verdicts are those of ``comparisons.csv``. Privacy is compared
+only where both were measured by one instrument: what
 typed messages give away is never subtracted from what reflections report.
 """
 
@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.estimates import scenario_sums
-from calbench.analysis.measures import MEASURE_BY_NAME, MEASURES, measured_values
+from calbench.analysis.estimates import column_bounds, scenario_sums
+from calbench.analysis.measures import BOUNDS, MEASURE_BY_NAME, MEASURES, measured_values
 from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.verdicts import (
     DEGENERATE,
@@ -24,7 +24,7 @@ from calbench.analysis.verdicts import (
     with_verdicts,
 )
 from calbench.console import progress
-from calbench.facts.columns import SCENARIO, SETTING, Column, count, number, text
+from calbench.facts.columns import INTERVALS, SCENARIO, SETTING, Column, count, number, text
 from calbench.facts.frames import empty
 from calbench.stats.differences import paired_ends
 from calbench.stats.equivalence import equivalence
@@ -47,6 +47,7 @@ DIFFERENCES = (
     number("difference", UNIT, "value_b - value_a"),
     number("difference_low", UNIT, "lower end of the paired interval"),
     number("difference_high", UNIT, "upper end of the paired interval"),
+    text("difference_interval", INTERVALS, "C"),
     count("scenarios", "scenarios", "common ones that count for both"),
     count("agent_games_a", "agent-games", "that count for A"),
     count("agent_games_b", "agent-games", "that count for B"),
@@ -123,7 +124,7 @@ def compare_teams(
             ``scenario_id``, ``kind`` and ``vps_kind``.
         agents_b: those of the second run; scenarios are matched by id.
         pairs: teams of the first and of the second run.
-        spec: resamples, seed and confidence; resamples are those of the leaderboard.
+        spec: confidence.
     """
     differences, contributions, unlike = [], [], []
     settings = sorted(set(agents_a["setting"]) & set(agents_b["setting"]))
@@ -136,7 +137,7 @@ def compare_teams(
             if common:
                 sums_a, sums_b = _sums(a, common), _sums(b, common)
                 names = {"setting": setting, "team_a": team_a, "team_b": team_b}
-                found = _differences(sums_a, sums_b, spec, setting)
+                found = _differences(sums_a, sums_b, spec)
                 is_baseline = any((each["kind"] == DEGENERATE).all() for each in (a, b))
                 found = found.assign(remark=DEGENERATE_TEAM if is_baseline else "")
                 parts = _contributions(common, sums_a, sums_b, found)
@@ -195,11 +196,12 @@ def _together(frames: Sequence[pd.DataFrame], columns: Sequence[Column]) -> pd.D
     return found.reindex(columns=[column.name for column in columns])
 
 
-def _differences(a: _TeamSums, b: _TeamSums, spec: AnalysisSpec, setting: str) -> pd.DataFrame:
+def _differences(a: _TeamSums, b: _TeamSums, spec: AnalysisSpec) -> pd.DataFrame:
     """Return the means of B minus those of A, one row per measure."""
     games_a, games_b = a.counts.sum(axis=0), b.counts.sum(axis=0)
     scenarios = ((a.counts > 0) & (b.counts > 0)).sum(axis=0)
-    low, high = paired_ends(b.sums, a.sums, scenarios, spec, setting)
+    bounds = column_bounds(list(MEASURE_BY_NAME), BOUNDS)
+    ends = paired_ends(b.sums, a.sums, spec, bounds=bounds)
     with np.errstate(invalid="ignore"):
         value_a, value_b = exact_totals(a.totals) / games_a, exact_totals(b.totals) / games_b
     found = pd.DataFrame(
@@ -207,8 +209,9 @@ def _differences(a: _TeamSums, b: _TeamSums, spec: AnalysisSpec, setting: str) -
             "value_a": value_a,
             "value_b": value_b,
             "difference": value_b - value_a,
-            "difference_low": low,
-            "difference_high": high,
+            "difference_low": ends.low,
+            "difference_high": ends.high,
+            "difference_interval": ends.kind.astype(object),
             "scenarios": scenarios.astype(np.float64),
             "agent_games_a": a.agent_games,
             "agent_games_b": b.agent_games,
@@ -223,13 +226,13 @@ def _tests(a: Sums, b: Sums, spec: AnalysisSpec) -> dict[str, Floats | Truths]:
     """Return what verdicts follow from, of every measure, over the scenarios that both have."""
     is_common = (a.counts > 0) & (b.counts > 0)
     known = np.flatnonzero(is_common.any(axis=0))
-    sides = (
+    first, second = (
         Sums((each.totals * is_common)[:, known], (each.counts * is_common)[:, known])
         for each in (b, a)
     )
     p_value = np.full(len(MEASURES), np.nan)
     if known.size:
-        p_value[known] = swap_p_values(*sides, spec)
+        p_value[known] = swap_p_values(first, second, spec)
     margin = np.array([measure.margin for measure in MEASURES])
     alike = equivalence(b, a, margin)
     return {

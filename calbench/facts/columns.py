@@ -91,22 +91,34 @@ def fine(
     return Column(name, "number", unit, meaning, denominator, origin, digits, is_trimmed=True)
 
 
+INTERVALS = (
+    "t (over scenarios), bound (exact, over scenarios); or why there is none: few (below 4 "
+    "scenarios), same (one value in too many of them), exact (constant by construction); empty "
+    "without a value"
+)
+
+
 def estimated(
     name: str, unit: str, meaning: str, denominator: str, origin: str
-) -> tuple[Column, Column, Column]:
-    """Return the columns of an estimate: the mean and the ends of its interval."""
-    interval = "of the expanded percentile interval by bootstrap over scenarios"
+) -> tuple[Column, ...]:
+    """Return the columns of an estimate: the mean, and its interval with how it was made."""
     return (
         number(name, unit, meaning, denominator, origin),
-        number(f"{name}_low", unit, f"lower end {interval}", denominator),
-        number(f"{name}_high", unit, f"upper end {interval}", denominator),
+        number(f"{name}_low", unit, "lower end of the interval over scenarios", denominator),
+        number(f"{name}_high", unit, "upper end of the interval over scenarios", denominator),
+        text(f"{name}_interval", INTERVALS, "C"),
     )
 
 
-def proportion(
+def proportion(name: str, meaning: str, denominator: str, origin: str = "C") -> tuple[Column, ...]:
+    """Return the columns of a share: itself, and its interval with how it was made."""
+    return estimated(name, "share", meaning, denominator, origin)
+
+
+def independent_proportion(
     name: str, meaning: str, denominator: str, origin: str = "C"
 ) -> tuple[Column, Column, Column]:
-    """Return the columns of a share: itself, and the ends of its interval."""
+    """Return the columns of a share of independent trials, and the ends of its interval."""
     interval = "end of the Wilson interval, which assumes independent trials"
     return (
         number(name, "share", meaning, denominator, origin),

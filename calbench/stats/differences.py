@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calbench.stats.bootstrap import resample_weights
-from calbench.stats.intervals import ends_of
+from calbench.stats.intervals import Bounds, Ends, Kinds, difference_of, ends_of, spread_of
 from calbench.stats.permutation import swap_p_values
 from calbench.stats.spec import AnalysisSpec
-from calbench.stats.sums import Floats, Ints, Sums, rounded_sums
+from calbench.stats.sums import Floats, Ints, Sums, Truths
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,98 +17,93 @@ class Differences:
 
     Attributes:
         value: the difference; not a number where no unit counts for both.
-        low: lower end of the interval; not a number below two units.
+        low: lower end of the interval; not a number where there is none.
         high: upper end.
-        p_value: two-sided, of the paired permutation test.
+        kind: how the interval was made, or why there is none.
+        p_value: two-sided, of the paired permutation test; not a number without a common unit.
         num_units: units that count for both.
         spread: standard deviation over units of what each adds to the difference, times their
-            number; not a number below two units.
+            number; not a number below two units, 0 where all have one difference.
     """
 
     value: Floats
     low: Floats
     high: Floats
+    kind: Kinds
     p_value: Floats
     num_units: Ints
     spread: Floats
 
 
 def paired_differences(
-    sums: Sums, pairs: Sequence[tuple[int, int]], spec: AnalysisSpec, *names: int | str
+    sums: Sums,
+    pairs: Sequence[tuple[int, int]],
+    spec: AnalysisSpec,
+    *,
+    bounds: Bounds | None = None,
+    exact: Truths | None = None,
 ) -> Differences:
-    """Compare means over the same units, resampled together.
+    """Compare means over the same units.
 
     Args:
         sums: what every unit adds to each mean, ``[unit, column]``.
         pairs: which columns to compare.
-        spec: resamples, swaps, seed and confidence.
-        names: what the resamples are for; equal names as in ``bootstrap_means`` give equal
-            resamples.
+        spec: swaps, seed and confidence.
+        bounds: least and greatest value of each column, as in ``paired_ends``.
+        exact: whether a column is constant by construction; a difference is if both are.
     """
     left, right = ([pair[side] for pair in pairs] for side in (0, 1))
-    common = (sums.counts[:, left] > 0) & (sums.counts[:, right] > 0)
-    num_units = common.sum(axis=0).astype(np.int64)
-    known = np.flatnonzero(num_units)
-    numbers = np.full((5, len(num_units)), np.nan)
+    first, second = _common(
+        *(Sums(sums.totals[:, side], sums.counts[:, side]) for side in (left, right))
+    )
+    sample = difference_of(first, second)
+    p_value = np.full(len(pairs), np.nan)
+    known = np.flatnonzero(sample.num_units)
     if known.size:
-        first, second = (
-            Sums(
-                (sums.totals[:, side] * common)[:, known], (sums.counts[:, side] * common)[:, known]
-            )
-            for side in (left, right)
+        one, other = (
+            Sums(each.totals[:, known], each.counts[:, known]) for each in (first, second)
         )
-        numbers[:, known] = _compared(first, second, num_units[known], spec, *names)
-    value, low, high, p_value, spread = numbers
-    return Differences(value, low, high, p_value, num_units, spread)
-
-
-def _compared(
-    first: Sums, second: Sums, num_units: Ints, spec: AnalysisSpec, *names: int | str
-) -> Floats:
-    """Return value, ends, p-value and spread of pairs with a unit that counts for both."""
-    low, high = paired_ends(first, second, num_units, spec, *names)
-    p_value = swap_p_values(first, second, spec)
-    spread = np.where(num_units > 1, _spreads(first, second, num_units), np.nan)
-    return np.stack([_means(first) - _means(second), low, high, p_value, spread])
-
-
-def _means(sums: Sums) -> Floats:
-    return np.asarray(sums.totals.sum(axis=0) / sums.counts.sum(axis=0))
-
-
-def _spreads(first: Sums, second: Sums, num_units: Ints) -> Floats:
-    """Return the standard deviation over units of what each adds to the difference.
-
-    A ratio of sums is linearised: with equal counts these are the differences themselves.
-    """
-    shares = [
-        (sums.totals - _means(sums) * sums.counts) * num_units / sums.counts.sum(axis=0)
-        for sums in (first, second)
-    ]
-    squares = ((shares[0] - shares[1]) ** 2).sum(axis=0)
-    return np.asarray(np.sqrt(squares / np.maximum(num_units - 1, 1)))
+        p_value[known] = swap_p_values(one, other, spec)
+    ends = ends_of(
+        sample,
+        spec,
+        None if bounds is None else _of_differences(bounds, left, right),
+        None if exact is None else exact[left] & exact[right],
+    )
+    return Differences(sample.value, *ends, p_value, sample.num_units, spread_of(sample))
 
 
 def paired_ends(
-    first: Sums, second: Sums, num_units: Ints, spec: AnalysisSpec, *names: int | str
-) -> tuple[Floats, Floats]:
+    first: Sums, second: Sums, spec: AnalysisSpec, *, bounds: Bounds | None = None
+) -> Ends:
     """Return the ends of every column's interval: the first mean minus the second.
 
-    Both are resampled together. A resample without a unit that counts is left out.
+    Units that count for one side only add to its mean, not to the number of units.
 
     Args:
         first: what units add to the means of one side.
         second: the same for the other side.
-        num_units: units of each column that count for both.
-        spec: resamples, seed and confidence.
-        names: what the resamples are for.
+        spec: confidence.
+        bounds: least and greatest value that is possible on either side, ``[column]``.
     """
-    own, other = rounded_sums(first.totals), rounded_sums(second.totals)
-    blocks = []
-    for weights in resample_weights(len(own), spec, *names):
-        with np.errstate(invalid="ignore"):
-            blocks.append(
-                (weights @ own) / (weights @ first.counts)
-                - (weights @ other) / (weights @ second.counts)
-            )
-    return ends_of(np.concatenate(blocks), num_units, spec.confidence)
+    every = np.arange(first.totals.shape[1])
+    differences = None if bounds is None else _of_differences(bounds, every, every)
+    return ends_of(difference_of(first, second), spec, differences)
+
+
+def _common(first: Sums, second: Sums) -> tuple[Sums, Sums]:
+    """Return both with nothing from units that do not count for both."""
+    is_common = (first.counts > 0) & (second.counts > 0)
+    return (
+        Sums(first.totals * is_common, first.counts * is_common),
+        Sums(second.totals * is_common, second.counts * is_common),
+    )
+
+
+def _of_differences(
+    bounds: Bounds, left: Sequence[int] | Ints, right: Sequence[int] | Ints
+) -> Bounds:
+    """Return the least and greatest difference between values with bounds."""
+    return Bounds(
+        bounds.least[left] - bounds.greatest[right], bounds.greatest[left] - bounds.least[right]
+    )

@@ -27,9 +27,9 @@ def minimum_detectable_difference(
         spec: power, and confidence: one minus the level of the test.
 
     Returns:
-        In the unit of the differences; ``None`` below three units.
+        In the unit of the differences; ``None`` below three units, or if nothing varies.
     """
-    if num_units < FEWEST_UNITS:
+    if num_units < FEWEST_UNITS or spread == 0:
         return None
     level = 1 - spec.confidence
     return noncentrality(num_units, level, spec.power) * spread / sqrt(num_units)
@@ -40,9 +40,9 @@ def required_units(difference: float, spread: float, spec: AnalysisSpec) -> int 
 
     Returns:
         Number of units, at least three; ``None`` for a difference of zero, which no sample
-        detects.
+        detects, or if nothing varies.
     """
-    if difference == 0:
+    if difference == 0 or spread == 0:
         return None
     level = 1 - spec.confidence
     ratio = (spread / abs(difference)) ** 2

@@ -3,7 +3,13 @@
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.estimates import ScenarioSums, group_totals, scenario_sums, with_share
+from calbench.analysis.estimates import (
+    ENDS,
+    ScenarioSums,
+    estimated_shares,
+    group_totals,
+    scenario_sums,
+)
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.tables.players import (
@@ -58,16 +64,18 @@ def completion_regret(facts: Facts, settings: Settings) -> pd.DataFrame:
     is_full = ((assigned > 0) & (assigned == seats["scheduled"])).astype(bool)
     values = pd.DataFrame({"mean_excess": (excess / seats["scheduled"]).where(is_full)})
     counts = seats[BY].assign(
-        seats=(assigned > 0).astype("float64"),
-        full_seats=is_full.astype("float64"),
-        nonzero=(is_full & (excess != 0)).astype("float64"),
-        positive=(is_full & (excess > 0)).astype("float64"),
+        seats=(assigned > 0).astype("float64"), full_seats=is_full.astype("float64")
     )
+    regretful = pd.DataFrame(
+        {
+            "nonzero_regret": (is_full & (excess != 0)).astype("float64"),
+            "positive_regret": (is_full & (excess > 0)).astype("float64"),
+        }
+    )
+    trials = pd.DataFrame(dict.fromkeys(regretful, counts["full_seats"]))
+    shares = estimated_shares(seats, IDENTITY, regretful, trials, settings.analysis)
     rows = player_means(facts, settings, seats, values).merge(group_totals(counts, BY), "left", BY)
-    rows = rows.rename(columns={"mean_excess_scenarios": "scenarios"})
-    for name in ("nonzero", "positive"):
-        rows = with_share(rows, f"{name}_regret", name, "full_seats", settings.analysis)
-    return rows
+    return rows.rename(columns={"mean_excess_scenarios": "scenarios"}).merge(shares, "left", BY)
 
 
 PARTS = {
@@ -182,7 +190,7 @@ def _of_quantity(sums: ScenarioSums, quantity: str, spec: AnalysisSpec) -> pd.Da
         p=sign_flip_p_values(sums.of(f"{quantity}/difference").totals, spec),
     )
     for part, (name, counted) in PARTS.items():
-        for end in ("", "_low", "_high"):
+        for end in ENDS:
             found[f"{name}{end}"] = means[f"{quantity}/{part}{end}"]
         found[counted] = means[f"{quantity}/{part}_n"]
     return found.assign(scenarios=means[f"{quantity}/difference_scenarios"])

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import pandas as pd
 
-from calbench.analysis.estimates import with_share
+from calbench.analysis.estimates import ENDS, estimated_shares
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
@@ -30,9 +30,18 @@ from calbench.stats.proportions import fisher_p_value
 WHO = ["setting", "team", "player"]
 """Key of :func:`spoken`."""
 
+_GROUPS = ["setting", "team_place", "team", "player"]
+
 _PLAYER = text("player", "player that sent or did it; empty: the whole team")
 _MESSAGES = count("messages", "messages", "text messages sent; a group message counts once", "P")
 _COUNT = count("count", "see unit", "number found; a message may show several patterns", "P")
+
+
+@lru_cache(maxsize=1)
+def _by_game(facts: Facts) -> pd.DataFrame:
+    """Return the counts of every player in every game; the player of a whole team is empty."""
+    names = ("setting", "team_place", "team", "scenario_id")
+    return facts.of_games("speech", names).fillna({"player": ""})
 
 
 @lru_cache(maxsize=1)
@@ -42,12 +51,45 @@ def spoken(facts: Facts) -> pd.DataFrame:
     Columns are those of the fact ``speech`` and ``games``, their number; the player of a whole
     team is absent.
     """
-    rows = facts.of_games("speech", ("setting", "team_place", "team"))
-    by = ["setting", "team_place", "team", "player"]
-    groups = rows.fillna({"player": ""}).groupby(by)
+    groups = _by_game(facts).drop(columns="scenario_id").groupby(_GROUPS)
     sums = groups.sum().drop(columns="game").assign(games=groups.size())
     listed = sums.astype("int64").reset_index()
     return listed.assign(player=listed["player"].where(listed["player"] != "", None))
+
+
+def with_rates(
+    facts: Facts,
+    settings: Settings,
+    name: str,
+    sources: Mapping[str, Mapping[str, str]],
+    successes: str,
+    trials: str,
+) -> pd.DataFrame:
+    """Return rows of :func:`spoken`, unfolded, with a ``rate`` and its interval over scenarios.
+
+    Args:
+        facts: of a run.
+        settings: of the estimates.
+        name: as in :func:`unfolded`.
+        sources: likewise.
+        successes: column of the numerator.
+        trials: column of the denominator: of each of ``sources``, or ``messages``.
+    """
+    games = _with_all_tiers(_by_game(facts))
+    parts, wholes = (
+        pd.DataFrame(
+            {f"{value}/rate": games[columns.get(part, part)] for value, columns in sources.items()}
+        ).astype("float64")
+        for part in (successes, trials)
+    )
+    shares = estimated_shares(games, ["team", "player"], parts, wholes, settings.analysis)
+    shares = shares.assign(player=shares["player"].where(shares["player"] != "", None))
+    rows = _with_all_tiers(spoken(facts)).merge(shares, "left", WHO)
+    rated = {
+        value: {**columns, **{f"rate{end}": f"{value}/rate{end}" for end in ENDS}}
+        for value, columns in sources.items()
+    }
+    return unfolded(rows, name, rated)
 
 
 def unfolded(
@@ -128,8 +170,8 @@ def _patterns(facts: Facts) -> pd.DataFrame:
 )
 def audit_own_slot(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How often players tell about their own slots, and all other players of the setting."""
-    rows = unfolded(spoken(facts), "label", {name: {"count": name} for name in LABELS})
-    rows = with_share(rows, "rate", "count", "messages", settings.analysis)
+    sources = {name: {"count": name} for name in LABELS}
+    rows = with_rates(facts, settings, "label", sources, "count", "messages")
     counts, messages = _of_others(rows, "count"), _of_others(rows, "messages")
     tests = zip(rows["count"], rows["messages"], counts, messages, strict=True)
     p_values = [fisher_p_value((ours, of), (theirs, others)) for ours, of, theirs, others in tests]
@@ -183,8 +225,7 @@ _TIER_SOURCES = {
 )
 def audit_leaks(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How many messages leak a private label, by tier."""
-    rows = unfolded(_with_all_tiers(spoken(facts)), "tier", _TIER_SOURCES)
-    return with_share(rows, "rate", "leaking_messages", "messages", settings.analysis)
+    return with_rates(facts, settings, "tier", _TIER_SOURCES, "leaking_messages", "messages")
 
 
 def _with_all_tiers(rows: pd.DataFrame) -> pd.DataFrame:
@@ -215,8 +256,7 @@ def audit_honesty(facts: Facts, settings: Settings) -> pd.DataFrame:
     sources: dict[str, dict[str, str]] = {
         kind: {"claims": f"claims_{kind}", "true_claims": f"true_{kind}"} for kind in KINDS
     }
-    rows = unfolded(spoken(facts), "claim", sources)
-    return with_share(rows, "rate", "true_claims", "claims", settings.analysis)
+    return with_rates(facts, settings, "claim", sources, "true_claims", "claims")
 
 
 @table(
@@ -235,9 +275,8 @@ def audit_honesty(facts: Facts, settings: Settings) -> pd.DataFrame:
 )
 def audit_pattern_rates(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Share of messages that show each pattern, for patterns counted by message."""
-    rows = _patterns(facts)
-    by_message = rows[rows["unit"] == "messages"].reset_index(drop=True)
-    return with_share(by_message, "rate", "count", "messages", settings.analysis)
+    sources = {p.name: {"count": p.name} for p in PATTERNS if p.unit == "messages"}
+    return with_rates(facts, settings, "pattern", sources, "count", "messages")
 
 
 @table(

@@ -1,13 +1,15 @@
 """Pairs of teams: differences, their intervals, tests, verdicts and power."""
 
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.estimates import ScenarioSums, scenario_sums
-from calbench.analysis.measures import MEASURES, Measure, measured_values
+from calbench.analysis.certainties import exact_values
+from calbench.analysis.estimates import ScenarioSums, column_bounds, scenario_sums
+from calbench.analysis.measures import BOUNDS, MEASURES, Measure, measured_values
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import TEAMS, leaderboard
 from calbench.analysis.tables.registry import table
@@ -24,6 +26,7 @@ from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 from calbench.stats.differences import paired_differences
 from calbench.stats.equivalence import equivalence
+from calbench.stats.intervals import NONE
 from calbench.stats.power import minimum_detectable_difference, required_units
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
@@ -74,19 +77,22 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Paired differences between the teams of each setting, under every measure.
 
     Pairs that are not tested stand too, with a remark why: VPS of two instruments has no
-    difference, degenerate teams have no test. Scenarios are those of the leaderboard.
+    difference, degenerate teams have no test.
     """
     agents = facts.of_games("agents")
     kinds = leaderboard(facts, settings).set_index(TEAMS)["vps_kind"]
-    is_degenerate = agents["kind"].eq(DEGENERATE).groupby([agents[name] for name in TEAMS]).all()
+    values = measured_values(agents, ["team"])
+    exact = exact_values(facts, agents, settings.measure.vps_floor)
+    baselines = agents["kind"].eq(DEGENERATE).groupby([agents[name] for name in TEAMS]).all()
+    degenerate = {(str(setting), str(team)) for setting, team in baselines.index[baselines]}
     found = [
         _compared(
             sums,
             measure,
-            _remarks(sums, measure, kinds[sums.setting], is_degenerate[sums.setting]),
+            _remarks(sums, measure, kinds[sums.setting], degenerate),
             settings.analysis,
         )
-        for sums in scenario_sums(agents, ["team"], measured_values(agents, ["team"]))
+        for sums in scenario_sums(agents, ["team"], values, exact=exact)
         for measure in MEASURES
     ]
     if not any(map(len, found)):
@@ -100,7 +106,7 @@ def _remarks(
     sums: ScenarioSums,
     measure: Measure,
     kinds: "pd.Series[str]",
-    is_degenerate: "pd.Series[bool]",
+    degenerate: AbstractSet[tuple[str, str]],
 ) -> dict[tuple[int, int], str]:
     """Return why each two teams of a setting must not be tested; empty if they may."""
 
@@ -110,7 +116,8 @@ def _remarks(
                 return NO_COMMON_SCENARIO
             if kinds[a] != kinds[b]:
                 return TWO_INSTRUMENTS
-        return DEGENERATE_TEAM if is_degenerate[a] or is_degenerate[b] else ""
+        is_baseline = any((sums.setting, team) in degenerate for team in (a, b))
+        return DEGENERATE_TEAM if is_baseline else ""
 
     teams = sums.groups["team"].tolist()
     pairs = combinations(range(len(teams)), 2)
@@ -126,12 +133,18 @@ def _compared(
     """Compare every two teams of a setting under one measure."""
     teams, pairs = sums.groups["team"].tolist(), list(remarks)
     own = sums.of(measure.name)
-    found = paired_differences(own, pairs, spec, sums.setting)
-    sides = (
+    found = paired_differences(
+        own,
+        pairs,
+        spec,
+        bounds=column_bounds([measure.name], BOUNDS, len(teams)),
+        exact=sums.is_exact[:, sums.quantities.index(measure.name)],
+    )
+    first, second = (
         Sums(own.totals[:, places], own.counts[:, places])
         for places in ([pair[side] for pair in pairs] for side in (0, 1))
     )
-    alike = equivalence(*sides, measure.margin)
+    alike = equivalence(first, second, measure.margin)
     rows = pd.DataFrame(
         {
             "setting": sums.setting,
@@ -144,16 +157,18 @@ def _compared(
             "difference": found.value,
             "difference_low": found.low,
             "difference_high": found.high,
+            "difference_interval": found.kind.astype(object),
             "p": found.p_value,
             "margin": measure.margin,
             "p_equivalent": alike.p_value,
             "is_identical": alike.is_identical,
-            "spread": np.where(alike.is_constant, np.nan, found.spread),
+            "spread": found.spread,
             "remark": list(remarks.values()),
         }
     )
     is_unlike = rows["remark"] == TWO_INSTRUMENTS
     rows.loc[is_unlike, NEVER_SUBTRACTED] = np.nan
+    rows.loc[is_unlike, "difference_interval"] = NONE
     rows.loc[rows["remark"] == DEGENERATE_TEAM, "spread"] = np.nan
     return _with_power(rows, spec)
 

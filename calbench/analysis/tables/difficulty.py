@@ -47,6 +47,7 @@ def difficulty(facts: Facts, _settings: Settings) -> pd.DataFrame:
 
 
 QUANTITIES = ["excess_cost", "scheduled"]
+BOUNDS = {"scheduled": (0.0, 1.0)}
 PER_MEETING = "bytes per meeting"
 
 
@@ -73,10 +74,9 @@ def games_by_third(facts: Facts, settings: Settings) -> pd.DataFrame:
     games = scored.assign(tertile=thirds(scored), games=1.0)
     found = []
     for third, own in games.groupby("tertile", observed=True):
-        name = "" if third == UNCUT else str(third)
         weights = own[["games", "meetings"]].set_axis(QUANTITIES, axis="columns")
         found += [
-            sums.means(settings.analysis, "difficulty", sums.setting, name).assign(tertile=third)
+            sums.means(settings.analysis, bounds=BOUNDS).assign(tertile=third)
             for sums in scenario_sums(own, ["team_place", "team"], own[QUANTITIES], weights)
         ]
     if not found:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.estimates import ScenarioSums, scenario_sums
+from calbench.analysis.estimates import ENDS, ScenarioSums, scenario_sums
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.tables.registry import table
@@ -294,9 +294,7 @@ def _losses(targets: pd.DataFrame, floor: float) -> pd.DataFrame:
 def _compared(sums: ScenarioSums, settings: Settings) -> pd.DataFrame:
     """Return totals, means and the test of the gap of a setting's teams."""
     means = sums.means(settings.analysis).rename(
-        columns={
-            f"{name}{end}": f"mean_{name}{end}" for name in SUMS for end in ("", "_low", "_high")
-        }
+        columns={f"{name}{end}": f"mean_{name}{end}" for name in SUMS for end in ENDS}
     )
     totals = {
         name: pd.Series(exact_totals(sums.of(name, is_averaged=False).totals)).where(

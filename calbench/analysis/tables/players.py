@@ -5,9 +5,9 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.certainties import EXACT_MEASURES, exact_measures, without_intervals
+from calbench.analysis.certainties import EXACT_MEASURES, exact_values, with_exact
 from calbench.analysis.estimates import estimated_means, group_totals
-from calbench.analysis.measures import MEASURE_COLUMNS, is_unread, measured_values
+from calbench.analysis.measures import BOUNDS, MEASURE_COLUMNS, is_unread, measured_values
 from calbench.analysis.ranges import scenario_ranges
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import (
@@ -82,7 +82,7 @@ def player_means(
         As ``estimated_means``, with ``teams``, in the order of tables; groups of one player in
         the order of their first row.
     """
-    found = estimated_means(rows, [*IDENTITY, *by], values, settings.analysis)
+    found = estimated_means(rows, [*IDENTITY, *by], values, settings.analysis, bounds=BOUNDS)
     return with_teams(scored_seats(facts)).merge(found, "inner", BY)
 
 
@@ -131,7 +131,8 @@ def players(facts: Facts, settings: Settings) -> pd.DataFrame:
     own = scored.groupby(BY, dropna=False)
     rows = with_teams(everyone)
     values = measured_values(scored, IDENTITY)
-    means = estimated_means(scored, IDENTITY, values, settings.analysis)
+    exact = exact_values(facts, scored, settings.measure.vps_floor)
+    means = estimated_means(scored, IDENTITY, values, settings.analysis, bounds=BOUNDS, exact=exact)
     for part in (
         games.sum().rename("games_excluded"),
         own["game"].nunique().rename("games"),
@@ -140,11 +141,10 @@ def players(facts: Facts, settings: Settings) -> pd.DataFrame:
         own["vps_kind"].agg(joint_kind),
         means.set_index(BY),
         scenario_ranges(scored, IDENTITY, values).set_index(BY),
-        exact_measures(facts, scored, BY, settings.measure.vps_floor).set_index(BY),
     ):
         rows = rows.merge(part.reset_index(), "left", BY)
     counted = rows.fillna({"games": 0, "scenarios": 0, "agent_games": 0})
-    return excluded_share(without_intervals(counted))
+    return excluded_share(with_exact(counted))
 
 
 @table(

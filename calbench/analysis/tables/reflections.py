@@ -86,7 +86,14 @@ def reflection_calibration(facts: Facts, settings: Settings) -> pd.DataFrame:
     teams = games.groupby(["setting", "team"], sort=False)[["reflections", "unread", *MOVES]].sum()
     means = {f"mean_{direction}": _mean_size(teams, direction) for direction in DIRECTIONS}
     toward, away = (_moves_of_sizes(games, direction) for direction in DIRECTIONS)
-    shares = estimated_means(games, ["team"], toward, settings.analysis, weights=toward + away)
+    shares = estimated_means(
+        games,
+        ["team"],
+        toward,
+        settings.analysis,
+        weights=toward + away,
+        bounds=dict.fromkeys(map(str, toward), (0.0, 1.0)),
+    )
     rows = teams.assign(**means).reset_index().merge(shares, on=["setting", "team"])
     return rows.assign(**{f"movements{end}": rows[f"precision{end}_n"] for end in SIZES})
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from calbench.analysis.estimates import estimated_means, with_share
+from calbench.analysis.estimates import ENDS, estimated_means, estimated_shares
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import TEAMS
 from calbench.analysis.tables.registry import table
@@ -96,10 +96,7 @@ def regret_by_game(facts: Facts, _settings: Settings) -> pd.DataFrame:
     key="setting team",
 )
 def regret_by_team(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Excess cost of every team and its parts, and how often its optimum became unreachable.
-
-    Resamples are those of the leaderboard, so that equal means have equal intervals.
-    """
+    """Excess cost of every team and its parts, and how often its optimum became unreachable."""
     agents = facts.of_games("agents")
     totals = facts.frame("regret").groupby(["game", "agent_id"])[SPLIT].sum().reset_index()
     split = agents[["game", "agent_id"]].merge(totals, "left", ["game", "agent_id"])[SPLIT]
@@ -112,14 +109,15 @@ def regret_by_team(facts: Facts, settings: Settings) -> pd.DataFrame:
         games_searched=is_searched.astype(int),
         optimum_unreachable=(is_searched & games["event_index"].notna()).astype(int),
     )
-    rows = found.merge(counted.groupby(TEAMS).sum().reset_index(), "left", TEAMS)
-    return with_share(
-        rows.assign(agent_games=rows["excess_n"]),
-        "unreachable_share",
-        "optimum_unreachable",
-        "games_searched",
+    shares = estimated_shares(
+        games,
+        ["team"],
+        counted[["optimum_unreachable"]].set_axis(["unreachable_share"], axis="columns"),
+        counted[["games_searched"]].set_axis(["unreachable_share"], axis="columns"),
         settings.analysis,
     )
+    rows = found.merge(counted.groupby(TEAMS).sum().reset_index(), "left", TEAMS)
+    return rows.assign(agent_games=rows["excess_n"]).merge(shares, "left", TEAMS)
 
 
 @table(
@@ -172,7 +170,7 @@ def optimum_unreachable_shares(facts: Facts, settings: Settings) -> pd.DataFrame
         searched["event_index"].notna(), NEVER
     )
     by = ["setting", "team_place", "team"]
-    ends = searched[by].assign(unreachable_from=place)
+    ends = searched[[*by, "scenario_id"]].assign(unreachable_from=place)
     counts = ends.groupby([*by, "unreachable_from"]).size().rename("games").reset_index()
     places = pd.concat([ends.assign(unreachable_from=NEVER), ends])
     places = places[["setting", "unreachable_from"]].drop_duplicates(ignore_index=True)
@@ -181,7 +179,24 @@ def optimum_unreachable_shares(facts: Facts, settings: Settings) -> pd.DataFrame
     rows = teams.merge(places, "inner", "setting").merge(counts, "left", [*by, "unreachable_from"])
     order = ["setting", "is_unreachable", "unreachable_from", "team_place"]
     rows = rows.sort_values(order).fillna({"games": 0})
-    return with_share(rows, "share", "games", "searched_games", settings.analysis)
+    return rows.merge(
+        _place_shares(ends, settings), "left", ["setting", "team", "unreachable_from"]
+    )
+
+
+_SHARE = [f"share{end}" for end in ENDS]
+
+
+def _place_shares(ends: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Return the share of games of every team that ended at each place, with its interval."""
+    found = pd.get_dummies(ends["unreachable_from"], dtype=float)
+    trials = pd.DataFrame(1.0, found.index, found.columns)
+    wide = estimated_shares(ends, ["team"], found, trials, settings.analysis)
+    parts = []
+    for place in map(str, found):
+        shares = wide[[f"{place}{end}" for end in ENDS]].set_axis(_SHARE, axis="columns")
+        parts.append(wide[["setting", "team"]].assign(unreachable_from=place).join(shares))
+    return pd.concat(parts)
 
 
 @table(
@@ -197,5 +212,5 @@ def optimum_unreachable_shares(facts: Facts, settings: Settings) -> pd.DataFrame
 def excess_parts(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Means over games of excess cost and its parts."""
     games = _split_by_game(facts)
-    found = estimated_means(games, ["team"], games[SPLIT], settings.analysis, "regret")
+    found = estimated_means(games, ["team"], games[SPLIT], settings.analysis)
     return found.assign(games=found["excess_n"])

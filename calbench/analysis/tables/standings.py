@@ -6,7 +6,7 @@ from hashlib import sha256
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.certainties import EXACT, EXACT_MEASURES, OF_ORACLE
+from calbench.analysis.certainties import EXACT_MEASURES, OF_ORACLE
 from calbench.analysis.estimates import group_totals
 from calbench.analysis.measures import MEASURES, Measure
 from calbench.analysis.settings import Settings
@@ -33,6 +33,7 @@ from calbench.facts.columns import (
 )
 from calbench.facts.frames import as_shown
 from calbench.facts.storage import Facts
+from calbench.stats.intervals import EXACT
 from calbench.stats.letters import compact_letters, rank_ranges
 from calbench.stats.sums import Floats
 
