@@ -16,7 +16,7 @@ from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.metrics.game import VpsShare
 from calbench.metrics.measure import DEFAULT_MEASURE, METRICS_VERSION
-from calbench.stats.bootstrap import bootstrap_means
+from calbench.stats.means import estimated
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import (
     SETTINGS,
@@ -54,12 +54,15 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
     return facts_of_games(tmp_path_factory.mktemp("facts"), played(), TEAMS, SCORES)
 
 
+ENDS = ("", "_low", "_high", "_interval", "_least", "_greatest")
+
+
 def test_leaderboard_has_exactly_the_public_columns(facts: Facts) -> None:
     first = text_of(facts, "leaderboard.csv", SAMPLE).splitlines()[0]
     assert first.split(",") == [
         *("setting", "team", "games", "scenarios"),
-        *(name + end for name in NAMES for end in ("", "_low", "_high")),
-        *("vps_kind", "metrics_version"),
+        *(name + end for name in NAMES for end in ENDS),
+        *("vps_kind", "exact", "metrics_version"),
     ]
     assert [measure.name for measure in MEASURES] == list(NAMES)
 
@@ -96,7 +99,7 @@ def test_intervals_are_over_scenarios_that_all_teams_share(facts: Facts) -> None
             ]
             totals = np.array([[fsum(v) for v in games] for games in by_game], dtype=np.float64).T
             counts = np.array([[len(v) for v in games] for games in by_game], dtype=np.float64).T
-            found = bootstrap_means(Sums(totals, counts), SPEC, setting)
+            found = estimated(Sums(totals, counts), SPEC)
             for place, row in enumerate(own):
                 low, high = found.low[place], found.high[place]
                 known = not np.isnan(low)
@@ -109,7 +112,10 @@ def test_leaderboard_holds_the_known_values(facts: Facts) -> None:
     table = {(row["setting"], row["team"]): row for row in rows}
     imap, silent = table["uniform", "imap"], table["uniform", "silent"]
     assert imap["coordination"] == "100.0000"
-    assert imap["messages"] == imap["messages_low"] == imap["messages_high"] == "2.0000"
+    assert (imap["messages"], imap["messages_low"], imap["messages_interval"]) == (
+        *("2.0000", ""),
+        "same",
+    )
     assert imap["excess_vps"] == imap["excess_vps_participants"] == "12.4000"
     assert table["uniform", "tell-all"]["messages"] == "1.0000"
     assert table["uniform", "tell-all"]["excess_vps"] == "91.0000"
@@ -228,7 +234,7 @@ def test_excluded_games_are_recorded_and_left_out(tmp_path: Path) -> None:
 def test_teams_with_only_excluded_games_have_no_numbers(tmp_path: Path) -> None:
     excluded = [with_outcome(play_team(canonical_scenario(9), "imap"), "budget_stop")]
     facts = facts_of(tmp_path, excluded, facts=SCORES)
-    assert lines_of(facts, "leaderboard.csv") == ["uniform,imap,0,0" + "," * 25]
+    assert lines_of(facts, "leaderboard.csv") == ["uniform,imap,0,0" + "," * 50]
     (sensitivity,) = table_rows(facts, "sensitivity.csv")
     assert (sensitivity["fairness"], sensitivity["fairness_least"]) == ("", "")
     assert (sensitivity["games"], sensitivity["games_sampled"]) == ("0", "0")

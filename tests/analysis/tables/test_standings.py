@@ -43,7 +43,7 @@ def games_of(team: str, excess: Sequence[int], **changes: Any) -> list[GameScore
 
 
 def four_teams() -> list[GameScore]:
-    """Return games in which ``best`` and ``near`` are alike, ``worst`` pays much, ``quiet`` most."""
+    """Return games: ``best`` and ``near`` are alike, ``worst`` pays much, ``quiet`` most."""
     return [
         *games_of("worst", [20] * TIMES),
         *games_of("best", [0] * TIMES),
