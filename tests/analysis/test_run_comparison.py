@@ -138,7 +138,8 @@ def test_contributions_by_hand() -> None:
 def test_only_common_scenarios_count() -> None:
     found = compared({"s": [1], "a": [3]}, {"s": [3], "b": [1]})
     assert text(found, "differences.csv")[2] == (
-        "test,x,y,excess_cost,1.0000,3.0000,2.0000,,,few,1,1,1,,,0.1000,,,not tested,too few scenarios"
+        "test,x,y,excess_cost,1.0000,3.0000,2.0000,,,few,1,1,1,"
+        ",,0.1000,,,not tested,too few scenarios"
     )
     assert text(found, "contributions.csv")[2] == "test,x,y,excess_cost,s,1.0000,3.0000,2.0000"
 
