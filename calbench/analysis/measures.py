@@ -5,13 +5,13 @@ every n follow from this list.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
 
 import pandas as pd
 
-from calbench.facts.columns import COST, SLOTS, Column, estimated
+from calbench.facts.columns import COST, SLOTS, Column, estimated, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,9 @@ class Measure:
         origin: [P], [R], [F] or [C].
         value: from the frame of agents to their values; not a number where one does not count.
         digits: decimals shown on pages.
+        margin: largest difference between two teams that a reader would call none [C]; two teams
+            are tied if theirs is shown to be smaller.
+        reason: what a difference of this size is.
     """
 
     name: str
@@ -42,12 +45,19 @@ class Measure:
     origin: str
     value: Callable[[pd.DataFrame], "pd.Series[float]"]
     digits: int = 2
+    margin: float = field(kw_only=True)
+    reason: str = field(kw_only=True)
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Its mean with the ends of the interval."""
+        """Its mean with the ends of the interval, and the range of the scenarios."""
         meaning = f"mean of: {self.definition}"
-        return estimated(self.name, self.unit, meaning, self.denominator, self.origin)
+        each = f"mean of a scenario in {self.name}"
+        return (
+            *estimated(self.name, self.unit, meaning, self.denominator, self.origin),
+            number(f"{self.name}_least", self.unit, f"least {each}", self.denominator),
+            number(f"{self.name}_greatest", self.unit, f"greatest {each}", self.denominator),
+        )
 
 
 def _column(name: str) -> Callable[[pd.DataFrame], "pd.Series[float]"]:
@@ -66,6 +76,8 @@ def _per(name: str, counted: str, factor: float = 1.0) -> Callable[..., "pd.Seri
 
 ALL = "all agent-games"
 MEASURED = "agent-games whose loss was measured: all those of typed agents"
+PER_MEETING = "that of excess cost over the three meetings of an agent"
+ONE_SLOT = "what one observer can learn of one slot from typed messages"
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "coordination",
@@ -78,6 +90,8 @@ MEASURES: tuple[Measure, ...] = (
         "P",
         _per("scheduled", "assigned", 100),
         digits=1,
+        margin=2.0,
+        reason="one meeting of five in ten games",
     ),
     Measure(
         "excess_cost",
@@ -90,6 +104,8 @@ MEASURES: tuple[Measure, ...] = (
         ALL,
         "F",
         _column("excess_cost"),
+        margin=0.1,
+        reason="half an errand of cost 1 in a game of five agents",
     ),
     Measure(
         "excess_cost_per_meeting",
@@ -101,6 +117,8 @@ MEASURES: tuple[Measure, ...] = (
         "agent-games with S > 0",
         "P",
         _per("excess_cost", "scheduled"),
+        margin=0.03,
+        reason=PER_MEETING,
     ),
     Measure(
         "adjusted_excess_cost",
@@ -113,6 +131,8 @@ MEASURES: tuple[Measure, ...] = (
         "agent-games with M > 0 on scenarios with a complete schedule",
         "P, reconstructed",
         _column("adjusted_excess_cost"),
+        margin=0.03,
+        reason=PER_MEETING,
     ),
     Measure(
         "messages",
@@ -124,6 +144,8 @@ MEASURES: tuple[Measure, ...] = (
         "agent-games with S > 0",
         "F",
         _per("messages_sent", "scheduled"),
+        margin=0.1,
+        reason="one message in ten meetings",
     ),
     Measure(
         "fairness",
@@ -136,6 +158,8 @@ MEASURES: tuple[Measure, ...] = (
         "F",
         _column("burden_gap"),
         digits=3,
+        margin=0.1,
+        reason="that of excess cost",
     ),
     Measure(
         "excess_vps",
@@ -147,6 +171,8 @@ MEASURES: tuple[Measure, ...] = (
         MEASURED,
         "P, F",
         _column("excess_vps"),
+        margin=0.5,
+        reason=ONE_SLOT,
     ),
     Measure(
         "excess_vps_participants",
@@ -158,6 +184,8 @@ MEASURES: tuple[Measure, ...] = (
         MEASURED,
         "C",
         _column("excess_vps_participants"),
+        margin=0.5,
+        reason=ONE_SLOT,
     ),
 )
 """In the order of the leaderboard's columns."""
@@ -165,7 +193,7 @@ MEASURES: tuple[Measure, ...] = (
 MEASURE_BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
 
 MEASURE_COLUMNS = tuple(column for measure in MEASURES for column in measure.columns)
-"""Every headline measure with its interval."""
+"""Every headline measure with its interval and the range of the scenarios."""
 
 
 BOUNDS: Mapping[str, tuple[float, float]] = {

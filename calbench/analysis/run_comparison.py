@@ -2,7 +2,8 @@
 
 A difference is the mean over agent-games of B minus that of A, over the scenarios that both have
 scored. The interval is of what each scenario adds to the difference, so scenarios that are costly
-for both do not widen it. Privacy is compared only where both were measured by one instrument: what
+for both do not widen it. Tests and verdicts are those of ``comparisons.csv``. Privacy is compared
+only where both were measured by one instrument: what
 typed messages give away is never subtracted from what reflections report.
 """
 
@@ -16,12 +17,20 @@ import pandas as pd
 from calbench.analysis.estimates import column_bounds, scenario_sums
 from calbench.analysis.measures import BOUNDS, MEASURE_BY_NAME, MEASURES, measured_values
 from calbench.analysis.tables.leaderboard import joint_kind
+from calbench.analysis.verdicts import (
+    DEGENERATE,
+    DEGENERATE_TEAM,
+    VERDICT_COLUMNS,
+    with_verdicts,
+)
 from calbench.console import progress
 from calbench.facts.columns import INTERVALS, SCENARIO, SETTING, Column, count, number, text
 from calbench.facts.frames import empty
 from calbench.stats.differences import paired_ends
+from calbench.stats.equivalence import equivalence
+from calbench.stats.permutation import swap_p_values
 from calbench.stats.spec import AnalysisSpec
-from calbench.stats.sums import Floats, Sums, exact_totals
+from calbench.stats.sums import Floats, Sums, Truths, exact_totals
 
 UNIT = "unit of the measure"
 PAIR = (
@@ -42,6 +51,7 @@ DIFFERENCES = (
     count("scenarios", "scenarios", "common ones that count for both"),
     count("agent_games_a", "agent-games", "that count for A"),
     count("agent_games_b", "agent-games", "that count for B"),
+    *VERDICT_COLUMNS,
 )
 
 CONTRIBUTIONS = (
@@ -111,7 +121,7 @@ def compare_teams(
 
     Args:
         agents_a: seats of the first run's scored games, with ``setting``, ``team``,
-            ``scenario_id`` and ``vps_kind``.
+            ``scenario_id``, ``kind`` and ``vps_kind``.
         agents_b: those of the second run; scenarios are matched by id.
         pairs: teams of the first and of the second run.
         spec: confidence.
@@ -128,6 +138,8 @@ def compare_teams(
                 sums_a, sums_b = _sums(a, common), _sums(b, common)
                 names = {"setting": setting, "team_a": team_a, "team_b": team_b}
                 found = _differences(sums_a, sums_b, spec)
+                is_baseline = any((each["kind"] == DEGENERATE).all() for each in (a, b))
+                found = found.assign(remark=DEGENERATE_TEAM if is_baseline else "")
                 parts = _contributions(common, sums_a, sums_b, found)
                 kinds = _kind(a, common), _kind(b, common)
                 if _are_unlike(*kinds):
@@ -136,6 +148,8 @@ def compare_teams(
                 differences.append(found.assign(**names))
                 contributions.append(parts.assign(**names))
             tick()
+    if differences:
+        differences = [with_verdicts(pd.concat(differences, ignore_index=True), spec)]
     return Comparison(
         _together(differences, DIFFERENCES),
         _together(contributions, CONTRIBUTIONS),
@@ -179,7 +193,7 @@ def _sums(agents: pd.DataFrame, scenarios: Sequence[str]) -> _TeamSums:
 
 def _together(frames: Sequence[pd.DataFrame], columns: Sequence[Column]) -> pd.DataFrame:
     found = pd.concat(frames, ignore_index=True) if frames else empty(columns)
-    return found[[column.name for column in columns]]
+    return found.reindex(columns=[column.name for column in columns])
 
 
 def _differences(a: _TeamSums, b: _TeamSums, spec: AnalysisSpec) -> pd.DataFrame:
@@ -204,7 +218,29 @@ def _differences(a: _TeamSums, b: _TeamSums, spec: AnalysisSpec) -> pd.DataFrame
         }
     )
     found[(games_a == 0) | (games_b == 0)] = np.nan
-    return found.assign(measure=list(MEASURE_BY_NAME))
+    tests = _tests(a.sums, b.sums, spec)
+    return found.assign(measure=list(MEASURE_BY_NAME), **tests)
+
+
+def _tests(a: Sums, b: Sums, spec: AnalysisSpec) -> dict[str, Floats | Truths]:
+    """Return what verdicts follow from, of every measure, over the scenarios that both have."""
+    is_common = (a.counts > 0) & (b.counts > 0)
+    known = np.flatnonzero(is_common.any(axis=0))
+    first, second = (
+        Sums((each.totals * is_common)[:, known], (each.counts * is_common)[:, known])
+        for each in (b, a)
+    )
+    p_value = np.full(len(MEASURES), np.nan)
+    if known.size:
+        p_value[known] = swap_p_values(first, second, spec)
+    margin = np.array([measure.margin for measure in MEASURES])
+    alike = equivalence(b, a, margin)
+    return {
+        "p": p_value,
+        "margin": margin,
+        "p_equivalent": alike.p_value,
+        "is_identical": alike.is_identical,
+    }
 
 
 def _contributions(

@@ -34,7 +34,7 @@ from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS, GAMES
 from calbench.folders import scratch_folder
 from calbench.pool import workers
-from calbench.report.columns import VPS_KIND_NAMES
+from calbench.report.columns import NO_INTERVAL, VPS_KIND_NAMES
 from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import check_folder
 from calbench.runs.recorded import count_traces, recorded_games
@@ -197,8 +197,8 @@ def comparison_tables(compared: Comparison, measures: Sequence[str], top: int) -
         if not found:
             continue
         yield _table(
-            f"{setting}: {team_b} (B) minus {team_a} (A); * leaves out zero",
-            ("A", "B", "B - A", "interval", "scenarios"),
+            f"{setting}: {team_b} (B) minus {team_a} (A)",
+            ("A", "B", "B - A", "interval", "verdict", "scenarios"),
             [(_title(entry), *_numbers(entry)) for entry in found],
         )
         driven = [(_title(entry), *_drivers(compared.contributions, entry, top)) for entry in found]
@@ -220,15 +220,17 @@ def _table(title: str | None, heads: Sequence[str], rows: Sequence[Sequence[str]
 
 def _numbers(entry: Mapping[Hashable, Any]) -> Iterator[str]:
     if isnan(entry["difference"]):
-        yield from ["-"] * 5
-        return
-    yield f"{entry['value_a']:.2f}"
-    yield f"{entry['value_b']:.2f}"
-    yield f"{entry['difference']:+.2f}"
-    low, high = entry["difference_low"], entry["difference_high"]
-    is_clear = not low <= 0 <= high
-    yield "-" if isnan(low) else f"{low:+.2f}..{high:+.2f}{' *' if is_clear else ''}"
-    yield str(int(entry["scenarios"]))
+        yield from ["-"] * 4
+    else:
+        yield f"{entry['value_a']:.2f}"
+        yield f"{entry['value_b']:.2f}"
+        yield f"{entry['difference']:+.2f}"
+        low, high = entry["difference_low"], entry["difference_high"]
+        why = NO_INTERVAL.get(entry.get("difference_interval", ""), "-")
+        yield why if isnan(low) else f"{low:+.2f}..{high:+.2f}"
+    remark = f" ({entry['remark']})" if entry["remark"] else ""
+    yield f"{entry['verdict']}{remark}"
+    yield "-" if isnan(entry["scenarios"]) else str(int(entry["scenarios"]))
 
 
 def _drivers(contributions: pd.DataFrame, entry: Mapping[Hashable, Any], top: int) -> Iterator[str]:

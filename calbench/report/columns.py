@@ -24,10 +24,19 @@ HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
 VPS_KIND_NAMES: Mapping[str, str] = {
     "protocol": "typed messages",
     "reflection": "reflections",
-    "mixed": "both ways",
+    "expected": "expected reflections",
+    "mixed": "several ways",
     "": "not measured",
 }
 """How VPS was measured, by what tables say."""
+
+NO_INTERVAL: Mapping[str, str] = {
+    "few": "fewer than 4 scenarios",
+    "same": "one value in over 60% of scenarios",
+    "exact": "exact",
+}
+"""Why an estimate has no interval, by what tables say; ``exact``: it has one value by
+construction."""
 
 MEASURE_BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
 
@@ -50,6 +59,8 @@ class Column:
         digits: decimals shown; ``None``: as in the table.
         low: column with the lower end of the interval; empty: that of an estimate.
         high: column with the upper end.
+        estimate: what the columns of the estimate begin with, which say why it has no interval;
+            empty for what is no estimate.
         absent: what a cell without a number means.
         of: column with the number of which this one counts a part.
         n: column with the number of agent-games.
@@ -66,6 +77,7 @@ class Column:
     digits: int | None = None
     low: str = ""
     high: str = ""
+    estimate: str = ""
     absent: str = "no agent-game counts"
     of: str = ""
     n: str = ""
@@ -108,7 +120,8 @@ def interval(
 ) -> Column:
     """Return a column of numbers with the ends of a range below them, where there is one."""
     found = number(name, title, digits, **more)
-    return replace(found, low=found.low or f"{name}_low", high=found.high or f"{name}_high")
+    low, high = found.low or f"{name}_low", found.high or f"{name}_high"
+    return replace(found, low=low, high=high, estimate=found.estimate or name)
 
 
 def numbers(
@@ -158,7 +171,7 @@ def measures(names: Iterable[str], *, has_n: bool = False) -> list[Column]:
 
 def plain_measure(name: str, digits: int | None = None) -> Column:
     """Return the column of a measure as others printed it, without an interval."""
-    return replace(measure(name), kind="number", digits=digits, low="", high="")
+    return replace(measure(name), kind="number", digits=digits, low="", high="", estimate="")
 
 
 def plain_measures(names: Iterable[str]) -> list[Column]:

@@ -119,7 +119,7 @@ class Templates:
         found: dict[str, Any] = {}
         for name in MACROS:
             module = self._environment.get_template(name).make_module(
-                {**COLUMNS, "ASSETS": ASSETS, "root": root}
+                {**COLUMNS, "ASSETS": ASSETS, "NO_INTERVAL": columns.NO_INTERVAL, "root": root}
             )
             found.update(
                 {key: each for key, each in vars(module).items() if not key.startswith("_")}

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import permutation_test, ttest_1samp
 
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.run_comparison import (
@@ -18,8 +19,6 @@ from calbench.analysis.run_comparison import (
     compare_teams,
 )
 from calbench.facts.frames import cast, csv_text
-from calbench.stats.bootstrap import resample_weights
-from calbench.stats.intervals import tail_share
 from calbench.stats.spec import AnalysisSpec
 
 SPEC = AnalysisSpec(bootstrap_resamples=200)
@@ -46,6 +45,7 @@ def seats(costs: Costs, team: str = "x", setting: str = "test", **columns: float
             "burden_gap": 0.0,
             "excess_vps": np.nan,
             "excess_vps_participants": np.nan,
+            "kind": "protocol",
             "vps_kind": None,
             "replies": 0,
             "read": 0,
@@ -80,30 +80,29 @@ def test_a_constant_difference_is_certain_however_scenarios_vary() -> None:
     b = {name: [cost + 2 for cost in own] for name, own in a.items()}
     found = cost_row(compared(a, b))
     assert (found["value_a"], found["value_b"], found["difference"]) == (4, 6, 2)
-    assert (found["difference_low"], found["difference_high"]) == pytest.approx((2, 2))
+    assert np.isnan([found["difference_low"], found["difference_high"]]).all()
+    assert (found["difference_interval"], found["verdict"]) == ("same", "different")
     assert (found["scenarios"], found["agent_games_a"], found["agent_games_b"]) == (9, 45, 45)
 
 
-def test_ends_are_those_of_a_bootstrap_written_out() -> None:
+def test_ends_and_tests_are_those_of_scipy() -> None:
+    """With as many seats in every game, the paired t-test and both one-sided ones by scipy."""
     chance = np.random.default_rng(0)
-    a, b = (
-        {f"s-{n}": chance.integers(9, size=chance.integers(1, 4)).tolist() for n in range(7)}
-        for _ in range(2)
-    )
-    drawn = []
-    for weights in resample_weights(7, SPEC, "test"):
-        for row in weights.tolist():
-            mean_a, mean_b = (
-                sum(w * sum(own) for w, own in zip(row, side.values(), strict=True))
-                / sum(w * len(own) for w, own in zip(row, side.values(), strict=True))
-                for side in (a, b)
-            )
-            drawn.append(mean_b - mean_a)
+    costs = chance.integers(9, size=(2, 9, 3))
+    a, b = ({f"s-{n}": own.tolist() for n, own in enumerate(side)} for side in costs)
     found = cost_row(compared(a, b))
-    tail = tail_share(7, 0.95)
-    assert (found["difference_low"], found["difference_high"]) == pytest.approx(
-        np.quantile(drawn, [tail, 1 - tail]).tolist()
+    gaps = costs[1].mean(axis=1) - costs[0].mean(axis=1)
+    interval = ttest_1samp(gaps, 0).confidence_interval()
+    assert (found["difference_low"], found["difference_high"]) == pytest.approx(tuple(interval))
+    margin = found["margin"]
+    assert found["p_equivalent"] == pytest.approx(
+        max(
+            ttest_1samp(gaps, margin, alternative="less").pvalue,
+            ttest_1samp(gaps, -margin, alternative="greater").pvalue,
+        )
     )
+    swapped = permutation_test((gaps,), np.mean, permutation_type="samples", n_resamples=np.inf)
+    assert found["p"] == pytest.approx(swapped.pvalue)
 
 
 @pytest.mark.heavy
@@ -139,7 +138,8 @@ def test_contributions_by_hand() -> None:
 def test_only_common_scenarios_count() -> None:
     found = compared({"s": [1], "a": [3]}, {"s": [3], "b": [1]})
     assert text(found, "differences.csv")[2] == (
-        "test,x,y,excess_cost,1.0000,3.0000,2.0000,,,1,1,1"
+        "test,x,y,excess_cost,1.0000,3.0000,2.0000,,,few,1,1,1,"
+        ",,0.1000,,,not tested,too few scenarios"
     )
     assert text(found, "contributions.csv")[2] == "test,x,y,excess_cost,s,1.0000,3.0000,2.0000"
 
@@ -147,8 +147,8 @@ def test_only_common_scenarios_count() -> None:
 def test_what_nobody_counts_for_has_no_difference() -> None:
     found = compared({"s": [1], "t": [2]}, {"s": [1], "t": [2]})
     assert text(found, "differences.csv")[7:] == [
-        "test,x,y,excess_vps,,,,,,,,",
-        "test,x,y,excess_vps_participants,,,,,,,,",
+        f"test,x,y,{name},,,,,,,,,,,,0.5000,,,not tested,no common scenario"
+        for name in ("excess_vps", "excess_vps_participants")
     ]
     assert set(found.contributions["measure"]) == {m.name for m in MEASURES[:6]}
     # The same where only one of the two has nothing.

@@ -45,9 +45,10 @@ LEADERBOARD = [
             "excess_vps",
             "excess_vps_participants",
         )
-        for end in ("", "_low", "_high")
+        for end in ("", "_low", "_high", "_interval", "_least", "_greatest")
     ),
     "vps_kind",
+    "exact",
     "metrics_version",
 ]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from calbench.analysis.certainties import EXACT_MEASURES
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.tables.registry import (
     TABLES,
@@ -18,7 +19,8 @@ from calbench.analysis.tables.registry import (
     sentence,
     write_frames,
 )
-from calbench.analysis.tables.standings import DEGENERATE, MEASURE_COLUMNS, ORACLE, USAGE_COLUMNS
+from calbench.analysis.tables.standings import MEASURE_COLUMNS, ORACLE, USAGE_COLUMNS
+from calbench.analysis.verdicts import DEGENERATE
 from calbench.facts.columns import (
     SETTING,
     TEAM,
@@ -189,6 +191,7 @@ def _collected(path: str, runs: Callable[[Runs], Sequence[RunTables]]) -> None:
         count("games_excluded", "games", "games with a provider fault or budget stop, in no mean"),
         count("scenarios", "scenarios", "distinct scenarios of these games"),
         VPS_KIND,
+        EXACT_MEASURES,
         *MEASURE_COLUMNS,
         *USAGE_COLUMNS,
     ),

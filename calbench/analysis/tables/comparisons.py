@@ -1,56 +1,72 @@
-"""Pairs of teams: differences, their intervals, tests and power."""
+"""Pairs of teams: differences, their intervals, tests, verdicts and power."""
 
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
+from calbench.analysis.certainties import exact_values
 from calbench.analysis.estimates import ScenarioSums, column_bounds, scenario_sums
 from calbench.analysis.measures import BOUNDS, MEASURES, Measure, measured_values
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.leaderboard import leaderboard
+from calbench.analysis.tables.leaderboard import TEAMS, leaderboard
 from calbench.analysis.tables.registry import table
+from calbench.analysis.verdicts import (
+    DEGENERATE,
+    DEGENERATE_TEAM,
+    NO_COMMON_SCENARIO,
+    TWO_INSTRUMENTS,
+    VERDICT_COLUMNS,
+    with_verdicts,
+)
 from calbench.facts.columns import SETTING, count, estimated, number, text
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 from calbench.stats.differences import paired_differences
-from calbench.stats.permutation import adjusted_p_values
+from calbench.stats.equivalence import equivalence
+from calbench.stats.intervals import NONE
 from calbench.stats.power import minimum_detectable_difference, required_units
 from calbench.stats.spec import AnalysisSpec
+from calbench.stats.sums import Sums
 
 UNIT = "unit of the measure"
 COMMON = "scenarios that count for both teams"
 
+
+NEVER_SUBTRACTED = [
+    "scenarios", "difference", "difference_low", "difference_high", "margin", "spread"
+]  # fmt: skip
+"""What stands of no two losses that two instruments measured."""
 
 COMPARISONS = (
     SETTING,
     text("team_a", "team id"),
     text("team_b", "team id of a later one in the order of the tables"),
     text("measure", f"one of {', '.join(measure.name for measure in MEASURES)}"),
-    count("scenarios", "scenarios", "those that count for both teams"),
+    count("scenarios", "scenarios", "those that count for both"),
     *estimated(
         "difference",
         UNIT,
-        "mean of team_a minus mean of team_b",
+        "mean of team_a minus mean of team_b; empty for losses that two instruments measured",
         f"agent-games that count, in {COMMON}",
         "C",
     ),
-    number("p", "", "two-sided, paired permutation test over scenarios", COMMON),
-    number("p_adjusted", "", "Benjamini-Hochberg over all rows of the table"),
+    *VERDICT_COLUMNS,
     number(
         "minimum_detectable_difference",
         UNIT,
         "smallest true difference that the paired t-test detects with this many scenarios and the "
-        "run's power, at a level of 1 - confidence; empty below three scenarios, "
-        "and where all scenarios have one difference",
+        "run's power, at a level of 1 - confidence; empty below three scenarios, where all differ "
+        "by the same, and for degenerate teams",
         COMMON,
     ),
     count(
         "required_scenarios",
         "scenarios",
         "sample size that detects a true difference of this size with that power; empty for a "
-        "difference of zero, and where all scenarios have one",
+        "difference of zero, and where the other is empty for another reason than few scenarios",
     ),
 )
 
@@ -60,40 +76,75 @@ COMPARISONS = (
 def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Paired differences between the teams of each setting, under every measure.
 
-    Pairs without a common scenario that counts are left out, as is VPS that was measured in two
-    ways.
+    Pairs that are not tested stand too, with a remark why: VPS of two instruments has no
+    difference, degenerate teams have no test.
     """
     agents = facts.of_games("agents")
-    kinds = leaderboard(facts, settings).set_index(["setting", "team"])["vps_kind"]
+    kinds = leaderboard(facts, settings).set_index(TEAMS)["vps_kind"]
+    values = measured_values(agents, ["team"])
+    exact = exact_values(facts, agents, settings.measure.vps_floor)
+    baselines = agents["kind"].eq(DEGENERATE).groupby([agents[name] for name in TEAMS]).all()
+    degenerate = {(str(setting), str(team)) for setting, team in baselines.index[baselines]}
     found = [
-        _compared(sums, measure, kinds[sums.setting], settings.analysis)
-        for sums in scenario_sums(agents, ["team"], measured_values(agents, ["team"]))
+        _compared(
+            sums,
+            measure,
+            _remarks(sums, measure, kinds[sums.setting], degenerate),
+            settings.analysis,
+        )
+        for sums in scenario_sums(agents, ["team"], values, exact=exact)
         for measure in MEASURES
     ]
     if not any(map(len, found)):
         return empty(COMPARISONS)
     rows = pd.concat(found, ignore_index=True)
     rows = rows.sort_values(["setting", "place_a", "place_b"], kind="stable", ignore_index=True)
-    return rows.assign(p_adjusted=adjusted_p_values(rows["p"].to_numpy()))
+    return with_verdicts(rows, settings.analysis)
+
+
+def _remarks(
+    sums: ScenarioSums,
+    measure: Measure,
+    kinds: "pd.Series[str]",
+    degenerate: AbstractSet[tuple[str, str]],
+) -> dict[tuple[int, int], str]:
+    """Return why each two teams of a setting must not be tested; empty if they may."""
+
+    def remark(a: str, b: str) -> str:
+        if measure.group == "privacy":
+            if pd.isna(kinds[a]) or pd.isna(kinds[b]):
+                return NO_COMMON_SCENARIO
+            if kinds[a] != kinds[b]:
+                return TWO_INSTRUMENTS
+        is_baseline = any((sums.setting, team) in degenerate for team in (a, b))
+        return DEGENERATE_TEAM if is_baseline else ""
+
+    teams = sums.groups["team"].tolist()
+    pairs = combinations(range(len(teams)), 2)
+    return {(a, b): remark(teams[a], teams[b]) for a, b in pairs}
 
 
 def _compared(
-    sums: ScenarioSums, measure: Measure, kinds: "pd.Series[str]", spec: AnalysisSpec
+    sums: ScenarioSums,
+    measure: Measure,
+    remarks: dict[tuple[int, int], str],
+    spec: AnalysisSpec,
 ) -> pd.DataFrame:
     """Compare every two teams of a setting under one measure."""
-    teams = sums.groups["team"].tolist()
-    pairs = [
-        (a, b)
-        for a, b in combinations(range(len(teams)), 2)
-        if measure.group != "privacy" or kinds[teams[a]] == kinds[teams[b]]
-    ]
+    teams, pairs = sums.groups["team"].tolist(), list(remarks)
+    own = sums.of(measure.name)
     found = paired_differences(
-        sums.of(measure.name),
+        own,
         pairs,
         spec,
         bounds=column_bounds([measure.name], BOUNDS, len(teams)),
         exact=sums.is_exact[:, sums.quantities.index(measure.name)],
     )
+    first, second = (
+        Sums(own.totals[:, places], own.counts[:, places])
+        for places in ([pair[side] for pair in pairs] for side in (0, 1))
+    )
+    alike = equivalence(first, second, measure.margin)
     rows = pd.DataFrame(
         {
             "setting": sums.setting,
@@ -102,16 +153,24 @@ def _compared(
             "team_a": [teams[a] for a, _ in pairs],
             "team_b": [teams[b] for _, b in pairs],
             "measure": measure.name,
-            "scenarios": found.num_units,
+            "scenarios": found.num_units.astype(np.float64),
             "difference": found.value,
             "difference_low": found.low,
             "difference_high": found.high,
             "difference_interval": found.kind.astype(object),
             "p": found.p_value,
+            "margin": measure.margin,
+            "p_equivalent": alike.p_value,
+            "is_identical": alike.is_identical,
             "spread": found.spread,
+            "remark": list(remarks.values()),
         }
     )
-    return _with_power(rows[rows["scenarios"] > 0], spec)
+    is_unlike = rows["remark"] == TWO_INSTRUMENTS
+    rows.loc[is_unlike, NEVER_SUBTRACTED] = np.nan
+    rows.loc[is_unlike, "difference_interval"] = NONE
+    rows.loc[rows["remark"] == DEGENERATE_TEAM, "spread"] = np.nan
+    return _with_power(rows, spec)
 
 
 def _with_power(rows: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:

@@ -4,8 +4,10 @@ from functools import lru_cache
 
 import pandas as pd
 
+from calbench.analysis.certainties import EXACT_MEASURES, exact_values, with_exact
 from calbench.analysis.estimates import estimated_means, group_totals
 from calbench.analysis.measures import BOUNDS, MEASURE_COLUMNS, MEASURES, measured_values
+from calbench.analysis.ranges import scenario_ranges
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
@@ -61,6 +63,7 @@ def excluded_share(rows: pd.DataFrame) -> pd.DataFrame:
         count("scenarios", "scenarios", "distinct scenarios of these games"),
         *MEASURE_COLUMNS,
         VPS_KIND,
+        EXACT_MEASURES,
     ),
     key="setting team",
 )
@@ -72,13 +75,17 @@ def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
     """
     agents = facts.of_games("agents")
     values = measured_values(agents, ["team"])
-    found = estimated_means(agents, ["team"], values, settings.analysis, bounds=BOUNDS)
+    exact = exact_values(facts, agents, settings.measure.vps_floor)
+    found = estimated_means(agents, ["team"], values, settings.analysis, bounds=BOUNDS, exact=exact)
     kinds = agents.groupby(TEAMS, sort=False)["vps_kind"].agg(joint_kind).reset_index()
     games = facts.games.groupby(TEAMS, sort=False)["is_excluded"]
     counts = pd.DataFrame({"games": games.count() - games.sum(), "games_excluded": games.sum()})
     played = facts.scored.groupby(TEAMS, sort=False)["scenario_id"].nunique().rename("scenarios")
     rows = counts.join(played).fillna({"scenarios": 0}).reset_index()
-    return rows.merge(found, "left", TEAMS).merge(kinds, "left", TEAMS)
+    ranges = scenario_ranges(agents, ["team"], values)
+    for part in (found, ranges, kinds):
+        rows = rows.merge(part, "left", TEAMS)
+    return with_exact(rows)
 
 
 @table(

@@ -5,8 +5,10 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
+from calbench.analysis.certainties import EXACT_MEASURES, exact_values, with_exact
 from calbench.analysis.estimates import estimated_means, group_totals
 from calbench.analysis.measures import BOUNDS, MEASURE_COLUMNS, is_unread, measured_values
+from calbench.analysis.ranges import scenario_ranges
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import (
     EXCLUDED_PERCENT,
@@ -107,6 +109,7 @@ def scored_seats(facts: Facts) -> pd.DataFrame:
         count("scenarios", "scenarios", "distinct scenarios of these games"),
         *MEASURE_COLUMNS,
         VPS_KIND,
+        EXACT_MEASURES,
         PLAYER_KIND,
         TEAMS,
         AGENT_GAMES,
@@ -128,7 +131,8 @@ def players(facts: Facts, settings: Settings) -> pd.DataFrame:
     own = scored.groupby(BY, dropna=False)
     rows = with_teams(everyone)
     values = measured_values(scored, IDENTITY)
-    means = estimated_means(scored, IDENTITY, values, settings.analysis, bounds=BOUNDS)
+    exact = exact_values(facts, scored, settings.measure.vps_floor)
+    means = estimated_means(scored, IDENTITY, values, settings.analysis, bounds=BOUNDS, exact=exact)
     for part in (
         games.sum().rename("games_excluded"),
         own["game"].nunique().rename("games"),
@@ -136,9 +140,11 @@ def players(facts: Facts, settings: Settings) -> pd.DataFrame:
         own.size().rename("agent_games"),
         own["vps_kind"].agg(joint_kind),
         means.set_index(BY),
+        scenario_ranges(scored, IDENTITY, values).set_index(BY),
     ):
         rows = rows.merge(part.reset_index(), "left", BY)
-    return excluded_share(rows.fillna({"games": 0, "scenarios": 0, "agent_games": 0}))
+    counted = rows.fillna({"games": 0, "scenarios": 0, "agent_games": 0})
+    return excluded_share(with_exact(counted))
 
 
 @table(

@@ -6,6 +6,7 @@ from hashlib import sha256
 import numpy as np
 import pandas as pd
 
+from calbench.analysis.certainties import EXACT_MEASURES, OF_ORACLE
 from calbench.analysis.estimates import group_totals
 from calbench.analysis.measures import MEASURES, Measure
 from calbench.analysis.settings import Settings
@@ -13,6 +14,14 @@ from calbench.analysis.tables.comparisons import comparisons
 from calbench.analysis.tables.leaderboard import TEAMS, leaderboard
 from calbench.analysis.tables.players import players, usage
 from calbench.analysis.tables.registry import TABLES, table
+from calbench.analysis.verdicts import (
+    DEGENERATE,
+    DIFFERENT,
+    IDENTICAL,
+    NOT_TOLD_APART,
+    TIED,
+    TOO_FEW_SCENARIOS,
+)
 from calbench.facts.columns import (
     SETTING,
     TEAM,
@@ -24,20 +33,18 @@ from calbench.facts.columns import (
 )
 from calbench.facts.frames import as_shown
 from calbench.facts.storage import Facts
+from calbench.stats.intervals import EXACT
 from calbench.stats.letters import compact_letters, rank_ranges
 from calbench.stats.sums import Floats
 
 ORACLE, REFERENCE = "oracle", "reference"
 """Team and kind of the row of optimal schedules, which plays no games."""
 
-DEGENERATE = "degenerate"
-
 RANK_ENDS = ("_rank_low", "_rank_high", "_ranked", "_letters")
 """Columns of a measure by which teams are ranked, behind its name."""
 
-FREE_OF_COST = tuple(each.name for each in MEASURES if each.group in {"cost", "fairness"})
-"""Measures that are 0 by definition for the oracle."""
-
+COMPARED = frozenset({DIFFERENT, TIED, NOT_TOLD_APART, IDENTICAL})
+"""Verdicts on pairs that were compared."""
 
 MEASURE_COLUMNS = tuple(
     column
@@ -50,7 +57,7 @@ MEASURE_COLUMNS = tuple(
         count(f"{measure.name}_ranked", "teams", "number of ranked teams"),
         listed(
             f"{measure.name}_letters",
-            "compact letter display: teams that share a letter do not differ significantly",
+            "compact letter display: teams that share a letter are not told apart",
             "C",
         ),
     )
@@ -83,6 +90,7 @@ USAGE_COLUMNS = (
         count("games_excluded", "games", "games with a provider fault or budget stop, in no mean"),
         count("scenarios", "scenarios", "distinct scenarios of these games"),
         VPS_KIND,
+        EXACT_MEASURES,
         *MEASURE_COLUMNS,
         *USAGE_COLUMNS,
     ),
@@ -126,26 +134,23 @@ def _kinds(facts: Facts, settings: Settings) -> pd.DataFrame:
 def _ranks(rows: pd.DataFrame, facts: Facts, settings: Settings) -> pd.DataFrame:
     """Return ranks and letters of every measure, from the numbers as comparisons.csv shows them."""
     compared = as_shown(comparisons(facts, settings), TABLES["comparisons.csv"].columns)
-    level = round(1 - settings.analysis.confidence, 10)
     found = rows[TEAMS]
     ranked = rows[rows["kinds"] != DEGENERATE].groupby("setting")
     for measure in MEASURES:
         names = [f"{measure.name}{end}" for end in RANK_ENDS]
-        parts = [_ranked(own, compared, measure, level) for _, own in ranked]
+        parts = [_ranked(own, compared, measure) for _, own in ranked]
         empty = pd.DataFrame(columns=[*TEAMS, *names])  # of a run of baselines alone
         found = found.merge(pd.concat(parts) if parts else empty, "left", TEAMS)
     return found
 
 
-def _ranked(
-    rows: pd.DataFrame, compared: pd.DataFrame, measure: Measure, level: float
-) -> pd.DataFrame:
+def _ranked(rows: pd.DataFrame, compared: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     """Return ranks and letters of one measure in one setting, for the teams compared in it."""
     name, teams = measure.name, rows["team"].tolist()
     pairs = compared[
         (compared["setting"] == rows["setting"].iloc[0]) & (compared["measure"] == name)
     ]
-    signs = _signs(teams, pairs, level, 1 if measure.better == "higher" else -1)
+    signs = _signs(teams, pairs, 1 if measure.better == "higher" else -1)
     chosen = np.flatnonzero(~np.isnan(signs).all(axis=1))
     signs = signs[np.ix_(chosen, chosen)]
     low, high, ranked = rank_ranges(signs)
@@ -155,16 +160,22 @@ def _ranked(
     return rows[TEAMS].iloc[chosen].reset_index(drop=True).join(found)
 
 
-def _signs(teams: list[str], pairs: pd.DataFrame, level: float, direction: int) -> Floats:
-    """Return 1 where the row's team is significantly better than the column's, -1 if worse."""
+def _signs(teams: list[str], pairs: pd.DataFrame, direction: int) -> Floats:
+    """Return 1 where the row's team is shown to be better than the column's, -1 if worse.
+
+    0 where they are not told apart, be it because there are too few scenarios; not a number where
+    nothing may be compared.
+    """
     place = {team: number for number, team in enumerate(teams)}
     signs = np.full((len(teams), len(teams)), np.nan)
     for row in pairs.to_dict("records"):
-        if {row["team_a"], row["team_b"]} <= place.keys() and not np.isnan(row["p_adjusted"]):
+        if {row["team_a"], row["team_b"]} <= place.keys() and (
+            row["verdict"] in COMPARED or row["remark"] == TOO_FEW_SCENARIOS
+        ):
             a, b = place[row["team_a"]], place[row["team_b"]]
             gap = float(row["difference"])
             is_better = (gap > 0) - (gap < 0)
-            signs[a, b] = direction * is_better if row["p_adjusted"] < level else 0
+            signs[a, b] = direction * is_better if row["verdict"] == DIFFERENT else 0
             signs[b, a] = -signs[a, b]
     return signs
 
@@ -188,8 +199,9 @@ def _oracle(facts: Facts) -> pd.DataFrame:
     The excess of the oracle is 0 by definition. It knows all calendars and sends no messages, so
     messages and privacy loss do not apply to it.
     """
-    names = [f"{name}{end}" for name in ("coordination", *FREE_OF_COST) for end in ("", "_n")]
-    return pd.DataFrame(_oracle_rows(facts), columns=[*TEAMS, "kinds", "scenarios", *names])
+    names = [f"{name}{end}" for name in OF_ORACLE for end in ("", "_n", "_interval")]
+    columns = [*TEAMS, "kinds", "scenarios", "exact", *names]
+    return pd.DataFrame(_oracle_rows(facts), columns=columns)
 
 
 def _oracle_rows(facts: Facts) -> Iterator[dict[str, object]]:
@@ -199,14 +211,16 @@ def _oracle_rows(facts: Facts) -> Iterator[dict[str, object]]:
         own = agents[agents["game"].isin(games.index)]
         num_seats, num_assigned = len(own), int((own["assigned"] > 0).sum())
         if num_assigned:
-            counts = dict.fromkeys(("coordination", *FREE_OF_COST), num_assigned)
+            counts = dict.fromkeys(OF_ORACLE, num_assigned)
             counts |= {"excess_cost": num_seats, "fairness": num_seats}
             yield {
                 "setting": setting,
                 "team": ORACLE,
                 "kinds": REFERENCE,
                 "scenarios": len(games),
+                "exact": " ".join(OF_ORACLE),
+                **dict.fromkeys(OF_ORACLE, 0.0),
                 "coordination": 100.0,
-                **dict.fromkeys(FREE_OF_COST, 0.0),
+                **{f"{name}_interval": EXACT for name in OF_ORACLE},
                 **{f"{name}_n": number for name, number in counts.items()},
             }

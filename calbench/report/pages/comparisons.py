@@ -1,9 +1,10 @@
-"""The page that explains ties: every pair of teams, and how sure their difference is."""
+"""The page of every pair of teams: what is shown of their difference, and how surely."""
 
 from typing import Any
 
 from calbench.analysis.measures import MEASURES
-from calbench.report.columns import MEASURE_BY_NAME, MINUS, anchor, decimal
+from calbench.analysis.verdicts import DIFFERENT, VERDICTS
+from calbench.report.columns import MEASURE_BY_NAME, MINUS, NO_INTERVAL, anchor, decimal
 from calbench.report.experiment import percent
 from calbench.report.pages.leaderboard import FIRST_MEASURE
 from calbench.report.pages.page import Content
@@ -14,7 +15,8 @@ TABLE = "comparisons.csv"
 
 COLUMNS = (
     "team_a", "team_b", "measure", "scenarios", "difference", "difference_low", "difference_high",
-    "p", "p_adjusted", "minimum_detectable_difference", "required_scenarios",
+    "difference_interval", "p", "p_adjusted", "margin", "p_equivalent", "p_equivalent_adjusted",
+    "verdict", "remark", "minimum_detectable_difference", "required_scenarios",
 )  # fmt: skip
 """Of the table, as the page's data has them."""
 
@@ -23,12 +25,11 @@ def content(site: Site) -> Content:
     """Return the first setting's pairs in the first measure, and the data of all."""
     named = {"measure": FIRST_MEASURE}
     first = next((view for view in site.views if view.rows(TABLE, **named)), None)
-    pairs = (
-        [_pair(row, first.experiment.level) for row in first.rows(TABLE, **named)] if first else []
-    )
+    pairs = [_pair(row) for row in first.rows(TABLE, **named)] if first else []
     title = MEASURE_BY_NAME[FIRST_MEASURE].title
     return Content(
-        {"measure": title, "first": first, "pairs": pairs}, data={"comparisons": page_data(site)}
+        {"measure": title, "first": first, "pairs": pairs},
+        data={"comparisons": page_data(site)},
     )
 
 
@@ -37,6 +38,8 @@ def page_data(site: Site) -> dict[str, Any]:
     return {
         "columns": list(COLUMNS),
         "first": FIRST_MEASURE,
+        "no_interval": dict(NO_INTERVAL),
+        "verdicts": [*VERDICTS],
         "measures": [
             {
                 **{part: getattr(each, part) for part in ("name", "title", "unit", "better")},
@@ -59,17 +62,17 @@ def page_data(site: Site) -> dict[str, Any]:
     }
 
 
-def _pair(row: Row, level: str) -> dict[str, str]:
+def _pair(row: Row) -> dict[str, str]:
     pair = f"{row['team_a']} {MINUS} {row['team_b']}"
-    return {**row, "pair": pair, "verdict": verdict(row, level)}
+    return {**row, "pair": pair, "said": said(row)}
 
 
-def verdict(row: Row, level: str) -> str:
-    """Return which team is shown to be better, or that neither is."""
-    if not row["p_adjusted"]:
-        return ""
-    if decimal(row["p_adjusted"]) >= decimal(level):
-        return "tie"
+def said(row: Row) -> str:
+    """Return what is shown of a pair: which team is better, or the verdict and a remark."""
+    remark = f": {row['remark']}" if row["remark"] else ""
+    if row["verdict"] != DIFFERENT:
+        return f"{row['verdict']}{remark}"
     is_higher = decimal(row["difference"]) > 0
     is_first = is_higher == (MEASURE_BY_NAME[row["measure"]].better == "higher")
-    return f"{row['team_a'] if is_first else row['team_b']} is better"
+    better = f"{row['team_a'] if is_first else row['team_b']} is better"
+    return f"{better}, {row['remark']}" if row["remark"] else better

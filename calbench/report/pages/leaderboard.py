@@ -14,7 +14,7 @@ from calbench.analysis.measures import MEASURES, Measure
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.standings import USAGE_COLUMNS
-from calbench.report.columns import Column, anchor, decimal, direction, number
+from calbench.report.columns import NO_INTERVAL, Column, anchor, decimal, direction, number
 from calbench.report.experiment import confidence_of, level_of
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
@@ -34,10 +34,14 @@ SHOWN = ("coordination", FIRST_MEASURE, "messages", "fairness", "excess_vps", PR
 VPS_FIELDS: Mapping[str, str] = {
     "protocol": "by messages",
     "reflection": "by reflections",
-    "mixed": "by both",
+    "expected": "by expected reflections",
+    "mixed": "in several ways",
 }
 """Ways in which privacy loss was measured. Numbers of two of them are not comparable, so each
-has a column of its own."""
+has a column of its own, and nobody is ranked by two."""
+
+REFLECTED = frozenset({"reflection", "expected"})
+"""Those of language agents."""
 
 COUNTED: Mapping[str, tuple[str, str]] = {
     "scenarios": ("leaderboard.csv", "Scenarios"),
@@ -153,7 +157,7 @@ def fields(rows: Sequence[Row]) -> tuple[Field, ...]:
 
 
 def _measure(measure: Measure, kind: str = "") -> Field:
-    explained = kind if kind == "reflection" else anchor(measure.name)
+    explained = "reflection" if kind in REFLECTED else anchor(measure.name)
     return Field(
         id=f"{measure.name}.{kind}" if kind else measure.name,
         column=measure.name,
@@ -203,6 +207,7 @@ def page_data(views: Sequence[View]) -> dict[str, Any]:
     return {
         "columns": columns,
         "first": FIRST_MEASURE,
+        "no_interval": dict(NO_INTERVAL),
         "fields": [asdict(field) for field in fields(rows)],
         "views": [
             {**vars(view), "rows": [[row[name] or 0 for name in columns] for row in view.rows]}
@@ -224,7 +229,8 @@ def _place(row: Row) -> tuple[bool, Decimal]:
 def _column(field: Field) -> Column:
     low, high = (f"{field.column}_{end}" if field.interval else "" for end in ("low", "high"))
     units = (field.unit, direction(field.better))
-    about = {"units": units, "link": field.link, "low": low, "high": high}
+    estimate = field.column if field.interval else ""
+    about = {"units": units, "link": field.link, "low": low, "high": high, "estimate": estimate}
     return number(field.id, field.title, field.digits, **about)
 
 

@@ -22,7 +22,8 @@ WARNING = " ⚠ many games excluded"
 
 VPS_NOTES = {
     "reflection": "by the reflections of those it spoke to",
-    "mixed": "in its typed seats by their messages, in the others by reflections",
+    "expected": "by the expectation of such reflections, from the probabilities of their answers",
+    "mixed": "in several ways, e.g. in its typed seats by their messages, in others by reflections",
     "": "not at all: nobody was asked to reflect, or no answer could be read",
 }
 """How a team's VPS was measured, where it was not by typed messages alone."""

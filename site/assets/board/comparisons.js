@@ -25,8 +25,8 @@
     return Array.from(found);
   }
 
-  function isTie(row) {
-    return at(row, "p_adjusted") !== "" && Number(at(row, "p_adjusted")) >= Number(group().level);
+  function isOpen(row) {
+    return at(row, "verdict") === "not told apart";
   }
 
   function groupName(each) {
@@ -34,16 +34,17 @@
   }
 
   function verdict(row) {
-    if (at(row, "p_adjusted") === "") { return ""; }
-    if (isTie(row)) { return "tie"; }
+    var word = at(row, "verdict");
+    var remark = at(row, "remark");
+    if (word !== "different") { return remark ? word + ": " + remark : word; }
     var isFirst = (Number(at(row, "difference")) > 0) === (measure().better === "higher");
-    return at(row, isFirst ? "team_a" : "team_b") + " is better";
+    return at(row, isFirst ? "team_a" : "team_b") + " is better" + (remark ? ", " + remark : "");
   }
 
   function shownRows() {
     return group().rows.filter(function (row) {
       var pair = [at(row, "team_a"), at(row, "team_b")];
-      return at(row, "measure") === state.measure && (!state.ties || isTie(row)) &&
+      return at(row, "measure") === state.measure && (!state.open || isOpen(row)) &&
         [state.team, state.other].every(function (name) {
           return name === ANY || pair.indexOf(name) >= 0;
         });
@@ -56,7 +57,7 @@
       return each.experiment === words.get("experiment") && each.setting === words.get("setting");
     });
     state = { group: Math.max(found, 0), measure: data.first, team: ANY, other: ANY,
-              ties: words.get("ties") === "only" };
+              open: words.get("verdict") === "open" };
     if (data.measures.some(function (each) { return each.name === words.get("measure"); })) {
       state.measure = words.get("measure");
     }
@@ -70,7 +71,7 @@
                                       measure: state.measure });
     if (state.team) { words.set("team", state.team); }
     if (state.other) { words.set("other", state.other); }
-    if (state.ties) { words.set("ties", "only"); }
+    if (state.open) { words.set("verdict", "open"); }
     history.replaceState(null, "", "#" + words);
   }
 
@@ -86,6 +87,9 @@
     if (at(row, "difference_low") !== "") {
       node.appendChild(element("span", { "class": "cb-range" }, number(at(row, "difference_low"), 3),
         " to ", number(at(row, "difference_high"), 3)));
+    } else if (data.no_interval[at(row, "difference_interval")]) {
+      node.appendChild(element("span", { "class": "cb-range" },
+        data.no_interval[at(row, "difference_interval")]));
     }
     return node;
   }
@@ -96,7 +100,9 @@
       element("th", { scope: "row" }, at(row, "team_a") + " " + MINUS + " " + at(row, "team_b")),
       element("td", {}, number(at(row, "scenarios"), null)), difference(row),
       element("td", {}, number(at(row, "p"), 4)), element("td", {}, number(at(row, "p_adjusted"), 4)),
-      element("td", { "class": "cb-word" }, word === "tie" ? "= tie" : word),
+      element("td", {}, number(at(row, "margin"), 2)),
+      element("td", {}, number(at(row, "p_equivalent_adjusted"), 4)),
+      element("td", { "class": "cb-word" }, word),
       element("td", {}, number(at(row, "minimum_detectable_difference"), 3)),
       element("td", {}, number(at(row, "required_scenarios"), null)));
   }
@@ -108,7 +114,8 @@
     var head = element("tr", {});
     [["Teams", "first less second"], ["Scenarios", "that count for both"],
      ["Difference", measure().unit + ", " + group().confidence + " interval"], ["p", "permutation test"],
-     ["p corrected", "Benjamini\u2013Hochberg"], ["Significant", "below " + group().level],
+     ["p corrected", "Benjamini\u2013Hochberg"], ["Margin", "of equality"],
+     ["p of equality, corrected", "two one-sided tests"], ["Verdict", "p below " + group().level],
      ["Minimum detectable difference", group().power + " power"], ["Required sample size", "scenarios"]
     ].forEach(function (title) {
       head.appendChild(element("th", { scope: "col" }, title[0],
@@ -121,9 +128,11 @@
       element("caption", {}, name + ", " + measure().better + " is better"),
       element("thead", {}, head), body));
     parts.scroll.setAttribute("aria-label", name);
-    var ties = rows.filter(isTie).length;
-    parts.status.textContent = rows.length + (rows.length === 1 ? " pair, " : " pairs, ") + ties +
-      (ties === 1 ? " tie" : " ties");
+    var counts = data.verdicts.map(function (word) {
+      return [rows.filter(function (row) { return at(row, "verdict") === word; }).length, word];
+    }).filter(function (count) { return count[0]; });
+    parts.status.textContent = rows.length + (rows.length === 1 ? " pair: " : " pairs: ") +
+      counts.map(function (count) { return count.join(" "); }).join(", ");
     parts.about.setAttribute("href", measure().link);
     parts.about.textContent = "What " + measure().title + " means";
     place.setAttribute("data-ready", state.measure);
@@ -146,7 +155,7 @@
     }).map(function (each) { return [each.name, each.title]; }), state.measure);
     fillSelect(parts.team, [[ANY, "any team"]].concat(names), state.team);
     fillSelect(parts.other, [[ANY, "any other"]].concat(names), state.other);
-    parts.ties.checked = state.ties;
+    parts.open.checked = state.open;
   }
 
   function select(id, change) {
@@ -173,19 +182,19 @@
       measure: select("lb-measure", function (value) { state.measure = value; }),
       team: select("lb-team", function (value) { state.team = value; }),
       other: select("lb-other", function (value) { state.other = value; }),
-      ties: element("input", { type: "checkbox", id: "lb-ties" }),
+      open: element("input", { type: "checkbox", id: "lb-open" }),
       about: element("a", { href: "../method.html#measures" }, "Method"),
       status: element("p", { "class": "cb-quiet", role: "status" }),
       scroll: element("div", { "class": "cb-scroll", tabindex: "0", role: "region" })
     };
-    parts.ties.addEventListener("change", function () {
-      state.ties = parts.ties.checked;
+    parts.open.addEventListener("change", function () {
+      state.open = parts.open.checked;
       draw();
     });
     calbench.fill(place, element("div", { "class": "lb-bar" },
       field("Games", parts.group), field("Measure", parts.measure), field("Team", parts.team),
       field("Against", parts.other),
-      element("label", { "class": "lb-check" }, parts.ties, "ties only")),
+      element("label", { "class": "lb-check" }, parts.open, "not told apart only")),
       element("p", { "class": "cb-quiet" }, parts.about), parts.status, parts.scroll);
   }
 

@@ -7,6 +7,7 @@
   var element = calbench.element;
   var DASH = "\u2013";
   var MINUS = "\u2212";
+  var ENDS = ["_low", "_high", "_interval", "_n"];
   var place, board, index, state, dialog, parts;
 
   /* Data: a row is a list of cells in the order of board.columns. */
@@ -184,8 +185,8 @@
   function vpsNote() {
     var ways = new Set(view().rows.map(function (row) { return at(row, "vps_kind"); }));
     ways.delete("");
-    return ways.size < 2 ? "" : ". VPS by messages and VPS by reflections are not comparable: each " +
-      "has its own column.";
+    return ways.size < 2 ? "" : ". VPS that was measured in two ways, such as by messages and by " +
+      "reflections, is not comparable: each has its own column and ranks.";
   }
 
   function sortHeader(id, title, unit) {
@@ -274,12 +275,22 @@
     if (low && high) {
       node.appendChild(strip(field, Number(low), Number(text), Number(high)));
       node.appendChild(small(number(low, field.digits), " to ", number(high, field.digits)));
-    } else if (at(row, "kind") !== "reference") {
-      node.appendChild(small("no interval"));
+    } else {
+      node.appendChild(noInterval(row, field));
     }
     var count = at(row, field.column + "_n");
     if (count) { node.appendChild(small("n = " + count + " in " + at(row, "scenarios"))); }
     return node;
+  }
+
+  /* Why there is no interval; of few scenarios, their range. */
+  function noInterval(row, field) {
+    var why = at(row, field.column + "_interval");
+    var least = at(row, field.column + "_least");
+    var word = board.no_interval[why] || "no interval";
+    if (why !== "few" || least === "") { return small(word); }
+    return small(word + ": ", number(least, field.digits), " to ",
+      number(at(row, field.column + "_greatest"), field.digits));
   }
 
   /* The interval as a bar with a dot, over the range of the view's column. */
@@ -344,7 +355,7 @@
       ["Unit", field.unit],
       ["Better", field.better],
       ["Origin", originWords(field.origin)],
-      ["Interval", field.interval ? view().confidence + " percentile bootstrap over scenarios" : ""],
+      ["Interval", field.interval ? view().confidence + ", over scenarios" : ""],
       ["Not comparable", field.vps ? "with VPS measured in another way" : ""]
     ], [[field.link, "The whole definition"]].concat(tableLinks(field.table)));
   }
@@ -354,16 +365,18 @@
       ["A range", "A team's rank runs from 1 + the number of significantly better teams to the number " +
         "of ranked teams less the significantly worse ones. Significantly means: p below " + view().level +
         " after correction, in a paired permutation test over the same scenarios."],
-      ["Compact letter display", "Teams that share a letter are not significantly different."],
-      ["Among", "teams of one experiment. Degenerate baselines and the oracle have no rank."]
-    ], [["method.html#ties", "Method"], ["results/comparisons.html", "All comparisons"]]
+      ["Compact letter display", "Teams that share a letter are not told apart. That is no tie, " +
+        "which would have to be shown."],
+      ["Among", "teams of one experiment whose measure was taken with one instrument. Degenerate " +
+        "baselines and the oracle have no rank."]
+    ], [["method.html#ranks", "Method"], ["results/comparisons.html", "All comparisons"]]
       .concat(tableLinks("comparisons.csv")));
   }
 
   function aboutRank(row) {
     var name = ranker().column;
     var own = at(row, name + "_letters").split(" ").filter(Boolean);
-    var tied = view().rows.filter(function (other) {
+    var alike = view().rows.filter(function (other) {
       var letters = at(other, name + "_letters").split(" ");
       return other !== row && own.some(function (letter) { return letters.indexOf(letter) >= 0; });
     }).map(function (other) { return at(other, "team"); });
@@ -376,9 +389,9 @@
       ["Rank", low === high ? low + " of " + ranked : low + " to " + high + " of " + ranked],
       ["Significantly better", low - 1 + " of the others"],
       ["Significantly worse", ranked - high + " of the others"],
-      ["Not significantly different from", tied.join(", ") || "nobody"],
+      ["Not told apart from", alike.join(", ") || "nobody"],
       ["By", "paired differences over the same scenarios, p below " + view().level + " after correction"]
-    ], [["results/comparisons.html#" + words, "Its comparisons"], ["method.html#ties", "Method"]]);
+    ], [["results/comparisons.html#" + words, "Its comparisons"], ["method.html#ranks", "Method"]]);
   }
 
   /* What is shown, as a file */
@@ -395,7 +408,9 @@
                 "rank_high", "ranked", "letters"];
     fields.forEach(function (field) {
       head.push(field.id);
-      if (field.interval) { head.push(field.id + "_low", field.id + "_high", field.id + "_n"); }
+      if (field.interval) {
+        ENDS.forEach(function (end) { head.push(field.id + end); });
+      }
     });
     var lines = shownRows().map(function (row) {
       var cells = [view().setting, view().channel, at(row, "experiment"), at(row, "team"),
@@ -405,7 +420,7 @@
         var text = cell(row, field);
         cells.push(text);
         if (field.interval) {
-          ["_low", "_high", "_n"].forEach(function (part) {
+          ENDS.forEach(function (part) {
             cells.push(text === "" ? "" : at(row, field.column + part));
           });
         }

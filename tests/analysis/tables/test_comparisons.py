@@ -1,12 +1,15 @@
 """Pairs of teams: differences, tests and power, by hand and by a second computation."""
 
+from dataclasses import replace
 from itertools import product
+from math import nan
 from pathlib import Path
 from statistics import stdev
 
 import pytest
 
 from calbench.analysis.settings import Settings
+from calbench.analysis.tables import comparisons
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.stats.permutation import adjusted_p_values
@@ -23,11 +26,12 @@ from tests.analysis.tables.sample import (
     values_of,
 )
 from tests.facts.measured import facts_of, facts_of_games, table_rows, text_of
-from tests.facts.scored import agent, facts_of_scores, score
+from tests.facts.scored import agent, facts_of_scores, player, score
 from tests.metrics.games import play_team
 from tests.metrics.language_games import small_reflected_game
 
 SAMPLE = Settings(analysis=SPEC)
+SIDES = ("team_a", "team_b")
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +70,19 @@ def test_every_pair_stands_once_in_the_order_of_teams_and_measures(facts: Facts)
         for place, a in enumerate(TEAMS)
         for b in TEAMS[place + 1 :]
         for name in VALUE_BY_MEASURE
-        if counted[setting, a, name] and counted[setting, b, name]
     ]
+    for row in rows:
+        has_none = not all(counted[row["setting"], row[side], row["measure"]] for side in SIDES)
+        assert (row["remark"] == "no common scenario") == has_none
 
 
 def test_differences_are_those_of_the_scenarios_that_count_for_both(facts: Facts) -> None:
     for row in table_rows(facts, "comparisons.csv", SAMPLE):
+        if not row["difference"]:
+            assert row["remark"] == "no common scenario"
+            continue
         by_side = {}
-        for side in ("team_a", "team_b"):
+        for side in SIDES:
             scores = scores_of(row[side], row["setting"])
             by_side[side] = {
                 score.scenario_id: values_of([score], row["measure"]) for score in scores
@@ -86,27 +95,91 @@ def test_differences_are_those_of_the_scenarios_that_count_for_both(facts: Facts
         assert float(row["difference"]) == pytest.approx(means[0] - means[1], abs=6e-5)
 
 
-def test_p_values_are_adjusted_over_all_rows(facts: Facts) -> None:
-    rows = table_rows(facts, "comparisons.csv", SAMPLE)
-    p_values = [float(row["p"]) for row in rows]
-    assert [float(row["p_adjusted"]) for row in rows] == pytest.approx(
-        adjusted_p_values(p_values).tolist(), abs=2e-3
+GAPS = {
+    "large": [9, 8, 9, 7, 9, 8, 9, 7, 9],
+    "small": [1, 2, -1, 0, 1, -2, 1, 3, -1],
+    "none": [0] * 9,
+}
+
+
+def three_teams(folder: Path) -> Facts:
+    """Return facts of a baseline and of teams that differ from the first by these gaps."""
+    return facts_of_scores(
+        folder,
+        [
+            score(agent(seat, excess_cost=gap), scenario=f"s{number}", team=team)
+            for team, gaps in {"first": [0] * 9, **GAPS, "lazy": [50] * 9}.items()
+            for seat in [player(team, "degenerate" if team == "lazy" else "protocol")]
+            for number, gap in enumerate(gaps)
+        ],
+        ["first", *GAPS, "lazy"],
     )
-    assert {row["setting"] for row in rows} == {"another", "uniform"}
+
+
+def test_only_what_is_tested_is_in_the_family(tmp_path: Path) -> None:
+    rows = table_rows(three_teams(tmp_path), "comparisons.csv", SAMPLE)
+    tested = [row for row in rows if row["p"]]
+    assert {(row["verdict"], row["remark"]) for row in rows if not row["p"]} == {
+        ("identical", ""),
+        ("not tested", "degenerate team"),
+    }
+    assert {row["measure"] for row in tested} == {"excess_cost", "excess_cost_per_meeting"}
+    for name in ("p", "p_equivalent"):
+        p_values = [float(row[name]) if row[name] else nan for row in tested]
+        assert [float(row[f"{name}_adjusted"] or "nan") for row in tested] == pytest.approx(
+            adjusted_p_values(p_values).tolist(), abs=2e-3, nan_ok=True
+        )
+    for row in rows:
+        if row["remark"] == "degenerate team":
+            assert row["difference"]
+            assert not row["required_scenarios"]
+
+
+@pytest.mark.parametrize(
+    ("margin", "verdicts"),
+    [
+        (0.1, ["different", "not told apart", "identical"]),
+        (3.0, ["different", "tied", "identical"]),
+        (30.0, ["different within the margin", "tied", "identical"]),
+    ],
+)
+def test_verdicts_by_margin(
+    margin: float, verdicts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Differences of 8.3, 0.4 with spread 1.6, and none; nothing but the margin changes."""
+    changed = [replace(each, margin=margin) for each in comparisons.MEASURES]
+    monkeypatch.setattr(comparisons, "MEASURES", changed)
+    rows = table_rows(three_teams(tmp_path), "comparisons.csv", SAMPLE)
+    found = {
+        row["team_b"]: f"{row['verdict']} {row['remark']}".strip()
+        for row in rows
+        if (row["team_a"], row["measure"]) == ("first", "excess_cost")
+    }
+    assert [found[team] for team in GAPS] == verdicts
+    assert found["lazy"] == "not tested degenerate team"
 
 
 def test_a_pair_by_hand(tmp_path: Path) -> None:
-    """Of the 32 ways to swap, two make the difference as large: all swapped or none."""
-    row = excess_row(two_teams(tmp_path, [5, 3, 4, 8, 6], [1, 2, 1, 2, 4]))
-    gaps = [4, 1, 3, 6, 2]
-    assert (row["team_a"], row["team_b"], row["scenarios"]) == ("z", "a", "5")
-    assert (row["difference"], row["p"]) == ("3.2000", "0.0625")
-    assert float(row["difference_low"]) < 3.2 < float(row["difference_high"])
-    spread = stdev(gaps)
+    """Of the 64 ways to swap, two make the difference as large: all swapped or none."""
+    row = excess_row(two_teams(tmp_path, [5, 3, 4, 8, 6, 3], [1, 2, 1, 2, 4, 2]))
+    gaps = [4, 1, 3, 6, 2, 1]
+    mean, spread = sum(gaps) / 6, stdev(gaps)
+    assert (row["team_a"], row["team_b"], row["scenarios"]) == ("z", "a", "6")
+    assert (row["difference"], row["p"]) == ("2.8333", "0.0312")
+    assert float(row["difference_low"]) < mean < float(row["difference_high"])
     assert row["minimum_detectable_difference"] == shown(
-        minimum_detectable_difference(spread, 5, SPEC)
+        minimum_detectable_difference(spread, 6, SPEC)
     )
-    assert row["required_scenarios"] == str(required_units(3.2, spread, SPEC))
+    assert row["required_scenarios"] == str(required_units(mean, spread, SPEC))
+    assert (row["margin"], row["verdict"], row["remark"]) == ("0.1000", "different", "")
+
+
+def test_too_few_scenarios_for_any_p_below_the_level_are_not_tested(tmp_path: Path) -> None:
+    """Of five, every way to swap has p = 2/32 at least; six allow 2/64."""
+    row = excess_row(two_teams(tmp_path, [5, 3, 4, 8, 6], [1, 2, 1, 2, 4]))
+    assert (row["p"], row["p_equivalent"]) == ("", "")
+    assert (row["verdict"], row["remark"]) == ("not tested", "too few scenarios")
+    assert row["required_scenarios"]
 
 
 def test_power_columns_hold_known_numbers(tmp_path: Path) -> None:
@@ -121,28 +194,27 @@ def test_power_columns_hold_known_numbers(tmp_path: Path) -> None:
     assert excess_row(two_teams(tmp_path / "half", half, [0] * 5))["required_scenarios"] == "34"
 
 
-def test_what_is_always_the_same_needs_three_scenarios(tmp_path: Path) -> None:
-    row = excess_row(two_teams(tmp_path, [5] * 4, [2] * 4))
-    assert (row["difference"], row["p"]) == ("3.0000", "0.1250")
-    assert (row["difference_low"], row["difference_high"]) == ("3.0000", "3.0000")
-    assert (row["minimum_detectable_difference"], row["required_scenarios"]) == ("0.0000", "3")
+@pytest.mark.parametrize(("gap", "verdict"), [(3, "different"), (0, "identical")])
+def test_where_nothing_varies_power_is_unknown(tmp_path: Path, gap: int, verdict: str) -> None:
+    row = excess_row(two_teams(tmp_path, [2 + gap] * 7, [2] * 7))
+    assert (row["difference"], row["verdict"]) == (f"{gap}.0000", verdict)
+    assert (row["minimum_detectable_difference"], row["required_scenarios"]) == ("", "")
+    assert row["p_equivalent"] == ""
 
 
 def test_no_difference_is_found_by_no_number_of_scenarios(tmp_path: Path) -> None:
-    row = excess_row(two_teams(tmp_path, [1, 2, 3], [3, 1, 2]))
+    row = excess_row(two_teams(tmp_path, [1, 2, 3] * 2, [3, 1, 2] * 2))
     assert (row["difference"], row["p"], row["required_scenarios"]) == ("0.0000", "1.0000", "")
     assert row["minimum_detectable_difference"] != ""
+    assert row["verdict"] == "not told apart"
 
 
-@pytest.mark.parametrize(
-    ("num_scenarios", "ends", "gap", "needed"), [(1, "", False, False), (2, "known", False, True)]
-)
+@pytest.mark.parametrize(("num_scenarios", "gap", "needed"), [(1, False, False), (2, False, True)])
 def test_few_scenarios_resolve_nothing(
-    tmp_path: Path, num_scenarios: int, ends: str, *, gap: bool, needed: bool
+    tmp_path: Path, num_scenarios: int, *, gap: bool, needed: bool
 ) -> None:
     row = excess_row(two_teams(tmp_path, [5, 7][:num_scenarios], [1, 2][:num_scenarios]))
     assert row["scenarios"] == str(num_scenarios)
-    assert bool(row["difference_low"]) == bool(row["difference_high"]) == bool(ends)
     assert bool(row["minimum_detectable_difference"]) == gap
     assert bool(row["required_scenarios"]) == needed
 
@@ -154,7 +226,10 @@ def test_scenarios_of_one_team_alone_play_no_part(tmp_path: Path) -> None:
 
 def test_teams_without_a_common_scenario_are_not_compared(tmp_path: Path) -> None:
     games = [score(team="a"), score(scenario="s1", team="b"), score(setting="varied", team="b")]
-    assert table_rows(facts_of_scores(tmp_path, games), "comparisons.csv") == []
+    rows = table_rows(facts_of_scores(tmp_path, games), "comparisons.csv")
+    assert {(row["difference"], row["verdict"], row["remark"]) for row in rows} == {
+        ("", "not tested", "no common scenario")
+    }
 
 
 def test_games_weigh_by_the_agents_that_count(tmp_path: Path) -> None:
@@ -175,8 +250,14 @@ def test_losses_measured_in_different_ways_are_not_compared(tmp_path: Path) -> N
     rows = table_rows(
         facts_of(tmp_path, traces, ["words", "imap"], facts=SCORES), "comparisons.csv"
     )
-    measures = {row["measure"] for row in rows}
-    assert measures == {name for name in VALUE_BY_MEASURE if "vps" not in name}
+    for row in rows:
+        is_unlike = "vps" in row["measure"]
+        assert (row["remark"] == "two instruments") == is_unlike
+        assert (row["difference"] == "") == is_unlike
+        if is_unlike:
+            numbers = list(row)[4 : list(row).index("verdict")]
+            assert {row[name] for name in numbers} == {""}
+            assert row["verdict"] == "not tested"
 
 
 def test_losses_measured_alike_are_compared(tmp_path: Path) -> None:
@@ -184,10 +265,14 @@ def test_losses_measured_alike_are_compared(tmp_path: Path) -> None:
     games += [score(agent(vps_kind="reflection", excess_vps=2.0), team="c")]
     rows = table_rows(facts_of_scores(tmp_path, games), "comparisons.csv")
     assert [
-        (row["team_a"], row["team_b"], row["difference"])
+        (row["team_a"], row["team_b"], row["difference"], row["remark"])
         for row in rows
         if row["measure"] == "excess_vps"
-    ] == [("a", "c", "7.0000")]
+    ] == [
+        ("a", "b", "", "two instruments"),
+        ("a", "c", "7.0000", "too few scenarios"),
+        ("b", "c", "", "two instruments"),
+    ]
 
 
 def test_resamples_and_level_are_those_of_the_settings(tmp_path: Path) -> None:

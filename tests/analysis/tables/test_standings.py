@@ -1,8 +1,7 @@
-"""Ranks, ties, the oracle and money beside the leaderboard."""
+"""Ranks, letters, the oracle and money beside the leaderboard."""
 
 from collections.abc import Sequence
 from hashlib import sha256
-from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ def games_of(team: str, excess: Sequence[int], **changes: Any) -> list[GameScore
 
 
 def four_teams() -> list[GameScore]:
-    """Return games in which ``best`` and ``near`` are tied, ``worst`` pays much, ``quiet`` most."""
+    """Return games: ``best`` and ``near`` are alike, ``worst`` pays much, ``quiet`` most."""
     return [
         *games_of("worst", [20] * TIMES),
         *games_of("best", [0] * TIMES),
@@ -79,7 +78,13 @@ def test_ranks_claim_what_comparisons_show(facts: Facts) -> None:
 
 
 def pair(
-    a: str, b: str, gap: float, p: float, measure: str = "excess_cost", setting: str = "s"
+    a: str,
+    b: str,
+    gap: float,
+    verdict: str,
+    measure: str = "excess_cost",
+    setting: str = "s",
+    remark: str = "",
 ) -> dict[str, object]:
     return {
         "setting": setting,
@@ -87,38 +92,36 @@ def pair(
         "team_b": b,
         "measure": measure,
         "difference": gap,
-        "p_adjusted": p,
+        "verdict": verdict,
+        "remark": remark,
     }
 
 
 PAIRS = (
-    pair("a", "b", -0.1, 0.3),
-    pair("b", "c", -0.1, 0.05),  # the level itself does not count as below it
-    pair("a", "c", -0.2, 0.01),
-    pair("a", "d", -0.9, 0.0001),
-    pair("b", "d", -0.8, 0.0001),
-    pair("c", "d", -0.7, 0.0001),
-    pair("a", "b", 5.0, 0.0001, measure="messages"),
-    pair("a", "b", 5.0, 0.0001, setting="other"),
-    pair("a", "x", 5.0, 0.0001),  # of a team without rank
-    pair("e", "a", 5.0, nan),
+    pair("a", "b", -0.1, "tied"),
+    pair("b", "c", -0.1, "not told apart"),
+    pair("a", "c", -0.2, "different", remark="within the margin"),
+    pair("a", "d", -0.9, "different"),
+    pair("b", "d", -0.8, "different"),
+    pair("c", "d", -0.7, "different"),
+    pair("a", "b", 5.0, "different", measure="messages"),
+    pair("a", "b", 5.0, "different", setting="other"),
+    pair("a", "x", 5.0, "different"),  # of a team without rank
+    pair("e", "a", 5.0, "not tested", remark="two instruments"),
 )
 
 
 def ranked(
-    teams: str,
-    pairs: Sequence[dict[str, object]],
-    level: float = 0.05,
-    measure: str = "excess_cost",
+    teams: str, pairs: Sequence[dict[str, object]], measure: str = "excess_cost"
 ) -> list[list[object]]:
     """Return team, best and worst rank, how many have one, and letters."""
     rows = pd.DataFrame({"setting": "s", "team": list(teams)})
-    found = _ranked(rows, pd.DataFrame(pairs), MEASURE_BY_NAME[measure], level)
+    found = _ranked(rows, pd.DataFrame(pairs), MEASURE_BY_NAME[measure])
     listed: list[list[object]] = found.drop(columns="setting").to_numpy().tolist()
     return listed
 
 
-def test_one_may_be_tied_with_two_that_differ() -> None:
+def test_one_may_be_not_told_apart_from_two_that_differ() -> None:
     assert ranked("abcde", PAIRS) == [
         ["a", 1, 2, 4, "a"],
         ["b", 1, 3, 4, "a b"],
@@ -127,18 +130,26 @@ def test_one_may_be_tied_with_two_that_differ() -> None:
     ]
 
 
-def test_another_level_finds_other_differences() -> None:
-    assert ranked("abcd", PAIRS, level=0.5) == [
-        ["a", 1, 1, 4, ""],
-        ["b", 2, 2, 4, ""],
-        ["c", 3, 3, 4, ""],
-        ["d", 4, 4, 4, ""],
-    ]
+@pytest.mark.parametrize(
+    ("verdict", "remark", "is_ranked"),
+    [
+        ("identical", "", True),
+        ("not tested", "too few scenarios", True),
+        ("not tested", "degenerate team", False),
+        ("not tested", "no common scenario", False),
+        ("not tested", "two instruments", False),
+    ],
+)
+def test_who_may_not_be_compared_is_not_ranked(
+    verdict: str, remark: str, *, is_ranked: bool
+) -> None:
+    found = ranked("ab", [pair("a", "b", 3.0, verdict, remark=remark)])
+    assert found == ([["a", 1, 2, 2, "a"], ["b", 1, 2, 2, "a"]] if is_ranked else [])
 
 
 @pytest.mark.parametrize(("measure", "ranks"), [("coordination", [1, 2]), ("messages", [2, 1])])
 def test_better_is_what_the_measure_says(measure: str, ranks: list[int]) -> None:
-    found = ranked("ab", [pair("a", "b", 9.0, 0.001, measure)], measure=measure)
+    found = ranked("ab", [pair("a", "b", 9.0, "different", measure)], measure=measure)
     assert [row[1] for row in found] == [row[2] for row in found] == ranks
 
 
@@ -283,6 +294,7 @@ def test_the_oracle_pays_what_it_pays(tmp_path: Path) -> None:
         "excess_vps": ("", ""),
         "excess_vps_participants": ("", ""),
     }
+    assert oracle["exact"].split() == [name for name in VALUE_BY_MEASURE if oracle[name]]
     for name in ("games", "games_excluded", "vps_kind", "calls", "price_usd", "excess_cost_low"):
         assert oracle[name] == ""
 

@@ -1,0 +1,117 @@
+"""What a paired comparison shows, in words: different, tied, or neither [C].
+
+"Tied" is a claim like "different": it says that the difference was shown to be smaller than the
+measure's margin. Where neither is shown, teams are not told apart, which claims nothing.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calbench.facts.columns import DIGITS, number, text
+from calbench.stats.permutation import adjusted_p_values
+from calbench.stats.spec import AnalysisSpec
+
+DIFFERENT = "different"
+TIED = "tied"
+NOT_TOLD_APART = "not told apart"
+IDENTICAL = "identical"
+NOT_TESTED = "not tested"
+VERDICTS = (DIFFERENT, TIED, NOT_TOLD_APART, IDENTICAL, NOT_TESTED)
+
+DEGENERATE_TEAM = "degenerate team"
+TWO_INSTRUMENTS = "two instruments"
+NO_COMMON_SCENARIO = "no common scenario"
+TOO_FEW_SCENARIOS = "too few scenarios"
+WITHIN_MARGIN = "within the margin"
+REMARKS = (
+    DEGENERATE_TEAM, TWO_INSTRUMENTS, NO_COMMON_SCENARIO, TOO_FEW_SCENARIOS, WITHIN_MARGIN
+)  # fmt: skip
+
+DEGENERATE = "degenerate"
+"""Kind of the players of baselines that are compared with nobody."""
+
+FAMILY = "Benjamini-Hochberg over all rows of the table that are tested"
+
+VERDICT_COLUMNS = (
+    number("p", "", "two-sided, paired permutation test over scenarios", "common scenarios"),
+    number("p_adjusted", "", FAMILY),
+    number("margin", "unit of the measure", "differences below it are called none"),
+    number(
+        "p_equivalent",
+        "",
+        "that the difference is not within the margin: two one-sided paired t-tests; empty if "
+        "over 60 percent of the scenarios have one difference",
+        "common scenarios",
+    ),
+    number("p_equivalent_adjusted", "", FAMILY),
+    text(
+        "verdict",
+        "different (p_adjusted below 1 - confidence), tied (p_equivalent_adjusted below it: shown "
+        "to differ by less than the margin), not told apart, identical (no scenario differs), not "
+        "tested",
+        "C",
+    ),
+    text(
+        "remark",
+        f"why a pair is not tested: {', '.join(REMARKS[:-1])}; or {WITHIN_MARGIN}: different, but "
+        "shown to differ by less than the margin",
+        "C",
+    ),
+)
+"""Of every table that compares teams."""
+
+
+class Level(NamedTuple):
+    """Level of tests: p-values below it, as tables show them, are significant."""
+
+    value: float
+
+    @classmethod
+    def of(cls, spec: AnalysisSpec) -> "Level":
+        """Return one minus the confidence."""
+        return cls(round(1 - spec.confidence, 10))
+
+    def passes(self, p_values: "pd.Series[float]") -> "pd.Series[bool]":
+        """Whether p-values are below it; unknown ones are not."""
+        return p_values.round(DIGITS) < self.value
+
+    def can_pass(self, num_scenarios: "pd.Series[float]") -> "pd.Series[bool]":
+        """Whether the least p-value of a permutation test on so many scenarios is below it."""
+        return 2.0 ** (1 - num_scenarios) < self.value
+
+
+def with_verdicts(rows: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:
+    """Return comparisons with adjusted p-values, verdicts and remarks.
+
+    Rows that are not tested, and those in which no scenario differs, have no p-value and are in no
+    family: whatever the swaps, a permutation test cannot reject them.
+
+    Args:
+        rows: with ``scenarios``, ``p``, ``p_equivalent``, ``is_identical``, and ``remark``: why a
+            pair must not be tested, empty if nothing speaks against it.
+        spec: confidence.
+    """
+    level = Level.of(spec)
+    remark = rows["remark"].astype(object)
+    remark = remark.mask((remark == "") & ~(rows["scenarios"] > 0), NO_COMMON_SCENARIO)
+    is_identical = (remark == "") & rows["is_identical"].astype(bool)
+    is_few = (remark == "") & ~is_identical & ~level.can_pass(rows["scenarios"])
+    remark = remark.mask(is_few, TOO_FEW_SCENARIOS)
+    is_tested = (remark == "") & ~is_identical
+    tests = {}
+    for name in ("p", "p_equivalent"):
+        tests[name] = rows[name].where(is_tested)
+        tests[f"{name}_adjusted"] = pd.Series(
+            adjusted_p_values(tests[name].to_numpy()), rows.index, dtype="float64"
+        )
+    is_different = level.passes(tests["p_adjusted"])
+    is_equivalent = level.passes(tests["p_equivalent_adjusted"])
+    verdict = np.select(
+        [~is_tested & ~is_identical, is_identical, is_different, is_equivalent],
+        [NOT_TESTED, IDENTICAL, DIFFERENT, TIED],
+        NOT_TOLD_APART,
+    )
+    remark = remark.mask(is_different & is_equivalent, WITHIN_MARGIN)
+    return rows.assign(**tests, verdict=verdict, remark=remark)
