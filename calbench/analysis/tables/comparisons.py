@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import ScenarioSums, scenario_sums
-from calbench.analysis.measures import MEASURES, Measure, measured_values
+from calbench.analysis.measures import MEASURES, Measure, compared_values
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import leaderboard
 from calbench.analysis.tables.registry import table
@@ -60,13 +60,14 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Paired differences between the teams of each setting, under every measure.
 
     Pairs without a common scenario that counts are left out, as is VPS that was measured in two
-    ways. Resamples are those of the leaderboard.
+    ways, or for which more than half of a team's reflections could not be read. Resamples are those
+    of the leaderboard.
     """
     agents = facts.of_games("agents")
     kinds = leaderboard(facts, settings).set_index(["setting", "team"])["vps_kind"]
     found = [
         _compared(sums, measure, kinds[sums.setting], settings.analysis)
-        for sums in scenario_sums(agents, ["team"], measured_values(agents, ["team"]))
+        for sums in scenario_sums(agents, ["team"], compared_values(agents, ["team"]))
         for measure in MEASURES
     ]
     if not any(map(len, found)):
