@@ -339,7 +339,7 @@ def prior_sensitivity(facts: Facts, settings: Settings) -> pd.DataFrame:
     totals = group_totals(found.drop(columns=key).assign(seats=1), ["setting", "team"])
     means = totals[columns].div(totals["seats"], axis="index").round(FINE_DIGITS)
     means = totals[["setting", "team"]].join(means)
-    held = pd.concat([_order(teams) for _, teams in means.groupby("setting", sort=False)])
+    held = pd.concat([prior_order(teams) for _, teams in means.groupby("setting", sort=False)])
     long = means.melt(["setting", "team"], columns, "prior", "excess_vps", ignore_index=False)
     long = long.assign(prior=long["prior"].map(BY_PRIOR)).sort_index(kind="stable")
     return long.merge(held, on=["setting", "prior"])
@@ -366,7 +366,7 @@ def _losses(beliefs: pd.DataFrame, own: float) -> pd.DataFrame:
     return group_totals(rows[[GAME, "target_agent", *BY_PRIOR]], [GAME, "target_agent"])
 
 
-def _order(means: pd.DataFrame) -> pd.DataFrame:
+def prior_order(means: pd.DataFrame) -> pd.DataFrame:
     """Return for each prior how far the order of a setting's teams is that of the paper's."""
     from scipy.stats import kendalltau
 

@@ -59,7 +59,8 @@ def test_leaderboard_has_exactly_the_public_columns(facts: Facts) -> None:
     assert first.split(",") == [
         *("setting", "team", "games", "scenarios"),
         *(name + end for name in NAMES for end in ("", "_low", "_high")),
-        *("vps_kind", "metrics_version"),
+        *("vps_kind", "reflections_asked", "reflections_read", "readable_share"),
+        *("is_vps_flagged", "is_vps_ranked", "vps_agreed", "metrics_version"),
     ]
     assert [measure.name for measure in MEASURES] == list(NAMES)
 
@@ -228,7 +229,7 @@ def test_excluded_games_are_recorded_and_left_out(tmp_path: Path) -> None:
 def test_teams_with_only_excluded_games_have_no_numbers(tmp_path: Path) -> None:
     excluded = [with_outcome(play_team(canonical_scenario(9), "imap"), "budget_stop")]
     facts = facts_of(tmp_path, excluded, facts=SCORES)
-    assert lines_of(facts, "leaderboard.csv") == ["uniform,imap,0,0" + "," * 25]
+    assert lines_of(facts, "leaderboard.csv") == ["uniform,imap,0,0" + "," * 26 + "0,0" + "," * 4]
     (sensitivity,) = table_rows(facts, "sensitivity.csv")
     assert (sensitivity["fairness"], sensitivity["fairness_least"]) == ("", "")
     assert (sensitivity["games"], sensitivity["games_sampled"]) == ("0", "0")
