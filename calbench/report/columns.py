@@ -24,7 +24,8 @@ HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
 VPS_KIND_NAMES: Mapping[str, str] = {
     "protocol": "typed messages",
     "reflection": "reflections",
-    "mixed": "both ways",
+    "expected": "reflections, expected values",
+    "mixed": "several ways",
     "": "not measured",
 }
 """How VPS was measured, by what tables say."""

@@ -34,10 +34,14 @@ SHOWN = ("coordination", FIRST_MEASURE, "messages", "fairness", "excess_vps", PR
 VPS_FIELDS: Mapping[str, str] = {
     "protocol": "by messages",
     "reflection": "by reflections",
-    "mixed": "by both",
+    "expected": "by reflections, expected values",
+    "mixed": "in several ways",
 }
 """Ways in which privacy loss was measured. Numbers of two of them are not comparable, so each
 has a column of its own."""
+
+REFLECTED = ("reflection", "expected")
+"""Those of reflections."""
 
 COUNTED: Mapping[str, tuple[str, str]] = {
     "scenarios": ("leaderboard.csv", "Scenarios"),
@@ -153,7 +157,7 @@ def fields(rows: Sequence[Row]) -> tuple[Field, ...]:
 
 
 def _measure(measure: Measure, kind: str = "") -> Field:
-    explained = kind if kind == "reflection" else anchor(measure.name)
+    explained = "reflection" if kind in REFLECTED else anchor(measure.name)
     return Field(
         id=f"{measure.name}.{kind}" if kind else measure.name,
         column=measure.name,

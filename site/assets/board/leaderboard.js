@@ -184,8 +184,8 @@
   function vpsNote() {
     var ways = new Set(view().rows.map(function (row) { return at(row, "vps_kind"); }));
     ways.delete("");
-    return ways.size < 2 ? "" : ". VPS by messages and VPS by reflections are not comparable: each " +
-      "has its own column.";
+    return ways.size < 2 ? "" : ". VPS that was measured in different ways is not comparable: each " +
+      "way has its own column.";
   }
 
   function sortHeader(id, title, unit) {
