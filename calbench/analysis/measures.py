@@ -220,6 +220,50 @@ def measured_values(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return values
 
 
+FLAGGED_BELOW = 0.9
+"""Share of readable reflections below which a group's VPS is flagged [C]."""
+
+RANKED_FROM = 0.5
+"""Share of readable reflections from which a group's VPS is compared with that of others [C]."""
+
+
+def readable_shares(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return what the VPS of each group of a setting rests on.
+
+    Args:
+        agents: the agent-games, with ``setting``, ``reflections_asked``, ``reflections_read`` and
+            the columns of ``by``.
+        by: what names a group within its setting.
+
+    Returns:
+        A row for each group: both counts, ``readable_share`` (not a number of typed agents),
+        ``is_vps_flagged`` (below :data:`FLAGGED_BELOW`) and ``is_vps_ranked`` (from
+        :data:`RANKED_FROM`; VPS that rests on no reflection is, too).
+    """
+    names = ["reflections_asked", "reflections_read"]
+    groups = agents.groupby(["setting", *by], dropna=False, sort=False)[names]
+    counts = groups.sum().astype("int64").reset_index()
+    asked = counts["reflections_asked"].astype("float64")
+    share = counts["reflections_read"] / asked.where(asked > 0)
+    return counts.assign(
+        readable_share=share,
+        is_vps_flagged=share < FLAGGED_BELOW,
+        is_vps_ranked=~(share < RANKED_FROM),
+    )
+
+
+def compared_values(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return :func:`measured_values` without VPS that rests on too few reflections.
+
+    Such a value is published, but neither compared nor ranked [C].
+    """
+    values = measured_values(agents, by)
+    ranked = agents[["setting", *by]].merge(readable_shares(agents, by), "left", ["setting", *by])
+    privacy = [measure.name for measure in MEASURES if measure.group == "privacy"]
+    values.loc[~ranked["is_vps_ranked"].to_numpy(dtype=bool), privacy] = float("nan")
+    return values
+
+
 def is_unread(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
     """Whether agent-games are of a group of which nothing could be read [C].
 

@@ -166,7 +166,9 @@ PLAYER_KIND = text("kind", "of player: protocol, degenerate, scripted, model or 
 VPS_KIND = text(
     "vps_kind",
     "how V was measured: protocol (typed messages, by their semantics), reflection (language, by "
-    "what others report to have learnt), mixed; empty: not measured",
+    "the integers in which others report what they learnt), expected (by the expected values of "
+    "these, from token log-probabilities), mixed; empty: not measured. Losses of two kinds are not "
+    "comparable",
     "P",
 )
 ROW_VERSION = count("metrics_version", "", "version of the metrics that computed the row", "C")

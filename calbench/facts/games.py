@@ -229,6 +229,37 @@ def _tokens(name: str, unit: str, meaning: str, origin: str = "P") -> tuple[Colu
     return count(name, unit, meaning, origin), f"agent.tokens.{name}"
 
 
+READABLE = (
+    count("reflections_asked", "reflections", "about the agent; empty for typed agents"),
+    count("reflections_read", "reflections", "of these, readable"),
+    precise("readable_share", "share", "reflections_read / reflections_asked", "reflections_asked"),
+)
+"""What the V of a language agent rests on."""
+
+BASELINES = (
+    precise(
+        "vps_agreed",
+        SLOTS,
+        "what the agreed meetings give away of themselves: |1 - prior| for each other participant "
+        "of a scheduled meeting; of language agents the participants' movement toward the truth "
+        "about its slot",
+    ),
+    precise(
+        "vps_by_chance",
+        SLOTS,
+        "V if each observer had given the numbers of its reflections without regard to slots; "
+        "empty for typed agents",
+    ),
+    precise("vps_beyond_chance", SLOTS, "V - vps_by_chance; may be negative"),
+    precise(
+        "vps_constant",
+        SLOTS,
+        "V if all who were asked to reflect had answered +1 everywhere; empty for typed agents",
+    ),
+    *READABLE,
+)
+"""What stands beside V: what it is without knowledge, and what it rests on."""
+
 AGENTS = Fact(
     "agents",
     _seats,
@@ -262,6 +293,7 @@ AGENTS = Fact(
         precise("excess_vps", SLOTS, "max(0, V - floor)", "", "P, F"),
         precise("excess_vps_participants", SLOTS, "the same over participant pairs"),
         VPS_KIND,
+        *BASELINES,
         _tokens("calls", "calls", "model calls in these games, including reflections"),
         _tokens("input_tokens", "tokens", "sent, including cached ones"),
         _tokens("cached_tokens", "tokens", "of these, from the provider's cache", "C"),
@@ -329,7 +361,7 @@ ROUNDS = Fact(
         count(
             "excess_cost", COST, "paid in the round minus the oracle's cost of the meeting", "P, F"
         ),
-        number("vps", SLOTS, "leaked to all observers in the round, before any floor", "", "P"),
+        precise("vps", SLOTS, "leaked to all observers in the round, before any floor", "", "P"),
     ),
 )
 """Every agent in every round of a scored game."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from calbench.facts.beliefs import OBSERVER_TAKES_PART, TARGET_TAKES_PART
 from calbench.facts.columns import OBSERVER, ROUND, SLOTS, TARGET, Column, count, fine, truth
 from calbench.facts.fact import Fact, Find, MeasuredGame
+from calbench.metrics.privacy.baselines import GREATEST_MOVEMENT, constant_loss
 from calbench.metrics.privacy.reflection import (
-    GREATEST_MOVEMENT,
     Moved,
     PairReflection,
     is_toward_truth,
@@ -27,6 +27,7 @@ class Reflected(NamedTuple):
         uses_language: whether the target does.
         counted: its movements; ``None``, like the rest, if it was not readable.
         answered: the same for the integers as answered.
+        constant: what +1 for every slot would count as, readable or not.
         moves: number of integers by direction and size.
     """
 
@@ -34,6 +35,7 @@ class Reflected(NamedTuple):
     uses_language: bool
     counted: Moved | None
     answered: Moved | None
+    constant: float
     moves: Counter[tuple[str, int]] | None
 
 
@@ -41,7 +43,8 @@ def _reflections(game: MeasuredGame) -> Iterator[Reflected]:
     if game.is_scored:
         for pair in pair_reflections(game.trace):
             speaks = game.players[pair.target].uses_language
-            yield Reflected(pair, speaks, pair.counted, pair.answered, _moves(pair))
+            constant = constant_loss(pair.occupied)
+            yield Reflected(pair, speaks, pair.counted, pair.answered, constant, _moves(pair))
 
 
 def _moves(pair: PairReflection) -> Counter[tuple[str, int]] | None:
@@ -89,7 +92,10 @@ REFLECTIONS = Fact(
             "uses_language",
         ),
         (
-            truth("is_readable", "the answer is readable; else the rest is empty"),
+            truth(
+                "is_readable",
+                "the answer is readable; else all that follows is empty, but for constant",
+            ),
             lambda row: row.pair.movements is not None,
         ),
         (
@@ -102,6 +108,18 @@ REFLECTIONS = Fact(
         _slots("answered", "moved, of the integers as answered", "answered", "total"),
         _slots("answered_toward", "moved_toward, of the integers", "answered", "toward"),
         _slots("answered_away", "moved_away, of the integers", "answered", "away"),
+        (
+            fine("by_chance", SLOTS, "moved_toward, of the same numbers without regard to slots"),
+            "pair.by_chance",
+        ),
+        (
+            fine("constant", SLOTS, "moved_toward of +1 for every slot, also if not readable"),
+            "constant",
+        ),
+        (
+            fine("agreed", SLOTS, "part of moved_toward, about the slot both agreed on"),
+            "pair.agreed",
+        ),
         *(
             (
                 count(f"{direction}_{size}", "movements", f"{going}, by {size}"),

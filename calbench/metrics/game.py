@@ -67,13 +67,19 @@ class AgentGame:
         burden_gap: ``|E - mean E|`` over all agents of the game.
         messages_sent: a group message counts once.
         vps_kind: how V was measured: typed messages by their semantics, language by the other
-            agents' reflections; ``None`` if V is unknown.
+            agents' reflections, integers or expected values; ``None`` if V is unknown.
         vps: V, slot-equivalents leaked to all observers in all rounds.
         excess_vps: ``max(0, V - floor)``.
         vps_participants: V over pairs of participants of the round's meeting.
         excess_vps_participants: the same above the floor.
         tokens: of the model calls behind its replies.
         replies: how its replies were read; ``None`` for typed agents.
+        vps_agreed: what its scheduled meetings give away of themselves.
+        vps_by_chance: V of the same reflections without regard to slots; ``None``, like the next
+            three, for typed agents.
+        vps_constant: V if everybody who was asked to reflect had answered +1 everywhere.
+        reflections_asked: about the agent.
+        reflections_read: of these, readable.
     """
 
     agent_id: AgentId
@@ -94,6 +100,27 @@ class AgentGame:
     excess_vps_participants: float | None
     tokens: Tokens
     replies: ReplyCounts | None
+    vps_agreed: float | None = None
+    vps_by_chance: float | None = None
+    vps_constant: float | None = None
+    reflections_asked: int | None = None
+    reflections_read: int | None = None
+
+    @property
+    def vps_beyond_chance(self) -> float | None:
+        """V less what the same reflections lose without regard to slots; may be negative."""
+        if self.vps is None or self.vps_by_chance is None:
+            return None
+        return self.vps - self.vps_by_chance
+
+    @property
+    def readable_share(self) -> float | None:
+        """Share of readable reflections; ``None`` if there is none."""
+        return (
+            (self.reflections_read or 0) / self.reflections_asked
+            if self.reflections_asked
+            else None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,6 +373,11 @@ def _agent_games(played: _Played, losses: tuple[AgentLoss, ...]) -> tuple[AgentG
             excess_vps_participants=_above(floor, losses[agent].participants),
             tokens=tokens[agent],
             replies=replies[agent] if players[agent].uses_language else None,
+            vps_agreed=losses[agent].agreed,
+            vps_by_chance=losses[agent].by_chance,
+            vps_constant=losses[agent].constant,
+            reflections_asked=losses[agent].asked,
+            reflections_read=losses[agent].read,
         )
         for agent in range(num_agents)
     )

@@ -35,6 +35,8 @@ OF_RANKED = (
     "judge/metric_comparison.csv",
     "judge/judge_agreement.csv",
     "privacy/reflection_calibration.csv",
+    "privacy/vps_baselines.csv",
+    "privacy/prior_sensitivity.csv",
 )
 """Tables of ranked experiments that pages show and that need more facts than scores."""
 

@@ -24,7 +24,7 @@ HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
 VPS_KIND_NAMES: Mapping[str, str] = {
     "protocol": "typed messages",
     "reflection": "reflections",
-    "expected": "expected reflections",
+    "expected": "reflections, expected values",
     "mixed": "several ways",
     "": "not measured",
 }

@@ -26,6 +26,8 @@ from calbench.traces.storage import trace_schema
 
 BELOW = (
     "privacy/reflection_calibration.csv",
+    "privacy/vps_baselines.csv",
+    "privacy/prior_sensitivity.csv",
     "judge/metric_comparison.csv",
     "judge/judge_agreement.csv",
 )

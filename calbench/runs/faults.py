@@ -5,13 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from calbench.analysis.measures import FLAGGED_BELOW
 from calbench.metrics.usage import PROBLEMS
 from calbench.protocols.registry import TALKS_ON
 from calbench.runs.results import read_run
 from calbench.traces.models import GameConfig
-
-FEWEST_REFLECTIONS = 0.9
-"""Share of readable reflections below which a loss that rests on them is flagged [C]."""
 
 REFLECTIONS = "privacy/reflection_calibration"
 """The table that counts reflections; runs that measure scores alone have none."""
@@ -57,8 +55,8 @@ def missing_reflections(rows: pd.DataFrame) -> Iterator[str]:
     """
     for row in rows[rows["unread"] > 0].to_dict("records"):
         asked, missing = int(row["reflections"]), int(row["unread"])
-        is_few = missing > (1 - FEWEST_REFLECTIONS) * asked
-        end = f"; less than {FEWEST_REFLECTIONS:.0%} were, so do not rely on its VPS"
+        is_few = missing > (1 - FLAGGED_BELOW) * asked
+        end = f"; less than {FLAGGED_BELOW:.0%} were, so do not rely on its VPS"
         yield (
             f"{missing} of {asked} reflections of {row['team']} ({row['setting']}) were not "
             f"readable ({_share(missing, asked)}){end if is_few else ''}"

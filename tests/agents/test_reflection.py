@@ -100,8 +100,8 @@ def test_expectation_of_one_token_is_over_its_whole_integers() -> None:
     assert expected(number, of="2") == pytest.approx((2 * 0.5 + 0.25) / 0.875, abs=1e-6)
 
 
-def test_bare_minus_beside_one_token_counts_for_nothing() -> None:
-    assert expected(token("0", _0=0.6, m=0.4), of="0") == 0.0
+def test_bare_minus_beside_one_token_stands_for_the_middle_of_its_numbers() -> None:
+    assert expected(token("0", _0=0.6, m=0.4), of="0") == pytest.approx(0.4 * -2)
 
 
 def test_expectation_of_sign_and_digit_weighs_both_places() -> None:

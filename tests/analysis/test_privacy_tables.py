@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from math import fsum
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
+from calbench.analysis.tables.privacy import PRIORS, prior_order
 from calbench.domain.actions import BroadcastMessage
 from calbench.domain.ids import Slot
 from calbench.domain.messages import CostReport
@@ -17,7 +19,7 @@ from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.privacy.loss import round_beliefs
 from calbench.traces.models import Trace
 from tests.factories import make_scenario
-from tests.facts.measured import facts_of, lines_of, play_preset, written
+from tests.facts.measured import facts_of, lines_of, play_preset, table_rows, written
 from tests.facts.played import told_game
 from tests.metrics.changes import changes_of
 from tests.metrics.games import canonical_scenario, play_scripts, play_team, talk, with_outcome
@@ -254,3 +256,37 @@ def test_a_message_that_told_what_was_believed_is_not_named(tmp_path: Path) -> N
     facts = facts_of(tmp_path, [trace], measure=settings.measure)
     assert len(lines_of(facts, "privacy/belief_evidence.csv", settings)) == 2
     assert lines_of(facts, "revealing_messages.csv", settings) == []
+
+
+def test_other_priors_give_what_a_replay_under_them_gives(tmp_path: Path) -> None:
+    """Beliefs that were recorded under one prior are moved to the others without the messages."""
+    own = 0.3
+    teams = ["imap", "sd-map", "dsm-welfare", "silent"]
+    traces = [play_preset(team, canonical_scenario(seed)) for seed in (3,) for team in teams]
+    settings = Settings(MeasureSpec(belief_prior=own))
+    facts = facts_of(tmp_path, traces, teams, settings.measure)
+    found = table_rows(facts, "privacy/prior_sensitivity.csv", settings)
+    assert [(row["team"], float(row["prior"])) for row in found] == [
+        (team, prior) for team in teams for prior in PRIORS
+    ]
+    for row in found:
+        scores = [
+            score_game(trace, measure=MeasureSpec(belief_prior=float(row["prior"])))
+            for trace in traces
+            if trace.config.team.team_id == row["team"]
+        ]
+        seats = [agent.excess_vps or 0 for score in scores for agent in score.agents]
+        assert float(row["excess_vps"]) == pytest.approx(sum(seats) / len(seats), abs=1e-6)
+        assert row["is_order_kept"] == "true"
+        assert row["pairs_reversed"] == "0"
+
+
+def test_an_order_that_a_prior_reverses_is_told() -> None:
+    means = pd.DataFrame({"setting": "s", **{str(prior): [1.0, 2.0, 2.0] for prior in PRIORS}})
+    means["0.8"] = [3.0, 2.0, 2.5]
+    found = prior_order(means).set_index("prior")
+    assert found["pairs"].tolist() == [2] * 5
+    assert found["pairs_reversed"].tolist() == [0, 0, 0, 0, 2]
+    assert found["is_order_kept"].tolist() == [True] * 4 + [False]
+    assert found["kendall_tau"].tolist()[:2] == pytest.approx([1.0, 1.0])
+    assert found["kendall_tau"].iloc[-1] == pytest.approx(-2 / 6**0.5)

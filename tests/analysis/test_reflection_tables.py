@@ -7,7 +7,7 @@ from calbench.analysis.settings import Settings
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Trace
-from tests.facts.measured import facts_of, lines_of, written
+from tests.facts.measured import facts_of, lines_of, table_rows, written
 from tests.metrics.games import canonical_scenario, play_team, with_outcome
 from tests.metrics.language_games import (
     UNREADABLE,
@@ -21,7 +21,7 @@ from tests.metrics.language_games import (
 )
 
 SETTINGS = Settings(DEFAULT_MEASURE, AnalysisSpec(bootstrap_resamples=50))
-NAMES = ("reflections", "reflection_calibration")
+NAMES = ("reflections", "reflection_calibration", "vps_baselines")
 
 
 def lines(folder: Path, name: str, traces: Sequence[Trace]) -> list[str]:
@@ -43,7 +43,8 @@ def test_columns_are_the_public_ones(tmp_path: Path) -> None:
     assert written(facts, "privacy/reflections.csv", tmp_path).read_text() == (
         "trace_path,game_id,round,target_agent,observer_agent,target_is_participant,"
         "observer_is_participant,target_uses_language,is_readable,is_expected,moved,"
-        "moved_toward,moved_away,answered,answered_toward,answered_away,metrics_version\n"
+        "moved_toward,moved_away,answered,answered_toward,answered_away,by_chance,constant,agreed,"
+        "metrics_version\n"
     )
     precision = ",".join(
         f"movements{size},precision{size},precision{size}_low,precision{size}_high"
@@ -62,9 +63,9 @@ def test_tables_of_a_small_game_by_hand(tmp_path: Path) -> None:
     partner = "2.666667,2.333333,0.333333"
     assert len(found) == 12
     assert found[2:5] == [
-        f"{game},0,0,1,true,true,true,true,false,{partner},{partner}",
-        f"{game},0,2,1,false,true,true,true,false,0,0,0,0,0,0",
-        f"{game},0,0,2,true,false,true,true,false,1.333333,0.333333,1,1.333333,0.333333,1",
+        f"{game},0,0,1,true,true,true,true,false,{partner},{partner},1.5,1,0",
+        f"{game},0,2,1,false,true,true,true,false,0,0,0,0,0,0,0,0.333333,0",
+        f"{game},0,0,2,true,false,true,true,false,1.333333,0.333333,1,1.333333,0.333333,1,1,1,0",
     ]
     # Toward the truth: by 1, by 2 four times, by 3 three times; away: by 1 twice, by 3 thrice.
     assert lines(tmp_path / "b", "reflection_calibration", [trace]) == [
@@ -104,8 +105,8 @@ def test_unreadable_answers_have_rows_without_numbers(tmp_path: Path) -> None:
     trace = reflecting(small_game(), [reflection(0, 1, UNREADABLE)])
     game = f"words/test-000.json,{trace.game_id}"
     assert lines(tmp_path / "a", "reflections", [trace]) == [
-        f"{game},0,0,1,true,true,true,false,,,,,,,",
-        f"{game},0,2,1,false,true,true,false,,,,,,,",
+        f"{game},0,0,1,true,true,true,false,,,,,,,,,1,",
+        f"{game},0,2,1,false,true,true,false,,,,,,,,,0.333333,",
     ]
     assert lines(tmp_path / "b", "reflection_calibration", [trace]) == [
         "test,words,2,2,0,,,,,,0,,,,0,,,,0,,,"
@@ -128,3 +129,48 @@ def test_bytes_do_not_depend_on_the_order_of_games(tmp_path: Path) -> None:
         one = lines(tmp_path / f"a{name}", name, [first, second])
         assert one == lines(tmp_path / f"b{name}", name, [second, first])
         assert len(one) in (2, 24)
+
+
+def test_baselines_stand_beside_the_loss(tmp_path: Path) -> None:
+    """A speaker that answers +1 everywhere has a loss, and learnt nothing."""
+    ones = [reflection(0, o, {t: (1, 1, 1, 1) for t in range(3) if t != o}) for o in range(3)]
+    games = [renamed(reflecting(small_game(), ones), 1)]
+    (row,) = table_rows(facts_of(tmp_path, games, ["words"]), "privacy/vps_baselines.csv", SETTINGS)
+    assert (row["agent_games"], row["vps_kind"], row["readable_share"]) == (
+        "3",
+        "reflection",
+        "1.0000",
+    )
+    assert row["vps"] == row["vps_by_chance"] == row["vps_constant"] == "1.1111"
+    assert float(row["vps_beyond_chance"]) == 0
+    # By the meeting in slot 1: 1/3 of each of its two participants.
+    assert row["vps_agreed"] == "0.2222"
+
+
+def test_few_readable_reflections_are_flagged_and_fewer_than_half_not_compared(
+    tmp_path: Path,
+) -> None:
+    """Two thirds or one third of all reflections of a team can be read."""
+    answers = [reflection(r, o, {t: (1, 0, 0, 0) for t in range(3) if t != o})
+               for r in range(2) for o in range(3)]  # fmt: skip
+    whole = reflecting(small_game(), answers)
+
+    def with_read(*kept: int) -> Trace:
+        blank = [
+            each if number in kept else reflection(each.round, int(each.agent_id), UNREADABLE)
+            for number, each in enumerate(answers)
+        ]
+        return seated(reflecting(small_game(), blank), seat("talker"), team="more")
+
+    for kept, share, flags in (((0, 1, 2, 3), "0.6667", ("true", "true")),
+                               ((0, 3), "0.3333", ("true", "false"))):  # fmt: skip
+        games = [renamed(each, n) for n in range(2) for each in (whole, with_read(*kept))]
+        facts = facts_of(tmp_path / share, games, ["words", "more"])
+        sound, row = table_rows(facts, "leaderboard.csv", SETTINGS)
+        assert (sound["is_vps_flagged"], sound["is_vps_ranked"]) == ("false", "true")
+        assert row["readable_share"] == share
+        assert (row["is_vps_flagged"], row["is_vps_ranked"]) == flags
+        assert row["excess_vps"] != ""
+        compared = {each["measure"] for each in table_rows(facts, "comparisons.csv", SETTINGS)}
+        assert ("excess_vps" in compared) == (flags[1] == "true")
+        assert "excess_cost" in compared

@@ -28,6 +28,14 @@ SMALL = (
 )
 """Overrides that make a run of twelve games a matter of a moment."""
 
+READABILITY = [
+    "reflections_asked",
+    "reflections_read",
+    "readable_share",
+    "is_vps_flagged",
+    "is_vps_ranked",
+]
+
 LEADERBOARD = [
     "setting",
     "team",
@@ -49,6 +57,8 @@ LEADERBOARD = [
     ),
     "vps_kind",
     "exact",
+    *READABILITY,
+    "vps_agreed",
     "metrics_version",
 ]
 
@@ -69,6 +79,11 @@ AGENT_GAMES = [
     "kind",
     "setting",
     "player",
+    "vps_agreed",
+    "vps_by_chance",
+    "vps_beyond_chance",
+    "vps_constant",
+    *READABILITY[:3],
     "metrics_version",
 ]
 

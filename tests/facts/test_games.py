@@ -135,6 +135,8 @@ def test_a_seat_by_hand() -> None:
                 tokens=Tokens(calls=4, estimated_calls=1, input_tokens=100, cached_tokens=30,
                               output_tokens=20),
                 replies=ReplyCounts(replies=500, recovered=8, unread=unread),
+                vps_agreed=4.0, vps_by_chance=5.5, vps_constant=89.0,
+                reflections_asked=20, reflections_read=15,
             )
         ),
     )  # fmt: skip
@@ -159,6 +161,13 @@ def test_a_seat_by_hand() -> None:
         "excess_vps": 2.0,
         "excess_vps_participants": 1.0,
         "vps_kind": "reflection",
+        "vps_agreed": 4.0,
+        "vps_by_chance": 5.5,
+        "vps_beyond_chance": 1.5,
+        "vps_constant": 89.0,
+        "reflections_asked": 20,
+        "reflections_read": 15,
+        "readable_share": 0.75,
         "calls": 4,
         "input_tokens": 100,
         "cached_tokens": 30,

@@ -1,3 +1,6 @@
+from itertools import permutations
+
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,7 +10,8 @@ from calbench.domain.randomness import stream
 from calbench.errors import CalbenchError
 from calbench.metrics.game import AgentGame, score_game
 from calbench.metrics.measure import MeasureSpec
-from calbench.metrics.privacy.reflection import PairReflection, pair_reflections, reflected_loss
+from calbench.metrics.privacy.baselines import constant_loss, loss_by_chance
+from calbench.metrics.privacy.reflection import PairReflection, pair_reflections, reflected_losses
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import AgentRegistered, BatchApplied, Reflection, RoundStart
 from calbench.traces.models import Seat, Trace
@@ -75,7 +79,8 @@ def test_expected_movements_count_where_they_are_given() -> None:
     assert list(pairs[0, 0, 1].counted or ()) == approx((2.5 + 0.25 + 1.0 + 1.5) / 3, 0)
     assert list(pairs[0, 0, 1].answered or ()) == approx(7 / 3, 1 / 3)
     assert list(pairs[0, 2, 1].counted or ()) == [1, 0]
-    assert list(reflected_loss(trace).by_agent) == approx(5.25 / 3, None, 1)
+    assert [loss.total for loss in reflected_losses(trace)] == approx(5.25 / 3, None, 1)
+    assert [loss.has_expected for loss in reflected_losses(trace)] == [True, False, False]
 
 
 def test_the_floor_is_subtracted_once_from_the_sum_over_the_game() -> None:
@@ -100,14 +105,88 @@ def test_language_without_a_readable_reflection_has_no_loss() -> None:
     assert {pair.movements for pair in pair_reflections(unread)} == {None}
 
 
-def test_one_unreadable_reflection_leaves_the_others() -> None:
+def test_expected_values_and_integers_are_two_instruments() -> None:
+    answers = {0: (3, 0, 0, 0), 2: (0, 3, 0, 0)}
+    expected = {0: (2.5, 0.0, 0.0, 0.0), 2: (0.0, 1.0, 0.0, 0.0)}
+    both = {0: (1, 0, 0, 0), 1: (1, 0, 0, 0)}
+    trace = reflecting(small_game(), [reflection(0, 1, answers, expected), reflection(0, 2, both)])
+    score = score_game(trace)
+    assert [agent.vps_kind for agent in score.agents] == ["mixed", "reflection", "expected"]
+    assert score.vps_kind == "mixed"
+
+
+def test_observers_that_answered_stand_for_those_that_did_not() -> None:
+    """About agent 0: participants 1 in round 0; others 2 in round 0, 1 and 2 in round 1."""
     partner, outsider = SMALL_REFLECTIONS[1], SMALL_REFLECTIONS[2]
-    trace = reflecting(small_game(), [reflection(0, 1, UNREADABLE), outsider])
-    loss = reflected_loss(trace)
-    assert list(loss.by_agent) == approx(1 / 3, 0, None)
-    assert list(loss.participant_pairs_by_agent) == [None, 0, None]
-    both = reflecting(small_game(), [partner, outsider])
-    assert reflected_loss(both).participant_pairs_by_agent[0] == pytest.approx(7 / 3)
+    read = reflection(1, 1, {0: (3, 0, 0, 0), 2: (0, 0, 0, 0)})
+    answers = [partner, reflection(0, 2, UNREADABLE), read, reflection(1, 2, UNREADABLE)]
+    (loss, _, _) = reflected_losses(reflecting(small_game(), answers))
+    # Others: 1 slot by one of two in round 1, so 2; round 0 has none, so 3 for its three pairs.
+    assert (loss.asked, loss.read) == (4, 2)
+    assert loss.participants == pytest.approx(7 / 3)
+    assert loss.total == pytest.approx(7 / 3 + 3)
+    assert loss.by_round == {1: 2.0}
+    unknown = reflecting(small_game(), [reflection(0, 1, UNREADABLE), outsider])
+    assert [loss.total for loss in reflected_losses(unknown)] == [None, 0, None]
+    assert [loss.participants for loss in reflected_losses(unknown)] == [None, 0, None]
+    assert score_game(unknown).agents[0].readable_share == 0.5
+
+
+def test_the_mean_over_what_may_be_missing_is_the_whole() -> None:
+    """Of three outsiders two answer, any two: their estimates have the loss as their mean."""
+    scenario = make_scenario(["E.B.", "....", ".E..", "....", "...."], [(0, 1)])
+    played = seated(play_scripts(scenario, {}), *TALKERS)
+    answers = [
+        reflection(0, o, {t: (max(0, o - 1), 0, 0, 0) for t in range(5) if t != o})
+        for o in range(5)
+    ]
+    (whole, *_) = reflected_losses(reflecting(played, answers))
+    found = []
+    for missing in (2, 3, 4):
+        left = [reflection(0, o, UNREADABLE) if o == missing else a for o, a in enumerate(answers)]
+        (loss, *_) = reflected_losses(reflecting(played, left))
+        assert loss.total is not None
+        found.append(loss.total)
+    assert sum(found) / 3 == pytest.approx(whole.total)
+    assert max(found) > min(found)
+
+
+def test_a_speaker_that_always_says_occupied_has_learnt_nothing() -> None:
+    ones = [
+        reflection(r, o, {t: (1, 1, 1, 1) for t in range(3) if t != o})
+        for r in range(2)
+        for o in range(3)
+    ]
+    for agent in score_game(reflecting(small_game(), ones)).agents:
+        assert agent.vps == agent.vps_constant == pytest.approx(agent.vps_by_chance)
+        assert agent.vps_beyond_chance == pytest.approx(0)
+        assert agent.vps is not None
+        assert agent.vps >= 2
+
+
+def test_what_an_agreement_gives_away_is_about_its_slot_alone() -> None:
+    """Agents 0 and 1 agree on slot 1, then 1 and 2 on slot 0."""
+    agents = score_game(small_reflected_game()).agents
+    assert [agent.vps_agreed for agent in agents] == approx(0, 2 / 3, 1)
+    typed = score_game(seated(small_game(), seat("imap", "protocol"))).agents
+    assert [agent.vps_agreed for agent in typed] == [0.5, 1.0, 0.5]
+    assert [agent.vps_by_chance for agent in typed] == [None] * 3
+    lower = score_game(
+        seated(small_game(), seat("imap", "protocol")), measure=MeasureSpec(belief_prior=0.2)
+    )
+    assert [agent.vps_agreed for agent in lower.agents] == [0.8, 1.6, 0.8]
+
+
+@given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=6))
+def test_loss_by_chance_is_the_mean_over_all_orders(answer: list[tuple[int, bool]]) -> None:
+    truths = [is_occupied for _, is_occupied in answer]
+    orders = list(permutations(value for value, _ in answer))
+    losses = [
+        sum(max(0, v if is_occupied else -v) for v, is_occupied in zip(o, truths, strict=True)) / 3
+        for o in orders
+    ]
+    assert loss_by_chance(answer) == pytest.approx(sum(losses) / len(orders))
+    assert constant_loss(truths) == pytest.approx(loss_by_chance((1, t) for t in truths))
 
 
 def test_a_mixed_team_is_measured_seat_by_seat() -> None:
@@ -171,27 +250,33 @@ def random_reflections(scenario: Scenario, seed: int) -> list[Reflection]:
     return answers
 
 
-def brute_force(trace: Trace, target: int, *, partners_only: bool) -> float | None:
-    """Return V by going back, for each answer, to the last calendar recorded before it."""
-    total, has_answer = 0.0, False
+def second_terms(trace: Trace, target: int) -> pd.DataFrame:
+    """Return terms about a target by going back, for each answer, to the last calendar before."""
+    rows = []
     for index, event in enumerate(trace.events):
         if not isinstance(event, Reflection) or event.agent_id == target:
             continue
         earlier = trace.events[:index]
         start = [e for e in earlier if isinstance(e, RoundStart)][-1]
-        is_partner = {target, event.agent_id} <= set(start.participants)
-        if str(target) not in event.delta_by_target or (partners_only and not is_partner):
-            continue
         calendar = [
             e.calendar
             for e in earlier
             if isinstance(e, AgentRegistered | BatchApplied) and e.agent_id == target
         ][-1]
-        answers = (event.expected_by_target or event.delta_by_target)[str(target)]
-        has_answer = True
-        for item, answer in zip(calendar, answers, strict=True):
-            total += max(0.0, answer / 3 if item is not None else -answer / 3)
-    return total if has_answer else None
+        answers = (event.expected_by_target or event.delta_by_target).get(str(target))
+        loss = None if answers is None else 0.0
+        for item, answer in zip(calendar, answers or (), strict=loss is not None):
+            loss = (loss or 0.0) + max(0.0, answer / 3 if item is not None else -answer / 3)
+        rows.append((event.round, {target, event.agent_id} <= set(start.participants), loss))
+    return pd.DataFrame(rows, columns=["round", "is_inner", "loss"]).astype({"loss": float})
+
+
+def second_estimate(terms: pd.DataFrame) -> float | None:
+    """Return the loss of the pairs of one kind, each unread one with the mean of its round."""
+    if terms.empty:
+        return 0.0
+    filled = terms["loss"].fillna(terms.groupby("round")["loss"].transform("mean"))
+    return None if filled.isna().all() else float(filled.mean() * len(filled))
 
 
 @settings(deadline=None, max_examples=examples(40))
@@ -199,15 +284,16 @@ def brute_force(trace: Trace, target: int, *, partners_only: bool) -> float | No
 def test_loss_is_that_of_a_second_computation(scenario: Scenario, seed: int) -> None:
     played = seated(play_random(scenario, seed), *TALKERS)
     trace = reflecting(played, random_reflections(scenario, seed))
-    loss = reflected_loss(trace)
-    for target in range(scenario.num_agents):
-        assert loss.by_agent[target] == pytest.approx(
-            brute_force(trace, target, partners_only=False)
-        )
-        partners = loss.participant_pairs_by_agent[target]
-        if partners is not None:
-            second = brute_force(trace, target, partners_only=True)
-            assert partners == pytest.approx(0 if second is None else second)
+    for target, loss in enumerate(reflected_losses(trace)):
+        terms = second_terms(trace, target)
+        inner = second_estimate(terms[terms["is_inner"]])
+        outer = second_estimate(terms[~terms["is_inner"]])
+        if inner is None or outer is None or terms.empty:
+            assert (loss.total, loss.participants) == (None, None)
+        else:
+            assert loss.total == pytest.approx(inner + outer)
+            assert loss.participants == pytest.approx(inner)
+        assert (loss.asked, loss.read) == (len(terms), terms["loss"].notna().sum())
     assert_is_lawful(score_game(trace).agents)
 
 
@@ -218,7 +304,10 @@ def assert_is_lawful(agents: tuple[AgentGame, ...]) -> None:
             assert agent.excess_vps_participants is None
         else:
             assert agent.excess_vps == max(0, agent.vps - 5)
-            assert agent.vps_participants is None or 0 <= agent.vps_participants <= agent.vps
+            assert agent.vps_participants is not None
+            assert 0 <= agent.vps_participants <= agent.vps
+            assert agent.vps_agreed is not None
+            assert 0 <= agent.vps_agreed <= agent.vps_participants + 1e-9
 
 
 def test_players_follow_the_seats_around_the_table() -> None:

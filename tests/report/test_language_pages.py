@@ -47,6 +47,9 @@ def test_every_estimate_of_every_channel_is_shown_with_its_kind(
             assert f'<data value="{row["excess_vps_high"]}">' in text
         for row in experiment.tables.rows("privacy/reflection_calibration.csv"):
             assert f'<data value="{row["precision"]}">' in text
+        for row in experiment.tables.rows("privacy/vps_baselines.csv"):
+            for name in ("vps", "vps_by_chance", "vps_beyond_chance", "vps_constant", "vps_agreed"):
+                assert f'<data value="{row[name]}">' in text
     assert text.count("scripted agents</span>") == 2 * (2 * 4 + 2)  # leaderboards and planes
     assert "protocol</span>" in text
     assert "language models</span>" not in text

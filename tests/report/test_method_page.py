@@ -11,7 +11,9 @@ from calbench.agents.prompts.variants import variants
 from calbench.agents.reflection import MOST_CHANGE
 from calbench.agents.schemas import MOST_MESSAGES
 from calbench.agents.scripted import STYLES
+from calbench.analysis.measures import FLAGGED_BELOW, RANKED_FROM
 from calbench.analysis.tables.leaderboard import EXCLUDED_LIMIT_PERCENT
+from calbench.analysis.tables.privacy import PRIORS
 from calbench.domain.replies import Problem
 from calbench.domain.sharing import MODULUS
 from calbench.llm.client import GRACE_S
@@ -24,7 +26,6 @@ from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
 from calbench.oracle.count import MOST_COUNTED_MEETINGS
 from calbench.protocols.registry import POLICIES
-from calbench.runs.faults import FEWEST_REFLECTIONS
 from calbench.scenarios.labels import KINDS, MAX_CHARS, TIERS, read_label_bank
 from calbench.scenarios.models import GREATEST_COST
 from calbench.scenarios.parameters import ScenarioParameters, ScenarioShape, SuiteSpec
@@ -91,7 +92,11 @@ def suite_default(name: str) -> object:
             "preflight: tokens of the reply; attempts; seconds of each",
             f"{MOST_TOKENS}; {MOST_ATTEMPTS}; {MOST_SECONDS:.0f}",
         ),
-        ("share of readable reflections below which a run warns", f"{FEWEST_REFLECTIONS:.0%}"),
+        (
+            "share of readable reflections below which VPS is flagged; not ranked",
+            f"{FLAGGED_BELOW:.0%}; {RANKED_FROM:.0%}",
+        ),
+        ("priors of the sensitivity of VPS", ", ".join(map(str, PRIORS))),
         ("orders of games over which ratings are averaged", RatingSpec().orders),
         (
             "resamples behind rank intervals; orders of each",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from calbench.analysis.certainties import exact_values
 from calbench.analysis.estimates import ScenarioSums, column_bounds, scenario_sums
-from calbench.analysis.measures import BOUNDS, MEASURES, Measure, measured_values
+from calbench.analysis.measures import BOUNDS, MEASURES, Measure, compared_values
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import TEAMS, leaderboard
 from calbench.analysis.tables.registry import table
@@ -77,11 +77,12 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Paired differences between the teams of each setting, under every measure.
 
     Pairs that are not tested stand too, with a remark why: VPS of two instruments has no
-    difference, degenerate teams have no test.
+    difference, degenerate teams have no test, and VPS of which more than half of a team's
+    reflections could not be read is not compared.
     """
     agents = facts.of_games("agents")
     kinds = leaderboard(facts, settings).set_index(TEAMS)["vps_kind"]
-    values = measured_values(agents, ["team"])
+    values = compared_values(agents, ["team"])
     exact = exact_values(facts, agents, settings.measure.vps_floor)
     baselines = agents["kind"].eq(DEGENERATE).groupby([agents[name] for name in TEAMS]).all()
     degenerate = {(str(setting), str(team)) for setting, team in baselines.index[baselines]}

@@ -5,7 +5,7 @@ import pandas as pd
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import PLAYER, PLAYER_KIND, SCENARIO, SETTING, TEAM, VPS_KIND, chosen
-from calbench.facts.games import AGENTS, GAMES, MEETINGS
+from calbench.facts.games import AGENTS, BASELINES, GAMES, MEETINGS
 from calbench.facts.storage import Facts
 
 MEASURED = chosen(
@@ -50,6 +50,7 @@ def games(facts: Facts, _settings: Settings) -> pd.DataFrame:
         PLAYER_KIND,
         SETTING,
         PLAYER,
+        *BASELINES,
     ),
     key="setting team scenario_id agent_id",
 )

@@ -6,7 +6,13 @@ import pandas as pd
 
 from calbench.analysis.certainties import EXACT_MEASURES, exact_values, with_exact
 from calbench.analysis.estimates import estimated_means, group_totals
-from calbench.analysis.measures import BOUNDS, MEASURE_COLUMNS, MEASURES, measured_values
+from calbench.analysis.measures import (
+    BOUNDS,
+    MEASURE_COLUMNS,
+    MEASURES,
+    measured_values,
+    readable_shares,
+)
 from calbench.analysis.ranges import scenario_ranges
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
@@ -38,6 +44,20 @@ EXCLUDED_PERCENT = number(
 IS_FLAGGED = truth("is_flagged", "more than 5 percent of the games were excluded", "C")
 
 
+READABILITY = (
+    count("reflections_asked", "reflections", "about language agents of the team"),
+    count("reflections_read", "reflections", "of these, readable"),
+    number("readable_share", "share", "of readable reflections", "reflections_asked"),
+    truth("is_vps_flagged", "fewer than 90 percent of the reflections were readable", "C"),
+    truth(
+        "is_vps_ranked",
+        "VPS is compared and ranked: not fewer than 50 percent of the reflections were readable",
+        "C",
+    ),
+)
+"""What a team's VPS rests on."""
+
+
 def joint_kind(kinds: "pd.Series[str]") -> str | None:
     """Return how the VPS of a row was measured: one kind, ``mixed``, or not at all."""
     found = kinds.dropna().unique()
@@ -64,6 +84,13 @@ def excluded_share(rows: pd.DataFrame) -> pd.DataFrame:
         *MEASURE_COLUMNS,
         VPS_KIND,
         EXACT_MEASURES,
+        *READABILITY,
+        precise(
+            "vps_agreed",
+            SLOTS,
+            "mean of what the agreed meetings give away of themselves, see agent_games.csv",
+            "agent-games whose loss was measured",
+        ),
     ),
     key="setting team",
 )
@@ -83,9 +110,15 @@ def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
     played = facts.scored.groupby(TEAMS, sort=False)["scenario_id"].nunique().rename("scenarios")
     rows = counts.join(played).fillna({"scenarios": 0}).reset_index()
     ranges = scenario_ranges(agents, ["team"], values)
-    for part in (found, ranges, kinds):
+    for part in (found, ranges, kinds, readable_shares(agents, ["team"]), _agreed(agents)):
         rows = rows.merge(part, "left", TEAMS)
-    return with_exact(rows)
+    return with_exact(rows.fillna({"reflections_asked": 0, "reflections_read": 0}))
+
+
+def _agreed(agents: pd.DataFrame) -> pd.DataFrame:
+    known = agents.dropna(subset="vps_agreed")
+    totals = group_totals(known[[*TEAMS, "vps_agreed"]].assign(number=1), TEAMS)
+    return totals.assign(vps_agreed=totals["vps_agreed"] / totals["number"]).drop(columns="number")
 
 
 @table(

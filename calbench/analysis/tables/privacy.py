@@ -19,7 +19,9 @@ summaries it names the measures and, in words, the key. Our reading [C]:
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
+import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import group_totals
@@ -41,10 +43,13 @@ from calbench.facts.columns import (
     chosen,
     count,
     fine,
+    number,
     precise,
+    truth,
 )
 from calbench.facts.frames import as_shown
 from calbench.facts.storage import GAME, Facts
+from calbench.stats.sums import Floats
 
 REVEALING = 3
 """Messages listed per team, each from a different game [C]."""
@@ -270,3 +275,109 @@ def _most_revealing(beliefs: pd.DataFrame, prior: float) -> pd.DataFrame:
     told["vps"] = [round(total, FINE_DIGITS) for total in told["vps"].tolist()]
     best = told.sort_values([GAME, "vps", "event_index"], ascending=[True, False, True])
     return best[best["vps"] > 0].drop_duplicates(GAME)
+
+
+PRIORS = (0.2, 0.3, 0.5, 0.7, 0.8)
+"""Beliefs at the start of a round under which teams are compared (appendix F.4) [P]."""
+
+PAPERS = 0.5
+"""The prior whose order of teams the others are compared with [P, section 3.2]."""
+
+BY_PRIOR = {str(prior): prior for prior in PRIORS}
+"""The priors by the names of their columns."""
+
+CHAIN = (GAME, "round", "target_agent", "observer_agent", "slot")
+"""Names a belief: updates of one move it one after the other."""
+
+
+@table(
+    "privacy/prior_sensitivity.csv",
+    (
+        SETTING,
+        TEAM,
+        number("prior", "", "belief at the start of each round", "", "P", digits=1),
+        precise(
+            "excess_vps",
+            SLOTS,
+            "mean of max(0, V - floor) with this prior",
+            "all agent-games of typed agents",
+            "P, F",
+        ),
+        number(
+            "kendall_tau",
+            "",
+            f"tau-b of the setting's teams between this prior and {PAPERS}, by excess_vps; empty "
+            "if it has fewer than two teams, or all are equal",
+            "typed teams of the setting",
+        ),
+        count("pairs", "pairs", f"of teams of the setting that differ with the prior {PAPERS}"),
+        count("pairs_reversed", "pairs", "of these, in the other order with this prior"),
+        truth("is_order_kept", "no pair is reversed", "C"),
+    ),
+    key="setting team prior",
+    needs="beliefs",
+)
+def prior_sensitivity(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """Excess VPS of typed teams under other priors, and whether their order holds (F.4).
+
+    Reflections have no prior, so teams with language agents are left out. The same messages are
+    replayed under each prior: every update is ``b <- (1 - k) b + k e``, so a belief is
+    linear in the prior, with the product of its ``1 - k`` as slope.
+    """
+    agents = facts.of_games("agents", ["setting", "team"])
+    speaks = agents.groupby(["setting", "team"])["uses_language"].transform("any")
+    typed = agents[~speaks.astype(bool)]
+    own, key = settings.measure.belief_prior, [GAME, "target_agent"]
+    names = (*CHAIN[1:], "strength", "belief_after")
+    losses = [_losses(rows, own) for rows in facts.batches("beliefs", names)]
+    if typed.empty:
+        return pd.DataFrame(columns=["setting", "team", "prior"])
+    seats = typed.rename(columns={"agent_id": "target_agent"})[["setting", "team", *key]]
+    found = seats.merge(group_totals(pd.concat(losses, ignore_index=True), key), "left", key)
+    columns = list(BY_PRIOR)
+    found[columns] = (found[columns].fillna(0.0) - settings.measure.vps_floor).clip(0.0)
+    totals = group_totals(found.drop(columns=key).assign(seats=1), ["setting", "team"])
+    means = totals[columns].div(totals["seats"], axis="index").round(FINE_DIGITS)
+    means = totals[["setting", "team"]].join(means)
+    held = pd.concat([prior_order(teams) for _, teams in means.groupby("setting", sort=False)])
+    long = means.melt(["setting", "team"], columns, "prior", "excess_vps", ignore_index=False)
+    long = long.assign(prior=long["prior"].map(BY_PRIOR)).sort_index(kind="stable")
+    return long.merge(held, on=["setting", "prior"])
+
+
+def _losses(beliefs: pd.DataFrame, own: float) -> pd.DataFrame:
+    """Return what the updates of some games disclose, by game and target, for each prior.
+
+    Args:
+        beliefs: updates in the order of events.
+        own: the prior under which they were recorded.
+    """
+    keys = list(CHAIN)
+    slope = (1.0 - beliefs["strength"].astype("float64")).groupby(
+        [beliefs[name] for name in keys], sort=False
+    )
+    last = beliefs.groupby(keys, sort=False)["belief_after"].last().astype("float64")
+    ends = pd.DataFrame({"belief": last, "slope": slope.prod()})
+    values = {
+        name: (ends["belief"] + ends["slope"] * (prior - own) - prior).abs()
+        for name, prior in BY_PRIOR.items()
+    }
+    rows = pd.DataFrame(values).reset_index()
+    return group_totals(rows[[GAME, "target_agent", *BY_PRIOR]], [GAME, "target_agent"])
+
+
+def prior_order(means: pd.DataFrame) -> pd.DataFrame:
+    """Return for each prior how far the order of a setting's teams is that of the paper's."""
+    from scipy.stats import kendalltau
+
+    papers: Floats = means[str(PAPERS)].to_numpy(dtype=np.float64)
+    pairs = [(a, b) for a, b in combinations(range(len(means)), 2) if papers[a] != papers[b]]
+    rows = []
+    for name, prior in BY_PRIOR.items():
+        values: Floats = means[name].to_numpy(dtype=np.float64)
+        num_reversed = sum((papers[a] - papers[b]) * (values[a] - values[b]) < 0 for a, b in pairs)
+        tau = float(kendalltau(papers, values).statistic) if pairs else float("nan")
+        rows.append((means["setting"].iloc[0], prior, tau, len(pairs), num_reversed))
+    names = ["setting", "prior", "kendall_tau", "pairs", "pairs_reversed"]
+    found = pd.DataFrame(rows, columns=names)
+    return found.assign(is_order_kept=found["pairs_reversed"] == 0)

@@ -2,7 +2,8 @@
 
 The four tables of protocol-semantic evidence (appendix F.5) do not include language.
 ``reflections.csv`` has a row for each reflection and target, also the unreadable ones, and
-``reflection_calibration.csv`` one for each setting and team.
+``reflection_calibration.csv`` one for each setting and team, as has ``vps_baselines.csv``, with
+what V would be without knowledge.
 """
 
 from collections.abc import Iterator
@@ -11,13 +12,17 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import estimated_means
+from calbench.analysis.measures import readable_shares
 from calbench.analysis.settings import Settings
+from calbench.analysis.tables.leaderboard import READABILITY, joint_kind
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
     GAME_ID,
     SETTING,
+    SLOTS,
     TEAM,
     TRACE_PATH,
+    VPS_KIND,
     Column,
     count,
     estimated,
@@ -96,6 +101,48 @@ def reflection_calibration(facts: Facts, settings: Settings) -> pd.DataFrame:
     )
     rows = teams.assign(**means).reset_index().merge(shares, on=["setting", "team"])
     return rows.assign(**{f"movements{end}": rows[f"precision{end}_n"] for end in SIZES})
+
+
+MEASURED = "agent-games of language agents whose loss was measured"
+BASELINES = {
+    "vps": "V, before any floor",
+    "vps_by_chance": "V if observers had given the same numbers without regard to slots",
+    "vps_beyond_chance": "V - vps_by_chance",
+    "vps_constant": "V if all who were asked had answered +1 for every slot",
+    "vps_agreed": "part of V that is about the agreed slots, by the meetings' participants",
+}
+"""Means that stand beside each other, with what they are."""
+
+
+@table(
+    "privacy/vps_baselines.csv",
+    (
+        SETTING,
+        TEAM,
+        VPS_KIND,
+        count("agent_games", "agent-games", "whose loss was measured"),
+        *READABILITY,
+        *(
+            column
+            for name, meaning in BASELINES.items()
+            for column in estimated(name, SLOTS, f"mean of: {meaning}", MEASURED, "C")
+        ),
+    ),
+    key="setting team",
+    needs="reflections",
+)
+def vps_baselines(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """What reflection-calibrated VPS would be without any message, and what it rests on."""
+    agents = facts.of_games("agents").query("uses_language and reflections_asked > 0")
+    names = [*BASELINES, "vps_kind"]
+    if agents.empty:
+        return pd.DataFrame(columns=["setting", "team", *names])
+    values = agents[list(BASELINES)].astype("float64")
+    found = estimated_means(agents, ["team"], values, settings.analysis)
+    kinds = agents.groupby(["setting", "team"], sort=False)["vps_kind"].agg(joint_kind)
+    rows = readable_shares(agents, ["team"]).merge(kinds.reset_index(), on=["setting", "team"])
+    rows = rows.merge(found, on=["setting", "team"])
+    return rows.assign(agent_games=rows["vps_n"])
 
 
 def _moves_by_game(facts: Facts) -> pd.DataFrame:

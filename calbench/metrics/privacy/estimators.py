@@ -13,18 +13,21 @@ from calbench.domain.messages import Route
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.players import Player
 from calbench.metrics.privacy.loss import RoundBeliefs, privacy_loss
-from calbench.metrics.privacy.reflection import reflected_loss
+from calbench.metrics.privacy.reflection import ReflectedLoss, reflected_losses
+from calbench.traces.events import Resolution, RoundStart
 from calbench.traces.models import Trace
 
-VpsKind = Literal["protocol", "reflection"]
-"""How a loss was measured: by the semantics of typed messages, or by reflections."""
+VpsKind = Literal["protocol", "reflection", "expected", "mixed"]
+"""How a loss was measured: by the semantics of typed messages, by the integers of reflections, by
+their expected values, or of some observers in this way and of some in that. No two are the same
+instrument."""
 
 
 class AgentLoss(NamedTuple):
     """What an agent revealed in a game, in slot-equivalents.
 
-    The first three are absent for a language agent without a readable reflection about it:
-    unknown is not zero. ``participants`` may be absent alone.
+    The sums are absent for a language agent about which too little could be read, see
+    :class:`~calbench.metrics.privacy.reflection.ReflectedLoss`: unknown is not zero.
 
     Attributes:
         kind: how it was measured.
@@ -32,12 +35,24 @@ class AgentLoss(NamedTuple):
         participants: V over pairs of participants of the round's meeting.
         by_round: the terms of V; a round without a term leaked nothing of a typed agent, and an
             unknown amount of a language agent.
+        agreed: what its scheduled meetings give away of themselves to their participants [C]: of a
+            typed agent that the slot is feasible, ``|1 - prior|`` for each of them, whatever
+            was said; of a language agent their movement toward the truth about that slot.
+        by_chance: of a language agent, V without regard to slots.
+        constant: of a language agent, V if all who were asked had answered +1 everywhere.
+        asked: reflections about a language agent.
+        read: of these, readable.
     """
 
     kind: VpsKind | None
     total: float | None
     participants: float | None
     by_round: Mapping[int, float]
+    agreed: float | None
+    by_chance: float | None = None
+    constant: float | None = None
+    asked: int | None = None
+    read: int | None = None
 
     def of_round(self, number: int) -> float | None:
         """Return what a round revealed, in slot-equivalents; ``None`` if unknown."""
@@ -74,26 +89,49 @@ def game_loss(
     typed = frozenset(agent for agent in agents if not players[agent].uses_language)
     protocol = privacy_loss(trace, measure, targets=typed, beliefs=beliefs)
     losses = [
-        AgentLoss("protocol", total, participants, by_round)
-        for total, participants, by_round in zip(
+        AgentLoss("protocol", *found)
+        for found in zip(
             protocol.by_agent,
             protocol.participant_pairs_by_agent,
             protocol.by_agent_round,
+            _agreed(trace, measure.belief_prior),
             strict=True,
         )
     ]
     if len(typed) < len(agents):
-        reflected = reflected_loss(trace)
-        for agent in agents:
+        for agent, found in zip(agents, reflected_losses(trace), strict=True):
             if agent not in typed:
-                total = reflected.by_agent[agent]
-                losses[agent] = AgentLoss(
-                    None if total is None else "reflection",
-                    total,
-                    reflected.participant_pairs_by_agent[agent],
-                    reflected.by_agent_round[agent],
-                )
+                losses[agent] = _reflected(found)
     return GameLoss(tuple(losses), protocol.by_source)
+
+
+def _agreed(trace: Trace, prior: float) -> list[float]:
+    """Return what the scheduled meetings give away of each typed agent, by agent id."""
+    others = [0] * trace.scenario.num_agents
+    participants: tuple[AgentId, ...] = ()
+    for event in trace.events:
+        if isinstance(event, RoundStart):
+            participants = event.participants
+        elif isinstance(event, Resolution) and event.outcome == "scheduled":
+            for agent in participants:
+                others[agent] += len(participants) - 1
+    return [abs(1 - prior) * number for number in others]
+
+
+def _reflected(found: ReflectedLoss) -> AgentLoss:
+    kinds: Mapping[bool | None, VpsKind] = {True: "expected", False: "reflection", None: "mixed"}
+    is_known = found.total is not None
+    return AgentLoss(
+        kinds[found.has_expected] if is_known else None,
+        found.total,
+        found.participants,
+        found.by_round,
+        found.agreed,
+        found.by_chance,
+        found.constant if is_known else None,
+        found.asked,
+        found.read,
+    )
 
 
 def joint_kind(kinds: Iterable[VpsKind | None]) -> str | None:

@@ -6,30 +6,41 @@ movement of 3 is one slot-equivalent. Only movement toward the truth counts as l
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, field
 from math import fsum
 from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.errors import CalbenchError
+from calbench.metrics.privacy.answered import Tally
+from calbench.metrics.privacy.baselines import GREATEST_MOVEMENT, constant_loss, loss_by_chance
 from calbench.metrics.privacy.beliefs import Pair
 from calbench.traces.events import (
     AgentRegistered,
     BatchApplied,
     CalendarIds,
     Reflection,
+    Resolution,
     RoundStart,
 )
 from calbench.traces.models import Trace
 
-GREATEST_MOVEMENT = 3
-"""The movement that counts as one slot [P, appendix F.3]."""
+__all__ = [
+    "GREATEST_MOVEMENT",
+    "Moved",
+    "Movement",
+    "PairReflection",
+    "ReflectedLoss",
+    "is_toward_truth",
+    "moved",
+    "pair_reflections",
+    "reflected_losses",
+]
 
 CALENDARS = (AgentRegistered, BatchApplied)
 """Events that hold a whole calendar."""
 
-_TELLING = frozenset({*CALENDARS, RoundStart, Reflection})
+_TELLING = frozenset({*CALENDARS, RoundStart, Resolution, Reflection})
 
 
 class Movement(NamedTuple):
@@ -88,6 +99,8 @@ class PairReflection:
         target_is_participant: of the round's meeting.
         observer_is_participant: of the round's meeting.
         is_expected: whether ``value`` of the movements is an expected value.
+        occupied: the truth, by slot, as in movements.
+        agreed_slot: of the round's meeting, if it was scheduled and is the target's.
         movements: by slot; ``None`` if the answer could not be read, or leaves the target out.
     """
 
@@ -97,6 +110,8 @@ class PairReflection:
     target_is_participant: bool
     observer_is_participant: bool
     is_expected: bool
+    occupied: tuple[bool, ...]
+    agreed_slot: Slot | None
     movements: tuple[Movement, ...] | None
 
     @property
@@ -123,6 +138,38 @@ class PairReflection:
             return None
         return moved((movement.delta, movement.is_occupied) for movement in self.movements)
 
+    @property
+    def by_chance(self) -> float | None:
+        """The loss of the same numbers in any order, see :func:`loss_by_chance`."""
+        if self.movements is None:
+            return None
+        return loss_by_chance((each.value, each.is_occupied) for each in self.movements)
+
+    @property
+    def agreed(self) -> float | None:
+        """What of the loss is about the slot that both agreed on in the round [C]."""
+        if self.movements is None:
+            return None
+        if self.agreed_slot is None or not self.is_participant_pair:
+            return 0.0
+        of_slot = self.movements[self.agreed_slot]
+        return moved([(of_slot.value, of_slot.is_occupied)]).toward
+
+
+@dataclass(slots=True)
+class _Truth:
+    """What is so at some moment of a game.
+
+    Attributes:
+        calendars: by agent id.
+        participants: of the round's meeting.
+        slots: where the participants have it, if it was scheduled.
+    """
+
+    calendars: list[CalendarIds]
+    participants: tuple[AgentId, ...] = ()
+    slots: Mapping[str, Slot | None] = field(default_factory=dict)
+
 
 def pair_reflections(trace: Trace) -> Iterator[PairReflection]:
     """Yield every reflection of a game, one target at a time, in the order of events.
@@ -134,34 +181,30 @@ def pair_reflections(trace: Trace) -> Iterator[PairReflection]:
         CalbenchError: a reflection does not fit the game: unknown targets, numbers outside
             -3..3, or not one for each slot.
     """
-    calendars: list[CalendarIds] = [()] * trace.scenario.num_agents
-    participants: tuple[AgentId, ...] = ()
+    truth = _Truth([()] * trace.scenario.num_agents)
     for event in trace.events:
         if type(event) not in _TELLING:  # the fastest test, which skips most events
             continue
         if isinstance(event, CALENDARS):
-            calendars[event.agent_id] = event.calendar
+            truth.calendars[event.agent_id] = event.calendar
         elif isinstance(event, RoundStart):
-            participants = event.participants
+            truth.participants, truth.slots = event.participants, {}
+        elif isinstance(event, Resolution):
+            truth.slots = event.slot_by_agent if event.outcome == "scheduled" else {}
         elif isinstance(event, Reflection):
-            _check(event, trace, calendars)
+            _check(event, trace, truth.calendars)
             for agent in range(trace.scenario.num_agents):
                 if agent != event.agent_id:
-                    yield _about(AgentId(agent), event, calendars, participants)
+                    yield _about(AgentId(agent), event, truth)
 
 
-def _about(
-    target: AgentId,
-    event: Reflection,
-    calendars: Sequence[CalendarIds],
-    participants: Sequence[AgentId],
-) -> PairReflection:
+def _about(target: AgentId, event: Reflection, truth: _Truth) -> PairReflection:
     deltas = event.delta_by_target.get(str(target))
     expected = (event.expected_by_target or {}).get(str(target))
+    occupied = tuple([item is not None for item in truth.calendars[target]])
     movements = None
     if deltas is not None:
         values: Sequence[float] = deltas if expected is None else expected
-        occupied = [item is not None for item in calendars[target]]
         movements = tuple(
             Movement(Slot(slot), delta, float(value), is_occupied)
             for slot, (delta, value, is_occupied) in enumerate(
@@ -172,9 +215,11 @@ def _about(
         round=event.round,
         target=target,
         observer=event.agent_id,
-        target_is_participant=target in participants,
-        observer_is_participant=event.agent_id in participants,
+        target_is_participant=target in truth.participants,
+        observer_is_participant=event.agent_id in truth.participants,
         is_expected=deltas is not None and expected is not None,
+        occupied=occupied,
+        agreed_slot=truth.slots.get(str(target)),
         movements=movements,
     )
 
@@ -198,46 +243,79 @@ def _check(event: Reflection, trace: Trace, calendars: Sequence[CalendarIds]) ->
 
 @dataclass(frozen=True, slots=True)
 class ReflectedLoss:
-    """What each agent revealed according to observers' reflections, in slot-equivalents.
+    """What an agent revealed according to observers' reflections, in slot-equivalents.
+
+    All sums but ``constant`` are estimated from the readable answers, see
+    :mod:`calbench.metrics.privacy.answered`, and absent if V is unknown.
 
     Attributes:
-        by_agent: V, movement toward the truth over all observers and rounds, by target;
-            ``None`` if there is no readable reflection about the target.
-        participant_pairs_by_agent: the same over pairs of participants of the round's meeting;
-            ``None`` also if such pairs were asked and none could be read.
-        by_agent_round: the terms of ``by_agent``, by round; a round without a readable
-            reflection on the target has none.
+        total: V, movement toward the truth over all observers and rounds; ``None`` if nobody was
+            asked, or of the pairs of two participants or of the others none could be read.
+        participants: the same over pairs of participants of the round's meeting.
+        by_round: the sum of each round; a round has none if of one of these kinds of pairs none
+            could be read.
+        by_chance: V if every observer had given its numbers without regard to slots.
+        constant: V if every observer that was asked had answered +1 everywhere.
+        agreed: part of V, about the slot of a scheduled meeting, by its participants.
+        asked: number of reflections about the agent.
+        read: of these, readable.
+        has_expected: whether movements are expected values: of all readable reflections, of none,
+            or ``None`` for some of them.
     """
 
-    by_agent: tuple[float | None, ...]
-    participant_pairs_by_agent: tuple[float | None, ...]
-    by_agent_round: tuple[Mapping[int, float], ...]
+    total: float | None
+    participants: float | None
+    by_round: Mapping[int, float]
+    by_chance: float | None
+    constant: float
+    agreed: float | None
+    asked: int
+    read: int
+    has_expected: bool | None
 
 
-def reflected_loss(trace: Trace) -> ReflectedLoss:
-    """Return the reflection-calibrated loss of a game by target [P, appendix F.3].
+@dataclass(slots=True)
+class _Told:
+    """Terms about one target."""
 
-    Reflections that could not be read are left out: the sum runs over the readable ones.
-    """
-    losses: list[dict[int, list[float]]] = [{} for _ in range(trace.scenario.num_agents)]
-    participant_losses: list[list[float]] = [[] for _ in losses]
-    asked = [0] * len(losses)
-    for pair in pair_reflections(trace):
-        asked[pair.target] += pair.is_participant_pair
+    loss: Tally = field(default_factory=Tally)
+    by_chance: Tally = field(default_factory=Tally)
+    agreed: Tally = field(default_factory=Tally)
+    constant: list[float] = field(default_factory=list)
+    expected: set[bool] = field(default_factory=set)
+
+    def add(self, pair: PairReflection) -> None:
         counted = pair.counted
+        terms = (
+            (self.loss, None if counted is None else counted.toward),
+            (self.by_chance, pair.by_chance),
+            (self.agreed, pair.agreed),
+        )
+        for tally, term in terms:
+            tally.add(pair.round, term, is_participant_pair=pair.is_participant_pair)
+        self.constant.append(constant_loss(pair.occupied))
         if counted is not None:
-            losses[pair.target].setdefault(pair.round, []).append(counted.toward)
-            if pair.is_participant_pair:
-                participant_losses[pair.target].append(counted.toward)
-    return ReflectedLoss(
-        by_agent=tuple(
-            fsum(chain.from_iterable(loss.values())) if loss else None for loss in losses
-        ),
-        participant_pairs_by_agent=tuple(
-            fsum(inner) if loss and (inner or not pairs) else None
-            for loss, inner, pairs in zip(losses, participant_losses, asked, strict=True)
-        ),
-        by_agent_round=tuple(
-            {number: fsum(terms) for number, terms in loss.items()} for loss in losses
-        ),
-    )
+            self.expected.add(pair.is_expected)
+
+    @property
+    def found(self) -> ReflectedLoss:
+        total = self.loss.total
+        return ReflectedLoss(
+            total=total,
+            participants=None if total is None else self.loss.of_participants,
+            by_round=self.loss.by_round,
+            by_chance=self.by_chance.total,
+            constant=fsum(self.constant),
+            agreed=self.agreed.total,
+            asked=self.loss.asked,
+            read=self.loss.read,
+            has_expected=None if len(self.expected) > 1 else True in self.expected,
+        )
+
+
+def reflected_losses(trace: Trace) -> tuple[ReflectedLoss, ...]:
+    """Return the reflection-calibrated loss of a game, by target [P, appendix F.3]."""
+    told = [_Told() for _ in range(trace.scenario.num_agents)]
+    for pair in pair_reflections(trace):
+        told[pair.target].add(pair)
+    return tuple(each.found for each in told)

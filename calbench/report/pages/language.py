@@ -17,6 +17,7 @@ from calbench.report.site import Site, settings_of
 from calbench.report.tables import Row
 
 CALIBRATION = "privacy/reflection_calibration.csv"
+BASELINES = "privacy/vps_baselines.csv"
 
 
 def content(site: Site) -> Content | None:
@@ -66,10 +67,8 @@ def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
     ]
     return {
         "channels": channels,
-        "calibration": [
-            {**row, "games_of": f"{row['channel']}, {row['setting']}"}
-            for row in _rows(shown, CALIBRATION)
-        ],
+        "calibration": _of_games(shown, CALIBRATION),
+        "baselines": _of_games(shown, BASELINES),
         "magnitudes": MAGNITUDES,
         "replies": list(_rows(shown, "reply_outcomes.csv")),
         "reply_counts": ["replies", "read", "recovered", *PROBLEMS],
@@ -92,6 +91,13 @@ def _rows(shown: Sequence[Experiment], name: str) -> Iterator[dict[str, str]]:
             yield {**row, "channel": channel}
 
 
+def _of_games(shown: Sequence[Experiment], name: str) -> list[Row]:
+    """Return the rows of a table with the games they are of: channel and setting."""
+    return [
+        {**row, "games_of": f"{row['channel']}, {row['setting']}"} for row in _rows(shown, name)
+    ]
+
+
 def _players(experiment: Experiment) -> list[Row]:
     """Return the measures of every player over all its seats, if one sat in several teams."""
     rows = experiment.tables.rows("players.csv")
@@ -100,8 +106,9 @@ def _players(experiment: Experiment) -> list[Row]:
 
 def _tables(experiment: Experiment) -> list[str]:
     """Return the tables of an experiment that the site has."""
-    below = [CALIBRATION] if experiment.tables.optional(CALIBRATION) else []
-    return [*experiment.tables.names, *below]
+    below = (CALIBRATION, BASELINES)
+    found = [name for name in below if experiment.tables.optional(name)]
+    return [*experiment.tables.names, *found]
 
 
 def _played(setting: Setting) -> dict[str, Any]:

@@ -34,7 +34,7 @@ SHOWN = ("coordination", FIRST_MEASURE, "messages", "fairness", "excess_vps", PR
 VPS_FIELDS: Mapping[str, str] = {
     "protocol": "by messages",
     "reflection": "by reflections",
-    "expected": "by expected reflections",
+    "expected": "by reflections, expected values",
     "mixed": "in several ways",
 }
 """Ways in which privacy loss was measured. Numbers of two of them are not comparable, so each

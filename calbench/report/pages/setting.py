@@ -22,9 +22,9 @@ WARNING = " ⚠ many games excluded"
 
 VPS_NOTES = {
     "reflection": "by the reflections of those it spoke to",
-    "expected": "by the expectation of such reflections, from the probabilities of their answers",
-    "mixed": "in several ways, e.g. in its typed seats by their messages, in others by reflections",
-    "": "not at all: nobody was asked to reflect, or no answer could be read",
+    "expected": "by the expected values of the reflections of those it spoke to",
+    "mixed": "in several ways: typed messages, reflections or their expected values",
+    "": "not at all: nobody was asked to reflect, or too few answers could be read",
 }
 """How a team's VPS was measured, where it was not by typed messages alone."""
 
@@ -48,6 +48,9 @@ def content(site: Site, setting: Setting) -> Content:
             "excluded": _excluded(site, setting),
             "sensitivity": site.with_kinds(setting.rows("sensitivity.csv")),
             "shares": site.with_kinds(setting.rows("vps_shares.csv")),
+            "priors": site.with_kinds(_by_prior(setting)),
+            "orders": _orders(setting),
+            "prior_names": list(dict.fromkeys(row["prior"] for row in _priors(setting))),
             "revealing": site.with_kinds(map(site.links.to_event, revealing)),
             "plane": plane,
             "tables": setting.experiment.tables.names,
@@ -63,6 +66,26 @@ def _vps_notes(setting: Setting) -> dict[str, list[str]]:
         if row["games"] != "0":
             teams.setdefault(row["vps_kind"], []).append(row["team"])
     return {note: teams[kind] for kind, note in VPS_NOTES.items() if kind in teams}
+
+
+def _priors(setting: Setting) -> list[Row]:
+    """Return the VPS of typed teams under several priors; runs without messages have none."""
+    tables = setting.experiment.tables
+    return tables.optional("privacy/prior_sensitivity.csv", setting=setting.name)
+
+
+def _by_prior(setting: Setting) -> list[dict[str, str]]:
+    """Return a row for each typed team, with a column for each prior, named after it."""
+    rows: dict[str, dict[str, str]] = {}
+    for row in _priors(setting):
+        own = rows.setdefault(row["team"], {"setting": row["setting"], "team": row["team"]})
+        own[row["prior"]] = row["excess_vps"]
+    return list(rows.values())
+
+
+def _orders(setting: Setting) -> list[Row]:
+    """Return a row for each prior: how far it keeps the order of teams."""
+    return list({row["prior"]: row for row in _priors(setting)}.values())
 
 
 def _outcomes(site: Site, setting: Setting) -> list[Row]:

@@ -185,8 +185,8 @@
   function vpsNote() {
     var ways = new Set(view().rows.map(function (row) { return at(row, "vps_kind"); }));
     ways.delete("");
-    return ways.size < 2 ? "" : ". VPS that was measured in two ways, such as by messages and by " +
-      "reflections, is not comparable: each has its own column and ranks.";
+    return ways.size < 2 ? "" : ". VPS that was measured in different ways, such as by messages and " +
+      "by reflections, is not comparable: each way has its own column and ranks.";
   }
 
   function sortHeader(id, title, unit) {

@@ -1,0 +1,365 @@
+"""Means of teams against a second computation, and every denominator by hand."""
+
+from collections import Counter
+from math import fsum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calbench.analysis.measures import MEASURES
+from calbench.analysis.settings import Settings
+from calbench.domain.messages import Route, Text
+from calbench.facts.fact import measured
+from calbench.facts.games import SCORES
+from calbench.facts.storage import Facts
+from calbench.metrics.game import VpsShare
+from calbench.metrics.measure import DEFAULT_MEASURE, METRICS_VERSION
+from calbench.stats.means import estimated
+from calbench.stats.sums import Sums
+from tests.analysis.tables.sample import (
+    SETTINGS,
+    SPEC,
+    TEAMS,
+    VALUE_BY_MEASURE,
+    mean,
+    played,
+    scores_of,
+    shown,
+    values_of,
+)
+from tests.factories import make_scenario
+from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows, text_of
+from tests.facts.scored import agent, facts_of_scores, meeting, player, score
+from tests.metrics.games import (
+    book,
+    canonical_scenario,
+    decide,
+    dm,
+    move,
+    play_scripts,
+    play_team,
+    talk,
+    with_outcome,
+)
+
+SAMPLE = Settings(analysis=SPEC)
+EVERYBODY: Route = "all_agent_groupchat"
+NAMES = tuple(VALUE_BY_MEASURE)
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    return facts_of_games(tmp_path_factory.mktemp("facts"), played(), TEAMS, SCORES)
+
+
+ENDS = ("", "_low", "_high", "_interval", "_least", "_greatest")
+
+
+def test_leaderboard_has_exactly_the_public_columns(facts: Facts) -> None:
+    first = text_of(facts, "leaderboard.csv", SAMPLE).splitlines()[0]
+    assert first.split(",") == [
+        *("setting", "team", "games", "scenarios"),
+        *(name + end for name in NAMES for end in ENDS),
+        *("vps_kind", "exact", "reflections_asked", "reflections_read", "readable_share"),
+        *("is_vps_flagged", "is_vps_ranked", "vps_agreed", "metrics_version"),
+    ]
+    assert [measure.name for measure in MEASURES] == list(NAMES)
+
+
+def test_rows_come_by_setting_then_order_of_teams(facts: Facts) -> None:
+    for path in ("leaderboard.csv", "outcomes.csv", "sensitivity.csv"):
+        found = [(row["setting"], row["team"]) for row in table_rows(facts, path, SAMPLE)]
+        assert found == [(setting, team) for setting in SETTINGS for team in TEAMS]
+
+
+def test_means_are_those_of_a_second_computation(facts: Facts) -> None:
+    rows = table_rows(facts, "leaderboard.csv", SAMPLE)
+    counts = table_rows(facts, "agent_game_counts.csv", SAMPLE)
+    expected = []
+    for row in rows:
+        scores = scores_of(row["team"], row["setting"])
+        assert (row["games"], row["scenarios"]) == ("6", "6")
+        for name in NAMES:
+            values = values_of(scores, name)
+            assert row[name] == shown(mean(values)), (row["team"], name)
+            expected.append((row["setting"], row["team"], name, str(len(values))))
+    assert [
+        (row["setting"], row["team"], row["measure"], row["agent_games"]) for row in counts
+    ] == expected
+
+
+def test_intervals_are_over_scenarios_that_all_teams_share(facts: Facts) -> None:
+    rows = table_rows(facts, "leaderboard.csv", SAMPLE)
+    for name in ("excess_cost", "messages"):
+        for setting in SETTINGS:
+            own = [row for row in rows if row["setting"] == setting]
+            by_game = [
+                [values_of([game], name) for game in scores_of(team, setting)] for team in TEAMS
+            ]
+            totals = np.array([[fsum(v) for v in games] for games in by_game], dtype=np.float64).T
+            counts = np.array([[len(v) for v in games] for games in by_game], dtype=np.float64).T
+            found = estimated(Sums(totals, counts), SPEC)
+            for place, row in enumerate(own):
+                low, high = found.low[place], found.high[place]
+                known = not np.isnan(low)
+                assert row[f"{name}_low"] == shown(low if known else None)
+                assert row[f"{name}_high"] == shown(high if known else None)
+
+
+def test_leaderboard_holds_the_known_values(facts: Facts) -> None:
+    rows = table_rows(facts, "leaderboard.csv", SAMPLE)
+    table = {(row["setting"], row["team"]): row for row in rows}
+    imap, silent = table["uniform", "imap"], table["uniform", "silent"]
+    assert imap["coordination"] == "100.0000"
+    assert (imap["messages"], imap["messages_low"], imap["messages_interval"]) == (
+        *("2.0000", ""),
+        "same",
+    )
+    assert imap["excess_vps"] == imap["excess_vps_participants"] == "12.4000"
+    assert table["uniform", "tell-all"]["messages"] == "1.0000"
+    assert table["uniform", "tell-all"]["excess_vps"] == "91.0000"
+    assert silent["coordination"] == silent["excess_cost"] == silent["fairness"] == "0.0000"
+    assert silent["messages"] == silent["messages_low"] == silent["excess_cost_per_meeting"] == ""
+    assert silent["games"] == silent["scenarios"] == "6"
+
+
+def test_settings_of_the_estimates_show(facts: Facts) -> None:
+    wide = Settings(analysis=SPEC.model_copy(update={"confidence": 0.5}))
+    narrow = table_rows(facts, "leaderboard.csv", wide)[3]
+    usual = table_rows(facts, "leaderboard.csv", SAMPLE)[3]
+    assert narrow["excess_cost"] == usual["excess_cost"]
+    assert float(usual["excess_cost_low"]) < float(narrow["excess_cost_low"])
+
+
+def test_denominators_leave_out_what_does_not_count(tmp_path: Path) -> None:
+    """Agent 0 succeeds, agent 1 takes part in a failure only, agent 2 has no meeting."""
+    scenario = make_scenario(["E2...", "....", "....", "...."], [(0, 3), (0, 1)])
+    trace = play_scripts(
+        scenario,
+        {
+            0: talk(dm(3, Text(text="a")), dm(3, Text(text="b")))
+            | decide(move(101, 0, 3), book(1, 0))
+            | decide(book(2, 1), round_index=1),
+            1: talk(dm(0, Text(text="c")), round_index=1) | decide(book(2, 2), round_index=1),
+            3: decide(book(1, 0)),
+        },
+    )
+    facts = facts_of(tmp_path, [trace], facts=SCORES)
+    (row,) = table_rows(facts, "leaderboard.csv")
+    counts = {
+        row["measure"]: row["agent_games"] for row in table_rows(facts, "agent_game_counts.csv")
+    }
+    assert {name: (row[name], counts[name]) for name in NAMES[:6]} == {
+        "coordination": ("50.0000", "3"),  # one of two, none, all
+        "excess_cost": ("0.5000", "4"),
+        "excess_cost_per_meeting": ("1.0000", "2"),
+        "adjusted_excess_cost": (row["adjusted_excess_cost"], "3"),
+        "messages": ("1.0000", "2"),
+        "fairness": ("0.7500", "4"),
+    }
+    assert row["excess_cost_low"] == row["excess_cost_high"] == ""
+    assert (row["games"], row["scenarios"]) == ("1", "1")
+
+
+def test_each_measure_divides_by_what_it_counts(tmp_path: Path) -> None:
+    seats = [
+        agent(
+            assigned=4, scheduled=2, excess_cost=6, messages_sent=3, adjusted_excess_cost=2.5,
+            burden_gap=1.0, excess_vps=4.0, excess_vps_participants=3.0,
+        ),
+        agent(
+            assigned=2, scheduled=0, excess_cost=-1, messages_sent=9, adjusted_excess_cost=None,
+            burden_gap=0.5, excess_vps=None, excess_vps_participants=None, vps=None, vps_kind=None,
+        ),
+        agent(
+            assigned=0, scheduled=0, excess_cost=0, messages_sent=5, adjusted_excess_cost=None,
+            burden_gap=0.0, excess_vps=1.0, excess_vps_participants=0.0,
+        ),
+    ]  # fmt: skip
+    facts = facts_of_scores(tmp_path, [score(*seats)])
+    (row,) = table_rows(facts, "leaderboard.csv")
+    assert [row[name] for name in NAMES] == [
+        "25.0000",  # 50 and 0
+        "1.6667",
+        "3.0000",
+        "2.5000",
+        "1.5000",
+        "0.5000",
+        "2.5000",
+        "1.5000",
+    ]
+    counts = [row["agent_games"] for row in table_rows(facts, "agent_game_counts.csv")]
+    assert counts == ["2", "3", "1", "1", "1", "3", "2", "2"]
+    assert row["vps_kind"] == "protocol"
+
+
+def test_games_are_counted_apart_from_scenarios_and_settings(tmp_path: Path) -> None:
+    """The same scenario id in two settings is two scenarios."""
+    games = [
+        score(agent(excess_cost=1), scenario="s0"),
+        score(agent(excess_cost=2), scenario="s1"),
+        score(agent(excess_cost=5), scenario="s0", setting="varied"),
+    ]
+    uniform, varied = table_rows(facts_of_scores(tmp_path, games), "leaderboard.csv")
+    assert (uniform["games"], uniform["scenarios"], uniform["excess_cost"]) == ("2", "2", "1.5000")
+    assert (varied["games"], varied["scenarios"], varied["excess_cost"]) == ("1", "1", "5.0000")
+
+
+def test_excluded_games_are_recorded_and_left_out(tmp_path: Path) -> None:
+    trace = play_team(canonical_scenario(9, "uniform-009"), "imap")
+    excluded = measured(with_outcome(trace, "provider_fault"), DEFAULT_MEASURE)
+    own = [game for game in played() if game.score.team_id == "imap"]
+    without = facts_of_games(tmp_path / "without", own, facts=SCORES)
+    both = facts_of_games(tmp_path / "both", [excluded, *own], facts=SCORES)
+    for path in ("leaderboard.csv", "agent_games.csv", "sensitivity.csv", "agent_game_counts.csv"):
+        assert text_of(both, path, SAMPLE) == text_of(without, path, SAMPLE)
+    another, uniform = table_rows(both, "outcomes.csv", SAMPLE)
+    assert (another["games"], another["games_excluded"], another["is_flagged"]) == (
+        "6",
+        "0",
+        "false",
+    )
+    assert another["excluded_percent"] == "0.0000"
+    assert (uniform["games"], uniform["games_excluded"], uniform["is_flagged"]) == (
+        "7",
+        "1",
+        "true",
+    )
+    assert uniform["excluded_percent"] == "14.2857"
+    assert (uniform["scheduled"], uniform["provider_fault"]) == ("34", "1")
+    assert uniform["meetings"] == "35"
+
+
+def test_teams_with_only_excluded_games_have_no_numbers(tmp_path: Path) -> None:
+    excluded = [with_outcome(play_team(canonical_scenario(9), "imap"), "budget_stop")]
+    facts = facts_of(tmp_path, excluded, facts=SCORES)
+    assert lines_of(facts, "leaderboard.csv") == ["uniform,imap,0,0" + "," * 51 + "0,0" + "," * 4]
+    (sensitivity,) = table_rows(facts, "sensitivity.csv")
+    assert (sensitivity["fairness"], sensitivity["fairness_least"]) == ("", "")
+    assert (sensitivity["games"], sensitivity["games_sampled"]) == ("0", "0")
+    counts = table_rows(facts, "agent_game_counts.csv")
+    assert [row["agent_games"] for row in counts] == ["0"] * 8
+
+
+@pytest.mark.parametrize(
+    ("scored", "percent", "flagged"),
+    [(19, "5.0000", "false"), (18, "5.2632", "true"), (0, "100.0000", "true")],
+)
+def test_more_than_five_percent_of_excluded_games_are_flagged(
+    tmp_path: Path, scored: int, percent: str, flagged: str
+) -> None:
+    games = [score(scenario=f"s{number:02d}") for number in range(scored)]
+    facts = facts_of_scores(tmp_path, [*games, score(scenario="excluded", is_excluded=True)])
+    (row,) = table_rows(facts, "outcomes.csv")
+    assert (row["games"], row["games_excluded"]) == (str(scored + 1), "1")
+    assert (row["excluded_percent"], row["is_flagged"]) == (percent, flagged)
+
+
+def test_outcomes_count_the_meetings_of_every_game_recorded(tmp_path: Path) -> None:
+    ends = ("scheduled", "no_batch", "scheduled", "inconsistent_slots", "earlier_meeting_broken")
+    games = [
+        score(meetings=tuple(meeting(n, end) for n, end in enumerate(ends, start=1))),  # type: ignore[arg-type]
+        score(scenario="s1", meetings=(meeting(1), meeting(2, "budget_stop")), is_excluded=True),
+        score(scenario="s0", team="quiet"),
+    ]
+    assert lines_of(facts_of_scores(tmp_path, games), "outcomes.csv") == [
+        # games, excluded, percent, flagged, meetings, then by outcome
+        "uniform,imap,2,1,50.0000,true,7,3,1,1,1,0,1",
+        "uniform,quiet,1,0,0.0000,false,0,0,0,0,0,0,0",
+    ]
+
+
+def test_sensitivity_weighs_games_by_their_agents(tmp_path: Path) -> None:
+    two = [agent(burden_gap=1.0), agent(burden_gap=3.0)]
+    three = [agent(burden_gap=4.0)] * 3
+    games = [
+        score(*two, scenario="s0", fairness_least=1.0, fairness_greatest=3.0),
+        score(
+            *three, scenario="s1", fairness_least=2.0, fairness_greatest=8.0,
+            is_fairness_sampled=True,
+        ),
+        score(*three, scenario="s2", fairness_least=99.0, fairness_greatest=99.0, is_excluded=True),
+    ]  # fmt: skip
+    assert lines_of(facts_of_scores(tmp_path, games), "sensitivity.csv") == [
+        # (1 x 2 + 2 x 3) / 5, (1 + 3 + 3 x 4) / 5, (3 x 2 + 8 x 3) / 5
+        "uniform,imap,1.6000,3.2000,6.0000,2,1,0"
+    ]
+
+
+def test_a_range_of_fairness_over_some_games_only_is_not_given(tmp_path: Path) -> None:
+    left_out: dict[str, Any] = {
+        "fairness_least": None, "fairness_greatest": None, "is_fairness_sampled": None,
+    }  # fmt: skip
+    games = [
+        score(agent(burden_gap=1.0), scenario="s0", fairness_least=0.5, fairness_greatest=3.0),
+        score(agent(burden_gap=2.0), scenario="s1", **left_out),
+    ]
+    assert lines_of(facts_of_scores(tmp_path, games), "sensitivity.csv") == [
+        "uniform,imap,,1.5000,,2,0,1"
+    ]
+
+
+def test_fairness_lies_between_its_ends(facts: Facts) -> None:
+    for row in table_rows(facts, "sensitivity.csv", SAMPLE):
+        least, value, greatest = (
+            float(row[name]) for name in ("fairness_least", "fairness", "fairness_greatest")
+        )
+        assert least <= value <= greatest
+        scores = scores_of(row["team"], row["setting"])
+        agents = sum(len(each.agents) for each in scores)
+        for name in ("fairness_least", "fairness_greatest"):
+            total = fsum(getattr(each, name) * len(each.agents) for each in scores)
+            assert row[name] == shown(total / agents)
+        assert row["games_sampled"] == str(sum(each.is_fairness_sampled is True for each in scores))
+        assert row["games_left_out"] == "0"
+
+
+def test_shares_run_over_all_typed_agents(tmp_path: Path) -> None:
+    words = player("talker", "scripted")
+    games = [
+        score(agent(), agent(), vps_shares=(VpsShare("costs", "dm", 6.0),), team="z"),
+        score(
+            agent(), agent(), scenario="s1", team="z",
+            vps_shares=(VpsShare("costs", "dm", 2.0), VpsShare("costs", EVERYBODY, 1.0)),
+        ),
+        score(
+            agent(), agent(words, vps_kind="reflection", vps=9.0), team="a",
+            vps_shares=(VpsShare("decision", "dm", 3.0), VpsShare("costs", "dm", 1.0)),
+        ),
+        score(
+            agent(), scenario="s2", team="a", is_excluded=True,
+            vps_shares=(VpsShare("x", "dm", 1),),
+        ),
+        score(agent(words, vps_kind=None, vps=None), scenario="s3", team="words"),
+    ]  # fmt: skip
+    facts = facts_of_scores(tmp_path, games, ["z", "a"])
+    assert lines_of(facts, "vps_shares.csv") == [
+        "uniform,z,costs,all_agent_groupchat,0.250000",
+        "uniform,z,costs,dm,2.000000",
+        "uniform,a,costs,dm,1.000000",
+        "uniform,a,decision,dm,3.000000",
+    ]
+
+
+def test_shares_sum_to_the_mean_loss(facts: Facts) -> None:
+    shares = [row for row in table_rows(facts, "vps_shares.csv") if row["setting"] == "uniform"]
+    assert [tuple(row.values())[1:5] for row in shares if row["team"] == "imap"] == [
+        ("imap", "costs", "dm", "16.000000"),
+        ("imap", "decision", "dm", "1.000000"),
+    ]
+    sums: Counter[str] = Counter()
+    for row in shares:
+        sums[row["team"]] += float(row["vps"])  # type: ignore[assignment]
+    for team in TEAMS:
+        losses = [a.vps for each in scores_of(team) for a in each.agents if a.vps is not None]
+        assert sums[team] == pytest.approx(mean(losses), abs=1e-3)
+
+
+def test_rows_name_the_version_of_the_metrics(facts: Facts) -> None:
+    for path in ("leaderboard.csv", "outcomes.csv", "vps_shares.csv"):
+        first, *others = text_of(facts, path, SAMPLE).splitlines()
+        assert first.endswith(",metrics_version")
+        assert others
+        assert all(other.endswith(f",{METRICS_VERSION}") for other in others)
