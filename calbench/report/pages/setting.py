@@ -4,7 +4,7 @@ from typing import Any
 
 from calbench.analysis.measures import MEASURES
 from calbench.metrics.outcomes import OUTCOMES
-from calbench.report.figures.plane import plane_of
+from calbench.report.figures.plane import planes_of
 from calbench.report.pages.page import Content
 from calbench.report.setting import Setting
 from calbench.report.site import Site
@@ -30,7 +30,7 @@ VPS_NOTES = {
 
 def content(site: Site, setting: Setting) -> Content:
     """Return what the page of a setting shows."""
-    plane = plane_of(site, setting)
+    planes = planes_of(site, setting)
     revealing = site.summary.optional(
         "revealing_messages.csv", experiment=setting.experiment.name, setting=setting.name
     )
@@ -48,10 +48,10 @@ def content(site: Site, setting: Setting) -> Content:
             "sensitivity": site.with_kinds(setting.rows("sensitivity.csv")),
             "shares": site.with_kinds(setting.rows("vps_shares.csv")),
             "revealing": site.with_kinds(map(site.links.to_event, revealing)),
-            "plane": plane,
+            "planes": planes,
             "tables": setting.experiment.tables.names,
         },
-        figures=[plane],
+        figures=planes,
     )
 
 
