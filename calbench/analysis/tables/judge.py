@@ -216,7 +216,7 @@ SUMS = (
 """Sums over game-targets, whose means are estimated too. Those of the judge and those of the
 primary measure are of different instruments: no column holds a difference of the two."""
 
-_MIXED = "mixed"
+MIXED = "mixed"
 """Kind of a team whose seats were measured by several instruments: their sum has no meaning."""
 
 ALL_SETTINGS = "all"
@@ -280,7 +280,7 @@ def metric_comparison(facts: Facts, settings: Settings) -> pd.DataFrame:
         return empty(COMPARISON)
     kinds = targets.groupby(by, sort=False)["vps_kind"].agg(joint_kind)
     values = _losses(targets, settings.measure.vps_floor)
-    is_mixed = pd.MultiIndex.from_frame(targets[by]).isin(kinds.index[kinds == _MIXED])
+    is_mixed = pd.MultiIndex.from_frame(targets[by]).isin(kinds.index[kinds == MIXED])
     values.loc[is_mixed, ["primary_vps", "primary_excess_vps"]] = np.nan
     found = [_summed(sums, settings) for sums in scenario_sums(targets, ["team"], values)]
     games = with_all_settings(judged_games(facts)).groupby(by, sort=False)
