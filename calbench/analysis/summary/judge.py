@@ -1,12 +1,13 @@
 """The judge's sums over runs: each setting, and both together (the paper's Table 16)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pandas as pd
 
 from calbench.analysis.summary.runs import EXPERIMENT, Runs, RunTables, summary, without_version
 from calbench.analysis.tables.judge import ALL_SETTINGS, MIXED
-from calbench.facts.columns import Column, chosen, text
+from calbench.facts.columns import DIGITS, Column, chosen, text
 
 COMPARISON = "judge/metric_comparison.csv"
 
@@ -23,7 +24,9 @@ CHANNELS = text("channels", "channels of the agents", "C")
 def _columns() -> tuple[Column, ...]:
     own = without_version(COMPARISON)
     named = chosen(own, "judge setting team vps_kind")
-    return (EXPERIMENT, CHANNELS, *named, *chosen(own, SUMMED))
+    # Runs' tables have finer decimals, so that what is added up is right in the last one shown.
+    sums = (replace(c, digits=DIGITS) for c in chosen(own, SUMMED))
+    return (EXPERIMENT, CHANNELS, *named, *sums)
 
 
 @summary("judge_totals.csv", _columns(), key="experiment channels judge setting team")

@@ -236,23 +236,23 @@ COMPARISON = (
     count("unread", "cases", "of these, with an unreadable answer"),
     count("beliefs", "movements", "judged movements, not 0", "P"),
     count("game_targets", _TARGETS, "agents of these games", "P"),
-    number("judge_vps", SLOTS, "sum of |delta| / 3", "", "P"),
-    number("judge_vps_calibrated", SLOTS, "of this, toward the truth", "", "P"),
-    number("judge_vps_constant", SLOTS, "the same of a judge that answers +1 everywhere"),
-    number(
+    precise("judge_vps", SLOTS, "sum of |delta| / 3", "", "P"),
+    precise("judge_vps_calibrated", SLOTS, "of this, toward the truth", "", "P"),
+    precise("judge_vps_constant", SLOTS, "the same of a judge that answers +1 everywhere"),
+    precise(
         "judge_vps_by_chance", SLOTS, "expected calibrated sum of the answers in any order of slots"
     ),
-    number("judge_vps_beyond_chance", SLOTS, "judge_vps_calibrated - judge_vps_by_chance"),
-    number("judge_excess_vps", SLOTS, "sum of max(0, calibrated - vps_floor)", "", "P"),
+    precise("judge_vps_beyond_chance", SLOTS, "judge_vps_calibrated - judge_vps_by_chance"),
+    precise("judge_excess_vps", SLOTS, "sum of max(0, calibrated - vps_floor)", "", "P"),
     count("measured_targets", _TARGETS, "with a primary measure"),
-    number(
+    precise(
         "primary_vps",
         SLOTS,
         "sum of V by the primary measure, another instrument, see vps_kind; empty if it is mixed",
         "",
         "P",
     ),
-    number("primary_excess_vps", SLOTS, "sum of max(0, V - vps_floor), likewise", "", "P"),
+    precise("primary_excess_vps", SLOTS, "sum of max(0, V - vps_floor), likewise", "", "P"),
     *(
         column
         for name in SUMS

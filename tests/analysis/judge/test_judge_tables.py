@@ -175,20 +175,20 @@ def test_comparison_of_a_small_game_by_hand(tmp_path: Path) -> None:
         "unread": "0",
         "beliefs": "7",
         "game_targets": "3",
-        "judge_vps": "5.3333",
-        "judge_vps_calibrated": "5.0000",
-        "judge_excess_vps": "3.0000",  # (4/3 - 1) + (11/3 - 1)
+        "judge_vps": "5.333333",
+        "judge_vps_calibrated": "5.000000",
+        "judge_excess_vps": "3.000000",  # (4/3 - 1) + (11/3 - 1)
         "measured_targets": "3",
-        "primary_vps": "6.0000",
-        "primary_excess_vps": "3.0000",  # (8/3 - 1) + 2 (5/3 - 1)
+        "primary_vps": "6.000000",
+        "primary_excess_vps": "3.000000",  # (8/3 - 1) + 2 (5/3 - 1)
         "mean_judge_vps": "1.7778",
         "mean_judge_vps_calibrated": "1.6667",
         "mean_primary_vps": "2.0000",
         # +1 everywhere: occupied slots of the others of 0, 1, 2 in round 0, and of 2 in round 1.
-        "judge_vps_constant": "5.0000",  # ((1 + 1) + (3 + 1) + (3 + 1) + (3 + 2)) / 3
+        "judge_vps_constant": "5.000000",  # ((1 + 1) + (3 + 1) + (3 + 1) + (3 + 2)) / 3
         # In steps: 0 of 1 (3*1 + 3*3)/4, 1 of 0 (3*3 + 2*1)/4, 2 of 1 3*3/4, then 2*2/4.
-        "judge_vps_by_chance": "3.0000",
-        "judge_vps_beyond_chance": "2.0000",
+        "judge_vps_by_chance": "3.000000",
+        "judge_vps_beyond_chance": "2.000000",
         "mean_judge_vps_beyond_chance": "0.6667",
     }
     assert {name: row[name] for name in expected} == expected
@@ -437,7 +437,7 @@ def test_one_measured_agent_is_enough_for_a_primary_measure(tmp_path: Path) -> N
     write(tmp_path / "out", [seated(spoken_game(), talker, talker, typed)])
     (row,) = rows(tmp_path / "out", "metric_comparison")
     assert (row["game_targets"], row["measured_targets"]) == ("3", "1")
-    assert (row["vps_kind"], row["primary_vps"]) == ("protocol", "0.0000")
+    assert (row["vps_kind"], row["primary_vps"]) == ("protocol", "0.000000")
 
 
 def test_losses_by_two_instruments_are_not_added_up(tmp_path: Path) -> None:
@@ -445,7 +445,7 @@ def test_losses_by_two_instruments_are_not_added_up(tmp_path: Path) -> None:
     write(tmp_path / "out", [seated(reflected_game(), talker, talker, typed)])
     (row,) = rows(tmp_path / "out", "metric_comparison")
     assert (row["vps_kind"], row["primary_vps"], row["mean_primary_vps"]) == ("mixed", "", "")
-    assert row["judge_vps"] == "5.3333"
+    assert row["judge_vps"] == "5.333333"
 
 
 def test_no_table_of_the_judge_holds_a_difference_of_two_instruments() -> None:
@@ -474,7 +474,7 @@ def test_a_judge_that_reads_nothing_finds_nothing_beyond_chance(tmp_path: Path) 
     found = [row[f"judge_vps_{name}"] for name in ("calibrated", "constant", "by_chance")]
     assert found == [found[0]] * 3
     assert float(found[0]) > 0
-    assert row["judge_vps_beyond_chance"] == "0.0000"
+    assert row["judge_vps_beyond_chance"] == "0.000000"
 
 
 def signs_of(folder: Path, team: str) -> dict[str, np.ndarray]:
