@@ -7,7 +7,7 @@ import pytest
 
 from calbench.domain.messages import Text
 from calbench.report.experiment import Experiment
-from calbench.report.pages import audits
+from calbench.report.pages import audits, judge
 from calbench.report.pages.audits import most_revealing
 from calbench.report.role import Role
 from calbench.report.tables import Row, read_table
@@ -228,9 +228,7 @@ def test_sum_of_typed_loss_is_shown_by_draw_with_the_papers(tmp_path: Path) -> N
     )
     table(tmp_path / "uniform" / "judge" / "metric_comparison.csv", "judge setting team\nx u t")
 
-    found = audits.judge.drawn(
-        site_with([results(tmp_path / "uniform"), drawn], published=PUBLISHED)
-    )
+    found = judge.drawn(site_with([results(tmp_path / "uniform"), drawn], published=PUBLISHED))
 
     assert [(row["draw"], row["vps"]) for row in found["rows"]] == [
         ("0", "863.8182"), ("mean", "863.5818"),

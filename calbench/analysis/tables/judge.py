@@ -22,7 +22,6 @@ from calbench.facts.columns import (
     count,
     estimated,
     fine,
-    number,
     precise,
     text,
 )

@@ -34,7 +34,7 @@ def vps_totals(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """
     games = facts.scored
     names = games["setting"].str.extract(DRAW)
-    drawn = games.assign(suite=names[0], draw=names[1])[names[0].notna()]
+    drawn = games.assign(suite=names[0], draw=names[1]).dropna(subset="suite")
     suites = set(drawn["suite"])
     rows = []
     for team, played in drawn.groupby("team", sort=False):
