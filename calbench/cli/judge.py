@@ -67,6 +67,12 @@ KEPT = frozenset(
 """Files that may be in the folder already."""
 
 
+INSTRUMENTS = (
+    "The judge and the primary measure are two instruments: metric_comparison.csv names the latter "
+    "in vps_kind; do not subtract one from the other."
+)
+
+
 def main(words: Words, transport: Transport = ask_litellm) -> int:
     """Judge runs, write the tables of the audit and show what they say.
 
@@ -84,6 +90,7 @@ def main(words: Words, transport: Transport = ask_litellm) -> int:
         tell(f"{totals.calls} replies paid for, {totals.replayed} replayed; {cost} spent")
     else:
         tell("Judged by the scripted judge: fixed rules, no language model.")
+    tell(INSTRUMENTS)
     compared = read_table(out / "metric_comparison.csv")
     cases, unread = (sum(int(row[key]) for row in compared) for key in ("cases", "unread"))
     verdict(
@@ -250,11 +257,13 @@ SHOWN = {
     "Cases": "cases",
     "Unread": "unread",
     "Judge": "mean_judge_vps_calibrated",
-    "Primary": "mean_primary_vps",
+    "+1": "mean_judge_vps_constant",
+    "Chance": "mean_judge_vps_by_chance",
 }
-"""Columns of the terminal's table, by column of ``metric_comparison.csv``."""
+"""Columns of the terminal's table, by column of ``metric_comparison.csv``. The primary measure is
+another instrument and has no column beside the judge's."""
 
-AGREEING = {"Direction": "directional_agreement", "Chance": "by_chance", "Kappa": "kappa"}
+AGREEING = {"Direction": "directional_agreement", "of others": "by_chance", "Kappa": "kappa"}
 """The same by statistic of ``judge_agreement.csv``, for cells."""
 
 
@@ -266,7 +275,7 @@ def summary_table(out: Path) -> Table:
         if row["unit"] == "cell"
     }
     table = new_table(
-        "VPS by game and target: the judge's, calibrated, and the primary one; agreement",
+        "The judge's calibrated VPS by game and target, and without messages; agreement",
         ("Setting", "Team", *SHOWN, *AGREEING),
         left=2,
     )

@@ -107,6 +107,14 @@ JUDGED_TARGETS = Fact(
             "judged.steps_toward",
         ),
         (
+            number("judge_constant", SLOTS, "calibrated loss of +1 everywhere", "", "C"),
+            "baseline.constant",
+        ),
+        (
+            number("judge_chance", SLOTS, "expected loss of the answers in any order", "", "C"),
+            "baseline.chance",
+        ),
+        (
             count("reflection_movements", "movements", "reflected, not 0", "P"),
             "reflected.total",
         ),

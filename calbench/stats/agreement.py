@@ -1,10 +1,11 @@
 """How far two raters agree on the same cells: statistics, intervals, and agreement by chance.
 
 Each rater gives each cell a signed whole number, 0 for no change. Every statistic is a function
-of sums over cells, so a resample of units (scenarios, for instance) needs only each unit's sums.
+of sums over cells, so what a unit (a scenario, for instance) contributes needs only its sums.
 These are whole numbers, exact in any order.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from math import fsum
 from typing import NamedTuple
@@ -12,12 +13,22 @@ from typing import NamedTuple
 import numpy as np
 
 from calbench.domain.randomness import derived_seed
-from calbench.stats.bootstrap import DRAWS_AT_ONCE, resample_weights
+from calbench.stats.bootstrap import DRAWS_AT_ONCE
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Floats, Ints
 
 MOST_DEALT = 1000
 """Most units in the test against chance, which compares all pairs [C]."""
+
+LEAST_UNITS = 4
+"""Units below which there is no interval [C]."""
+
+MOST_SAME = 0.6
+"""Share of units with one contribution above which there is none: a t interval would be too
+narrow [C]."""
+
+CONTRIBUTION_DIGITS = 12
+"""Decimals to which contributions are rounded: beyond lies only the noise of division [C]."""
 
 NUM_SUMS = 19
 """Sums over cells on which all statistics rest."""
@@ -143,45 +154,70 @@ def _correlation(n: Floats, moments: Floats) -> Floats:
 
 
 class Intervals(NamedTuple):
-    """Statistics with their percentile intervals, ``[statistic]``; absent is not a number."""
+    """Statistics with their intervals, ``[statistic]``; absent is not a number.
+
+    Attributes:
+        value: of all units.
+        low: lower end.
+        high: upper end.
+        kind: how the interval was made or why there is none: ``t`` over units, ``few`` units,
+            ``same`` contribution of too many; empty without a value.
+    """
 
     value: Floats
     low: Floats
     high: Floats
+    kind: list[str]
 
 
-def percentile_intervals(
-    sums: Floats, statistics: Sequence[Statistic], spec: AnalysisSpec, *names: int | str
+def jackknife_intervals(
+    sums: Floats, ranges: Sequence[tuple[Statistic, float]], spec: AnalysisSpec
 ) -> Intervals:
-    """Estimate functions of sums over units, which are resampled together.
+    """Estimate functions of sums over units, with t intervals over the units' contributions [C].
+
+    For n units, one contributes (n - 1) (f - f without it), the jackknife's linear part of a
+    function ``f`` of sums. There is no interval with fewer than :data:`LEAST_UNITS` units, nor
+    where one contribution is that of more than :data:`MOST_SAME` of them, nor where a function has
+    no value without one unit.
 
     Args:
-        sums: of each unit, exact in any order, ``[unit, sum]``; zeros where it adds nothing.
-        statistics: functions of their sum.
-        spec: resamples, seed and confidence.
-        names: what the resamples are for; equal names give equal resamples.
-
-    Returns:
-        No intervals with fewer than two units that add anything. Resamples without a value are
-        left out.
+        sums: of each unit, exact in any order, ``[unit, sum]``.
+        ranges: functions of their sum, each with its least possible value; the greatest is 1, and
+            intervals end there.
+        spec: confidence.
     """
-    total = sums.sum(axis=0)
-    value = np.array([_finite(each(total)) for each in statistics], dtype=np.float64)
-    ends = np.full((2, len(statistics)), np.nan)
-    if sums.any(axis=1).sum() > 1:
-        blocks = [weights @ sums for weights in resample_weights(len(sums), spec, *names)]
-        drawn = np.concatenate(blocks)
-        for place, statistic in enumerate(statistics):
-            if not np.isnan(value[place]):
-                ends[:, place] = _ends(statistic(drawn), spec.confidence)
-    return Intervals(value, *ends)
+    total, num_units = sums.sum(axis=0), len(sums)
+    value = np.array([_finite(each(total)) for each, _ in ranges], dtype=np.float64)
+    ends, kinds = np.full((2, len(ranges)), np.nan), []
+    for place, (statistic, least) in enumerate(ranges):
+        kind = "few" if num_units < LEAST_UNITS else "t"
+        if np.isnan(value[place]):
+            kind = ""
+        elif kind == "t":
+            terms = (num_units - 1) * (value[place] - statistic(total - sums))
+            half = _half_width(terms, spec.confidence)
+            kind = "same" if half is None else kind
+            if half is not None:
+                found = value[place] - half, value[place] + half
+                ends[:, place] = np.clip(found, least, 1.0)
+        kinds.append(kind)
+    return Intervals(value, ends[0], ends[1], kinds)
 
 
-def _ends(draws: Floats, confidence: float) -> Floats:
-    """Return the ends of an interval; not a number if no resample has a value."""
-    defined = draws[np.isfinite(draws)]
-    tail = (1 - confidence) / 2
-    return np.quantile(defined if defined.size else [np.nan], [tail, 1 - tail])
+def _half_width(terms: Floats, confidence: float) -> float | None:
+    """Return half the width of a t interval; ``None`` where too many contributions are the same."""
+    from scipy.special import stdtrit
+
+    count = len(terms)
+    if not np.isfinite(terms).all():
+        return None
+    rounded_terms = np.round(terms, CONTRIBUTION_DIGITS)
+    _, sizes = np.unique(rounded_terms, return_counts=True)
+    if sizes.max() > MOST_SAME * count:
+        return None
+    mean = fsum(rounded_terms) / count
+    spread = fsum((term - mean) ** 2 for term in rounded_terms.tolist()) / (count - 1)
+    return float(stdtrit(count - 1, (1 + confidence) / 2)) * math.sqrt(spread / count)
 
 
 def _finite(value: Floats) -> Floats:

@@ -18,6 +18,7 @@ from calbench.metrics.game import AgentGame, GameScore
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.optimum import OptimumReach
 from calbench.metrics.players import Player
+from calbench.metrics.privacy.estimators import VpsKind
 from calbench.metrics.usage import Tokens
 from calbench.stats.spec import RatingSpec
 from calbench.traces.models import Kind
@@ -33,6 +34,7 @@ class Took(NamedTuple):
     vps: float | None = 0.0
     kind: Kind = "model"
     assigned: int = 3
+    vps_kind: VpsKind = "reflection"
 
 
 def player(name: str, kind: Kind = "model") -> Player:
@@ -84,7 +86,7 @@ def _agent(number: int, took: Took) -> AgentGame:
         adjusted_excess_cost=None,
         burden_gap=0.0,
         messages_sent=0,
-        vps_kind=None if took.vps is None else "reflection",
+        vps_kind=None if took.vps is None else took.vps_kind,
         vps=took.vps,
         excess_vps=took.vps,
         vps_participants=took.vps,

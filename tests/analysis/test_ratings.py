@@ -266,6 +266,25 @@ def test_unrated_are_ordered_by_coordination_then_excess_then_vps(tmp_path: Path
     ]  # fmt: skip
 
 
+def test_vps_of_two_instruments_orders_nobody(tmp_path: Path) -> None:
+    seats = [
+        Took("typed", 3, 1, 9.0, "protocol", vps_kind="protocol"),
+        Took("spoken", 3, 1, 2.0, "scripted"),
+        Took("other", 3, 1, 5.0, "scripted"),
+        Took("dear", 3, 2, 3.0, "scripted"),
+        Took("cheap", 3, 2, 1.0, "scripted"),
+    ]
+    tables(tmp_path, [rated_score("s-0", *seats)])
+    found = rows(tmp_path / "ratings_unrated.csv")
+    assert [(row["player"], row["place"], row["vps_kind"]) for row in found] == [
+        ("other", "1", "reflection"),
+        ("spoken", "1", "reflection"),
+        ("typed", "1", "protocol"),
+        ("cheap", "4", "reflection"),
+        ("dear", "5", "reflection"),
+    ]
+
+
 def test_unrated_have_raw_means_over_what_counts(tmp_path: Path) -> None:
     games = [
         rated_score("s-0", Took("p", 1, 3, 1.0, "protocol"), Took("p", 2, 0, None, "protocol")),

@@ -7,14 +7,15 @@ import pytest
 
 from calbench.domain.messages import Text
 from calbench.report.experiment import Experiment
-from calbench.report.pages import audits
+from calbench.report.pages import audits, judge
 from calbench.report.pages.audits import most_revealing
+from calbench.report.role import Role
 from calbench.report.tables import Row, read_table
 from calbench.report.writing import write_site
 from calbench.traces.events import DmSent
 from tests.report.by_hand import results, section, site_with, table
 from tests.report.language_samples import make_language
-from tests.report.samples import page_of, site_of
+from tests.report.samples import PUBLISHED, page_of, site_of
 from tests.report.stated import Stated
 
 PAGE = "results/audits.md"
@@ -178,6 +179,61 @@ def test_audit_tables_show_rates_tests_and_no_player_twice(tmp_path: Path) -> No
 
 def test_page_is_absent_where_nobody_spoke_in_words(tmp_path: Path) -> None:
     assert audits.content(site_with([results(tmp_path)])) is None
+
+
+def test_judge_is_shown_with_its_baselines_where_nobody_spoke_in_words(tmp_path: Path) -> None:
+    ends = "{0} {0}_low {0}_high"
+    means = ["", "_calibrated", "_constant", "_by_chance", "_beyond_chance"]
+    header = " ".join(ends.format(f"mean_judge_vps{name}") for name in means)
+    cells = " ".join(f"{n}.5000 {n}.2500 {n}.7500" for n in range(1, 6))
+    table(
+        tmp_path / "judge" / "metric_comparison.csv",
+        f"judge setting team game_targets {header}\nscripted uniform imap 225 {cells}",
+    )
+    table(
+        tmp_path / "summary" / "judge_totals.csv",
+        """
+        experiment channels judge setting team vps_kind games cases unread beliefs judge_vps
+        + judge_vps_calibrated judge_vps_constant judge_vps_by_chance judge_vps_beyond_chance
+        + primary_vps
+        uniform dm scripted uniform imap protocol 45 675 0 70 33.2500 22.2500 44.2500 11.2500
+        + 11.0000 55.2500
+        """,
+    )
+
+    page = page_of(site_with([results(tmp_path)], tmp_path / "summary"), PAGE)
+
+    shown = section(page, "judge")
+    assert "A scripted judge of\nscripted speakers is a test of the plumbing." in shown
+    assert "judged by a scripted judge, no language model" in shown
+    assert "Gap" not in shown
+    assert "typed messages" in shown  # the instrument of the last number
+    values = Stated(shown).values
+    assert values[4:10] == ["33.2500", "22.2500", "44.2500", "11.2500", "11.0000", "55.2500"]
+    assert values[11:] == cells.split()
+    assert "Published" not in shown
+
+
+def test_sum_of_typed_loss_is_shown_by_draw_with_the_papers(tmp_path: Path) -> None:
+    role = Role(page="reproduction", is_ranked=False, games=0)
+    drawn = replace(results(tmp_path / "drawn", "reproduction"), role=role)
+    table(
+        drawn.folder / "vps_totals.csv",
+        """
+        team draw settings games vps_kind vps
+        dsm-private 0 both 90 protocol 863.8182
+        dsm-private mean both 90 protocol 863.5818
+        imap 0 both 90 protocol 7650.0000
+        """,
+    )
+    table(tmp_path / "uniform" / "judge" / "metric_comparison.csv", "judge setting team\nx u t")
+
+    found = judge.drawn(site_with([results(tmp_path / "uniform"), drawn], published=PUBLISHED))
+
+    assert [(row["draw"], row["vps"]) for row in found["rows"]] == [
+        ("0", "863.8182"), ("mean", "863.5818"),
+    ]  # fmt: skip
+    assert found["published"] == "863.64"
 
 
 @pytest.mark.heavy

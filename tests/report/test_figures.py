@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calbench.errors import CalbenchError
 from calbench.report.experiment import Experiment
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, bars, dots
@@ -19,7 +20,7 @@ from calbench.report.figures.figure import Figure, columns_of, write_figures
 from calbench.report.figures.frontier import Line
 from calbench.report.figures.labels import CHARACTER, LINE, Box, offsets
 from calbench.report.figures.lines import lines
-from calbench.report.figures.plane import plane
+from calbench.report.figures.plane import plane, planes
 from calbench.report.figures.sizes import over_agents
 from calbench.report.figures.style import COLOURS, Style, Value, plain, styles
 from calbench.report.figures.template import TEMPLATE, drawing, wrapped
@@ -92,17 +93,41 @@ def test_plane_says_its_extremes_and_where_lines_end() -> None:
     assert "from θ = 1 to θ = 1" in says  # the point without a cost is not drawn
 
 
-def test_open_points_are_explained_where_vps_is_measured_in_two_ways() -> None:
-    both = plane_x([row("imap"), row("candid", vps_kind="reflection")]).drawn
-    one = plane_x([row("candid", vps_kind="reflection")]).drawn
+def test_a_plane_of_two_instruments_is_refused_in_a_sentence() -> None:
+    both = [row("imap"), row("candid", vps_kind="reflection")]
+    sentence = "VPS by typed messages and reflections cannot be drawn on one axis"
+    with pytest.raises(CalbenchError, match=sentence):
+        plane_x(both)
+    line = Line("theta", "DSM", (("θ = 1", row("b", vps_kind="reflection")),))
+    with pytest.raises(CalbenchError, match=sentence):
+        plane_x(both[:1], [line])
 
-    symbols = {trace["name"]: trace["marker"]["symbol"] for trace in data(both)}
-    assert [name for name, symbol in symbols.items() if symbol.endswith("-open")] == [
-        "candid", "by reflections",
-    ]  # fmt: skip
-    assert layout(both)["showlegend"]
-    assert not layout(one)["showlegend"]
-    assert "by reflections" in layout(one)["xaxis"]["title"]["text"]
+
+def test_each_instrument_has_a_plane_whose_axis_names_it() -> None:
+    rows = [
+        row("imap"),
+        row("candid", vps_kind="reflection"),
+        row("expecting", vps_kind="expected"),
+        row("silent", vps="", vps_kind=""),
+        row("sd-map"),
+    ]
+    line = Line("theta", "DSM", (("θ = 1", row("b")),))
+    looks = styles([*(each["team"] for each in rows), "theta"])
+    setting = Setting(Experiment("x", Path(), Path(), Path()), "x")
+
+    found = {each.key: each for each in planes(setting, "x", rows, looks, ["t.csv"], [line])}
+
+    names = {key: [trace["name"] for trace in data(each.drawn)] for key, each in found.items()}
+    assert names == {
+        "plane-x": ["DSM", "imap", "sd-map"],
+        "plane-x-reflection": ["candid"],
+        "plane-x-expected": ["expecting"],
+    }
+    titles = [layout(each.drawn)["xaxis"]["title"]["text"] for each in found.values()]
+    assert "by" not in titles[0]
+    assert "by reflections" in titles[1]
+    assert "by expected" in titles[2]
+    assert all("open" not in str(t["marker"]["symbol"]) for t in data(found["plane-x"].drawn)[1:])
 
 
 def test_teams_differ_in_colour_and_shape() -> None:

@@ -163,11 +163,12 @@ def test_fairness_has_its_interval_and_beside_it_the_range_of_ties(view: Setting
     assert figure.says == "Lowest fairness cost: a, 0.4; highest: b, 0.9."
 
 
-def speaker(teams: str, difference: str, p: str) -> dict[str, str]:
+def speaker(teams: str, difference: str, p: str, vps_kind: str = "protocol") -> dict[str, str]:
     return {
         "setting": "s", "player": "dsm", "teams": teams, "quantity": "vps", "pairs": "9",
         "first_mean": "1", "subsequent_mean": "2", "difference": difference,
         "difference_low": difference, "difference_high": difference, "p": p, "p_adjusted": p,
+        "vps_kind": vps_kind,
     }  # fmt: skip
 
 
@@ -181,6 +182,17 @@ def test_first_speakers_are_marked_by_the_corrected_p(view: Setting) -> None:
         (["dsm-x"], [0.5]), (["dsm-y"], [-0.5]),
     ]  # fmt: skip
     assert figure.says.endswith("Adjusted p below 0.05: dsm-x.")
+
+
+def test_first_speakers_of_another_instrument_are_named_and_not_on_the_axis(view: Setting) -> None:
+    rows = [speaker("dsm-x", "0.5", "0.0499"), speaker("a b", "9.5", "0.5", "reflection")]
+    write(view.experiment.folder, "first_speaker.csv", rows)
+
+    figure = talk.first_vps(view, STYLES)
+
+    assert [(t["text"], t["x"]) for t in data(figure)] == [(["dsm-x"], [0.5])]
+    assert figure.says.endswith("Not on this axis: dsm, by reflections.")
+    assert [row["teams"] for row in figure.rows] == ["dsm-x"]
 
 
 def spoken(place: int, role: str, messages: str) -> dict[str, object]:

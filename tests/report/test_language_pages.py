@@ -68,18 +68,15 @@ def test_mixed_teams_are_also_listed_by_player(docs: Path) -> None:
     assert all(f'<data value="{row["messages"]}">' in text for row in players)
 
 
-def test_plane_says_how_each_vps_was_measured(docs: Path) -> None:
-    drawn = {trace["name"]: trace for trace in figure(docs, "plane-language-uniform")["data"]}
+def test_each_instrument_of_vps_has_a_plane(docs: Path) -> None:
+    keys = ("plane-language-uniform", "plane-language-uniform-reflection")
+    typed, spoken = (figure(docs, key) for key in keys)
 
-    assert {"imap", "candid"} < set(drawn)
-    assert "silent" not in drawn
-    for name in ("imap", "candid"):
-        assert drawn[name]["marker"]["symbol"].endswith("-open") == (name == "candid")
-    assert drawn["VPS by typed messages"]["marker"]["symbol"] == "circle"
-    assert drawn["by reflections"]["marker"]["symbol"] == "circle-open"
-    varied = figure(docs, "plane-language-varied")
-    assert "candid" in {trace["name"] for trace in varied["data"]}
-    assert "by reflections" in varied["layout"]["xaxis"]["title"]["text"]
+    assert {trace["name"] for trace in typed["data"]} == {"imap"}
+    assert {"candid", "guarded"} < {trace["name"] for trace in spoken["data"]}
+    assert "by" not in typed["layout"]["xaxis"]["title"]["text"]
+    for key in (keys[1], "plane-language-varied-reflection"):
+        assert "by reflections" in figure(docs, key)["layout"]["xaxis"]["title"]["text"]
 
 
 class Plots(HTMLParser):
@@ -161,7 +158,7 @@ def test_protocols_on_other_scenarios_are_not_put_beside(
 
     write_pages([elsewhere, *speakers], tmp_path / "src", PUBLISHED)
 
-    drawn = figure(tmp_path / "src" / "docs", "plane-language-uniform")["data"]
+    drawn = figure(tmp_path / "src" / "docs", "plane-language-uniform-reflection")["data"]
     assert {trace["name"] for trace in drawn} == {
         "candid", "guarded", "oversharer", "mixed-scripted",
     }  # fmt: skip

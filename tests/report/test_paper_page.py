@@ -4,6 +4,8 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from calbench.report.pages import paper
 from calbench.report.role import Role
 from calbench.report.tables import read_table
@@ -42,9 +44,7 @@ def test_published_numbers_are_apart_from_ours(tmp_path: Path) -> None:
     assert "Claude" not in mine
     assert "36,858 DMs" in section(page, "table-14")
     for number in (16, 17):
-        ours = section(page, f"table-{number}").split('<div class="cb-published">')[1]
-        assert "<p>Ours: no judge was asked in this run.</p>" in ours
-        assert "Ours:" not in ours.replace("<p>Ours: no judge", "")
+        assert "Ours:" not in section(page, f"table-{number}")
 
 
 def test_every_number_that_we_have_of_the_paper_is_shown(tmp_path: Path) -> None:
@@ -145,22 +145,42 @@ def test_patterns_are_those_of_the_first_experiment_of_a_page(tmp_path: Path) ->
     assert "second-team" in section(page, "table-14")
 
 
-def test_judge_that_is_a_script_is_called_one(tmp_path: Path) -> None:
-    table(
-        tmp_path / "judge" / "judge_agreement.csv",
-        """
-        judge setting team unit statistic value low high scenarios p_value
-        scripted uniform candid cell union_cells 14400 . . 45 .
-        scripted uniform candid cell directional_agreement 0.9988 0.9971 1.0000 45 0.0001
-        scripted uniform guarded cell union_cells 99 . . 45 .
-        """,
-    )
+JUDGED = """
+judge setting team unit statistic value value_low value_high value_interval scenarios p_value
+{judge} uniform talkers cell union_cells 14400 . . . 45 .
+{judge} uniform talkers cell directional_agreement 0.9988 0.9971 0.9999 t 45 0.0001
+{judge} uniform guarded cell kappa 1.0000 . . same 45 .
+"""
 
-    page = page_of(site_with([results(tmp_path)], published=PUBLISHED), PAGE)
+SUMMED = """
+experiment channels judge setting team vps_kind games cases unread beliefs judge_vps
++ judge_vps_calibrated judge_vps_constant judge_vps_by_chance judge_vps_beyond_chance primary_vps
+uniform dm {judge} uniform talkers reflection 45 675 0 70 33.2500 22.2500 44.2500 11.2500 11.0000
++ 55.2500
+uniform dm {judge} uniform guarded reflection 45 675 0 70 33.7500 22.2500 44.2500 11.2500 11.0000
++ 55.2500
+"""
 
-    shown = section(page, "table-17")
-    ours = shown[shown.index("Ours: Uniform, uniform, judged by") :]
-    assert "a scripted judge, no language model; cells of observer" in ours
-    assert Stated(ours).values == ["14400", "99", "0.9988", "0.9971", "1.0000", "0.0001"]
+
+@pytest.mark.parametrize("judge", ["scripted", "some-model"])
+def test_judge_is_beside_the_paper_only_if_a_model_judged_models(
+    tmp_path: Path, judge: str
+) -> None:
+    table(tmp_path / "judge" / "judge_agreement.csv", JUDGED.format(judge=judge))
+    summary = tmp_path / "summary"
+    table(summary / "judge_totals.csv", SUMMED.format(judge=judge))
+    kinds = "team,kind\ntalkers,language models\nguarded,scripted agents\n"
+    (summary / "leaderboard.csv").write_text(kinds)
+
+    page = page_of(site_with([results(tmp_path)], summary, PUBLISHED), PAGE)
+
+    shown = section(page, "table-16"), section(page, "table-17")
+    assert all("stands alone" in each for each in shown)
+    if judge == "scripted":
+        assert not any("Ours:" in each for each in shown)
+        assert "judge_agreement.csv" not in page
+        return
+    sums, agreement = (Stated(each[each.index("Ours:") :]).values for each in shown)
+    assert sums[4:] == ["33.2500", "22.2500", "44.2500", "11.2500", "11.0000", "55.2500"]
+    assert agreement == ["14400", "0.9988", "0.9971", "0.9999", "0.0001"]
     assert '"../tables/uniform/judge/judge_agreement.csv" download' in section(page, "files")
-    assert "metric_comparison.csv" not in page

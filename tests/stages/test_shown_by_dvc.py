@@ -12,6 +12,7 @@ from tests.cli.runs import REPO, environment, python
 pytestmark = pytest.mark.heavy
 
 BOARD = "data/tables/summary/leaderboard.csv"
+PLANES = tuple(f"data/tables/{name}/leaderboard.csv" for name in ("uniform", "varied"))
 SHOWN = ("metrics", "params", "plots")
 
 
@@ -33,7 +34,7 @@ def results(tmp_path: Path) -> Path:
         ".gitignore": (REPO / ".gitignore").read_text(),
         "build/params/tiny.yaml": "measure: {vps_floor: 5.0}\n",
         "data/metrics/tiny/uniform/imap.json": '{"excess_cost": 0.16}\n',
-        BOARD: "team,excess_cost,excess_vps\nimap,0.1600,12.4000\n",
+        **dict.fromkeys((BOARD, *PLANES), "team,excess_cost,excess_vps\nimap,0.1600,12.4000\n"),
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)

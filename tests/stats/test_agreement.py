@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import pearsonr
+from scipy.stats import pearsonr, sem, t
 
 from calbench.stats import agreement
 from calbench.stats.agreement import (
@@ -16,16 +16,15 @@ from calbench.stats.agreement import (
     Statistic,
     cell_sums,
     chance_agreement,
-    percentile_intervals,
+    jackknife_intervals,
     ratio,
     spread_evenly,
     with_zeros,
 )
-from calbench.stats.bootstrap import resample_weights
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Floats, Ints
 
-SPEC = AnalysisSpec(bootstrap_resamples=200, permutations=999)
+SPEC = AnalysisSpec(permutations=999)
 
 SHARES: dict[str, Statistic] = {
     "jaccard": agreement.jaccard,
@@ -172,54 +171,51 @@ def drawn(units: int, seed: int, echo: float) -> tuple[list[Ints], list[Ints]]:
     ]
 
 
-@pytest.mark.parametrize("confidence", [0.95, 0.5])
-def test_intervals_are_those_of_resampled_cells(confidence: float) -> None:
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_intervals_are_those_of_pseudovalues_of_cells(confidence: float) -> None:
+    """The jackknife as textbooks have it, on the cells of all units but one."""
     first, second = drawn(8, seed=1, echo=0.5)
     sums = np.array([sums_of(*each) for each in zip(first, second, strict=True)])  # type: ignore[arg-type]
-    spec = AnalysisSpec(bootstrap_resamples=200, confidence=confidence)
-    found = percentile_intervals(sums, list(SHARES.values()), spec, "here")
-    resampled = []
-    for weights in np.concatenate(list(resample_weights(8, spec, "here"))):
-        chosen = [unit for unit, times in enumerate(weights) for _ in range(int(times))]
-        cells = [np.concatenate([side[unit] for unit in chosen]) for side in (first, second)]
-        resampled.append([of(cells[0].tolist(), cells[1].tolist())[name] for name in SHARES])
-    tail = (1 - confidence) / 2
-    ends = np.quantile(np.array(resampled), [tail, 1 - tail], axis=0)
-    assert found.low == pytest.approx(ends[0])
-    assert found.high == pytest.approx(ends[1])
+    ranges = [(each, -1.0) for each in SHARES.values()]
+    found = jackknife_intervals(sums, ranges, AnalysisSpec(confidence=confidence))
     whole = of(np.concatenate(first).tolist(), np.concatenate(second).tolist())
-    assert found.value == pytest.approx([whole[name] for name in SHARES])
+    for place, name in enumerate(SHARES):
+        pseudo = []
+        for out in range(8):
+            kept = [[*side[:out], *side[out + 1 :]] for side in (first, second)]
+            without = of(*(np.concatenate(cells).tolist() for cells in kept))[name]
+            pseudo.append(8 * whole[name] - 7 * without)
+        half = t(7).ppf((1 + confidence) / 2) * sem(pseudo)
+        assert found.value[place] == pytest.approx(whole[name])
+        assert found.low[place] == pytest.approx(max(-1, whole[name] - half))
+        assert found.high[place] == pytest.approx(min(1, whole[name] + half))
+    assert found.kind == ["t"] * len(SHARES)
 
 
-def test_one_unit_has_no_interval_and_two_have() -> None:
-    sums = sums_of(FIRST, SECOND)
-    found = percentile_intervals(np.array([sums, np.zeros_like(sums)]), [SHARES["jaccard"]], SPEC)
-    assert found.value.tolist() == [5 / 8]
-    assert np.isnan([*found.low, *found.high]).all()
-    found = percentile_intervals(np.array([sums, sums]), [SHARES["jaccard"]], SPEC)
-    assert [*found.value, *found.low, *found.high] == [5 / 8] * 3
+def test_few_units_and_one_contribution_of_most_have_no_interval_and_say_why() -> None:
+    some, other = sums_of([1, 1, 0, -1], [1, -1, 2, -1]), sums_of([1, 1], [1, 0])
+    ranges = [(SHARES["directional_agreement"], 0.0), (SHARES["jaccard"], 0.0)]
+    found = jackknife_intervals(np.array([some, other, some]), ranges, AnalysisSpec())
+    assert found.kind == ["few", "few"]
+    assert found.value.tolist() == [5 / 7, 7 / 10]
+    same = jackknife_intervals(np.array([some, some, other, some]), ranges, AnalysisSpec())
+    assert same.kind == ["same", "same"]  # three of four
+    shown = jackknife_intervals(np.array([some, other] * 2), ranges, AnalysisSpec())
+    assert shown.kind == ["t", "t"]
+    assert (shown.high <= 1).all()
+    for each in (found, same):
+        assert np.isnan([*each.low, *each.high]).all()
 
 
-def test_statistics_and_resamples_without_a_value_are_left_out() -> None:
-    nowhere = sums_of([0, 0], [0, 1])
-    some = sums_of([1, 1, 0, -1], [1, -1, 2, -1])
-    statistics = [SHARES["directional_agreement"], SHARES["jaccard"]]
-    found = percentile_intervals(np.array([nowhere, nowhere]), statistics, SPEC)
-    assert np.isnan([found.value[0], found.low[0], found.high[0]]).all()
-    assert [found.value[1], found.low[1], found.high[1]] == [0, 0, 0]
-    # A resample of the first unit alone has no cells of which both say something.
-    found = percentile_intervals(np.array([nowhere, some]), statistics, SPEC)
-    assert [found.value[0], found.low[0], found.high[0]] == [2 / 3] * 3
-    assert [found.low[1], found.high[1]] == [0, 3 / 4]
-
-
-def test_an_interval_of_resamples_without_a_value_is_absent() -> None:
-    sums = np.array([sums_of([0, 0], [0, 1])] * 30 + [sums_of([1], [1])])
-    spec = AnalysisSpec(bootstrap_resamples=1)
-    name = next(n for n in range(99) if not next(resample_weights(31, spec, n))[0, -1])
-    found = percentile_intervals(sums, [SHARES["directional_agreement"]], spec, name)
-    assert found.value.tolist() == [1]
-    assert np.isnan([*found.low, *found.high]).all()
+def test_statistics_without_a_value_have_no_word_either() -> None:
+    nowhere, some = sums_of([0, 0], [0, 1]), sums_of([1, 1, 0, -1], [1, -1, 2, -1])
+    ranges = [(SHARES["directional_agreement"], 0.0)]
+    found = jackknife_intervals(np.array([nowhere] * 5), ranges, AnalysisSpec())
+    assert np.isnan([*found.value, *found.low, *found.high]).all()
+    assert found.kind == [""]
+    # Without the last unit there is no value, so there is no telling how far it may move.
+    found = jackknife_intervals(np.array([nowhere] * 4 + [some]), ranges, AnalysisSpec())
+    assert (found.value.tolist(), found.kind) == ([2 / 3], ["same"])
 
 
 def signs(cells: Sequence[Ints]) -> Floats:

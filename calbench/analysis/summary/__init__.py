@@ -1,6 +1,6 @@
 """Tables over several runs; importing this package registers them."""
 
-from calbench.analysis.summary import table2
+from calbench.analysis.summary import judge, table2
 from calbench.analysis.summary.runs import (
     EXPERIMENT,
     KIND_WORDS,
@@ -19,6 +19,7 @@ __all__ = [
     "RunTables",
     "Runs",
     "in_words",
+    "judge",
     "setting_title",
     "table2",
     "write_summary",

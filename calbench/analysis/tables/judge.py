@@ -13,7 +13,6 @@ from calbench.facts.columns import (
     GAME_ID,
     OBSERVER,
     ROUND,
-    SETTING,
     SLOTS,
     TARGET,
     TEAM,
@@ -23,7 +22,6 @@ from calbench.facts.columns import (
     count,
     estimated,
     fine,
-    number,
     precise,
     text,
 )
@@ -40,7 +38,6 @@ from calbench.facts.judged import (
 )
 from calbench.facts.storage import Facts
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
-from calbench.stats.permutation import sign_flip_p_values
 from calbench.stats.sums import exact_totals
 
 JUDGE = text("judge", "scripted (no language model), or the player id of a model", "C")
@@ -208,16 +205,25 @@ def judge_reflection_cell_agreement(facts: Facts, _settings: Settings) -> Iterat
 SUMS = (
     "judge_vps",
     "judge_vps_calibrated",
+    "judge_vps_constant",
+    "judge_vps_by_chance",
+    "judge_vps_beyond_chance",
     "judge_excess_vps",
     "primary_vps",
     "primary_excess_vps",
 )
-"""Sums over game-targets, whose means are estimated too."""
+"""Sums over game-targets, whose means are estimated too. Those of the judge and those of the
+primary measure are of different instruments: no column holds a difference of the two."""
 
+MIXED = "mixed"
+"""Kind of a team whose seats were measured by several instruments: their sum has no meaning."""
+
+ALL_SETTINGS = "all"
+"""Setting of a row over all settings of a run, as in the paper's Table 16."""
 
 COMPARISON = (
     JUDGE,
-    SETTING,
+    text("setting", f"setting of the scenarios, or all of the run's: {ALL_SETTINGS}"),
     TEAM,
     VPS_KIND,
     count("games", "games", "games judged, without excluded ones", "P"),
@@ -226,12 +232,23 @@ COMPARISON = (
     count("unread", "cases", "of these, with an unreadable answer"),
     count("beliefs", "movements", "judged movements, not 0", "P"),
     count("game_targets", _TARGETS, "agents of these games", "P"),
-    number("judge_vps", SLOTS, "sum of |delta| / 3", "", "P"),
-    number("judge_vps_calibrated", SLOTS, "of this, toward the truth", "", "P"),
-    number("judge_excess_vps", SLOTS, "sum of max(0, calibrated - vps_floor)", "", "P"),
+    precise("judge_vps", SLOTS, "sum of |delta| / 3", "", "P"),
+    precise("judge_vps_calibrated", SLOTS, "of this, toward the truth", "", "P"),
+    precise("judge_vps_constant", SLOTS, "the same of a judge that answers +1 everywhere"),
+    precise(
+        "judge_vps_by_chance", SLOTS, "expected calibrated sum of the answers in any order of slots"
+    ),
+    precise("judge_vps_beyond_chance", SLOTS, "judge_vps_calibrated - judge_vps_by_chance"),
+    precise("judge_excess_vps", SLOTS, "sum of max(0, calibrated - vps_floor)", "", "P"),
     count("measured_targets", _TARGETS, "with a primary measure"),
-    number("primary_vps", SLOTS, "sum of V by the primary measure, see vps_kind", "", "P"),
-    number("primary_excess_vps", SLOTS, "sum of max(0, V - vps_floor)", "", "P"),
+    precise(
+        "primary_vps",
+        SLOTS,
+        "sum of V by the primary measure, another instrument, see vps_kind; empty if it is mixed",
+        "",
+        "P",
+    ),
+    precise("primary_excess_vps", SLOTS, "sum of max(0, V - vps_floor), likewise", "", "P"),
     *(
         column
         for name in SUMS
@@ -243,21 +260,26 @@ COMPARISON = (
             "C",
         )
     ),
-    *estimated("gap", SLOTS, "mean of judge_vps_calibrated - primary_vps", _MEASURED, "C"),
-    number("gap_p", "", "of no gap: two-sided paired permutation test over scenarios"),
 )
 
 
 @table("judge/metric_comparison.csv", COMPARISON, key="setting team", needs="judged")
 def metric_comparison(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Loss according to the judge and the primary measure, by team."""
+    """Loss according to the judge, its baselines, and the primary measure beside it, by team.
+
+    The judge and the primary measure are different instruments: neither is subtracted from the
+    other, nor tested against it.
+    """
     by = ["setting", "team"]
-    targets = facts.of_games("judged_targets")
+    targets = with_all_settings(facts.of_games("judged_targets"))
     if targets.empty:
         return empty(COMPARISON)
+    kinds = targets.groupby(by, sort=False)["vps_kind"].agg(joint_kind)
     values = _losses(targets, settings.measure.vps_floor)
-    found = [_compared(sums, settings) for sums in scenario_sums(targets, ["team"], values)]
-    games = judged_games(facts).groupby(by, sort=False)
+    is_mixed = pd.MultiIndex.from_frame(targets[by]).isin(kinds.index[kinds == MIXED])
+    values.loc[is_mixed, ["primary_vps", "primary_excess_vps"]] = np.nan
+    found = [_summed(sums, settings) for sums in scenario_sums(targets, ["team"], values)]
+    games = with_all_settings(judged_games(facts)).groupby(by, sort=False)
     agents = targets.groupby(by, sort=False)
     rows = pd.DataFrame(
         {
@@ -268,31 +290,45 @@ def metric_comparison(facts: Facts, settings: Settings) -> pd.DataFrame:
             "unread": games["unread"].sum(),
             "beliefs": agents["judge_movements"].sum(),
             "game_targets": agents.size(),
-            "vps_kind": agents["vps_kind"].agg(joint_kind),
+            "vps_kind": kinds,
         }
     ).reset_index()
     return rows.merge(pd.concat(found, ignore_index=True), "left", by)
+
+
+def with_all_settings(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows followed by those of teams in several settings again, as one setting [P].
+
+    Args:
+        rows: with ``setting`` and ``team``.
+    """
+    settings = rows.groupby("team", sort=False)["setting"].transform("nunique")
+    again = rows[settings.to_numpy() > 1].assign(setting=ALL_SETTINGS)
+    return pd.concat([rows, again], ignore_index=True) if len(again) else rows
 
 
 def _losses(targets: pd.DataFrame, floor: float) -> pd.DataFrame:
     """Return the values of agent-games; not a number where one is unknown."""
     raw = targets["judge_steps"].astype("float64") / GREATEST_MOVEMENT
     calibrated = targets["judge_steps_toward"].astype("float64") / GREATEST_MOVEMENT
-    primary = targets["primary_vps"]
+    chance = targets["judge_chance"].astype("float64")
+    primary = targets["primary_vps"].astype("float64")
     return pd.DataFrame(
         {
             "judge_vps": raw,
             "judge_vps_calibrated": calibrated,
+            "judge_vps_constant": targets["judge_constant"].astype("float64"),
+            "judge_vps_by_chance": chance,
+            "judge_vps_beyond_chance": calibrated - chance,
             "judge_excess_vps": (calibrated - floor).clip(lower=0),
             "primary_vps": primary,
             "primary_excess_vps": (primary - floor).clip(lower=0),
-            "gap": calibrated - primary,
         }
     )
 
 
-def _compared(sums: ScenarioSums, settings: Settings) -> pd.DataFrame:
-    """Return totals, means and the test of the gap of a setting's teams."""
+def _summed(sums: ScenarioSums, settings: Settings) -> pd.DataFrame:
+    """Return the sums and means of a setting's teams."""
     means = sums.means(settings.analysis).rename(
         columns={f"{name}{end}": f"mean_{name}{end}" for name in SUMS for end in ENDS}
     )
@@ -302,6 +338,4 @@ def _compared(sums: ScenarioSums, settings: Settings) -> pd.DataFrame:
         )
         for name in SUMS
     }
-    p_values = pd.Series(sign_flip_p_values(sums.of("gap").totals, settings.analysis))
-    p_value = p_values.where(means["gap_n"] > 0)
-    return means.assign(**totals, measured_targets=means["primary_vps_n"], gap_p=p_value)
+    return means.assign(**totals, measured_targets=means["primary_vps_n"])

@@ -7,9 +7,15 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.judge import JUDGE, judged_games, target_precisions
+from calbench.analysis.tables.judge import (
+    ALL_SETTINGS,
+    JUDGE,
+    judged_games,
+    target_precisions,
+    with_all_settings,
+)
 from calbench.analysis.tables.registry import table
-from calbench.facts.columns import DIGITS, SETTING, TEAM, count, number, text
+from calbench.facts.columns import DIGITS, TEAM, count, number, text
 from calbench.facts.frames import rounded
 from calbench.facts.storage import Facts
 from calbench.stats import agreement
@@ -18,7 +24,7 @@ from calbench.stats.agreement import (
     Intervals,
     Statistic,
     chance_agreement,
-    percentile_intervals,
+    jackknife_intervals,
     ratio,
     spread_evenly,
 )
@@ -46,6 +52,11 @@ CELL_SHARES: Mapping[str, Statistic] = {
     "pearson_both": agreement.pearson_both,
 }
 """The other statistics of Table 17, in its order."""
+
+LEAST: Mapping[str, float] = dict.fromkeys(
+    ("kappa", "pearson", "pearson_both", "mean_gap", "mean_gap_judge_more_precise"), -1.0
+)
+"""Least possible value of the statistics that are no shares."""
 
 PRECISION_SUMS = (
     "judge_movements",
@@ -118,7 +129,7 @@ UNITS = (
     "judge/judge_agreement.csv",
     (
         JUDGE,
-        SETTING,
+        text("setting", f"setting of the scenarios, or all of the run's: {ALL_SETTINGS}"),
         TEAM,
         text(
             "unit",
@@ -133,13 +144,19 @@ UNITS = (
             "P, by_chance C",
         ),
         number("value", "", "a count, or a number of at most 1", "", "P", None),
-        number("low", "", "lower end of the percentile interval by bootstrap over scenarios"),
-        number("high", "", "upper end; counts have no interval"),
+        number("value_low", "", "lower end of the t interval over what scenarios contribute"),
+        number("value_high", "", "upper end; counts have no interval"),
+        text(
+            "value_interval",
+            "t, or why there is none: few (fewer than 4 scenarios), same (one contribution of "
+            "too many scenarios); empty for counts, by_chance, and without a value",
+            "C",
+        ),
         count("scenarios", "scenarios", "with an answer to compare"),
         number(
             "p_value",
             "",
-            "of directional agreement: one-sided permutation test over whole games",
+            "of directional agreement: one-sided permutation test over whole games of a setting",
         ),
     ),
     key="setting team unit statistic",
@@ -151,46 +168,42 @@ def judge_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     compared = games[games["is_reflected"].astype(bool)]
     if compared.empty:
         return
-    samples = _samples(games, compared)
+    samples = _samples(compared)
     parts: dict[tuple[str, str], list[pd.DataFrame]] = {key: [] for key in samples}
     for unit in UNITS:
         cells = Cells(facts, unit.cells, compared) if unit.cells else None
         sums = _precision_sums(facts, compared) if cells is None else cells.sums
+        ranges = [(each, LEAST.get(name, 0.0)) for name, each in unit.shares.items()]
         for (setting, team), sample in samples.items():
             own = _by_scenario(sums, sample)
-            shares = [*unit.shares.values()]
-            found = percentile_intervals(own, shares, settings.analysis, setting)
+            found = jackknife_intervals(own, ranges, settings.analysis)
             chance = None
-            if cells is not None:
+            if cells is not None and setting != ALL_SETTINGS:
                 chance = cells.chance(sample, settings.analysis, "judge", setting, unit.name)
             rows = _rows(unit, own.sum(axis=0), found, chance)
+            scenarios = sample["scenario_id"].nunique()
             parts[setting, team].append(
-                rows.assign(setting=setting, team=team, scenarios=len(sample))
+                rows.assign(setting=setting, team=team, scenarios=scenarios)
             )
     for frames in parts.values():
         yield pd.concat(frames).assign(judge=compared["judge"].iloc[0])
 
 
-def _samples(games: pd.DataFrame, compared: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
-    """Return the compared games of each team and setting, in the order of tables.
+def _samples(compared: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
+    """Return the compared games of each team and setting, with their ``place`` among all.
 
-    With ``place`` among all compared games, ``scenario`` among those of the setting, and the
-    number of these, ``num_scenarios``.
+    In the order of tables, followed by the teams of several settings over all of them.
     """
-    scenarios = games.groupby("setting")["scenario_id"]
-    numbered = compared.assign(
-        place=np.arange(len(compared)),
-        scenario=scenarios.transform(lambda ids: pd.factorize(ids, sort=True)[0]).astype("int64"),
-        num_scenarios=scenarios.transform("nunique").astype("int64"),
-    )
-    by_team = numbered.groupby(["setting", "team"], sort=False)
+    placed = with_all_settings(compared.assign(place=np.arange(len(compared))))
+    by_team = placed.groupby(["setting", "team"], sort=False)
     return {(str(setting), str(team)): own for (setting, team), own in by_team}
 
 
 def _by_scenario(sums: Floats, sample: pd.DataFrame) -> Floats:
-    """Return the sums of a team's games, ``[scenario, sum]``; zeros where it did not play."""
-    spread = np.zeros((sample["num_scenarios"].iloc[0], sums.shape[1]))
-    np.add.at(spread, sample["scenario"].to_numpy(), sums[sample["place"]])
+    """Return the sums of a team's games, ``[scenario, sum]``."""
+    scenarios, _ = pd.factorize(sample["scenario_id"], sort=True)
+    spread = np.zeros((int(scenarios.max(initial=-1)) + 1, sums.shape[1]))
+    np.add.at(spread, scenarios, sums[sample["place"]])
     return spread
 
 
@@ -200,7 +213,16 @@ def _rows(unit: Unit, total: Floats, found: Intervals, chance: Chance | None) ->
         "statistic": list(unit.counts),
         "value": [str(int(each(total))) for each in unit.counts.values()],
     }
-    shares = pd.DataFrame(found._asdict()).assign(statistic=list(unit.shares), p_value=np.nan)
+    shares = pd.DataFrame(
+        {
+            "statistic": list(unit.shares),
+            "value": found.value,
+            "value_low": found.low,
+            "value_high": found.high,
+            "value_interval": found.kind,
+            "p_value": np.nan,
+        }
+    )
     if DIRECTION in unit.shares:
         shares = _with_chance(shares, chance)
     shares["value"] = shares["value"].map(lambda value: rounded(value, DIGITS), na_action="ignore")
@@ -214,7 +236,12 @@ def _with_chance(shares: pd.DataFrame, chance: Chance | None) -> pd.DataFrame:
     level, p_value = (np.nan, np.nan) if chance is None else chance
     shares.loc[place, "p_value"] = p_value
     by_chance = shares.loc[[place]].assign(
-        statistic="by_chance", value=level, low=np.nan, high=np.nan, p_value=np.nan
+        statistic="by_chance",
+        value=level,
+        value_low=np.nan,
+        value_high=np.nan,
+        value_interval="",
+        p_value=np.nan,
     )
     return pd.concat([shares, by_chance]).sort_index(kind="stable")
 

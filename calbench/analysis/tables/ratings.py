@@ -11,6 +11,7 @@ import pandas as pd
 from calbench.analysis.ratings.pools import GAME_COLUMNS, IDENTITY, RATINGS, is_in_pool
 from calbench.analysis.ratings.scopes import Scope, rated_scopes
 from calbench.analysis.settings import Settings
+from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
     COST,
@@ -18,6 +19,7 @@ from calbench.facts.columns import (
     PLAYER_KIND,
     SETTING,
     SLOTS,
+    VPS_KIND,
     Column,
     count,
     listed,
@@ -181,12 +183,19 @@ UNRATED = (
     SETTING,
     PLAYER,
     PLAYER_KIND,
-    count("place", "", "by coordination, then excess cost, then VPS", "P"),
+    count(
+        "place",
+        "",
+        "by coordination, then excess cost, then VPS if one instrument measured all that are "
+        "equal so far; else they share it",
+        "P",
+    ),
     count("games", "games", "games scored in which it took part"),
     count("agent_games", "agent-games", "its seats in these games"),
     number("coordination", "percent", "mean of S / M", "agent-games with M > 0", "P"),
     number("excess_cost", COST, "mean of E", "agent-games", "F"),
     number("excess_vps", SLOTS, "mean of max(0, V - floor)", "measured", "P, F"),
+    VPS_KIND,
     DIGEST,
     truth("is_probing", "a variant told to probe for private facts", "P"),
 )
@@ -206,7 +215,7 @@ def ratings_unrated(facts: Facts, _settings: Settings) -> pd.DataFrame:
     return found.assign(settings_digest=found["settings_digest"].str[:DIGEST_DIGITS])
 
 
-def _raw_means(seats: pd.DataFrame) -> dict[str, float]:
+def _raw_means(seats: pd.DataFrame) -> dict[str, float | str | None]:
     """Return the means over a player's seats, exact before they are rounded once."""
     known = seats[seats["assigned"] > 0]
     shares = map(Fraction, known["scheduled"].tolist(), known["assigned"].tolist())
@@ -216,6 +225,7 @@ def _raw_means(seats: pd.DataFrame) -> dict[str, float]:
         "coordination": _mean(100 * share for share in shares),
         "excess_cost": _mean(map(Fraction, seats["excess_cost"].tolist())),
         "excess_vps": _mean(map(Fraction, seats["excess_vps"].dropna().tolist())),
+        "vps_kind": joint_kind(seats["vps_kind"]),
     }
 
 
@@ -228,13 +238,17 @@ def _mean(values: Iterable[Fraction]) -> float:
 def _placed(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows with their place in their setting, best first; unknown values come last.
 
-    Places compare the numbers as shown: coordination descending, then excess, then VPS ascending.
+    Places compare the numbers as shown: coordination descending, then excess, then VPS ascending,
+    the last not between players whose VPS was measured by different instruments.
     """
     signs = {"coordination": -1, "excess_cost": 1, "excess_vps": 1}
     shown = {
         f"by_{name}": rows[name].map(lambda value: round(value, RATING_DIGITS)) * sign
         for name, sign in signs.items()
     }
+    before = [f"by_{name}" for name in ("coordination", "excess_cost")]
+    equal = rows.assign(**shown).groupby(["setting", *before], dropna=False)["vps_kind"]
+    shown["by_excess_vps"] = shown["by_excess_vps"].where(equal.transform("nunique") < 2)
     keys = ["setting", *shown]
     ordered = rows.assign(**shown).sort_values(
         [*keys, "player", "kind", "settings_digest"], ignore_index=True

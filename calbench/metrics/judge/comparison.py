@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calbench.domain.ids import AgentId
+from calbench.metrics.judge.baseline import chance_loss, constant_loss
 from calbench.metrics.judge.verdicts import Verdict
 from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.privacy.estimators import VpsKind
@@ -126,7 +127,10 @@ def cells_of(trace: Trace, verdicts: Sequence[Verdict], pairs: Sequence[PairRefl
 
 
 class PrimaryLoss(NamedTuple):
-    """An agent's privacy loss by the measure that fits its seat; ``None`` if unknown."""
+    """An agent's privacy loss by the measure that fits its seat; ``None`` if unknown.
+
+    It is another instrument than the judge: nothing here subtracts one from the other.
+    """
 
     vps: float | None
     kind: VpsKind | None
@@ -192,11 +196,24 @@ class Movements(NamedTuple):
     steps_toward: int
 
 
+class Baseline(NamedTuple):
+    """What answers about one agent would be worth without its messages, in slot-equivalents.
+
+    Attributes:
+        constant: calibrated loss if the judge answered +1 everywhere.
+        chance: expected calibrated loss of its own answers in a random order of slots.
+    """
+
+    constant: float
+    chance: float
+
+
 class JudgedTarget(NamedTuple):
     """What is reported about one agent of a game."""
 
     agent_id: AgentId
     judged: Movements
+    baseline: Baseline
     reflected: Movements
     loss: PrimaryLoss
 
@@ -207,8 +224,23 @@ def judged_targets(game: JudgedGame) -> Iterator[JudgedTarget]:
         return
     agents = tuple(AgentId(agent) for agent in range(game.trace.scenario.num_agents))
     judged, reflected = _by_agent(game.beliefs, agents), _by_agent(game.reflected, agents)
-    for row in zip(agents, judged, reflected, game.losses, strict=True):
+    baselines = [_baseline(game.verdicts, agent) for agent in agents]
+    for row in zip(agents, judged, baselines, reflected, game.losses, strict=True):
         yield JudgedTarget(*row)
+
+
+def _baseline(verdicts: Iterable[Verdict], target: AgentId) -> Baseline:
+    """Return the baselines of the answers about one agent that could be read."""
+    answers = [
+        (each.delta_by_target[target], each.round_case.occupied[target])
+        for each in verdicts
+        if each.delta_by_target is not None and target in each.delta_by_target
+    ]
+    if not answers:
+        return Baseline(0.0, 0.0)
+    values = np.array([deltas for deltas, _ in answers], dtype=np.int64)
+    occupied = np.array([truth for _, truth in answers], dtype=np.bool_)
+    return Baseline(constant_loss(values, occupied), chance_loss(values, occupied))
 
 
 def _by_agent(beliefs: Iterable[Belief], agents: Sequence[AgentId]) -> list[Movements]:

@@ -1,12 +1,12 @@
-"""The cost-privacy plane (paper, Figure 2)."""
+"""The cost-privacy plane (paper, Figure 2), one for each instrument that measures VPS."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from calbench.report.columns import VPS_KIND_NAMES
 from calbench.report.figures import words
 from calbench.report.figures.figure import Figure, columns_of
 from calbench.report.figures.frontier import Line, lines_of
+from calbench.report.figures.instruments import TYPED, by_instrument, named, one_instrument
 from calbench.report.figures.scatter import HEIGHT, Axis, Path, Point, scatter
 from calbench.report.figures.style import Style, Styles, Value
 from calbench.report.setting import Setting
@@ -16,19 +16,54 @@ from calbench.report.tables import Row
 COST = "adjusted_excess_cost"
 VPS = "excess_vps"
 
-TYPED = "protocol"
-
 COLUMNS = columns_of("line", "point", "team", "vps_kind", measures=(VPS, COST))
 
 UPWARD = Axis("↑ Adjusted excess per meeting, accounting cost", "adjusted excess cost")
 
 
-def plane_of(site: Site, setting: Setting) -> Figure:
-    """Return the cost-privacy plane of a setting, with the swept settings of DSM as lines."""
+def planes_of(site: Site, setting: Setting) -> list[Figure]:
+    """Return the planes of a setting; typed teams with the swept settings of DSM as lines."""
     lines = lines_of(site, setting)
-    sources = [setting.source("leaderboard.csv")]
-    sources += [f"{each.name}/leaderboard.csv" for each in site.on("plane")] if lines else []
-    return plane(setting, setting.title, setting.leaderboard, site.styles, sources, lines)
+    swept = [f"{each.name}/leaderboard.csv" for each in site.on("plane")] if lines else []
+    source = setting.source("leaderboard.csv")
+    return planes(setting, setting.title, setting.leaderboard, site.styles, [source, *swept], lines)
+
+
+def planes(
+    setting: Setting,
+    title: str,
+    rows: Sequence[Row],
+    style_by_team: Styles,
+    sources: Sequence[str],
+    lines: Sequence[Line] = (),
+) -> list[Figure]:
+    """Return a plane for each instrument that measured the VPS of rows, at least one.
+
+    VPS by two instruments cannot be compared, so no plane has both. Arguments as in :func:`plane`;
+    a line is in the plane of its points.
+    """
+    drawn = by_instrument([row for row in rows if _is_drawn(row)])
+    for line in lines:
+        for kind in by_instrument(_drawn(line)):
+            drawn.setdefault(kind, [])
+    if not drawn:
+        return [plane(setting, title, rows, style_by_team, sources, lines)]
+    found = []
+    for kind, own in drawn.items():
+        mine = [_of_instrument(line, kind) for line in lines]
+        said = title if len(drawn) == 1 else f"{title}, VPS by {named(kind)}"
+        kept = [line for line in mine if line.points]
+        found.append(plane(setting, said, own, style_by_team, sources, kept))
+    return found
+
+
+def _of_instrument(line: Line, kind: str) -> Line:
+    own = tuple(point for point in line.points if point[1]["vps_kind"] == kind)
+    return replace(line, points=own)
+
+
+def _drawn(line: Line) -> list[Row]:
+    return [row for _, row in line.points if _is_drawn(row)]
 
 
 def plane(
@@ -39,10 +74,7 @@ def plane(
     sources: Sequence[str],
     lines: Sequence[Line] = (),
 ) -> Figure:
-    """Return the cost-privacy plane of one setting.
-
-    Where VPS was not measured by typed messages alone, the axis or, if there are several ways,
-    the legend says how; points whose VPS rests on reflections are then open.
+    """Return the cost-privacy plane of one setting and one instrument, which its axis names.
 
     Args:
         setting: on whose page the figure is.
@@ -51,21 +83,25 @@ def plane(
         style_by_team: how each team looks, and each line.
         sources: tables that the rows are from.
         lines: teams that differ in one setting, joined in its order.
+
+    Raises:
+        CalbenchError: VPS was measured by several instruments.
     """
     rows = [row for row in rows if _is_drawn(row)]
     lines = [
         replace(line, points=tuple(point for point in line.points if _is_drawn(point[1])))
         for line in lines
     ]
-    kinds = dict.fromkeys(row["vps_kind"] for row in rows)
-    points = [_point(row["team"], row, style_by_team[row["team"]], kinds) for row in rows]
-    paths = [_path(line, style_by_team[line.key], kinds) for line in lines]
-    marks = _marks(kinds) if len(kinds) > 1 else None
+    measured = [*rows, *(row for line in lines for _, row in line.points)]
+    kind = one_instrument(measured, f"Cost against privacy, {title}")
+    points = [_point(row["team"], row, style_by_team[row["team"]]) for row in rows]
     return Figure(
-        key=f"plane-{setting.slug}",
+        key=f"plane-{setting.slug}" + (f"-{kind}" if kind not in {"", TYPED} else ""),
         title=f"Cost against privacy, {title}",
-        says=_says(rows, [row["team"] + _suffix(row, kinds) for row in rows], lines),
-        drawn=scatter(points, _across(kinds), UPWARD, paths, marks),
+        says=_says(rows, [row["team"] for row in rows], lines),
+        drawn=scatter(
+            points, _across(kind), UPWARD, [_path(line, style_by_team[line.key]) for line in lines]
+        ),
         columns=COLUMNS,
         rows=tuple(_rows(rows, lines)),
         sources=sources,
@@ -77,31 +113,19 @@ def _is_drawn(row: Row) -> bool:
     return bool(row[VPS] and row[COST])
 
 
-def _across(kinds: Mapping[str, None]) -> Axis:
-    """Return the axis of VPS, which says how it was measured where all were in one way."""
-    is_told = len(kinds) == 1 and TYPED not in kinds
-    by = f" by {VPS_KIND_NAMES[next(iter(kinds))]}" if is_told else ""
+def _across(kind: str) -> Axis:
+    """Return the axis of VPS, which says how it was measured unless by typed messages."""
+    by = f" by {named(kind)}" if kind not in {"", TYPED} else ""
     return Axis(f"Excess VPS{by} (slot-equivalents) →", "excess VPS", is_log1p=True)
 
 
-def _marks(kinds: Mapping[str, None]) -> tuple[str, str]:
-    """Return what full and open points mean."""
-    others = [VPS_KIND_NAMES[kind] for kind in kinds if kind != TYPED]
-    return f"VPS by {VPS_KIND_NAMES[TYPED]}", f"by {' or '.join(others)}"
-
-
-def _suffix(row: Row, kinds: Mapping[str, None]) -> str:
-    return f" ({VPS_KIND_NAMES[row['vps_kind']]})" if len(kinds) > 1 else ""
-
-
-def _path(line: Line, style: Style, kinds: Mapping[str, None]) -> Path:
-    points = [_point(label, row, style, kinds) for label, row in line.points]
+def _path(line: Line, style: Style) -> Path:
+    points = [_point(label, row, style) for label, row in line.points]
     return Path(line.name, tuple(points), style)
 
 
-def _point(name: str, row: Row, style: Style, kinds: Mapping[str, None]) -> Point:
-    is_open = len(kinds) > 1 and row["vps_kind"] != TYPED
-    return Point(name, Value.of(row, VPS), Value.of(row, COST), style, is_open=is_open)
+def _point(name: str, row: Row, style: Style) -> Point:
+    return Point(name, Value.of(row, VPS), Value.of(row, COST), style)
 
 
 def _rows(rows: Sequence[Row], lines: Sequence[Line]) -> Iterator[Row]:

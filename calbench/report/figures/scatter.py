@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from calbench.report.figures.labels import MARKER, Box, offsets
 from calbench.report.figures.lines import line
-from calbench.report.figures.style import QUIET, Style, Value, error_bars, plain
+from calbench.report.figures.style import Style, Value, error_bars, plain
 from calbench.report.figures.template import drawing
 
 PHONE = (300.0, 330.0)
@@ -66,7 +66,6 @@ def scatter(
     across: Axis,
     upward: Axis,
     paths: Sequence[Path] = (),
-    kinds: tuple[str, str] | None = None,
 ) -> go.Figure:
     """Return points with names, intervals, and lines behind them.
 
@@ -75,7 +74,6 @@ def scatter(
         across: the horizontal axis.
         upward: the vertical axis.
         paths: the lines.
-        kinds: what full and open points mean, if there are both.
     """
     every = [*points, *(point for path in paths for point in path.points)]
     spans = (
@@ -86,29 +84,14 @@ def scatter(
         [
             *(_path(path, across, place) for place, path in enumerate(paths)),
             *(_point(point, across, upward) for point in points),
-            *_kinds(kinds),
         ],
         across.title,
         upward.title,
-        showlegend=bool(paths or kinds),
+        showlegend=bool(paths),
         annotations=_names(points, paths, Frame(across, *spans)),
         xaxis={"range": list(spans[0]), **_ticks(across, spans[0])},
         yaxis={"range": list(spans[1])},
     )
-
-
-def _kinds(kinds: tuple[str, str] | None) -> list[go.Scatter]:
-    """Return what explains full and open points in the legend."""
-    return [
-        go.Scatter(
-            x=[None],
-            y=[None],
-            name=plain(kind),
-            mode="markers",
-            marker={"color": QUIET, "symbol": symbol, "size": 12, "line": {"width": 2}},
-        )
-        for kind, symbol in zip(kinds or (), ("circle", "circle-open"), strict=False)
-    ]
 
 
 def _point(point: Point, across: Axis, upward: Axis) -> go.Scatter:

@@ -1,11 +1,13 @@
 """How much is said, by whom, and what it buys (paper, Figure 3, appendices G.2 and G.3)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from calbench.report.columns import decimal
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.figure import Figure, columns_of, section
+from calbench.report.figures.instruments import by_instrument, named
 from calbench.report.figures.lines import lines
 from calbench.report.figures.scatter import HEIGHT, Axis, Point, scatter
 from calbench.report.figures.style import Styles, Value
@@ -104,21 +106,33 @@ def _meeting_words(rows: Sequence[Row]) -> str:
 
 @section("talk", "first-vps", "Speaking first, VPS", "first_speaker.csv")
 def first_vps(setting: Setting, _: Styles) -> Figure:
-    """Return how much more first speakers give away, paired (paper, Table 12)."""
-    return _first(setting, "vps", VPS)
+    """Return how much more first speakers give away, paired (paper, Table 12).
+
+    The players whose VPS one instrument measured, that of the first; the words name the others.
+    """
+    drawn, *others = by_instrument(_compared(setting, "vps")).items() or [("", [])]
+    left_out = [
+        f"Not on this axis: {words.joined([player_of(row) for row in rows])}, by {named(kind)}."
+        for kind, rows in others
+    ]
+    figure = _first(setting, drawn[1], VPS)
+    return replace(figure, says=" ".join([figure.says, *left_out]))
 
 
 @section("talk", "first-cost", "Speaking first, excess cost", "first_speaker.csv")
 def first_cost(setting: Setting, _: Styles) -> Figure:
     """Return how much more first speakers pay, paired (paper, Table 12)."""
-    return _first(setting, "excess_cost", COST)
+    return _first(setting, _compared(setting, "excess_cost"), COST)
 
 
-def _first(setting: Setting, quantity: str, axis: str) -> Figure:
+def _compared(setting: Setting, quantity: str) -> list[Row]:
+    """Return the players with a difference in a quantity."""
+    rows = setting.rows("first_speaker.csv", quantity=quantity)
+    return [row for row in rows if row["difference"]]
+
+
+def _first(setting: Setting, rows: Sequence[Row], axis: str) -> Figure:
     level = setting.experiment.level
-    rows = [
-        row for row in setting.rows("first_speaker.csv", quantity=quantity) if row["difference"]
-    ]
     found = Series.of("", rows, "difference", player_of)
     clear = [player_of(r) for r in rows if decimal(r["p_adjusted"] or "1") < decimal(level)]
     says = f"Adjusted p below {level}: {words.joined(clear)}."

@@ -1,4 +1,4 @@
-"""The page of the audits of language: who tells what, how often, and in which sentence."""
+"""The page of the audits: who tells what in which sentence, and what a judge makes of it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,6 +7,7 @@ from calbench.analysis.audit_sample import CONFIDENCE, SAMPLE
 from calbench.metrics.speech.own_slot import NAMES as LABELS
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import Experiment, percent
+from calbench.report.pages import judge
 from calbench.report.pages.page import Content
 from calbench.report.site import LEAKING, Site
 from calbench.report.tables import Row
@@ -19,9 +20,12 @@ TABLES = ("audit_patterns.csv", "audit_own_slot.csv", "audit_leaks.csv", "audit_
 
 
 def content(site: Site) -> Content | None:
-    """Return the audits of every experiment in which somebody spoke in words, if there are any."""
-    experiments = spoken(site)
-    if not experiments:
+    """Return the audits of every experiment in which somebody spoke in words or a judge listened.
+
+    No page if there are none.
+    """
+    experiments, judged = spoken(site), judge.found(site)
+    if not experiments and not judged["means"]:
         return None
     files = [LEAKING, *([SAMPLE.path] if site.unattached.has(SAMPLE.path) else [])]
     files += [f"{each.name}/{table}" for each in experiments for table in TABLES]
@@ -31,7 +35,9 @@ def content(site: Site) -> Content | None:
             "experiments": [_shown(each) for each in experiments],
             "messages": [row for each in experiments for row in _messages(site, each)],
             **sample(site),
-            "files": files,
+            "judged": judged,
+            "drawn": judge.drawn(site),
+            "files": [*files, *judge.files(site)],
         }
     )
 

@@ -9,7 +9,7 @@ from calbench.report.columns import decimal
 from calbench.report.figures import audits, difficulty, regret, talk
 from calbench.report.figures.figure import REGISTERED
 from calbench.report.figures.frontier import lines_of
-from calbench.report.figures.plane import plane_of
+from calbench.report.figures.plane import planes_of
 from calbench.report.figures.published import published_figures
 from calbench.report.pages.page import Content
 from calbench.report.setting import Setting
@@ -61,7 +61,7 @@ def content(site: Site, page: str) -> Content:
 
 
 def plane_page(site: Site) -> Content:
-    """Return the plane of each setting, and its numbers."""
+    """Return the planes of each setting, one for each instrument of VPS, and their numbers."""
     planes = [_plane(site, each) for each in site.settings]
     return Content(
         {
@@ -69,14 +69,14 @@ def plane_page(site: Site) -> Content:
             "has_lines": any(each["swept"] for each in planes),
             "swept_by": site.on("plane"),
         },
-        figures=[each["figure"] for each in planes],
+        figures=[figure for each in planes for figure in each["figures"]],
     )
 
 
 def _plane(site: Site, setting: Setting) -> dict[str, Any]:
     return {
         "setting": setting,
-        "figure": plane_of(site, setting),
+        "figures": planes_of(site, setting),
         "rows": site.with_kinds(setting.leaderboard),
         "swept": [
             {**row, "swept": line.name, "value": label}

@@ -9,7 +9,7 @@ from calbench.facts.reflections import MAGNITUDES
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.usage import PROBLEMS
 from calbench.report.experiment import Experiment, confidence_of
-from calbench.report.figures.plane import plane
+from calbench.report.figures.plane import planes as planes_of
 from calbench.report.pages.page import Content
 from calbench.report.role import SETTINGS
 from calbench.report.setting import Setting
@@ -33,7 +33,7 @@ def content(site: Site) -> Content | None:
             "planes": planes,
             "confidence": confidence_of(shown),
         },
-        figures=[each["figure"] for each in planes],
+        figures=[figure for each in planes for figure in each["figures"]],
     )
 
 
@@ -123,7 +123,7 @@ def _played(setting: Setting) -> dict[str, Any]:
 
 
 def _plane(site: Site, setting: Setting) -> dict[str, Any]:
-    """Return the cost-privacy plane of speakers, and of protocols on the same scenarios."""
+    """Return the planes of speakers and of protocols on the same scenarios, which share none."""
     found = [(setting, site.with_kinds(setting.counted))]
     for each in (Setting(own, setting.name) for own in site.on(SETTINGS)):
         if each.suite_digest == setting.suite_digest:
@@ -133,7 +133,7 @@ def _plane(site: Site, setting: Setting) -> dict[str, Any]:
     drawn = [each for each, own in found if own]
     return {
         "name": setting.name,
-        "figure": plane(
+        "figures": planes_of(
             setting,
             f"speakers and protocols, {setting.name}",
             rows,

@@ -1,11 +1,11 @@
 """The page with the paper's tables and ours: published numbers apart from our own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from calbench.analysis.audit_sample import SAMPLE
-from calbench.report.experiment import Experiment, confidence_of
-from calbench.report.pages import audits
+from calbench.report.experiment import confidence_of
+from calbench.report.pages import audits, judge
 from calbench.report.pages.page import Content
 from calbench.report.role import SETTINGS
 from calbench.report.site import Site
@@ -24,20 +24,6 @@ TABLES = (
 
 SCHEDULED = "scheduled_by_player.csv"
 
-TOTALS = "judge/metric_comparison.csv"
-AGREEMENT = "judge/judge_agreement.csv"
-
-JUDGES = {"scripted": "a scripted judge, no language model"}
-"""A reader must not take a script for a model."""
-
-UNITS = {
-    "cell": "cells of observer, target and slot over a whole game",
-    "round_cell": "the same cells, round by round",
-    "movement": "movements of belief toward the truth",
-    "game_target": "targets of a game: whose movements are more often right",
-}
-"""What the judge's statistics run over, in the order of the page."""
-
 
 def content(site: Site) -> Content | None:
     """Return our side of each table; no page without the published ones."""
@@ -52,8 +38,7 @@ def content(site: Site) -> Content | None:
             "first_speaker": list(_ours(site, "first_speaker.csv")),
             "audited": _audited(site),
             "patterns": list(_patterns(site)),
-            "judged": [_judged(each) for each in site.ranked if each.tables.optional(TOTALS)],
-            "agreement": [table for each in site.ranked for table in _agreement(each)],
+            "judged": judge.of_models(site),
             "prior_moves": list(_ours(site, "prior_moves.csv")),
             "talk": _talk(site),
             "usage": [row for each in site.ranked for row in each.tables.optional("usage.csv")],
@@ -113,39 +98,6 @@ def _talk(site: Site) -> dict[str, Any]:
     return {"meetings": meetings, "rows": list(lines.values())}
 
 
-def _who(rows: Sequence[Row]) -> str:
-    """Return who judged."""
-    return ", ".join(JUDGES.get(judge, judge) for judge in dict.fromkeys(r["judge"] for r in rows))
-
-
-def _judged(experiment: Experiment) -> dict[str, Any]:
-    """Return what a judge of an experiment's messages found, team by team."""
-    rows = experiment.tables.rows(TOTALS)
-    return {
-        "title": f"{experiment.title}, judged by {_who(rows)}",
-        "confidence": experiment.confidence,
-        "rows": rows,
-    }
-
-
-def _agreement(experiment: Experiment) -> Iterator[dict[str, Any]]:
-    """Yield the statistics of judge and reflections by setting and unit, with those of teams."""
-    rows = experiment.tables.optional(AGREEMENT)
-    for setting in dict.fromkeys(row["setting"] for row in rows):
-        for unit, words in UNITS.items():
-            found = [row for row in rows if (row["setting"], row["unit"]) == (setting, unit)]
-            if found:
-                statistics: dict[str, dict[str, Row]] = {}
-                for row in found:
-                    name = row["statistic"].replace("_", " ")
-                    statistics.setdefault(name, {})[row["team"]] = row
-                yield {
-                    "title": f"{experiment.title}, {setting}, judged by {_who(found)}; {words}",
-                    "teams": list(dict.fromkeys(row["team"] for row in found)),
-                    "statistics": statistics,
-                }
-
-
 def _files(site: Site) -> list[str]:
     """Return the tables behind the page, below the site's folder of tables."""
     sample = [SAMPLE.path] if site.unattached.has(SAMPLE.path) else []
@@ -156,10 +108,5 @@ def _files(site: Site) -> list[str]:
         for name in TABLES
         if each.tables.optional(name)
     ]
-    judged = [
-        f"{each.name}/{name}"
-        for each in site.ranked
-        for name in (TOTALS, AGREEMENT)
-        if each.tables.has(name)
-    ]
+    judged = judge.files(site) if judge.of_models(site)["sums"] else []
     return [SCHEDULED, *sample, *published, *ours, *judged]

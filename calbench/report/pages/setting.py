@@ -4,7 +4,7 @@ from typing import Any
 
 from calbench.analysis.measures import MEASURES
 from calbench.metrics.outcomes import OUTCOMES
-from calbench.report.figures.plane import plane_of
+from calbench.report.figures.plane import planes_of
 from calbench.report.pages.page import Content
 from calbench.report.setting import Setting
 from calbench.report.site import Site
@@ -31,7 +31,7 @@ VPS_NOTES = {
 
 def content(site: Site, setting: Setting) -> Content:
     """Return what the page of a setting shows."""
-    plane = plane_of(site, setting)
+    planes = planes_of(site, setting)
     revealing = site.summary.optional(
         "revealing_messages.csv", experiment=setting.experiment.name, setting=setting.name
     )
@@ -52,10 +52,10 @@ def content(site: Site, setting: Setting) -> Content:
             "orders": _orders(setting),
             "prior_names": list(dict.fromkeys(row["prior"] for row in _priors(setting))),
             "revealing": site.with_kinds(map(site.links.to_event, revealing)),
-            "plane": plane,
+            "planes": planes,
             "tables": setting.experiment.tables.names,
         },
-        figures=[plane],
+        figures=planes,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
+from calbench.agents.judging import JudgeCase
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables, write_tables
 from calbench.analysis.scoring import ALL_FACTS
 from calbench.analysis.settings import Settings
@@ -22,7 +23,7 @@ from calbench.metrics.judge.cases import cases_of
 from calbench.metrics.judge.scripted import scripted_verdicts
 from calbench.metrics.judge.verdicts import verdict_of
 from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
-from calbench.stats.agreement import chance_agreement, percentile_intervals, ratio
+from calbench.stats.agreement import chance_agreement, jackknife_intervals, ratio
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Trace
 from tests.analysis.judge.games import reflected_game, spoken_game
@@ -37,7 +38,7 @@ from tests.metrics.language_games import (
     seated,
 )
 
-SPEC = AnalysisSpec(bootstrap_resamples=50, permutations=99)
+SPEC = AnalysisSpec(permutations=99)
 
 Row = dict[str, str]
 
@@ -174,20 +175,24 @@ def test_comparison_of_a_small_game_by_hand(tmp_path: Path) -> None:
         "unread": "0",
         "beliefs": "7",
         "game_targets": "3",
-        "judge_vps": "5.3333",
-        "judge_vps_calibrated": "5.0000",
-        "judge_excess_vps": "3.0000",  # (4/3 - 1) + (11/3 - 1)
+        "judge_vps": "5.333333",
+        "judge_vps_calibrated": "5.000000",
+        "judge_excess_vps": "3.000000",  # (4/3 - 1) + (11/3 - 1)
         "measured_targets": "3",
-        "primary_vps": "6.0000",
-        "primary_excess_vps": "3.0000",  # (8/3 - 1) + 2 (5/3 - 1)
+        "primary_vps": "6.000000",
+        "primary_excess_vps": "3.000000",  # (8/3 - 1) + 2 (5/3 - 1)
         "mean_judge_vps": "1.7778",
         "mean_judge_vps_calibrated": "1.6667",
         "mean_primary_vps": "2.0000",
-        "gap": "-0.3333",
-        "gap_low": "",
-        "gap_p": "1.0000",
+        # +1 everywhere: occupied slots of the others of 0, 1, 2 in round 0, and of 2 in round 1.
+        "judge_vps_constant": "5.000000",  # ((1 + 1) + (3 + 1) + (3 + 1) + (3 + 2)) / 3
+        # In steps: 0 of 1 (3*1 + 3*3)/4, 1 of 0 (3*3 + 2*1)/4, 2 of 1 3*3/4, then 2*2/4.
+        "judge_vps_by_chance": "3.000000",
+        "judge_vps_beyond_chance": "2.000000",
+        "mean_judge_vps_beyond_chance": "0.6667",
     }
     assert {name: row[name] for name in expected} == expected
+    assert not [name for name in row if name.startswith("gap")]
 
 
 def test_agreement_of_a_small_game_by_hand(tmp_path: Path) -> None:
@@ -351,7 +356,7 @@ def test_order_of_games_does_not_matter_and_excluded_ones_add_nothing(tmp_path: 
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes()
     (row,) = rows(tmp_path / "one", "metric_comparison")
-    assert (row["games"], row["gap_low"], row["gap_high"]) == ("3", "-0.3333", "-0.3333")
+    assert (row["games"], row["mean_judge_vps"]) == ("3", "1.7778")
 
 
 def of_team(trace: Trace, team: str) -> Trace:
@@ -359,11 +364,11 @@ def of_team(trace: Trace, team: str) -> Trace:
     return trace.model_copy(update={"config": trace.config.model_copy(update={"team": named})})
 
 
-def test_teams_of_a_setting_are_resampled_together(tmp_path: Path) -> None:
+def test_intervals_are_over_the_scenarios_that_a_team_played(tmp_path: Path) -> None:
     one, other = reflected_game(), reflecting(spoken_game(), SMALL_REFLECTIONS[1:])
-    games = [renamed(one, 0), renamed(other, 1), renamed(one, 2)]
+    games = [renamed(each, number) for number, each in enumerate((one, other, other, one))]
     games += [of_team(renamed(one, 0), "late"), of_team(renamed(other, 3), "late")]
-    spec = AnalysisSpec(bootstrap_resamples=200, permutations=999, confidence=0.8)
+    spec = AnalysisSpec(permutations=99, confidence=0.8)
     write(tmp_path / "out", games, spec=spec)
     found = rows(tmp_path / "out", "judge_agreement")
     assert list(dict.fromkeys((row["team"], row["unit"]) for row in found)) == [
@@ -371,34 +376,105 @@ def test_teams_of_a_setting_are_resampled_together(tmp_path: Path) -> None:
         for team in ("words", "late")
         for unit in ("cell", "round_cell", "movement", "game_target")
     ]
+    assert not [row for row in found if row["value_low"] and row["value_low"] == row["value_high"]]
     shown = [row for row in found if row["statistic"] == "judge_precision"]
-    # The other game has the same movements by the judge: 6 of 7 in every resample.
-    assert [(row["team"], row["scenarios"]) for row in shown] == [("words", "3"), ("late", "2")]
-    assert [(row["value"], row["low"], row["high"]) for row in shown] == [("0.8571",) * 3] * 2
+    # The other game has the same movements by the judge: 6 of 7 on every scenario.
+    assert [(row["value"], row["value_low"], row["value_interval"]) for row in shown] == [
+        ("0.8571", "", "same"),
+        ("0.8571", "", "few"),
+    ]
     # Reflected movements, and those toward the truth, on each of four scenarios.
-    small, smaller, nothing = (13.0, 8.0), (11.0, 7.0), (0.0, 0.0)
-    sums = {
-        "words": [small, smaller, small, nothing],
-        "late": [small, nothing, nothing, smaller],
+    small, smaller = (13.0, 8.0), (11.0, 7.0)
+    (row,) = (
+        row for row in found if (row["team"], row["statistic"]) == ("words", "reflection_precision")
+    )
+    expected = jackknife_intervals(
+        np.array([small, smaller, smaller, small]),
+        [(lambda sums: ratio(sums[..., 1], sums[..., 0]), 0.0)],
+        spec,
+    )
+    ends = (float(row["value"]), float(row["value_low"]), float(row["value_high"]))
+    assert ends == pytest.approx([each[0] for each in expected[:3]], abs=5e-5)
+    assert (row["scenarios"], row["value_interval"]) == ("4", "t")
+
+
+def in_setting(trace: Trace, setting: str) -> Trace:
+    scenario = trace.scenario.updated(
+        setting=setting, scenario_id=f"{setting}-{trace.scenario.scenario_id}"
+    )
+    return trace.model_copy(update={"scenario": scenario})
+
+
+def test_settings_have_rows_of_their_own_and_one_of_all(tmp_path: Path) -> None:
+    turned = reflecting(spoken_game(("..B.", "E...", "...E")), SMALL_REFLECTIONS)
+    apart = {"uniform": [reflected_game()], "varied": [turned, renamed(turned, 1)]}
+    games = [in_setting(game, name) for name, own in apart.items() for game in own]
+    only = of_team(in_setting(reflected_game(), "uniform"), "late")
+    write(tmp_path / "out", [*games, only])
+    found = {(r["setting"], r["team"]): r for r in rows(tmp_path / "out", "metric_comparison")}
+    assert list(found) == [
+        ("uniform", "words"), ("uniform", "late"), ("varied", "words"), ("all", "words")
+    ]  # fmt: skip
+    summed = ("games", "scenarios", "cases", "beliefs", "judge_vps", "judge_vps_by_chance")
+    for name in (*summed, "primary_vps"):
+        parts = [float(found[setting, "words"][name]) for setting in apart]
+        assert float(found["all", "words"][name]) == pytest.approx(sum(parts), abs=2e-4)
+    cells = {
+        (row["setting"], row["team"], row["statistic"]): row
+        for row in rows(tmp_path / "out", "judge_agreement")
+        if row["unit"] == "cell"
     }
-    for row in (row for row in found if row["statistic"] == "reflection_precision"):
-        expected = percentile_intervals(
-            np.array(sums[row["team"]]),
-            [lambda sums: ratio(sums[..., 1], sums[..., 0])],
-            spec,
-            "test",
-        )
-        ends = (float(row["value"]), float(row["low"]), float(row["high"]))
-        assert ends == pytest.approx([each[0] for each in expected], abs=5e-5)
+    counts = [int(cells[name, "words", "both_nonzero"]["value"]) for name in (*apart, "all")]
+    assert counts[2] == counts[0] + counts[1]
+    whole = cells["all", "words", "directional_agreement"]
+    assert (whole["scenarios"], whole["p_value"]) == ("3", "")
+    assert ("all", "late", "kappa") not in cells
 
 
-def test_one_measured_agent_is_enough_for_a_gap(tmp_path: Path) -> None:
+def test_one_measured_agent_is_enough_for_a_primary_measure(tmp_path: Path) -> None:
     """Agent 2 is typed and says nothing; the others were asked for no reflection."""
     talker, typed = seat("talker"), seat("imap", "protocol")
     write(tmp_path / "out", [seated(spoken_game(), talker, talker, typed)])
     (row,) = rows(tmp_path / "out", "metric_comparison")
     assert (row["game_targets"], row["measured_targets"]) == ("3", "1")
-    assert (row["primary_vps"], row["gap"], row["gap_p"]) == ("0.0000", "0.0000", "1.0000")
+    assert (row["vps_kind"], row["primary_vps"]) == ("protocol", "0.000000")
+
+
+def test_losses_by_two_instruments_are_not_added_up(tmp_path: Path) -> None:
+    talker, typed = seat("talker"), seat("imap", "protocol")
+    write(tmp_path / "out", [seated(reflected_game(), talker, talker, typed)])
+    (row,) = rows(tmp_path / "out", "metric_comparison")
+    assert (row["vps_kind"], row["primary_vps"], row["mean_primary_vps"]) == ("mixed", "", "")
+    assert row["judge_vps"] == "5.333333"
+
+
+def test_no_table_of_the_judge_holds_a_difference_of_two_instruments() -> None:
+    """The gap that is left is one of shares: movements toward the truth (appendix I.4)."""
+    columns = {c.name for c in JUDGE_TABLES["metric_comparison.csv"].columns}
+    assert not {name for name in columns if "gap" in name or "difference" in name}
+    beyond = [n for n in columns if n.endswith("beyond_chance")]
+    assert all(name.removeprefix("mean_").startswith("judge_") for name in beyond)
+
+
+class Constant:
+    """A judge that calls every slot a little occupied, whatever it reads."""
+
+    def __call__(self, case: JudgeCase) -> Completion:
+        answer = {str(agent): [1] * case.num_slots for agent in case.others}
+        return Completion(text=json.dumps({"beliefs": answer}), finish_reason="stop")
+
+
+def test_a_judge_that_reads_nothing_finds_nothing_beyond_chance(tmp_path: Path) -> None:
+    trace, judge = reflected_game(), Constant()
+    with FactsWriter(tmp_path / "facts", VERDICT_FACTS, ["words"]) as writer:
+        verdicts = [verdict_of(case, judge(case.case)) for case in cases_of(trace)]
+        writer.add(judged_batch(trace, verdicts))
+        write_judge_tables(writer.write(), tmp_path / "out", Settings(analysis=SPEC))
+    (row,) = rows(tmp_path / "out", "metric_comparison")
+    found = [row[f"judge_vps_{name}"] for name in ("calibrated", "constant", "by_chance")]
+    assert found == [found[0]] * 3
+    assert float(found[0]) > 0
+    assert row["judge_vps_beyond_chance"] == "0.000000"
 
 
 def signs_of(folder: Path, team: str) -> dict[str, np.ndarray]:
@@ -424,7 +500,7 @@ def test_agreement_is_held_against_reflections_of_other_games(tmp_path: Path) ->
     games = [renamed(each, number) for number, each in enumerate((one, other, turned))]
     games += [of_team(each, "late") for each in games[1:]]
     games += [of_team(renamed(one, 9), "single")]
-    spec = AnalysisSpec(bootstrap_resamples=50, permutations=199)
+    spec = AnalysisSpec(permutations=199)
     write(tmp_path / "out", games, spec=spec)
     found = {
         (row["team"], row["statistic"]): row
@@ -454,4 +530,4 @@ def test_games_without_reflections_are_compared_with_the_semantics(tmp_path: Pat
     assert rows(tmp_path / "typed", "judge_agreement") == []
     write(tmp_path / "words", [spoken_game()])
     (row,) = rows(tmp_path / "words", "metric_comparison")
-    assert (row["measured_targets"], row["primary_vps"], row["gap_p"]) == ("0", "", "")
+    assert (row["measured_targets"], row["primary_vps"], row["vps_kind"]) == ("0", "", "")

@@ -1,0 +1,73 @@
+"""Sums of privacy loss over the draws of a run's suites, as the paper's Table 16 has one."""
+
+from math import fsum
+from typing import Any
+
+import pandas as pd
+
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables.draws import DRAW
+from calbench.analysis.tables.leaderboard import joint_kind
+from calbench.analysis.tables.registry import table
+from calbench.facts.columns import SLOTS, TEAM, VPS_KIND, count, listed, number, text
+from calbench.facts.frames import empty
+from calbench.facts.storage import Facts
+
+ENDS = ("mean", "least", "greatest")
+"""What there is over all draws, in place of the seed of one."""
+
+TOTALS = (
+    TEAM,
+    text("draw", f"seed of the draw of every suite, or over these draws {', '.join(ENDS)}"),
+    listed("settings", "the suites, whose games of the draw are added up"),
+    count("games", "games", "games scored; of one draw, in a row over draws", "P"),
+    VPS_KIND,
+    number("vps", SLOTS, "sum of V over all agents of these games, before the floor", "", "P"),
+)
+
+
+@table("vps_totals.csv", TOTALS, key="team draw")
+def vps_totals(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """Sums of V over the games of each draw of a run's suites, all suites of one seed together.
+
+    A draw that lacks a suite or has games of several instruments or of unknown loss has no row.
+    """
+    games = facts.scored
+    names = games["setting"].str.extract(DRAW)
+    drawn = games.assign(suite=names[0], draw=names[1]).dropna(subset="suite")
+    suites = set(drawn["suite"])
+    rows = []
+    for team, played in drawn.groupby("team", sort=False):
+        draws = {str(draw): own for draw, own in played.groupby("draw", sort=False)}
+        sums = [
+            {"team": team, "draw": draw, **_sum(draws[draw])}
+            for draw in sorted(draws, key=int)
+            if set(draws[draw]["suite"]) == suites and _is_known(draws[draw])
+        ]
+        rows += [*sums, *_over_draws(sums)]
+    return pd.DataFrame(rows) if rows else empty(TOTALS)
+
+
+def _is_known(games: pd.DataFrame) -> bool:
+    """Return whether the loss of every game is known and one instrument measured them."""
+    return bool(games["vps"].notna().all()) and joint_kind(games["vps_kind"]) not in {None, "mixed"}
+
+
+def _sum(games: pd.DataFrame) -> dict[str, Any]:
+    return {
+        "settings": " ".join(sorted(set(games["suite"]))),
+        "games": len(games),
+        "vps_kind": games["vps_kind"].iloc[0],
+        "vps": fsum(games["vps"].astype("float64")),
+    }
+
+
+def _over_draws(sums: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows over a team's draws, if there are several."""
+    if len({each["vps_kind"] for each in sums}) != 1 or len(sums) < 2:
+        return []
+    found = [each["vps"] for each in sums]
+    values = (fsum(found) / len(found), min(found), max(found))
+    games = {each["games"] for each in sums}
+    one = {**sums[0], "games": games.pop() if len(games) == 1 else None}
+    return [{**one, "draw": end, "vps": vps} for end, vps in zip(ENDS, values, strict=True)]
