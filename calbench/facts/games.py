@@ -286,6 +286,13 @@ AGENTS = Fact(
             count("copies_moved", "meetings", "distinct copies of failed meetings that it moved"),
             lambda seat: len(seat.moved_copies),
         ),
+        count(
+            "cost_range",
+            COST,
+            "Cmax - Cmin, its cost in the worst less that in the best complete schedule; may be "
+            "negative; empty if there is none",
+            "P, reconstructed",
+        ),
     ),
     within="agent.",
 )
