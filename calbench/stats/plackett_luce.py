@@ -149,7 +149,7 @@ class Update:
         shape = (len(orders), self._takes_part.shape[1], self.num_players + 1)
         size = shape[0] * shape[1] * shape[2]
         mu, sigma = np.full(size, start.mu), np.full(size, start.sigma)
-        if self._takes_part.any():
+        if self._takes_part.any() or joined is not None:
             rows = np.arange(0, size, shape[2]).reshape(shape[0], shape[1], 1)
             for events in orders.T:
                 guest = None if joined is None else joined.guest_skills(events, rows, mu, sigma)
