@@ -21,6 +21,7 @@ from calbench.metrics.optimum import OptimumReach
 from calbench.metrics.players import Player
 from calbench.metrics.privacy.estimators import VpsKind
 from calbench.metrics.usage import Tokens
+from calbench.oracle.problem import Problem
 from calbench.stats.spec import RatingSpec
 from calbench.traces.models import Kind
 from tests.facts.measured import facts_of_games
@@ -111,7 +112,10 @@ def _agent(number: int, took: Took) -> AgentGame:
 def measured_game(score: GameScore) -> MeasuredGame:
     """Return a score as facts take it; of its trace there is no more than they ask for."""
     scenario = SimpleNamespace(
-        num_agents=len(score.agents), num_slots=10, play_digest=score.scenario_id
+        num_agents=len(score.agents),
+        num_slots=10,
+        play_digest=score.scenario_id,
+        problem=Problem(10, (), (), (), ()),
     )
     trace: Any = SimpleNamespace(
         scenario=scenario, config=SimpleNamespace(channels=("dm",), replicate=0)

@@ -171,7 +171,7 @@ def test_mmr_is_the_scaled_mean_of_three_ordinals() -> None:
 def test_seats_without_a_value_are_left_out_of_that_rating_alone() -> None:
     games = [
         rated_score("s-0", Took("a", vps=None), Took("b", vps=1.0), Took("c", vps=2.0)),
-        rated_score("s-1", Took("a", vps=None), Took("b", assigned=0), Took("c")),
+        rated_score("s-1", Took("a", vps=None), Took("b", 0, assigned=0), Took("c")),
     ]
     found = by_name(rated(games)).sort_index()
     counts = found[[f"{rating.name}_events" for rating in RATINGS]].to_numpy().tolist()

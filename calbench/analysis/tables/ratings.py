@@ -103,7 +103,7 @@ def _digests(scope: Scope) -> np.ndarray:
         listed("never_met", "players with whom it never shared a game", "C"),
         text(
             "kind",
-            f"{PLAYER_KIND.meaning}; or {REFERENCE}: a silent seat beside those of every rated game",
+            f"{PLAYER_KIND.meaning}; or {REFERENCE}: a silent seat beside every rated game",
             "C",
         ),
         text("settings_digest", f"{DIGEST.meaning}; of the reference: {REFERENCE}"),
