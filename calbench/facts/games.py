@@ -33,6 +33,7 @@ from calbench.metrics.agent_rounds import ROLES
 from calbench.metrics.game import AgentGame
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.usage import PROBLEMS, ReplyCounts
+from calbench.scenarios.obstacles import obstacles
 
 FRACTION_DIGITS = 10
 """Decimals of feasible fractions, which can be very small [C]."""
@@ -76,6 +77,14 @@ def _phase(game: MeasuredGame) -> str | None:
 
 def _before(game: MeasuredGame) -> int | None:
     return None if game.score.optimum.loss is None else game.score.optimum.optimum
+
+
+def _obstacle(name: str, meaning: str, origin: str = "C") -> tuple[Column, Find]:
+    """Return the column of a cost of the scenario that any game on it has."""
+    found = f"{meaning}; empty if that is impossible"
+    return count(name, COST, found, origin), lambda game: getattr(
+        obstacles(game.trace.scenario.problem), name
+    )
 
 
 GAMES = Fact(
@@ -189,6 +198,20 @@ GAMES = Fact(
             "schedules",
             "optimal ones that differ in what agents pay, behind fairness_least and "
             "fairness_greatest: all, or the sample's size; empty if these are left out",
+        ),
+        _obstacle("cheapest_cost", "cost of every meeting's cheapest slot, each for itself"),
+        (
+            fine(
+                "clashes",
+                "pairs of meetings",
+                "expected ones with a common participant that choose the same slot, if each "
+                "meeting chooses at random among its cheapest",
+                digits=FRACTION_DIGITS,
+            ),
+            lambda game: obstacles(game.trace.scenario.problem).clashes,
+        ),
+        _obstacle(
+            "greedy_cost", "if every meeting, by id, takes the first slot that can be cleared", "R"
         ),
     ),
     within="score.",
@@ -317,6 +340,13 @@ AGENTS = Fact(
         (
             count("copies_moved", "meetings", "distinct copies of failed meetings that it moved"),
             lambda seat: len(seat.moved_copies),
+        ),
+        count(
+            "cost_range",
+            COST,
+            "Cmax - Cmin, its cost in the worst less that in the best complete schedule; may be "
+            "negative; empty if there is none",
+            "P, reconstructed",
         ),
     ),
     within="agent.",

@@ -74,6 +74,8 @@ class AgentGame:
         excess_vps_participants: the same above the floor.
         tokens: of the model calls behind its replies.
         replies: how its replies were read; ``None`` for typed agents.
+        cost_range: Cmax - Cmin, its cost in the worst less that in the best complete schedule, the
+            price on failure of adjusted excess; ``None`` if there is no complete schedule.
         vps_agreed: what its scheduled meetings give away of themselves.
         vps_by_chance: V of the same reflections without regard to slots; ``None``, like the next
             three, for typed agents.
@@ -100,6 +102,7 @@ class AgentGame:
     excess_vps_participants: float | None
     tokens: Tokens
     replies: ReplyCounts | None
+    cost_range: int | None = None
     vps_agreed: float | None = None
     vps_by_chance: float | None = None
     vps_constant: float | None = None
@@ -373,6 +376,7 @@ def _agent_games(played: _Played, losses: tuple[AgentLoss, ...]) -> tuple[AgentG
             excess_vps_participants=_above(floor, losses[agent].participants),
             tokens=tokens[agent],
             replies=replies[agent] if players[agent].uses_language else None,
+            cost_range=None if complete is None else complete[1][agent] - complete[0][agent],
             vps_agreed=losses[agent].agreed,
             vps_by_chance=losses[agent].by_chance,
             vps_constant=losses[agent].constant,

@@ -13,10 +13,10 @@ alone (f >= 0.69); and beyond e^2 - 1 = 6.39 margins f exceeds 2, where the more
 is expected to lose.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import log1p
+from math import inf, log1p
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from calbench.stats.sums import Floats, Ints
 
 NO_EVENT = -1
 """Where an order is shorter than the others."""
+
+LAST = -inf
+"""Score of a seat that is behind every seat of its game with a number."""
 
 TOLERANCE = 1e-6
 """Largest difference from the library's own ratings: rounding only."""
@@ -57,13 +60,19 @@ class Event:
     Attributes:
         players: number of the player in each seat; a player may take several seats.
         scores: of each rating, a score for each seat, higher is better; a seat with ``None``
-            takes no part in that rating.
+            takes no part in that rating, one with :data:`LAST` is behind the others.
         margins: of each rating; with 0 only ranks count.
     """
 
     players: tuple[int, ...]
     scores: tuple[tuple[float | None, ...], ...]
     margins: tuple[float, ...]
+
+    def only(self, ratings: Iterable[int]) -> "Event":
+        """Return the event with some of its ratings."""
+        chosen = list(ratings)
+        scores = tuple(self.scores[rating] for rating in chosen)
+        return Event(self.players, scores, tuple(self.margins[rating] for rating in chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +89,12 @@ class Skills:
 
 
 class Update:
-    """The update of every event as matrices, ready to be applied in any order."""
+    """The update of every event as matrices, ready to be applied in any order.
+
+    Attributes:
+        num_players: players are numbered below this.
+        num_ratings: ratings of each event.
+    """
 
     def __init__(self, events: Sequence[Event], num_players: int, num_ratings: int) -> None:
         """Prepare events.
@@ -90,7 +104,7 @@ class Update:
             num_players: players are numbered below this.
             num_ratings: ratings of each event.
         """
-        self._num_players = num_players
+        self.num_players, self.num_ratings = num_players, num_ratings
         num_seats = max((len(event.players) for event in events), default=0)
         shape = (len(events) + 1, num_ratings, num_seats)  # the last row is no event
         self._seats = np.full((len(events) + 1, num_seats), num_players)
@@ -106,12 +120,10 @@ class Update:
                 self._prepare(index, rating, event)
 
     def _prepare(self, index: int, rating: int, event: Event) -> None:
-        seats = rated_seats(event, rating)
-        place = (index, rating)
-        for seat in seats:
+        place, score_by_seat = (index, rating), seat_scores(event, rating)
+        seats, scores = list(score_by_seat), list(score_by_seat.values())
+        for seat, mine in score_by_seat.items():
             self._takes_part[(*place, seat)] = True
-            mine = _score(event, rating, seat)
-            scores = [_score(event, rating, other) for other in seats]
             self._tied[(*place, seat)] = scores.count(mine)
             weights = _weights(mine, scores, event.margins[rating])
             self._expect[(*place, seat, seat)] = 1 - sum(weights)
@@ -125,22 +137,35 @@ class Update:
             if not same:
                 self._share[(*place, seat, seat)] = 1
 
-    def along(self, orders: Ints) -> Skills:
+    def along(self, orders: Ints, joined: "Update | None" = None) -> Skills:
         """Return the ratings after the events of each order.
 
         Args:
             orders: ``[order, step]``, indices of events, :data:`NO_EVENT` for none.
+            joined: the same events with one more seat, the first. Whoever sits there is rated
+                by them against the others as they are at that moment; it moves nobody else.
         """
         start = constants()
-        shape = (len(orders), self._takes_part.shape[1], self._num_players + 1)
+        shape = (len(orders), self._takes_part.shape[1], self.num_players + 1)
         size = shape[0] * shape[1] * shape[2]
         mu, sigma = np.full(size, start.mu), np.full(size, start.sigma)
-        if self._takes_part.any():
+        if self._takes_part.any() or joined is not None:
             rows = np.arange(0, size, shape[2]).reshape(shape[0], shape[1], 1)
             for events in orders.T:
+                guest = None if joined is None else joined.guest_skills(events, rows, mu, sigma)
                 cells = rows + self._seats[events][:, np.newaxis, :]
                 mu[cells], sigma[cells] = self._step(events, mu[cells], sigma[cells], start)
+                if guest is not None:
+                    mu[guest[0]], sigma[guest[0]] = guest[1:]
         return Skills(mu.reshape(shape)[:, :, :-1], sigma.reshape(shape)[:, :, :-1])
+
+    def guest_skills(
+        self, events: Ints, rows: Ints, mu: Floats, sigma: Floats
+    ) -> tuple[Ints, Floats, Floats]:
+        """Return where the skills of the first seats are, and what these events make of them."""
+        cells = rows + self._seats[events][:, np.newaxis, :]
+        new_mu, new_sigma = self._step(events, mu[cells], sigma[cells], constants())
+        return cells[..., 0], new_mu[..., 0], new_sigma[..., 0]
 
     def _step(
         self, events: Ints, mu: Floats, sigma: Floats, start: Constants
@@ -182,11 +207,17 @@ def rated_seats(event: Event, rating: int) -> list[int]:
     return seats if len({event.players[seat] for seat in seats}) > 1 else []
 
 
-def _score(event: Event, rating: int, seat: int) -> float:
-    score = event.scores[rating][seat]
-    if score is None:
-        raise ValueError(f"seat {seat} has no score")
-    return score
+def seat_scores(event: Event, rating: int) -> dict[int, float]:
+    """Return the score of each seat that takes part in a rating, by seat.
+
+    The last ones stand half a margin behind the worst other seat, so they lose to it by a rank
+    alone; where all are last, all are equal.
+    """
+    given = event.scores[rating]
+    scores = {seat: float(given[seat] or 0.0) for seat in rated_seats(event, rating)}
+    worst = min((score for score in scores.values() if score != LAST), default=0.0)
+    behind = worst - (event.margins[rating] / 2 or 1.0)
+    return {seat: behind if score == LAST else score for seat, score in scores.items()}
 
 
 def _weights(mine: float, scores: Sequence[float], margin: float) -> list[float]:
@@ -203,46 +234,69 @@ def _factor(gap: float, margin: float) -> float:
 
 
 def rate_by_library(
-    events: Sequence[Event], num_players: int, num_ratings: int, order: Sequence[int]
+    events: Sequence[Event],
+    num_players: int,
+    num_ratings: int,
+    order: Sequence[int],
+    joined: Sequence[Event] = (),
 ) -> list[list[tuple[float, float]]]:
     """Return ``[rating][player]`` as mu and sigma, by calls of ``openskill`` itself.
 
     A player in several seats enters once for each, with the same rating, and gets the mean of
-    the results [C].
+    the results [C]. Of ``joined`` games, as in :meth:`Update.along`, only the first seat moves.
     """
-    from openskill.models import PlackettLuce
-
     found = []
     for rating in range(num_ratings):
         skills = [(constants().mu, constants().sigma)] * num_players
         for index in order:
-            event = events[index]
-            seats = rated_seats(event, rating)
-            if not seats:
-                continue
-            model = PlackettLuce(margin=event.margins[rating])
-            rated = model.rate(
-                [[model.rating(*skills[event.players[seat]])] for seat in seats],
-                scores=[_score(event, rating, seat) for seat in seats],
-            )
-            results: dict[int, list[tuple[float, float]]] = {}
-            for seat, (result,) in zip(seats, rated, strict=True):
-                results.setdefault(event.players[seat], []).append((result.mu, result.sigma))
-            for player, pairs in results.items():
-                mus, sigmas = zip(*pairs, strict=True)
-                skills[player] = sum(mus) / len(mus), sum(sigmas) / len(sigmas)
+            moved = _by_library(events[index], rating, skills)
+            if joined:
+                guest = joined[index].players[0]
+                moved |= _only(guest, _by_library(joined[index], rating, skills))
+            for player, skill in moved.items():
+                skills[player] = skill
         found.append(skills)
     return found
 
 
-def check_against_library(events: Sequence[Event], order: Sequence[int], skills: Skills) -> None:
+def _only(player: int, skills: Mapping[int, tuple[float, float]]) -> dict[int, tuple[float, float]]:
+    return {player: skills[player]} if player in skills else {}
+
+
+def _by_library(
+    event: Event, rating: int, skills: Sequence[tuple[float, float]]
+) -> dict[int, tuple[float, float]]:
+    """Return the skills of those whom one event moves."""
+    from openskill.models import PlackettLuce
+
+    scores = seat_scores(event, rating)
+    if not scores:
+        return {}
+    model = PlackettLuce(margin=event.margins[rating])
+    rated = model.rate(
+        [[model.rating(*skills[event.players[seat]])] for seat in scores],
+        scores=list(scores.values()),
+    )
+    results: dict[int, list[tuple[float, float]]] = {}
+    for seat, (result,) in zip(scores, rated, strict=True):
+        results.setdefault(event.players[seat], []).append((result.mu, result.sigma))
+    means = {}
+    for player, pairs in results.items():
+        mus, sigmas = zip(*pairs, strict=True)
+        means[player] = sum(mus) / len(mus), sum(sigmas) / len(sigmas)
+    return means
+
+
+def check_against_library(
+    events: Sequence[Event], order: Sequence[int], skills: Skills, joined: Sequence[Event] = ()
+) -> None:
     """Compare the first of several orders with the library's own ratings.
 
     Raises:
         CalbenchError: the installed library computes other ratings.
     """
     _, num_ratings, num_players = skills.mu.shape
-    theirs = np.array(rate_by_library(events, num_players, num_ratings, order))
+    theirs = np.array(rate_by_library(events, num_players, num_ratings, order, joined))
     ours = np.stack([skills.mu[0], skills.sigma[0]], axis=-1)
     if theirs.size and float(np.abs(theirs - ours).max()) > TOLERANCE:
         raise CalbenchError(

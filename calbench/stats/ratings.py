@@ -13,6 +13,7 @@ import numpy as np
 from calbench.domain.randomness import derived_seed
 from calbench.stats.bootstrap import resample_weights
 from calbench.stats.plackett_luce import (
+    LAST,
     NO_EVENT,
     Event,
     Skills,
@@ -38,6 +39,8 @@ to lose.
 class Ratings:
     """Ratings, averaged over orders, and ranks by MMR; what is absent is not a number.
 
+    With joined games there is one player more, the guest, the last: rated, but never ranked.
+
     Attributes:
         events: games that changed a rating, ``[rating, player]``.
         mu: skill, likewise; absent without an event.
@@ -47,10 +50,11 @@ class Ratings:
         mmr: matchmaking rating, ``[player]``; it and all below are absent unless each rating of
             the MMR had an event.
         mmr_spread: standard deviation over orders.
-        rank: from 1; players with the same MMR share the better one.
+        rank: from 1, among players of its kind; those with the same MMR share the better one.
         low: best rank in the interval; absent below two units.
         high: worst rank.
-        tie_group: from 1; the rank intervals of one group overlap.
+        tie_group: from 1; the rank intervals of one group overlap: its players are not told
+            apart.
     """
 
     events: Ints
@@ -73,6 +77,8 @@ def rate(
     in_mmr: Sequence[bool],
     spec: RatingSpec,
     *names: str,
+    kinds: Ints | None = None,
+    joined: Sequence[Event] = (),
 ) -> Ratings:
     """Rate players along random orders of their games, and rank them.
 
@@ -83,31 +89,50 @@ def rate(
         in_mmr: whether the MMR counts each rating.
         spec: orders, resamples, seed, confidence and scale.
         names: what the orders are for; equal names give equal orders.
+        kinds: kind of each player; only those of one kind are ranked against each other.
+        joined: the same games with a guest, player ``num_players``, in one more seat, the first.
 
     Raises:
         CalbenchError: the installed library computes other ratings.
     """
-    update = Update(events, num_players, len(in_mmr))
+    num_rated = num_players + bool(joined)
+    update = Update(events, num_rated, len(in_mmr))
     counts = event_counts(events, num_players, len(in_mmr))
+    if joined:
+        counts = np.hstack([counts, event_counts(joined, num_rated, len(in_mmr))[:, -1:]])
     counted = np.flatnonzero(in_mmr)
-    skills = _over_orders(update, events, spec, *names)
+    skills = _over_orders(update, events, joined, spec, *names)
     mu, sigma, ordinal = map(_orders_last, (skills.mu, skills.sigma, skills.ordinal))
     averages = (mu.mean(-1), sigma.mean(-1), ordinal.mean(-1), ordinal.std(-1))
     found = Ratings(
         counts,
         *(np.where(counts > 0, each, np.nan) for each in averages),
-        *np.full((6, num_players), np.nan),
+        *np.full((6, num_rated), np.nan),
     )
-    ranked = np.flatnonzero((counts[counted] > 0).all(axis=0))
+    rated = np.flatnonzero((counts[counted] > 0).all(axis=0))
+    if rated.size:
+        mmr = mmr_of(skills, counted, spec)[:, rated]
+        found.mmr[rated] = np.round(mmr.mean(axis=0), RATING_DIGITS)
+        found.mmr_spread[rated] = _orders_last(mmr).std(-1)
+    ranked = rated[rated < num_players]
     if ranked.size:
-        mmr = mmr_of(skills, counted, spec)[:, ranked]
-        mean = np.round(mmr.mean(axis=0), RATING_DIGITS)
-        low, high = _rank_intervals(update, units, counted, ranked, spec, *names)
-        rank = ranks_of(mean[np.newaxis])[0][0]
-        found.mmr[ranked], found.mmr_spread[ranked] = mean, _orders_last(mmr).std(-1)
-        found.rank[ranked], found.low[ranked], found.high[ranked] = rank, low, high
-        found.tie_group[ranked] = tie_groups(rank, low, high)
+        own = np.zeros(num_players, dtype=np.int64) if kinds is None else kinds
+        in_rank = Update([event.only(counted) for event in events], num_players, len(counted))
+        drawn = _resampled(in_rank, units, spec, *names)
+        _rank(found, ranked, own[ranked], drawn, spec)
     return found
+
+
+def _rank(
+    found: Ratings, ranked: Ints, kinds: Ints, resampled: Floats | None, spec: RatingSpec
+) -> None:
+    """Fill in the ranks of some players and their intervals, kind by kind."""
+    for kind in np.unique(kinds):
+        own = ranked[kinds == kind]
+        rank = ranks_of(found.mmr[np.newaxis, own])[0][0]
+        low, high = _rank_intervals(resampled, own, spec)
+        found.rank[own], found.low[own], found.high[own] = rank, low, high
+        found.tie_group[own] = tie_groups(rank, low, high)
 
 
 def event_counts(events: Sequence[Event], num_players: int, num_ratings: int) -> Ints:
@@ -119,12 +144,15 @@ def event_counts(events: Sequence[Event], num_players: int, num_ratings: int) ->
     return counts
 
 
-def _over_orders(update: Update, events: Sequence[Event], spec: RatingSpec, *names: str) -> Skills:
+def _over_orders(
+    update: Update, events: Sequence[Event], joined: Sequence[Event], spec: RatingSpec, *names: str
+) -> Skills:
     bits = np.random.PCG64(derived_seed(spec.seed, "rating orders", *names))
     every = np.arange(len(events))
     orders = [_shuffled(every, bits) for _ in range(spec.orders)]
-    skills = update.along(np.array(orders, dtype=np.int64))
-    check_against_library(events, [int(i) for i in orders[0]], skills)
+    guest = Update(joined, update.num_players, update.num_ratings) if joined else None
+    skills = update.along(np.array(orders, dtype=np.int64), guest)
+    check_against_library(events, [int(i) for i in orders[0]], skills, joined)
     return skills
 
 
@@ -133,17 +161,14 @@ def _orders_last(values: Floats) -> Floats:
     return np.ascontiguousarray(np.moveaxis(values, 0, -1))
 
 
-def _rank_intervals(
-    update: Update, units: Ints, counted: Ints, ranked: Ints, spec: RatingSpec, *names: str
-) -> tuple[Floats, Floats]:
-    """Return the rank interval of each ranked player, over resampled units.
+def _resampled(update: Update, units: Ints, spec: RatingSpec, *names: str) -> Floats | None:
+    """Return the MMR over resampled units, ``[resample, player]``; ``None`` below two units.
 
     A player without a game in a resample has the rating of a new player in it.
     """
     num_units = int(units.max()) + 1
     if num_units < 2:
-        low, high = np.full((2, len(ranked)), np.nan)
-        return low, high
+        return None
     drawing = AnalysisSpec(bootstrap_resamples=spec.resamples, bootstrap_seed=spec.seed)
     bits = np.random.PCG64(derived_seed(spec.seed, "resample orders", *names))
     orders: list[Ints] = []
@@ -151,9 +176,19 @@ def _rank_intervals(
         for row in weights.astype(np.int64):
             drawn = np.repeat(np.arange(len(units)), row[units])
             orders += [_shuffled(drawn, bits) for _ in range(spec.orders_per_resample)]
-    mmr = mmr_of(update.along(_padded(orders)), counted, spec)[:, ranked]
-    mean = mmr.reshape(spec.resamples, spec.orders_per_resample, len(ranked)).mean(axis=1)
-    best, worst = ranks_of(np.round(mean, RATING_DIGITS))
+    mmr = mmr_of(update.along(_padded(orders)), range(update.num_ratings), spec)
+    by_resample = mmr.reshape(spec.resamples, spec.orders_per_resample, mmr.shape[1])
+    return np.asarray(np.round(by_resample.mean(axis=1), RATING_DIGITS))
+
+
+def _rank_intervals(
+    resampled: Floats | None, ranked: Ints, spec: RatingSpec
+) -> tuple[Floats, Floats]:
+    """Return the ends of the rank interval of each of some players."""
+    if resampled is None:
+        low, high = np.full((2, len(ranked)), np.nan)
+        return low, high
+    best, worst = ranks_of(resampled[:, ranked])
     tail = (1 - spec.confidence) / 2
     lows = np.quantile(best, tail, axis=0, method="inverted_cdf")
     highs = np.quantile(worst, 1 - tail, axis=0, method="inverted_cdf")
@@ -207,9 +242,13 @@ def tie_groups(ranks: Ints, low: Floats, high: Floats) -> Ints:
 
 
 def ranges_of(events: Sequence[Event], rating: int) -> Floats:
-    """Return the range of the scores in each event that changes a rating."""
+    """Return the range of the scores in each event that changes a rating, without last seats."""
     seated = [(event.scores[rating], rated_seats(event, rating)) for event in events]
-    known = [[scores[seat] for seat in seats] for scores, seats in seated if seats]
+    known = [
+        [scores[seat] for seat in seats if scores[seat] != LAST] or [0.0]
+        for scores, seats in seated
+        if seats
+    ]
     return np.array([np.ptp(np.array(scores, dtype=np.float64)) for scores in known])
 
 

@@ -14,12 +14,14 @@ from calbench.domain.randomness import Stream, stream
 from calbench.facts.fact import MeasuredGame
 from calbench.facts.games import AGENTS, GAMES
 from calbench.facts.storage import Facts
+from calbench.metrics.costs import adjusted_excess
 from calbench.metrics.game import AgentGame, GameScore
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.optimum import OptimumReach
 from calbench.metrics.players import Player
 from calbench.metrics.privacy.estimators import VpsKind
 from calbench.metrics.usage import Tokens
+from calbench.oracle.problem import Problem
 from calbench.stats.spec import RatingSpec
 from calbench.traces.models import Kind
 from tests.facts.measured import facts_of_games
@@ -35,6 +37,10 @@ class Took(NamedTuple):
     kind: Kind = "model"
     assigned: int = 3
     vps_kind: VpsKind = "reflection"
+
+
+COST_RANGE = 6
+"""Of every seat: what its worst complete schedule costs it above the best."""
 
 
 def player(name: str, kind: Kind = "model") -> Player:
@@ -83,7 +89,13 @@ def _agent(number: int, took: Took) -> AgentGame:
         oracle_cost=0,
         excess_cost=took.excess,
         shown_excess_cost=10 * took.excess,
-        adjusted_excess_cost=None,
+        adjusted_excess_cost=adjusted_excess(
+            took.excess,
+            unscheduled=took.assigned - took.scheduled,
+            assigned=took.assigned,
+            best=0,
+            worst=COST_RANGE,
+        ),
         burden_gap=0.0,
         messages_sent=0,
         vps_kind=None if took.vps is None else took.vps_kind,
@@ -93,13 +105,17 @@ def _agent(number: int, took: Took) -> AgentGame:
         excess_vps_participants=took.vps,
         tokens=Tokens(),
         replies=None,
+        cost_range=COST_RANGE,
     )
 
 
 def measured_game(score: GameScore) -> MeasuredGame:
     """Return a score as facts take it; of its trace there is no more than they ask for."""
     scenario = SimpleNamespace(
-        num_agents=len(score.agents), num_slots=10, play_digest=score.scenario_id
+        num_agents=len(score.agents),
+        num_slots=10,
+        play_digest=score.scenario_id,
+        problem=Problem(10, (), (), (), ()),
     )
     trace: Any = SimpleNamespace(
         scenario=scenario, config=SimpleNamespace(channels=("dm",), replicate=0)

@@ -155,25 +155,28 @@ def test_meetings_are_counted_once_a_game() -> None:
 
 
 def test_mmr_is_the_scaled_mean_of_three_ordinals() -> None:
-    counted = ["coordination", "shown_excess_cost", "excess_vps"]
     found = rated(chance_games({"a": 0.0, "b": 0.8}, 5, seed=2)).standings
-    ordinals = found[[f"{name}_ordinal" for name in counted]]
-    expected = SPEC.mmr_start + SPEC.mmr_scale * ordinals.mean(axis="columns")
-    assert found["mmr"].tolist() == pytest.approx(expected.tolist(), abs=1e-3)
+    for mmr, counted in (
+        ("mmr", ["coordination", "adjusted_excess_cost", "excess_vps_per_meeting"]),
+        ("mmr_paper", ["coordination", "shown_excess_cost", "excess_vps"]),
+    ):
+        ordinals = found[[f"{name}_ordinal" for name in counted]]
+        expected = SPEC.mmr_start + SPEC.mmr_scale * ordinals.mean(axis="columns")
+        assert found[mmr].tolist() == pytest.approx(expected.tolist(), abs=1e-3)
     assert found["coordination_ordinal"].tolist() == pytest.approx(
         (found["coordination_mu"] - 3 * found["coordination_sigma"]).tolist()
     )
-    assert [rating.name for rating in RATINGS if rating.in_mmr] == counted
 
 
 def test_seats_without_a_value_are_left_out_of_that_rating_alone() -> None:
     games = [
         rated_score("s-0", Took("a", vps=None), Took("b", vps=1.0), Took("c", vps=2.0)),
-        rated_score("s-1", Took("a", vps=None), Took("b", assigned=0), Took("c")),
+        rated_score("s-1", Took("a", vps=None), Took("b", 0, assigned=0), Took("c")),
     ]
     found = by_name(rated(games)).sort_index()
     counts = found[[f"{rating.name}_events" for rating in RATINGS]].to_numpy().tolist()
-    assert counts == [[2, 2, 2, 0], [1, 2, 2, 2], [2, 2, 2, 2]]
+    # A seat without meetings has none of which it could have agreed on some.
+    assert counts == [[2, 2, 2, 0, 2, 0], [1, 2, 2, 2, 1, 1], [2, 2, 2, 2, 2, 1]]
     assert math.isnan(value(found, "a", "rank"))
     assert not math.isnan(value(found, "b", "rank"))
 
@@ -182,9 +185,9 @@ def test_scores_are_better_where_less_is_lost() -> None:
     # One game a rating: b is better in exactly that.
     same: dict[str, Any] = {"scheduled": 2, "excess": 2, "vps": 2.0}
     for better, names in (
-        ({"scheduled": 3}, ["coordination"]),
-        ({"excess": 1}, ["shown_excess_cost", "excess_cost"]),
-        ({"vps": 1.0}, ["excess_vps"]),
+        ({"scheduled": 3}, ["coordination", "adjusted_excess_cost", "excess_vps_per_meeting"]),
+        ({"excess": 1}, ["shown_excess_cost", "excess_cost", "adjusted_excess_cost"]),
+        ({"vps": 1.0}, ["excess_vps", "excess_vps_per_meeting"]),
     ):
         found = by_name(rated([rated_score("s", Took("a", **same), Took("b", **same | better))]))
         for rating in RATINGS:
@@ -238,9 +241,9 @@ def test_pools_never_mix_and_protocols_stand_beside(tmp_path: Path) -> None:
     tables(tmp_path, GAMES)
     ratings = rows(tmp_path / "ratings.csv")
     assert {(row["pool"], row["setting"], row["player"]) for row in ratings} == {
-        *(("models", "uniform", name) for name in "abc"),
-        *(("models", "varied", name) for name in "ad"),
-        *(("models", ALL, name) for name in "abcd"),
+        *(("models", "uniform", name) for name in ("a", "b", "c", "silence")),
+        *(("models", "varied", name) for name in ("a", "d", "silence")),
+        *(("models", ALL, name) for name in ("a", "b", "c", "d", "silence")),
         ("scripted", "uniform", "x"),
     }
     # One model beside a script and a protocol met nobody of its pool.

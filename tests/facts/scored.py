@@ -16,6 +16,7 @@ from calbench.metrics.optimum import OptimumReach
 from calbench.metrics.outcomes import MeetingResult
 from calbench.metrics.players import Player
 from calbench.metrics.usage import Tokens
+from calbench.oracle.problem import Problem
 from calbench.traces.events import Outcome
 from calbench.traces.models import Kind
 from tests.facts.measured import facts_of_games
@@ -113,7 +114,10 @@ def game(each: GameScore, channels: Sequence[str] = ("dm",)) -> MeasuredGame:
     """Return a score as facts take it; of its trace there is no more than they ask for."""
     trace: Any = SimpleNamespace(
         scenario=SimpleNamespace(
-            num_agents=len(each.agents), num_slots=4, play_digest=f"digest of {each.scenario_id}"
+            num_agents=len(each.agents),
+            num_slots=4,
+            play_digest=f"digest of {each.scenario_id}",
+            problem=Problem(4, (), (), (), ()),
         ),
         config=SimpleNamespace(channels=tuple(channels), replicate=0),
     )

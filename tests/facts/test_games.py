@@ -94,6 +94,9 @@ def test_a_game_by_hand() -> None:
         "is_searched": True,
         **dict.fromkeys(("event_index", "round", "phase", "agent_id"), None),
         **dict.fromkeys(("least_cost_before", "least_cost_after"), None),
+        "cheapest_cost": 0,
+        "clashes": 0.0,
+        "greedy_cost": 0,
     }
 
 
@@ -130,6 +133,7 @@ def test_a_seat_by_hand() -> None:
             agent(
                 seat._replace(is_probing=True), assigned=3, scheduled=2, cost=9, oracle_cost=4,
                 excess_cost=5, shown_excess_cost=50, adjusted_excess_cost=2.5, burden_gap=1.25,
+                cost_range=7,
                 messages_sent=6, vps=7.0, excess_vps=2.0, vps_participants=6.0,
                 excess_vps_participants=1.0, vps_kind="reflection",
                 tokens=Tokens(calls=4, estimated_calls=1, input_tokens=100, cached_tokens=30,
@@ -179,6 +183,7 @@ def test_a_seat_by_hand() -> None:
         **{str(problem): number for number, problem in enumerate(PROBLEMS, start=10)},
         "meetings_moved": 0,
         "copies_moved": 0,
+        "cost_range": 7,
     }
 
 

@@ -52,6 +52,7 @@ def test_agents_without_success_keep_their_cost_and_have_no_oracle_cost() -> Non
     assert (first.cost, first.oracle_cost, first.excess_cost) == (2, 0, 2)
     assert first.adjusted_excess_cost == 4  # E 2, U/M 1, Cmax 2, Cmin 0, M 1
     assert second.adjusted_excess_cost == 0
+    assert (first.cost_range, second.cost_range) == (2, 0)
     assert (outsider.assigned, outsider.adjusted_excess_cost) == (0, None)
     assert [agent.burden_gap for agent in (first, second, outsider)] == pytest.approx(
         [4 / 3, 2 / 3, 2 / 3]

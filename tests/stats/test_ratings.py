@@ -8,7 +8,7 @@ from openskill.models import PlackettLuce
 
 from calbench.errors import CalbenchError
 from calbench.stats import ratings as rating_module
-from calbench.stats.plackett_luce import Event, Skills
+from calbench.stats.plackett_luce import LAST, Event, Skills
 from calbench.stats.ratings import (
     event_counts,
     margin_of,
@@ -154,6 +154,22 @@ def test_tie_groups_reach_as_far_as_the_interval_of_their_first() -> None:
     assert tie_groups(np.array([1, 2]), floats(NAN, NAN), floats(NAN, NAN)).tolist() == [1, 1]
 
 
+def test_kinds_are_ranked_apart_and_a_guest_is_not() -> None:
+    games = [Event((0, 1, 2, 3), ((4.0, 3.0, 2.0, 1.0),), (0.0,))] * 4
+    joined = [Event((4, *game.players), ((0.0, *game.scores[0]),), (0.0,)) for game in games]
+    units, kinds = np.arange(4), np.array([0, 1, 0, 1])
+    plain = rate(games, units, 4, [True], SPEC, "x")
+    found = rate(games, units, 4, [True], SPEC, "x", kinds=kinds, joined=joined)
+    assert plain.rank.tolist() == [1, 2, 3, 4]
+    assert found.rank[:4].tolist() == [1, 1, 2, 2]
+    assert found.low[:4].tolist() == found.high[:4].tolist() == [1, 1, 2, 2]
+    assert found.tie_group[:4].tolist() == [1, 1, 2, 2]
+    assert found.mmr[:4].tolist() == plain.mmr.tolist()
+    assert found.mmr[4] < found.mmr[3]
+    assert np.isnan([found.rank[4], found.low[4], found.tie_group[4]]).all()
+    assert found.events.tolist() == [[4] * 5]
+
+
 def test_ranges_are_those_of_seats_that_take_part() -> None:
     events = [
         Event((0, 1, 2), ((1.0, 4.0, None),), (0.0,)),
@@ -161,8 +177,9 @@ def test_ranges_are_those_of_seats_that_take_part() -> None:
         Event((0, 0), ((1.0, 9.0),), (0.0,)),  # nobody meets another
         Event((0, 1), ((None, 9.0),), (0.0,)),
         Event((2, 1), ((-1.0, 0.5),), (0.0,)),
+        Event((2, 1, 0), ((LAST, 0.5, 2.0),), (0.0,)),
     ]
-    assert ranges_of(events, 0).tolist() == [3, 0, 1.5]
+    assert ranges_of(events, 0).tolist() == [3, 0, 1.5, 1.5]
     assert ranges_of([], 0).tolist() == []
 
 

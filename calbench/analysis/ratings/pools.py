@@ -1,9 +1,9 @@
 """Pools of players that are rated together, and the scores of their seats."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isnan
+from math import fsum, isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import pandas as pd
 
 from calbench.analysis.measures import is_unread
 from calbench.metrics.players import Player
-from calbench.stats.plackett_luce import Event
+from calbench.stats.plackett_luce import LAST, Event, rated_seats
 from calbench.stats.sums import Ints
 from calbench.traces.models import Kind
 
@@ -44,14 +44,21 @@ class Rating:
         name: as in tables.
         meaning: of the score.
         score: from the frame of agents to the score of each seat, higher is better; not a number
-            without a score.
-        in_mmr: whether the MMR counts it.
+            without a score, :data:`LAST` behind every other of its game.
+        silent: score of a seat that schedules, pays and says nothing, from
+            :data:`PRICE_OF_SILENCE` of the seats that it is compared with.
+        in_mmr: whether the MMR counts it, by which players are ranked.
+        in_paper: whether the MMR of the paper's formula counts it.
+        is_privacy: whether only seats whose loss was measured in one way are compared.
     """
 
     name: str
     meaning: str
     score: Callable[[pd.DataFrame], "pd.Series[float]"]
-    in_mmr: bool
+    silent: Callable[[Sequence[float]], float | None]
+    in_mmr: bool = False
+    in_paper: bool = False
+    is_privacy: bool = False
 
 
 def _coordination(agents: pd.DataFrame) -> "pd.Series[float]":
@@ -64,18 +71,79 @@ def _less(name: str) -> Callable[[pd.DataFrame], "pd.Series[float]"]:
     return lambda agents: -agents[name].astype("float64")
 
 
+def _per_meeting(agents: pd.DataFrame) -> "pd.Series[float]":
+    """Return less VPS for each agreed meeting; last where meetings were assigned and none agreed.
+
+    Privacy is what a seat pays for its meetings: who got none has no price that could be low.
+    """
+    scheduled, loss = (agents[name].astype("float64") for name in ("scheduled", "excess_vps"))
+    price = loss / scheduled.where(scheduled > 0)
+    is_without = (scheduled == 0) & (agents["assigned"] > 0) & loss.notna()
+    return (-price).mask(is_without, LAST)
+
+
+def _nothing(_prices: Sequence[float]) -> float:
+    """Return the score of nothing done."""
+    return 0.0
+
+
+def _last(_prices: Sequence[float]) -> float:
+    """Return the score of a seat without any agreed meeting."""
+    return LAST
+
+
+def _silent_adjusted(prices: Sequence[float]) -> float | None:
+    """Return less adjusted excess in the mean of these seats, of which some have a price."""
+    known = [price for price in prices if not isnan(price)]
+    return -fsum(known) / len(known) if known else None
+
+
+PRICE_OF_SILENCE = "price_of_silence"
+"""Column with a seat's adjusted excess, had it scheduled and paid nothing: (Cmax - Cmin) / M."""
+
 RATINGS = (
-    Rating("coordination", "share of its meetings that were scheduled", _coordination, True),
+    Rating(
+        "coordination",
+        "share of its meetings that were scheduled",
+        _coordination,
+        _nothing,
+        in_mmr=True,
+        in_paper=True,
+    ),
     Rating(
         "shown_excess_cost",
         "lower excess by the costs that agents are shown",
         _less("shown_excess_cost"),
-        True,
+        _nothing,
+        in_paper=True,
     ),
-    Rating("excess_cost", "lower excess in the accounting", _less("excess_cost"), False),
-    Rating("excess_vps", "lower VPS above the floor", _less("excess_vps"), True),
+    Rating("excess_cost", "lower excess in the accounting", _less("excess_cost"), _nothing),
+    Rating(
+        "excess_vps",
+        "lower VPS above the floor",
+        _less("excess_vps"),
+        _nothing,
+        in_paper=True,
+        is_privacy=True,
+    ),
+    Rating(
+        "adjusted_excess_cost",
+        "lower excess in the accounting, with a price on failure",
+        _less("adjusted_excess_cost"),
+        _silent_adjusted,
+        in_mmr=True,
+    ),
+    Rating(
+        "excess_vps_per_meeting",
+        "lower VPS above the floor for each scheduled meeting; without one, last of its game",
+        _per_meeting,
+        _last,
+        in_mmr=True,
+        is_privacy=True,
+    ),
 )
-"""Three ratings, and in addition the excess in the accounting [P, appendix E; C]."""
+"""Three ratings and in addition the excess in the accounting [P, appendix E; C], and two that
+charge for meetings that were not scheduled [C]."""
 
 RATING_NAMES = tuple(rating.name for rating in RATINGS)
 
@@ -93,11 +161,17 @@ def pool_seats(agents: pd.DataFrame, pool: str) -> pd.DataFrame:
         pool: one of :data:`POOLS`.
 
     Returns:
-        Those columns, ``agent_id``, :data:`IDENTITY`, and a score for each rating.
+        Those columns, ``agent_id``, :data:`IDENTITY`, a score for each rating, ``vps_kind`` (empty
+        if the loss was not measured) and :data:`PRICE_OF_SILENCE`.
     """
     own = agents.loc[is_in_pool(agents, pool) & ~is_unread(agents, IDENTITY)]
     scores = {rating.name: rating.score(own) for rating in RATINGS}
-    seats = own[[*GAME_COLUMNS, "is_excluded", "agent_id", *IDENTITY]].assign(**scores)
+    assigned = own["assigned"].astype("float64")
+    seats = own[[*GAME_COLUMNS, "is_excluded", "agent_id", *IDENTITY]].assign(
+        **scores,
+        vps_kind=own["vps_kind"].fillna("").astype(object),
+        **{PRICE_OF_SILENCE: own["cost_range"].astype("float64") / assigned.where(assigned > 0)},
+    )
     return seats.sort_values([*GAME_COLUMNS, "agent_id"], ignore_index=True)
 
 
@@ -139,19 +213,59 @@ def game_starts(seats: pd.DataFrame) -> Ints:
     return np.append(np.flatnonzero(np.diff(games, prepend=-1)), len(seats))
 
 
-def events_of(seats: pd.DataFrame, starts: Ints) -> list[Event]:
-    """Return games as events of ratings, without margins.
+class GameEvent(NamedTuple):
+    """A game, or the part of it with privacy losses that were measured in one way.
+
+    Attributes:
+        scenario: of the game.
+        kind: how the losses were measured, empty without any.
+        event: its seats, without margins.
+        silent: the score of a silent seat beside them, for each rating.
+    """
+
+    scenario: Scenario
+    kind: str
+    event: Event
+    silent: tuple[float | None, ...]
+
+
+def events_of(seats: pd.DataFrame, starts: Ints) -> Iterator[GameEvent]:
+    """Yield games as events of ratings.
+
+    A game whose losses were measured in several ways is one event for each of them: the first has
+    all other scores, too.
 
     Args:
         seats: with ``number`` and scores.
         starts: from :func:`game_starts`.
     """
-    numbers = seats["number"].tolist()
-    scores = [
-        [None if isnan(score) else score for score in seats[name].tolist()] for name in RATING_NAMES
+    names = [*Scenario._fields, "number", "vps_kind", PRICE_OF_SILENCE, *RATING_NAMES]
+    lists = [seats[name].tolist() for name in names]
+    for start, end in pairwise(starts.tolist()):
+        settings, scenarios, numbers, kinds, prices, *scores = (own[start:end] for own in lists)
+        found = sorted(set(kinds) - {""}) or [""]
+        for kind in found:
+            known = tuple(
+                _known(
+                    own, [each == kind if rating.is_privacy else kind == found[0] for each in kinds]
+                )
+                for rating, own in zip(RATINGS, scores, strict=True)
+            )
+            event = Event(tuple(numbers), known, (0.0,) * len(RATINGS))
+            silent = tuple(
+                rating.silent(prices) if rated_seats(event, place) else None
+                for place, rating in enumerate(RATINGS)
+            )
+            yield GameEvent(Scenario(settings[0], scenarios[0]), kind, event, silent)
+
+
+def _known(scores: Sequence[float], counts: Sequence[bool]) -> tuple[float | None, ...]:
+    """Return the scores of the seats that count.
+
+    Where all are last nobody is better than another, and there is nothing to rate.
+    """
+    known = [
+        score if is_counted and not isnan(score) else None
+        for score, is_counted in zip(scores, counts, strict=True)
     ]
-    none = (0.0,) * len(RATINGS)
-    return [
-        Event(tuple(numbers[start:end]), tuple(tuple(each[start:end]) for each in scores), none)
-        for start, end in pairwise(starts.tolist())
-    ]
+    return tuple(known) if set(known) - {None, LAST} else (None,) * len(known)

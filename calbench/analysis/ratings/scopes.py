@@ -1,7 +1,8 @@
 """Ratings of one pool in one setting, or in all settings of a run together (appendix E)."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,8 @@ from calbench.analysis.ratings.pools import (
     POOLS,
     RATING_NAMES,
     RATINGS,
-    Scenario,
+    GameEvent,
+    Rating,
     events_of,
     game_starts,
     pool_seats,
@@ -22,8 +24,30 @@ from calbench.metrics.players import Player
 from calbench.stats.plackett_luce import Event, rated_seats
 from calbench.stats.ratings import Ratings, margin_of, ranges_of, rate
 from calbench.stats.spec import DEFAULT_RATINGS, RatingSpec
+from calbench.stats.sums import Ints
 
-MARGIN_COLUMNS = ["setting", "rating", "events", "median_range", "greatest_range", "margin"]
+EVERY_KIND, NOT_MEASURED = "all", "none"
+"""Words for ways of measuring privacy: it does not matter which, and there was none."""
+
+
+class MarginKey(NamedTuple):
+    """What a margin is for; ``measured_by`` is the way in which privacy was measured."""
+
+    setting: str
+    rating: str
+    measured_by: str
+
+
+class MarginRow(NamedTuple):
+    """Ranges of scores within games, and the margin that follows."""
+
+    events: int
+    median_range: float
+    greatest_range: float
+    margin: float
+
+
+MARGIN_COLUMNS = [*MarginKey._fields, *MarginRow._fields]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,9 +58,12 @@ class Scope:
         pool: one of :data:`POOLS`.
         setting: of its games, or :data:`ALL`.
         players: by number, in their order.
-        standings: one row per player: its ``number``, games, ratings and rank; by rank, players
-            without one last.
-        margins: one row per setting and rating: ranges within games, and the margin.
+        standings: one row per player: its ``number``, games, ratings and rank; by the way in
+            which privacy was measured and rank, players without one last.
+        silence: the row of the silent reference, without games and rank; none without any game
+            in which two players met.
+        margins: one row per setting, rating and way of measuring privacy: ranges within games,
+            and the margin.
         meetings: which players met, by number.
         seats: of scored games, each with the ``number`` of its player.
     """
@@ -45,6 +72,7 @@ class Scope:
     setting: str
     players: tuple[Player, ...]
     standings: pd.DataFrame
+    silence: pd.DataFrame
     margins: pd.DataFrame
     meetings: Meetings
     seats: pd.DataFrame
@@ -112,68 +140,113 @@ def rated_scope(
     starts = game_starts(scored)
     games = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     meetings = meetings_of(games, scored["number"].to_numpy(), len(players))
-    ratings, margins = _rated(scored, starts, len(players), spec, pool, setting)
+    kinds = _kinds(scored, len(players))
+    ratings, margins = _rated(scored, starts, kinds, spec, pool, setting)
+    rated = _standings(ratings, kinds, spec)
+    own, silence = rated.iloc[: len(players)], rated.iloc[len(players) :]
     excluded = seats[is_excluded].drop_duplicates(
         ["setting", "scenario_id", "team", "game_id", "number"]
     )
-    standings = _standings(ratings).assign(
+    standings = own.assign(
+        is_below_silence=_is_below(own["mmr"], silence["mmr"]),
         games=meetings.games.diagonal(),
         games_excluded=np.bincount(excluded["number"], minlength=len(players)),
     )
-    standings = standings.sort_values(["rank", "number"], ignore_index=True)
-    return Scope(pool, setting, players, standings, margins, meetings, scored)
+    standings = standings.sort_values(["vps_kind", "rank", "number"], ignore_index=True)
+    standings = standings.sort_values("rank", key=pd.isna, kind="stable", ignore_index=True)
+    return Scope(pool, setting, players, standings, silence, margins, meetings, scored)
+
+
+def _is_below(mmr: "pd.Series[float]", silence: "pd.Series[float]") -> "pd.Series[bool]":
+    """Whether players rank below silence; unknown without both ratings."""
+    return (mmr < silence.max()).astype("boolean").where(mmr.notna() & bool(silence.notna().any()))
 
 
 def _rated(
-    seats: pd.DataFrame, starts: np.ndarray, num_players: int, spec: RatingSpec, *names: str
+    seats: pd.DataFrame, starts: Ints, kinds: Sequence[str], spec: RatingSpec, *names: str
 ) -> tuple[Ratings, pd.DataFrame]:
-    """Rate the games in which two players meet, with the margins of their settings."""
-    scenarios = [
-        Scenario(*row) for row in seats[list(Scenario._fields)].iloc[starts[:-1]].to_numpy()
-    ]
+    """Rate the games in which two players meet, with the margins of their settings.
+
+    The silent reference joins each of them as the last player; it moves nobody.
+    """
     met = [
-        (scenario, event)
-        for scenario, event in zip(scenarios, events_of(seats, starts), strict=True)
-        if any(rated_seats(event, rating) for rating in range(len(RATINGS)))
+        game
+        for game in events_of(seats, starts)
+        if any(rated_seats(game.event, rating) for rating in range(len(RATINGS)))
     ]
     margins = _margins(met)
-    by_setting = {
-        setting: tuple(rows["margin"]) for setting, rows in margins.groupby("setting", sort=False)
-    }
-    events = [
-        Event(event.players, event.scores, by_setting[scenario.setting]) for scenario, event in met
+    events = [replace(game.event, margins=_margins_of(game, margins)) for game in met]
+    joined = [
+        Event(
+            (len(kinds), *event.players),
+            tuple((own, *others) for own, others in zip(game.silent, event.scores, strict=True)),
+            event.margins,
+        )
+        for game, event in zip(met, events, strict=True)
     ]
-    place = {scenario: unit for unit, scenario in enumerate(sorted({s for s, _ in met}))}
-    units = np.array([place[scenario] for scenario, _ in met], dtype=np.int64)
+    place = {scenario: unit for unit, scenario in enumerate(sorted({g.scenario for g in met}))}
+    units = np.array([place[game.scenario] for game in met], dtype=np.int64)
     in_mmr = [rating.in_mmr for rating in RATINGS]
-    return rate(events, units, num_players, in_mmr, spec, *names), margins
+    codes = np.unique(np.array(kinds, dtype=object).astype(str), return_inverse=True)[1]
+    found = rate(events, units, len(kinds), in_mmr, spec, *names, kinds=codes, joined=joined)
+    return found, pd.DataFrame(
+        [[*key, *row] for key, row in margins.items()], columns=MARGIN_COLUMNS
+    )
 
 
-def _margins(games: Sequence[tuple[Scenario, Event]]) -> pd.DataFrame:
-    """Return the margins of each rating by setting, because scales differ."""
-    by_setting: dict[str, list[Event]] = {}
-    for scenario, event in games:
-        by_setting.setdefault(scenario.setting, []).append(event)
-    rows = []
-    for setting, events in by_setting.items():
-        for number, name in enumerate(RATING_NAMES):
-            ranges = ranges_of(events, number)
-            median = np.median(ranges) if ranges.size else np.nan
-            greatest = ranges.max(initial=-np.inf) if ranges.size else np.nan
-            rows.append((setting, name, len(ranges), median, greatest, margin_of(ranges)))
-    return pd.DataFrame(rows, columns=MARGIN_COLUMNS)
+def _margins(games: Sequence[GameEvent]) -> dict[MarginKey, MarginRow]:
+    """Return the margins of each rating by setting and way of measuring, because scales differ."""
+    by_setting: dict[str, list[GameEvent]] = {}
+    for game in games:
+        by_setting.setdefault(game.scenario.setting, []).append(game)
+    rows: dict[MarginKey, MarginRow] = {}
+    for setting in sorted(by_setting):
+        own = by_setting[setting]
+        for number, rating in enumerate(RATINGS):
+            for kind in sorted({_measured_by(rating, game) for game in own}):
+                events = [game.event for game in own if _measured_by(rating, game) == kind]
+                ranges = ranges_of(events, number)
+                median = float(np.median(ranges)) if ranges.size else np.nan
+                greatest = float(ranges.max()) if ranges.size else np.nan
+                row = MarginRow(len(ranges), median, greatest, margin_of(ranges))
+                rows[MarginKey(setting, rating.name, kind)] = row
+    return rows
 
 
-def _standings(ratings: Ratings) -> pd.DataFrame:
-    """Return ratings and ranks, one row per player by number."""
+def _measured_by(rating: Rating, game: GameEvent) -> str:
+    """Return how the losses that a rating compares were measured, in the words of tables."""
+    return game.kind or NOT_MEASURED if rating.is_privacy else EVERY_KIND
+
+
+def _margins_of(game: GameEvent, margins: Mapping[MarginKey, MarginRow]) -> tuple[float, ...]:
+    setting = game.scenario.setting
+    return tuple(
+        margins[MarginKey(setting, rating.name, _measured_by(rating, game))].margin
+        for rating in RATINGS
+    )
+
+
+def _kinds(seats: pd.DataFrame, num_players: int) -> list[str]:
+    """Return how the privacy losses of each player were measured, by number; several joined."""
+    found: list[set[str]] = [set() for _ in range(num_players)]
+    for player, kind in zip(seats["number"].tolist(), seats["vps_kind"].tolist(), strict=True):
+        found[player] |= {kind} - {""}
+    return [" ".join(sorted(kinds)) for kinds in found]
+
+
+def _standings(ratings: Ratings, kinds: Sequence[str], spec: RatingSpec) -> pd.DataFrame:
+    """Return ratings and ranks, one row per player by number; the last is the reference."""
+    in_paper = [place for place, rating in enumerate(RATINGS) if rating.in_paper]
     columns: dict[str, np.ndarray] = {
         "number": np.arange(len(ratings.rank)),
+        "vps_kind": np.array([*kinds, ""], dtype=object)[: len(ratings.rank)],
         "rank": ratings.rank,
         "rank_low": ratings.low,
         "rank_high": ratings.high,
         "tie_group": ratings.tie_group,
         "mmr": ratings.mmr,
         "mmr_spread": ratings.mmr_spread,
+        "mmr_paper": spec.mmr_start + spec.mmr_scale * ratings.ordinal[in_paper].mean(axis=0),
     }
     for row, name in enumerate(RATING_NAMES):
         for end in ("events", "mu", "sigma", "ordinal", "spread"):

@@ -3,13 +3,35 @@
 import pandas as pd
 
 from calbench.analysis.estimates import scenario_sums
+from calbench.analysis.hardness import (
+    FRACTION,
+    MEASURES,
+    PREDICTORS,
+    chosen,
+    correlated,
+    scenario_values,
+    suites_of,
+    why_none,
+)
 from calbench.analysis.measures import is_unread
+from calbench.analysis.ratings.pools import ALL
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
-from calbench.facts.columns import COST, SETTING, TEAM, count, estimated, number, text
+from calbench.facts.columns import (
+    COST,
+    SETTING,
+    TEAM,
+    count,
+    estimated,
+    listed,
+    number,
+    text,
+    truth,
+)
 from calbench.facts.games import FRACTION_DIGITS
 from calbench.facts.storage import Facts
 from calbench.scenarios.difficulty import TERTILES
+from calbench.stats.permutation import adjusted_p_values
 
 UNCUT = "all"
 """Label of scenarios without a tertile."""
@@ -83,6 +105,143 @@ def games_by_third(facts: Facts, settings: Settings) -> pd.DataFrame:
         return pd.DataFrame()
     rows = pd.concat(found).sort_values(["setting"], kind="stable")
     return rows.assign(games=rows["excess_cost_n"])
+
+
+RHO = (
+    number(
+        "rho",
+        "",
+        "Spearman's rank correlation of harder with worse, within settings; positive: teams fare "
+        "worse where scenarios are harder",
+        "scenarios",
+    ),
+    number("low", "", "lower end of its interval, by Fisher's z", "scenarios"),
+    number("high", "", "upper end of its interval, by Fisher's z", "scenarios"),
+    number("p", "", "two-sided p-value of no correlation, by permutations' variance", "scenarios"),
+)
+MEASURE = text(
+    "measure", "; ".join(f"{each.name}: worse is {each.meaning}" for each in MEASURES), "C"
+)
+
+
+@table(
+    "difficulty_effects.csv",
+    (
+        text("setting", "setting of the scenarios, or all of them: all, correlated within each"),
+        TEAM,
+        MEASURE,
+        count("scenarios", "scenarios", "that have both values"),
+        *RHO,
+        text(
+            "no_rho",
+            "why there is none; few: fewer than 10 scenarios; same: one value in all scenarios",
+            "C",
+        ),
+    ),
+    key="setting team measure",
+)
+def difficulty_effects(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """How the feasible fraction of scenarios goes with what teams make of them."""
+    values = _scenario_values(facts)
+    found = values[values[FRACTION].notna()]
+    every = [(str(setting), own) for setting, own in found.groupby("setting", sort=True)]
+    if len(every) > 1:
+        every.append((ALL, found))
+    return pd.DataFrame(
+        [
+            {"setting": setting, "team": team, "measure": measure.name}
+            | _row(own, FRACTION, measure.name, settings)
+            for setting, rows in every
+            for (_, team), own in rows.groupby(["team_place", "team"], sort=True)
+            for measure in MEASURES
+        ]
+    )
+
+
+def _scenario_values(facts: Facts) -> pd.DataFrame:
+    """Return the values of scenarios and of those teams of whom something could be read."""
+    agents = facts.of_games("agents")
+    unread = agents.loc[is_unread(agents, ["team"]), "game"]
+    ranges = agents.groupby("game")["cost_range"].sum(min_count=1)
+    games = facts.scored[~facts.scored.index.isin(unread)]
+    return scenario_values(games.assign(cost_range=ranges.reindex(games.index)))
+
+
+def _row(own: pd.DataFrame, predictor: str, measure: str, settings: Settings) -> dict[str, object]:
+    found = correlated(own, predictor, measure, settings.analysis.confidence)
+    return {
+        "scenarios": found.num_units,
+        **{name: getattr(found, name) for name in ("rho", "low", "high", "p")},
+        "no_rho": "" if found.num_units else why_none(own, predictor, measure),
+    }
+
+
+@table(
+    "difficulty_predictors.csv",
+    (
+        TEAM,
+        MEASURE,
+        text("predictor", "; ".join(f"{p.name}: harder is, {p.meaning}" for p in PREDICTORS), "C"),
+        text("chosen_on", "setting of the scenarios on which predictors are chosen: the first"),
+        number("rho_there", "", "rho on these scenarios", "scenarios"),
+        truth("is_chosen", "of all predictors the one with the greatest rho there, in size", "C"),
+        listed("tested_on", "settings of the scenarios on which they are tested: the others"),
+        count("scenarios", "scenarios", "of these, that have both values"),
+        *RHO,
+        number(
+            "p_adjusted",
+            "",
+            "of chosen ones: p among those of all teams and measures, false discovery rate "
+            "(Benjamini-Hochberg)",
+        ),
+        truth("is_confirmed", "chosen, significant here, and of the same sign on both", "C"),
+    ),
+    key="team measure predictor",
+)
+def difficulty_predictors(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """Predictors of difficulty, chosen on one suite and tested on others, for every team."""
+    values = _scenario_values(facts)
+    suites = suites_of(values)
+    if len(suites) < 2:
+        return pd.DataFrame()
+    chosen_on, *tested_on = suites
+    first = values[values["setting"] == chosen_on]
+    rest = values[values["setting"].isin(tested_on)]
+    found = pd.DataFrame(
+        [
+            row
+            for (_, team), own in first.groupby(["team_place", "team"], sort=True)
+            for measure in MEASURES
+            for row in _tested(team, measure.name, own, rest[rest["team"] == team], settings)
+        ]
+    ).assign(chosen_on=chosen_on, tested_on=" ".join(tested_on))
+    adjusted = adjusted_p_values(found["p"].where(found["is_chosen"]).to_numpy(dtype="float64"))
+    is_same = (found["rho"] > 0) == (found["rho_there"] > 0)
+    is_significant = adjusted < 1 - settings.analysis.confidence
+    return found.assign(
+        p_adjusted=adjusted, is_confirmed=found["is_chosen"] & is_significant & is_same
+    )
+
+
+def _tested(
+    team: object, measure: str, first: pd.DataFrame, rest: pd.DataFrame, settings: Settings
+) -> list[dict[str, object]]:
+    """Return the predictors of a team's measure that have a correlation on the first suite."""
+    confidence = settings.analysis.confidence
+    there = [correlated(first, each.name, measure, confidence) for each in PREDICTORS]
+    best = chosen(there)
+    return [
+        {
+            "team": team,
+            "measure": measure,
+            "predictor": predictor.name,
+            "rho_there": found.rho,
+            "is_chosen": place == best,
+            **_row(rest, predictor.name, measure, settings),
+        }
+        for place, (predictor, found) in enumerate(zip(PREDICTORS, there, strict=True))
+        if found.num_units
+    ]
 
 
 @table(

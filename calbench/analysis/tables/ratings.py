@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.ratings.pools import GAME_COLUMNS, IDENTITY, RATINGS, is_in_pool
-from calbench.analysis.ratings.scopes import Scope, rated_scopes
+from calbench.analysis.ratings.scopes import EVERY_KIND, NOT_MEASURED, Scope, rated_scopes
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.tables.registry import table
@@ -41,6 +41,8 @@ POOL = text(
 SCOPE = text("setting", "setting of the scenarios, or all of them: all")
 DIGEST = text("settings_digest", "of the settings that define the player, first 8 digits")
 POINTS = "points"
+REFERENCE = "reference"
+"""Kind of the silent seat that is rated beside the players."""
 ORDERS = "orders of games"
 
 
@@ -53,6 +55,11 @@ def _rating_columns(name: str, meaning: str) -> tuple[Column, ...]:
         number(f"{name}_ordinal", "skill", "mu - 3 sigma", ORDERS, "P"),
         number(f"{name}_spread", "skill", "standard deviation of the ordinal over orders"),
     )
+
+
+def _named(mmr: str) -> str:
+    """Return the ratings of an MMR as a list of words."""
+    return ", ".join(rating.name for rating in RATINGS if getattr(rating, mmr))
 
 
 @lru_cache(maxsize=1)
@@ -76,11 +83,15 @@ def _digests(scope: Scope) -> np.ndarray:
         POOL,
         SCOPE,
         PLAYER,
-        count("rank", "", "by MMR, equal for equal MMR; empty without one"),
+        count(
+            "rank",
+            "",
+            "by MMR among players of the same vps_kind, equal for equal MMR; empty without one",
+        ),
         count("rank_low", "", "best rank of the interval over scenarios"),
         count("rank_high", "", "worst rank of the interval over scenarios"),
-        count("tie_group", "", "players whose ranks do not differ significantly"),
-        number("mmr", POINTS, "mean of three ordinals, scaled", ORDERS, "P, C"),
+        count("tie_group", "", "players of the same vps_kind that are not told apart"),
+        number("mmr", POINTS, f"mean of the ordinals of {_named('in_mmr')}, scaled", ORDERS),
         number("mmr_spread", POINTS, "its standard deviation over orders"),
         count("games", "games", "games scored in which it took part"),
         count("games_excluded", "games", "games recorded and excluded"),
@@ -92,8 +103,22 @@ def _digests(scope: Scope) -> np.ndarray:
             "C",
         ),
         listed("never_met", "players with whom it never shared a game", "C"),
-        PLAYER_KIND,
-        DIGEST,
+        text(
+            "kind",
+            f"{PLAYER_KIND.meaning}; or {REFERENCE}: a silent seat beside every rated game",
+            "C",
+        ),
+        text("settings_digest", f"{DIGEST.meaning}; of the reference: {REFERENCE}"),
+        number(
+            "mmr_paper",
+            POINTS,
+            f"by the paper's formula: mean of the ordinals of {_named('in_paper')}, scaled; nobody "
+            "is ranked by it, as it rewards silence",
+            ORDERS,
+            "P, C",
+        ),
+        truth("is_below_silence", "its MMR is lower than that of the silent reference", "C"),
+        text("vps_kind", "how V was measured in its games; empty: not measured", "P"),
     ),
     key="pool setting player kind settings_digest",
 )
@@ -103,10 +128,11 @@ def ratings(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
 
 
 def _standings(scope: Scope) -> pd.DataFrame:
+    """Return the players by rank, and the silent reference after them."""
     names, found = _names(scope), scope.standings
     numbers = found["number"].to_numpy()
     never = [" ".join(names[scope.meetings.never_met(player)]) for player in numbers]
-    return found.assign(
+    players = found.assign(
         pool=scope.pool,
         setting=scope.setting,
         player=names[numbers],
@@ -115,6 +141,14 @@ def _standings(scope: Scope) -> pd.DataFrame:
         kind=[scope.players[player].kind for player in numbers],
         settings_digest=_digests(scope)[numbers],
     )
+    reference = scope.silence.assign(
+        pool=scope.pool,
+        setting=scope.setting,
+        player="silence",
+        kind=REFERENCE,
+        settings_digest=REFERENCE,
+    )
+    return pd.concat([players, reference], ignore_index=True)
 
 
 @table(
@@ -160,8 +194,20 @@ def _pairs(scope: Scope) -> pd.DataFrame:
         POOL,
         SCOPE,
         text("rating", "one of the ratings", "P"),
+        text(
+            "measured_by",
+            f"vps_kind of the losses that it compares; {NOT_MEASURED}: they were not measured; "
+            f"{EVERY_KIND}: other ratings",
+            "C",
+        ),
         count("events", "games", "games that changed it"),
-        number("median_range", "score", "median of best minus worst score", "events"),
+        number(
+            "median_range",
+            "score",
+            "median of best minus worst score, without seats that are last as they agreed on "
+            "nothing",
+            "events",
+        ),
         number("greatest_range", "score", "greatest of the ranges"),
         number(
             "margin",
@@ -171,7 +217,7 @@ def _pairs(scope: Scope) -> pd.DataFrame:
             origin="P, calibration C",
         ),
     ),
-    key="pool setting rating",
+    key="pool setting rating measured_by",
 )
 def ratings_margins(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Score margins of every rating, separate for each setting."""
