@@ -72,9 +72,7 @@ def rows_of(task: Task, found: tuple[RunSpec, ...]) -> pd.DataFrame:
     )
 
 
-def games(
-    scenario: Scenario, found: tuple[RunSpec, ...]
-) -> Iterator[tuple[str, GameScore, float]]:
+def games(scenario: Scenario, found: tuple[RunSpec, ...]) -> Iterator[tuple[str, GameScore, float]]:
     """Yield the games of every team on a scenario, each with fairness by an arbitrary tie."""
     oracle = OracleCache()
     for spec in found:
@@ -109,9 +107,7 @@ def fairness_of_any(
         raise CalbenchError(f"{scenario.scenario_id}: its optimal schedules cannot be listed")
     drawn = derived_seed(scenario.seed, "optimal schedule", *placed) % len(answer.vectors)
     paid = [agent.cost for agent in score.agents]
-    return fairness(
-        [cost - best for cost, best in zip(paid, answer.vectors[drawn], strict=True)]
-    )
+    return fairness([cost - best for cost, best in zip(paid, answer.vectors[drawn], strict=True)])
 
 
 def main(_: list[str]) -> None:

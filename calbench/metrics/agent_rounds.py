@@ -139,7 +139,8 @@ def _agent_round(
     """Return what an agent did in a round.
 
     ``charges`` are the cost of the item that the agent has at the start of the game where the
-    oracle places the meeting, and that cost as it is shown; ``earlier`` are the meetings scheduled before the round.
+    oracle places the meeting, and that cost as it is shown; ``earlier`` are the meetings scheduled
+    before the round.
     """
     role: Role = "subsequent" if agent in start.participants else "outsider"
     if agent == start.speaker_order[0]:

@@ -121,9 +121,7 @@ def deviations(drawn: Drawn, mean: int, decimals: int) -> Floats:
         decimals: with which the number was printed; negative for whole tens.
     """
     factor = 10.0**decimals
-    return np.asarray(
-        np.rint(drawn.suites[:, mean] * factor) / factor - drawn.others[:, mean]
-    )
+    return np.asarray(np.rint(drawn.suites[:, mean] * factor) / factor - drawn.others[:, mean])
 
 
 def is_constant(drawn: Drawn) -> Truths:
@@ -162,9 +160,7 @@ def joint_test(offsets: Floats, found: Floats) -> Tested:
     steps = np.rint(found / scale * STEPS)
     moments = (steps.astype(np.int64).T @ steps.astype(np.int64)).astype(np.float64)
     root = np.sqrt(np.diag(moments))
-    inverse = np.linalg.pinv(
-        moments / np.outer(root, root), rcond=LEAST_EIGENVALUE, hermitian=True
-    )
+    inverse = np.linalg.pinv(moments / np.outer(root, root), rcond=LEAST_EIGENVALUE, hermitian=True)
     unit = scale * root / STEPS / np.sqrt(len(found))
     squares = _squares(found / unit, inverse)
     own = float(_squares((offsets / unit)[np.newaxis], inverse)[0])

@@ -74,10 +74,10 @@ def scenario_rows(
         if score.is_excluded:
             raise CalbenchError(f"{score.team_id} on {score.scenario_id}: the game is excluded")
         place = {"experiment": experiment, "scenario": scenario, "tertile": score.tertile}
+        names = {"setting": score.setting, "team": score.team_id, ARBITRARY: fairness}
         for agent in score.agents:
-            values = {name: getattr(agent, name) for name in _OF_AGENT}
-            names = {"setting": score.setting, "team": score.team_id, ARBITRARY: fairness}
-            agents.append({**place, **names, **values})
+            of_agent = {name: getattr(agent, name) for name in _OF_AGENT}
+            agents.append({**place, **names, **of_agent})
     rows = pd.DataFrame(agents)
     values = pd.DataFrame({name: MEASURE_BY_NAME[name].value(rows) for name in HEADLINE})
     values = values.assign(**{ARBITRARY: rows[ARBITRARY]})
@@ -115,9 +115,8 @@ def read_pool(path: Path) -> pd.DataFrame:
         FileError: it cannot be read, or is no pool.
     """
     try:
-        rows = pd.read_csv(io.BytesIO(lzma.decompress(read_bytes(path))), dtype=_TYPES)
-        if list(rows.columns) != list(_TYPES):
-            raise ValueError("its columns are others")
+        text_of = lzma.decompress(read_bytes(path))
+        rows = pd.read_csv(io.BytesIO(text_of), usecols=list(_TYPES), dtype=_TYPES)
     except (lzma.LZMAError, ValueError) as error:
         raise FileError(f"{path}: does not read as a pool; make it again") from error
     return rows

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.summary.pool import ARBITRARY, POOLED, read_pool
-
 from calbench.analysis.summary.runs import (
     EXPERIMENT,
     Runs,

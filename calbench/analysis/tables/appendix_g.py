@@ -154,14 +154,12 @@ class _Roles:
                 f"{self.origin}, pairing C",
             ),
             number("p", "", "two-sided, paired permutation test over scenarios", "pairs"),
-            number("p_adjusted", "", "Benjamini-Hochberg over all rows of the table", "", "P"),
+            number("p_adjusted", "", "Benjamini-Hochberg over the quantity's rows", "", "P"),
             VPS_KIND,
         )
 
 
-SPEAKERS = _Roles(
-    "first", "subsequent", "the agent speaks first", "another participant does", "P"
-)
+SPEAKERS = _Roles("first", "subsequent", "the agent speaks first", "another participant does", "P")
 INITIATORS = _Roles(
     "initiator",
     "others",
@@ -211,10 +209,13 @@ def _compared(
     players = seats[BY].join(numbers).drop_duplicates()
     means = pd.concat(found).merge(players, "left", ["setting", NUMBER])
     table_rows = with_teams(seats).merge(kinds, "left", BY).merge(means, "inner", BY)
-    p_values = table_rows["p"].where(table_rows["pairs"] > 0)
+    p_values = table_rows["p"].where(table_rows["pairs"] > 0).astype("float64")
+    adjusted = p_values.groupby(table_rows["quantity"]).transform(
+        lambda own: adjusted_p_values(own.to_numpy())
+    )
     return table_rows.assign(
         p=p_values,
-        p_adjusted=adjusted_p_values(p_values.to_numpy(dtype=np.float64)),
+        p_adjusted=adjusted,
         vps_kind=table_rows["vps_kind"].where(table_rows["quantity"] == "vps"),
     )
 

@@ -159,21 +159,21 @@ def test_first_speakers_are_compared_with_themselves(facts: Facts) -> None:
         p_value = sign_flip_p_values(sums, SPEC)[0] if differences else None
         assert row["p"] == shown(p_value)
         assert row["vps_kind"] == ("protocol" if quantity == "vps" else "")
-    found = [row for row in every if row["p"]]
-    assert [number(row["p_adjusted"]) for row in found] == pytest.approx(
-        adjusted_p_values([number(row["p"]) for row in found]).tolist(), abs=2e-3
-    )
+    for quantity in QUANTITIES:
+        found = [row for row in every if row["p"] and row["quantity"] == quantity]
+        assert [number(row["p_adjusted"]) for row in found] == pytest.approx(
+            adjusted_p_values([number(row["p"]) for row in found]).tolist(), abs=2e-3
+        )
     assert all(bool(row["p"]) == bool(row["p_adjusted"]) for row in every)
 
 
 def test_first_speakers_of_a_small_game_by_hand(tmp_path: Path) -> None:
     facts = facts_of(tmp_path, [small_reflected_game()], facts=SCORES)
+    same = "2,2,0.0000,,,0.5000,,,1,1,0.0000,,,1.0000,1.0000,"
     assert lines_of(facts, "first_speaker.csv", SAMPLE) == [
         # As first speaker 13/6, otherwise 1/2; agent 1 is both.
         "test,talker,scripted,words,vps,2,2,2.1667,,,0.5000,,,1,1,1.6667,,,1.0000,1.0000,reflection",
-        "test,talker,scripted,words,excess_cost,2,2,0.0000,,,0.5000,,,1,1,0.0000,,,1.0000,1.0000,",
-        "test,talker,scripted,words,shown_excess_cost,2,2,0.0000,,,0.5000,,,1,1,0.0000,,,1.0000,"
-        "1.0000,",
+        *(f"test,talker,scripted,words,{quantity},{same}" for quantity in QUANTITIES[1:]),
     ]
 
 
