@@ -114,12 +114,20 @@ def read_pool(path: Path) -> pd.DataFrame:
     Raises:
         FileError: it cannot be read, or is no pool.
     """
+    return unpacked(path, read_bytes(path))
+
+
+def unpacked(path: Path, packed: bytes) -> pd.DataFrame:
+    """Return the rows of a pool from what its file holds.
+
+    Raises:
+        FileError: naming the file, if it is no pool.
+    """
     try:
-        text_of = lzma.decompress(read_bytes(path))
-        rows = pd.read_csv(io.BytesIO(text_of), usecols=list(_TYPES), dtype=_TYPES)
+        lines = io.BytesIO(lzma.decompress(packed))
+        return pd.read_csv(lines, usecols=list(_TYPES), dtype=_TYPES)
     except (lzma.LZMAError, ValueError) as error:
         raise FileError(f"{path}: does not read as a pool; make it again") from error
-    return rows
 
 
 _TYPES: Mapping[str, str] = {

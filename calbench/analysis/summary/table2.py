@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.summary.pool import ARBITRARY, POOLED, read_pool
+from calbench.analysis.summary.pool import ARBITRARY, POOLED, unpacked
 from calbench.analysis.summary.runs import (
     EXPERIMENT,
     Runs,
@@ -21,6 +21,7 @@ from calbench.analysis.summary.runs import (
 from calbench.errors import FileError
 from calbench.facts.columns import SETTING, TEAM, count, number, text
 from calbench.facts.frames import read_text
+from calbench.files import read_bytes
 from calbench.stats.predictive import (
     TOLERANCE,
     Drawn,
@@ -270,7 +271,7 @@ def _lines(runs: Runs) -> list[_Line]:
         return []
     order = {team: place for place, team in enumerate(published["team"].drop_duplicates())}
     found = []
-    for (setting, experiment, team), drawn in _drawn(runs.pool):
+    for (setting, experiment, team), drawn in _drawn(runs.pool, read_bytes(runs.pool)):
         protocol = published_protocol(team, published["team"])
         if experiment not in names or protocol is None:
             continue
@@ -302,13 +303,17 @@ def _variants(protocol: str, experiment: str, team: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _drawn(path: Path) -> list[tuple[tuple[str, str, str], Drawn]]:
+def _drawn(path: Path, packed: bytes) -> list[tuple[tuple[str, str, str], Drawn]]:
     """Return the means of drawn suites of every setting, experiment and team of a pool.
 
     All teams of a setting play the same draws.
+
+    Args:
+        path: of the pool, for errors.
+        packed: what the file holds.
     """
     found = []
-    for setting, rows in read_pool(path).groupby("setting", sort=True):
+    for setting, rows in unpacked(path, packed).groupby("setting", sort=True):
         by_scenario = rows.drop_duplicates("scenario").sort_values("scenario")
         tertiles, _ = pd.factorize(by_scenario["tertile"], sort=True)
         units = drawn_units(tertiles, SUITE_SIZE, DRAWS, SEED, "suites of Table 2", str(setting))
