@@ -186,7 +186,7 @@ def improbable(sums: Sums, strata: Ints, suite: Ints) -> tuple[list[bool], list[
     units = drawn_units(strata[left], 45, 399, "draws")
     drawn = drawn_means(Sums(sums.totals[left], sums.counts[left]), units)
     printed = np.round(sums.totals[suite].sum(axis=0) / sums.counts[suite].sum(axis=0), 2)
-    offsets, varying = printed - drawn.pool, np.flatnonzero(~is_constant(drawn))
+    offsets, varying = printed - drawn.pool, np.flatnonzero(~is_constant(drawn)).tolist()
     found = {mean: deviations(drawn, mean, 2) for mean in varying}
     singles = [single_test(offsets[mean], each).p_value < 0.05 for mean, each in found.items()]
     rows = []

@@ -1,6 +1,6 @@
 """Further results of the paper by player: regret, first speakers, talk and moves (appendix G)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -199,9 +199,9 @@ def _compared(
     rounds = facts.frame("rounds").assign(**{IS_LEAD: is_lead.astype(bool)})
     rows, values = _meetings_and_games(seats.join(numbers), rounds)
     found = [
-        _of_quantity(sums, quantity, roles, spec)
+        estimate
         for sums in scenario_sums(rows, [NUMBER], values)
-        for quantity in QUANTITIES
+        for estimate in _of_setting(sums, roles, spec)
     ]
     if not found:
         return pd.DataFrame()
@@ -254,24 +254,22 @@ def _meetings_and_games(
     return rows, pd.concat([pd.DataFrame(by_meeting), pd.DataFrame(by_game)], ignore_index=True)
 
 
-def _of_quantity(
-    sums: ScenarioSums, quantity: str, roles: _Roles, spec: AnalysisSpec
-) -> pd.DataFrame:
-    """Estimate the three parts of one quantity and test the difference, one row per player.
+def _of_setting(sums: ScenarioSums, roles: _Roles, spec: AnalysisSpec) -> Iterator[pd.DataFrame]:
+    """Yield estimates of the three parts of each quantity and its test, one row per player.
 
     The test swaps the roles, scenario by scenario.
     """
     means = sums.means(spec)
-    found = means[["setting", NUMBER]].assign(
-        quantity=quantity,
-        p=sign_flip_p_values(sums.of(f"{quantity}/difference").totals, spec),
-    )
-    for part, (name, counted) in roles.parts.items():
-        for end in ENDS:
-            if f"{quantity}/{part}{end}" in means:
-                found[f"{name}{end}"] = means[f"{quantity}/{part}{end}"]
-        found[counted] = means[f"{quantity}/{part}_n"]
-    return found.assign(scenarios=means[f"{quantity}/difference_scenarios"])
+    totals = [sums.of(f"{quantity}/difference").totals for quantity in QUANTITIES]
+    p_values = np.split(sign_flip_p_values(np.hstack(totals), spec), len(QUANTITIES))
+    for quantity, p in zip(QUANTITIES, p_values, strict=True):
+        found = means[["setting", NUMBER]].assign(quantity=quantity, p=p)
+        for part, (name, counted) in roles.parts.items():
+            for end in ENDS:
+                if f"{quantity}/{part}{end}" in means:
+                    found[f"{name}{end}"] = means[f"{quantity}/{part}{end}"]
+            found[counted] = means[f"{quantity}/{part}_n"]
+        yield found.assign(scenarios=means[f"{quantity}/difference_scenarios"])
 
 
 @table(
