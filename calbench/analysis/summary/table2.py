@@ -67,6 +67,9 @@ RELEASE_PLAYS: Mapping[str, tuple[str, str]] = {
 """Experiment and team that play a protocol as the authors' release does [R], where that is not
 what the paper's text describes: one batch, and talk that ends after 4 sweeps."""
 
+HALVES = ("uniform", "varied")
+"""The settings of Table 2, in its order [P]."""
+
 ROW_KEY = "source setting published_team experiment team"
 
 ROW = (
@@ -196,6 +199,51 @@ def table2_counts(runs: Runs) -> pd.DataFrame:
             names = {"source": source, "variants": variants, "ties": ties}
             found.append({**names, **of_rows, **sums, "expected": LEVEL * int(sums["cells"])})
     return pd.DataFrame(found)
+
+
+@summary(
+    "table2_rises.csv",
+    (
+        *(column for column in ROW if column.name != "setting"),
+        text("measure", "a measure, or fairness_arbitrary: against an optimal schedule at random"),
+        number("published", "of the measure", "varied minus uniform, as printed", "", "P, R"),
+        number("mean", "of the measure", "the same over the pools", "scenarios of the pools", "C"),
+        number("sd", "of the measure", "as in table2_cells.csv, of the difference", "draws", "C"),
+        number("z", "sd", "(published - mean) / sd", "", "C", 2),
+        number("p", "", "two-sided: share of draws at least as far away as published", "draws"),
+    ),
+    key="source published_team experiment team measure",
+)
+def table2_rises(runs: Runs) -> pd.DataFrame:
+    """How much each number of Table 2 rises from the uniform to the varied half, likewise."""
+    by_line: dict[tuple[tuple[str, object], ...], dict[object, _Line]] = {}
+    for line in _lines(runs):
+        names = tuple((name, each) for name, each in line.names.items() if name != "setting")
+        by_line.setdefault(names, {})[line.names["setting"]] = line
+    found = []
+    for names, lines in by_line.items():
+        if {*HALVES} <= lines.keys():
+            first, second = (lines[half] for half in HALVES)
+            found += [{**dict(names), **rise} for rise in _rises(first, second)]
+    return pd.DataFrame(found)
+
+
+def _rises(first: "_Line", second: "_Line") -> Iterator[dict[str, object]]:
+    """Yield the rises of the numbers that both halves have and that vary in both."""
+    before = {cell.measure: cell for cell in first.cells}
+    for cell in second.cells:
+        other = before.get(cell.measure)
+        if other is not None and other.deviations is not None and cell.deviations is not None:
+            deviations_of = cell.deviations - other.deviations
+            test = single_test(cell.offset - other.offset, deviations_of)
+            yield {
+                "measure": cell.measure,
+                "published": float(_printed(cell.printed) - _printed(other.printed)),
+                "mean": second.drawn.pool[cell.place] - first.drawn.pool[cell.place],
+                "sd": spreads(deviations_of[:, np.newaxis])[0],
+                "z": test.distance,
+                "p": test.p_value,
+            }
 
 
 class _Cell(NamedTuple):

@@ -18,6 +18,7 @@ from calbench.report.tables import Row
 TABLE = "table2.csv"
 CELLS = "table2_cells.csv"
 LINES = "table2_rows.csv"
+RISES = "table2_rises.csv"
 COUNTS = "table2_counts.csv"
 
 FAIRNESS_RANGE = ("fairness_least", "fairness", "fairness_greatest")
@@ -71,6 +72,7 @@ def content(site: Site) -> Content | None:
                 each: [row for own in played for row in own.suites(each)] for each in settings
             },
             "lines": {each: list(_lines(site, played, each)) for each in settings},
+            "rises": list(_rises(site, played)),
             "counts": site.summary.optional(COUNTS),
             "arbitrary": ARBITRARY,
             "ties": [row for each in settings for row in _ties(played, each)],
@@ -137,6 +139,17 @@ def _lines(site: Site, played: Sequence[Played], setting: str) -> Iterator[dict[
             }
 
 
+def _rises(site: Site, played: Sequence[Played]) -> Iterator[dict[str, Any]]:
+    """Yield how much the numbers of each published row rise from one half to the other."""
+    rises: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in site.summary.optional(RISES):
+        rises.setdefault((row["experiment"], row["team"]), {})[row["measure"]] = row
+    for each in played:
+        cells = rises.get((each.experiment.name, each.variant.team))
+        if cells is not None:
+            yield {"protocol": each.variant.protocol, "ours": each.variant.label, "cells": cells}
+
+
 def _source(row: Row) -> str:
     """Return what the page calls the source of a published row."""
     source, cap = row["source"], row["max_turns_per_round"]
@@ -148,4 +161,4 @@ def _source(row: Row) -> str:
 def _files(experiments: Sequence[Experiment]) -> list[str]:
     tables = ("leaderboard.csv", "sensitivity.csv")
     ours = [f"{each.name}/{table}" for each in experiments for table in tables]
-    return [TABLE, CELLS, LINES, COUNTS, f"published/{TABLE}", *ours]
+    return [TABLE, CELLS, LINES, RISES, COUNTS, f"published/{TABLE}", *ours]

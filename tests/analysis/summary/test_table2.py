@@ -15,7 +15,7 @@ from tests.analysis.summary.written import Row, run_of, runs_of, summary_rows
 
 HEADER = "source,setting,team,coordination,excess_cost,messages,fairness,excess_vps"
 
-TABLES = ("table2_cells.csv", "table2_rows.csv", "table2_counts.csv")
+TABLES = ("table2_cells.csv", "table2_rows.csv", "table2_rises.csv", "table2_counts.csv")
 
 SCENARIOS = 90
 
@@ -152,6 +152,28 @@ def test_like_is_compared_with_like_and_counted(tmp_path: Path) -> None:
         ("paper", "release", "3", "1", "3", "1", "0.1500"),
         ("release", "release", "1", "1", "1", "1", "0.0500"),
     ]
+
+
+def test_rises_are_between_the_halves_of_the_same_row(tmp_path: Path) -> None:
+    dearer = [
+        {**row, "excess_cost": 3 * float(str(row["excess_cost"]))}
+        for row in pool_rows("imap", setting="varied")
+    ]
+    theirs = [
+        "paper,uniform,imap,,2.0,2.0,,",
+        "paper,varied,imap,,5.0,2.0,,",
+        "release,varied,imap,,5.0,,,",
+    ]
+    runs = runs_with(tmp_path, [*pool_rows("imap"), *dearer], *theirs)
+    (rise,) = summary_rows("table2_rises.csv", runs)
+    names = ("source", "experiment", "team", "measure", "published", "mean")
+    assert [rise[name] for name in names] == [
+        "paper", "reproduction", "imap", "excess_cost", "3.0000", "4.0000",
+    ]  # fmt: skip
+    # Independent suites: s² of excess is 2 * 90/89, three times as wide in the varied half.
+    assert float(rise["sd"]) == pytest.approx((2 * 90 / 89 * 10 * 2 / 45) ** 0.5, rel=0.05)
+    assert float(rise["z"]) == pytest.approx(-1 / float(rise["sd"]), abs=0.02)
+    assert 0.2 < float(rise["p"]) < 0.45
 
 
 def test_numbers_of_a_changed_pool_are_not_those_before(tmp_path: Path) -> None:
