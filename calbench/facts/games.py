@@ -392,6 +392,8 @@ ROUNDS = Fact(
             "excess_cost", COST, "paid in the round minus the oracle's cost of the meeting", "P, F"
         ),
         precise("vps", SLOTS, "leaked to all observers in the round, before any floor", "", "P"),
+        truth("is_initiator", "the agent is the meeting's participant with the lowest id", "P"),
+        count("shown_excess_cost", "shown cost", "excess_cost by the costs that agents are shown"),
     ),
 )
 """Every agent in every round of a scored game."""

@@ -6,9 +6,10 @@ from typing import Literal
 
 from calbench.domain.actions import Reschedule
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
+from calbench.metrics.costs import shown_cost_by_item
 from calbench.metrics.privacy.estimators import AgentLoss
 from calbench.metrics.usage import MESSAGES
-from calbench.scenarios.models import Scenario
+from calbench.scenarios.models import ErrandEntry, MeetingEntry, Scenario
 from calbench.traces.events import BatchApplied, Event, Resolution, RoundStart
 
 Role = Literal["first", "subsequent", "outsider"]
@@ -24,12 +25,15 @@ class AgentRound:
         round: number of the round, from 0.
         meeting_id: the meeting under discussion.
         role: of the agent in it.
+        is_initiator: whether it is the meeting's participant with the lowest id.
         is_scheduled: whether the meeting was.
         messages: sent by the agent in the round; a group message counts once.
         cost: what the agent paid in the round, in accounting cost.
         oracle_cost: what the meeting costs the agent in the oracle's schedule of exactly the
             scheduled meetings: the cost of the item that its calendar has in that slot at the
             start; ``None`` unless it takes part and the meeting was scheduled.
+        shown_cost: what the agent paid in the round by the costs that agents are shown.
+        shown_oracle_cost: that item's cost as it is shown, or ``None``.
         vps: slot-equivalents leaked to all observers in the round, without a floor; ``None`` if
             unknown.
         moved_meetings: earlier meetings that it moved in the round: the scenario's prior
@@ -41,10 +45,13 @@ class AgentRound:
     round: int
     meeting_id: MeetingId
     role: Role
+    is_initiator: bool
     is_scheduled: bool
     messages: int
     cost: int
     oracle_cost: int | None
+    shown_cost: int
+    shown_oracle_cost: int | None
     vps: float | None
     moved_meetings: frozenset[ItemId]
     moved_copies: frozenset[ItemId]
@@ -54,6 +61,13 @@ class AgentRound:
         """Cost minus the oracle's; may be negative."""
         return None if self.oracle_cost is None else self.cost - self.oracle_cost
 
+    @property
+    def shown_excess_cost(self) -> int | None:
+        """The same by the costs that agents are shown."""
+        if self.shown_oracle_cost is None:
+            return None
+        return self.shown_cost - self.shown_oracle_cost
+
 
 @dataclass(slots=True)
 class _Tally:
@@ -61,6 +75,7 @@ class _Tally:
 
     messages: int = 0
     cost: int = 0
+    shown_cost: int = 0
     moved: set[ItemId] = field(default_factory=set)
 
 
@@ -80,6 +95,7 @@ def agent_rounds(
     """
     earlier: set[ItemId] = {MeetingId(prior.meeting_id) for prior in scenario.prior_meetings}
     meetings: set[ItemId] = {MeetingId(entry.meeting_id) for entry in scenario.all_meetings}
+    prices = shown_cost_by_item(scenario)
     start: RoundStart | None = None
     tallies: list[_Tally] = []
     for event in events:
@@ -92,17 +108,23 @@ def agent_rounds(
         elif isinstance(event, BatchApplied):
             tally = tallies[event.agent_id]
             tally.cost += event.cost
-            moved = (action.item_id for action in event.actions if isinstance(action, Reschedule))
+            moved = [action.item_id for action in event.actions if isinstance(action, Reschedule)]
+            tally.shown_cost += sum(prices[item] for item in moved)
             tally.moved.update(meetings.intersection(moved))
         elif isinstance(event, Resolution):
             slot = slots[event.meeting_id] if event.outcome == "scheduled" else None
             for agent, tally in enumerate(tallies):
                 entry = None if slot is None else scenario.calendars[agent][slot]
-                charge = 0 if entry is None else entry.cost
+                charges = (0, 0) if entry is None else (entry.cost, _shown(entry))
                 vps = losses[agent].of_round(event.round)
-                yield _agent_round(AgentId(agent), start, event, tally, charge, vps, earlier)
+                yield _agent_round(AgentId(agent), start, event, tally, charges, vps, earlier)
             if event.outcome == "scheduled":
                 earlier.add(event.meeting_id)
+
+
+def _shown(entry: ErrandEntry | MeetingEntry) -> int:
+    """Return what moving an item costs by what its owner is shown; meetings cost the same."""
+    return entry.shown_cost if isinstance(entry, ErrandEntry) else entry.cost
 
 
 def _agent_round(
@@ -110,28 +132,33 @@ def _agent_round(
     start: RoundStart,
     end: Resolution,
     tally: _Tally,
-    charge: int,
+    charges: tuple[int, int],
     vps: float | None,
     earlier: set[ItemId],
 ) -> AgentRound:
     """Return what an agent did in a round.
 
-    ``charge`` is the cost of the item that the agent has at the start of the game where the
-    oracle places the meeting; ``earlier`` are the meetings scheduled before the round.
+    ``charges`` are the cost of the item that the agent has at the start of the game where the
+    oracle places the meeting, and that cost as it is shown; ``earlier`` are the meetings scheduled
+    before the round.
     """
     role: Role = "subsequent" if agent in start.participants else "outsider"
     if agent == start.speaker_order[0]:
         role = "first"
     is_scheduled = end.outcome == "scheduled"
+    cost, shown_cost = charges if is_scheduled and role != "outsider" else (None, None)
     return AgentRound(
         agent_id=agent,
         round=end.round,
         meeting_id=end.meeting_id,
         role=role,
+        is_initiator=agent == min(start.participants),
         is_scheduled=is_scheduled,
         messages=tally.messages,
         cost=tally.cost,
-        oracle_cost=charge if is_scheduled and role != "outsider" else None,
+        oracle_cost=cost,
+        shown_cost=tally.shown_cost,
+        shown_oracle_cost=shown_cost,
         vps=vps,
         moved_meetings=frozenset(tally.moved & earlier),
         moved_copies=frozenset(tally.moved - earlier),

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from calbench.analysis.summary import Runs, RunTables
+from calbench.analysis.summary.pool import POOL
 from calbench.report.experiment import Experiment, Unfinished
 from calbench.report.figures.style import SWEPT, Style, styles
 from calbench.report.role import SETTINGS
@@ -116,6 +117,7 @@ class Site:
             scaled=_run_tables(self.on("scale")),
             drawn=_run_tables(self.on("reproduction")),
             published=self.published.folder,
+            pool=self.published.folder.parent / "predictive" / POOL,
         )
 
 

@@ -35,10 +35,13 @@ ROUND = AgentRound(
     round=2,
     meeting_id=MeetingId(3),
     role="first",
+    is_initiator=False,
     is_scheduled=True,
     messages=4,
     cost=9,
     oracle_cost=7,
+    shown_cost=90,
+    shown_oracle_cost=70,
     vps=1.5,
     moved_meetings=frozenset({MeetingId(7), MeetingId(8)}),
     moved_copies=frozenset({MeetingId(5)}),
@@ -224,7 +227,7 @@ def test_what_a_score_holds_of_a_game_that_counts() -> None:
         "regret": (regret,),
         "vps_shares": (VpsShare("costs", "dm", 2.5),),
     }
-    assert rows(ROUNDS, score(**whole)) == [(1, 2, "first", 4, 2, 1.5)]
+    assert rows(ROUNDS, score(**whole)) == [(1, 2, "first", 4, 2, 1.5, False, 20)]
     assert rows(REGRET, score(**whole)) == [(4, 1, None, 2, 7, 3, -1, 5)]
     assert rows(SHARES, score(**whole)) == [("costs", "dm", 2.5)]
     for fact in (ROUNDS, REGRET, SHARES):

@@ -95,7 +95,7 @@ def test_prior_meetings_count_as_earlier_ones() -> None:
 @pytest.mark.parametrize("team", ["imap", "sd-map", "random"])
 @pytest.mark.parametrize("seed", range(3))
 def test_rounds_add_up_to_the_game(team: str, seed: int) -> None:
-    scenario = canonical_scenario(seed)
+    scenario = canonical_scenario(seed, pref_level=3)
     trace = play_random(scenario, seed) if team == "random" else play_team(scenario, team)
     score = score_game(trace, oracle=OracleCache())
     assert len(score.rounds) == scenario.num_agents * len(score.meetings)
@@ -104,7 +104,11 @@ def test_rounds_add_up_to_the_game(team: str, seed: int) -> None:
         assert sum(r.cost for r in own) == agent.cost
         assert sum(r.messages for r in own) == agent.messages_sent
         assert sum(r.oracle_cost or 0 for r in own) == agent.oracle_cost
+        shown = sum(r.shown_cost - (r.shown_oracle_cost or 0) for r in own)
+        assert shown == agent.shown_excess_cost
         assert sum(r.role != "outsider" for r in own) == agent.assigned
         assert fsum(r.vps or 0 for r in own) == pytest.approx(agent.vps)
     first = [(r.round, r.agent_id) for r in score.rounds if r.role == "first"]
     assert first == [(m.round, m.first_speaker) for m in score.meetings]
+    lowest = [(r.round, r.agent_id) for r in score.rounds if r.is_initiator]
+    assert lowest == [(m.round, min(m.participants)) for m in score.meetings]

@@ -24,9 +24,10 @@ def test_published_numbers_are_apart_from_ours(tmp_path: Path) -> None:
         """
         setting player kind teams seats full_seats mean_excess mean_excess_low mean_excess_high
         + nonzero_regret nonzero_regret_low nonzero_regret_high positive_regret
-        + positive_regret_low positive_regret_high
+        + positive_regret_low positive_regret_high mean_excess_shown mean_excess_shown_low
+        + mean_excess_shown_high
         uniform mine scripted team-a 30 20 0.7777 0.5000 0.9000 0.5000 0.3000 0.7000 0.4000
-        + 0.2000 0.6000
+        + 0.2000 0.6000 7.1111 5.0000 9.0000
         """,
     )
 
@@ -40,7 +41,7 @@ def test_published_numbers_are_apart_from_ours(tmp_path: Path) -> None:
         for name in ("seats", "full_seats", "mean_excess", "nonzero_regret_percent")
         if row[name]
     ]
-    assert Stated(mine).values[:3] == ["30", "20", "0.7777"]
+    assert Stated(mine).values[:6] == ["30", "20", "7.1111", "5.0000", "9.0000", "0.7777"]
     assert "Claude" not in mine
     assert "36,858 DMs" in section(page, "table-14")
     for number in (16, 17):
@@ -77,6 +78,36 @@ def test_every_number_that_we_have_of_the_paper_is_shown(tmp_path: Path) -> None
             cells = [cell for cell in row.values() if cell.replace(".", "").isdigit()]
             assert {*cells} <= shown, name
     assert page.count("(arXiv 2605.09823v2, Table ") >= 8
+
+
+def test_initiators_have_a_table_beside_that_of_first_speakers(tmp_path: Path) -> None:
+    table(
+        tmp_path / "first_speaker.csv",
+        """
+        setting player kind teams quantity first_mean first_mean_low first_mean_high
+        + subsequent_mean subsequent_mean_low subsequent_mean_high pairs difference difference_low
+        + difference_high p p_adjusted
+        uniform a protocol a shown_excess_cost 1.1000 . . 1.2000 . . 5 0.1100 . . 0.2100 0.3100
+        """,
+    )
+    table(
+        tmp_path / "initiator.csv",
+        """
+        setting player kind teams quantity initiator_mean initiator_mean_low initiator_mean_high
+        + others_mean others_mean_low others_mean_high pairs difference difference_low
+        + difference_high p p_adjusted
+        uniform a protocol a vps 2.1000 . . 2.2000 . . 6 0.1200 . . 0.2200 0.3200
+        """,
+    )
+
+    page = page_of(site_with([results(tmp_path)], published=PUBLISHED), PAGE)
+
+    first, leading = section(page, "table-12").split('<h3 id="initiator">')
+    ours = first.split('aria-label="Ours')[1]
+    assert Stated(ours).values == ["1.1000", "1.2000", "5", "0.1100", "0.2100", "0.3100"]
+    assert "excess, shown cost" in ours
+    assert Stated(leading).values == ["2.1000", "2.2000", "6", "0.1200", "0.2200", "0.3200"]
+    assert '"../tables/uniform/initiator.csv" download' in section(page, "files")
 
 
 def test_page_is_absent_without_the_numbers_of_others(tmp_path: Path) -> None:

@@ -88,36 +88,37 @@ def test_numbers_of_others_are_shown_with_their_source_and_never_averaged(docs: 
     for row in rows:
         assert row["note"].startswith(("arXiv 2605.09823v2, Table 2", "authors' first public"))
         for name in HEADLINE:
-            assert not row[name] or f'<data value="{row[name]}">' in page
+            is_shown = row["setting"] == "uniform" and row[name]  # the only one that was played
+            assert not is_shown or f'<data value="{row[name]}">' in page
     assert {row["experiment"] for row in read_table(docs / "tables" / "table2.csv")} == {
         "reproduction", "reproduction-cap4",
     }  # fmt: skip
 
 
-def test_every_published_number_has_its_place_among_ours(docs: Path) -> None:
-    rows = read_table(docs / "tables" / "table2_places.csv")
-    found = {(r["source"], r["experiment"], r["team"], r["measure"]): r for r in rows}
+def test_every_published_number_is_held_against_drawn_suites(docs: Path) -> None:
+    rows = read_table(docs / "tables" / "table2_cells.csv")
+    found = {(r["source"], r["setting"], r["experiment"], r["team"], r["measure"]): r for r in rows}
 
-    cost = found["paper", "reproduction", "imap", "excess_cost"]
-    assert (cost["published"], cost["least"], cost["greatest"]) == ("0.26", "0.2000", "0.3000")
-    assert cost["place"] == "among ours"
-    assert found["paper", "reproduction", "sd-map", "excess_cost"]["place"] == "above ours"
-    assert found["release", "reproduction-cap4", "sd-map", "coordination"]["published"] == "60.4"
-    assert ("release", "reproduction", "imap", "excess_cost") not in found  # not known
-    ties = found["paper", "reproduction", "imap", "fairness_over_ties"]
-    assert float(ties["least"]) <= float(
-        found["paper", "reproduction", "imap", "fairness"]["least"]
-    )
-    for row in rows:
-        low, high, value = (float(row[name]) for name in ("least", "greatest", "published"))
-        if row["place"] == "among ours":
-            assert low - 0.05 <= value <= high + 0.05
-        elif row["place"] == "below ours":
-            assert value < low
-        elif row["place"] == "above ours":
-            assert value > high
+    paper = [row for row in read_table(PUBLISHED / "table2.csv") if row["source"] == "paper"]
+    shown = {(r["setting"], r["published_team"], r["measure"], r["published"]) for r in rows}
+    assert {(r["setting"], r["team"], name, r[name]) for r in paper for name in HEADLINE} <= shown
+    cost = found["paper", "uniform", "reproduction", "dsm-private", "excess_cost"]
+    assert cost["published"] == "0.98"
+    assert abs(float(cost["z"])) < 3
+    capped = found["paper", "uniform", "reproduction-cap4", "sd-map", "coordination"]
+    assert capped["plays_as"] == "release"
+    assert float(found["paper", "uniform", "reproduction", "sd-map", "coordination"]["z"]) < -9
+    vps = found["paper", "uniform", "reproduction", "dsm-private", "excess_vps"]
+    assert (vps["constant"], vps["p"]) == ("same", "")
+    assert ("release", "uniform", "reproduction", "sd-map", "coordination") not in found
     page = (docs / "results" / "reproduction.md").read_text()
-    assert page.count("among ours</td>") == sum(row["place"] == "among ours" for row in rows)
+    for row in rows:
+        if row["setting"] == "uniform" and row["z"]:
+            assert f'<data value="{row["z"]}">' in page
+            assert f'<data value="{row["p"]}">' in page
+    assert page.count('<td class="cb-word">the only possible one</td>') == sum(
+        row["constant"] == "same" and row["setting"] == "uniform" for row in rows
+    )
 
 
 def test_frontier_lines_start_at_their_preset_and_hold_the_rows(docs: Path) -> None:

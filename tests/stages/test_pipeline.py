@@ -124,10 +124,11 @@ BY_HAND = {
     "local_model",
     "measure_growth",
     "measure_speed",
+    "predictive",
     "record_local",
     "release",
 }
-"""What they write depends on the machine, or on what was computed before."""
+"""What they write depends on the machine, or on what was computed before, or takes long."""
 
 
 @pytest.fixture(scope="module")

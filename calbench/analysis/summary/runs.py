@@ -109,6 +109,7 @@ class Runs:
         scaled: runs on scenarios of several sizes.
         drawn: runs on several draws of a suite.
         published: folder with published numbers of others.
+        pool: file with sums of many more scenarios, if there is one (see the module ``pool``).
     """
 
     compared: Sequence[RunTables]
@@ -116,6 +117,7 @@ class Runs:
     scaled: Sequence[RunTables]
     drawn: Sequence[RunTables]
     published: Path
+    pool: Path | None = None
 
 
 @dataclass(frozen=True)

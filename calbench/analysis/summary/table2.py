@@ -1,26 +1,91 @@
 """Our draws of the canonical suites compared with published numbers of the paper's Table 2."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from calbench.analysis.summary.pool import ARBITRARY, POOLED, unpacked
 from calbench.analysis.summary.runs import (
     EXPERIMENT,
     Runs,
-    RunTables,
     summary,
     together,
     without_version,
 )
-from calbench.analysis.tables.draws import DRAW, ENDS, HEADLINE
 from calbench.errors import FileError
-from calbench.facts.columns import DIGITS, SETTING, TEAM, number, text
-from calbench.facts.frames import read_text, rounded
+from calbench.facts.columns import SETTING, TEAM, count, number, text
+from calbench.facts.frames import read_text
+from calbench.files import read_bytes
+from calbench.stats.predictive import (
+    TOLERANCE,
+    Drawn,
+    deviations,
+    drawn_means,
+    drawn_units,
+    is_constant,
+    joint_test,
+    single_test,
+    spreads,
+)
+from calbench.stats.sums import Floats, Sums
 
-TIES = "fairness_over_ties"
-"""Range of fairness over all optimal schedules, in addition to the measures."""
+DRAWS = 10_000
+"""Suites drawn from the pool [C]."""
+
+SUITE_SIZE = 45
+"""Scenarios of a suite [P]."""
+
+SEED = 0
+"""Of the draws [C]."""
+
+LEVEL = 0.05
+"""Share of numbers that would be called improbable by chance alone [C]."""
+
+FAIRNESS_NAME = "fairness"
+
+FAIRNESS: Mapping[str, str] = {"canonical": FAIRNESS_NAME, "arbitrary": ARBITRARY}
+"""The two ways to choose among optimal schedules, and their columns in the pool."""
+
+TIES = text(
+    "ties",
+    "which of several optimal schedules fairness is measured against: canonical or arbitrary",
+    "C",
+)
+
+TEXT, RELEASE = VARIANTS = ("text", "release")
+
+RELEASE_PLAYS: Mapping[str, tuple[str, str]] = {
+    "dsm-welfare": ("reproduction", "dsm-welfare-single"),
+    "sd-map": ("reproduction-cap4", "sd-map"),
+}
+"""Experiment and team that play a protocol as the authors' release does [R], where that is not
+what the paper's text describes: one batch, and talk that ends after 4 sweeps."""
+
+HALVES = ("uniform", "varied")
+"""The settings of Table 2, in its order [P]."""
+
+ROW_KEY = "source setting published_team experiment team"
+
+ROW = (
+    text("source", "paper or release"),
+    SETTING,
+    text("published_team", "protocol of the published row"),
+    EXPERIMENT,
+    TEAM,
+    text(
+        "plays_as",
+        "text, as the paper describes the protocol; release, as the authors' code plays it; or "
+        "both words",
+        "C",
+    ),
+)
+"""Names a published row and one of our variants of its protocol."""
 
 
 def published_protocol(team: str, published: "pd.Series[str]") -> str | None:
@@ -53,88 +118,274 @@ def _published(runs: Runs) -> pd.DataFrame:
     return read_text(path) if path.is_file() else pd.DataFrame()
 
 
-class _Ours(NamedTuple):
-    """Our results of a published protocol by one of our teams in one setting."""
+@summary(
+    "table2_cells.csv",
+    (
+        *ROW,
+        text("measure", "a measure, or fairness_arbitrary: against an optimal schedule at random"),
+        text("published", "the number as printed", "P, R"),
+        number("mean", "of the measure", "over the pool", "scenarios of the pool", "C"),
+        number(
+            "sd",
+            "of the measure",
+            "root mean square of the mean of a drawn suite, rounded as printed, minus the mean "
+            "of the scenarios not drawn",
+            "draws",
+            "C",
+        ),
+        number("z", "sd", "(published - mean) / sd", "", "C", 2),
+        number("p", "", "two-sided: share of draws at least as far away as published", "draws"),
+        text(
+            "constant",
+            "same or other: the pool always gives one number, and this or another is published; "
+            "empty: it varies",
+            "C",
+        ),
+    ),
+    key=f"{ROW_KEY} measure",
+)
+def table2_cells(runs: Runs) -> pd.DataFrame:
+    """Each published number of Table 2 against what one suite of 45 scenarios of ours would give.
 
-    run: RunTables
-    team: str
-    setting: str
-    ranges: pd.DataFrame
-
-    def range_of(self, measure: str) -> tuple[Decimal, Decimal] | None:
-        """Return the least and the greatest of our draws; for ties, over all optimal schedules."""
-        low, high = ENDS if measure == TIES else (measure, measure)
-        if not {low, high} <= set(self.ranges.index):
-            return None
-        least, greatest = self.ranges["least"], self.ranges["greatest"]
-        return _decimal(least[low]), _decimal(greatest[high])
-
-    def intervals_of(self, measure: str) -> Iterator[tuple[Decimal, Decimal]]:
-        """Yield the intervals of the draws."""
-        board = self.run.table("leaderboard.csv")
-        drawn = board["setting"].str.extract(DRAW)[0] == self.setting
-        rows = board[drawn & (board["team"] == self.team)]
-        for low, high in zip(rows[f"{measure}_low"], rows[f"{measure}_high"], strict=True):
-            if pd.notna(low) and pd.notna(high):
-                yield _decimal(low), _decimal(high)
-
-
-def _decimal(value: float) -> Decimal:
-    return Decimal(rounded(value, DIGITS))
+    10,000 suites are drawn from a pool of many scenarios, as many from each third of difficulty.
+    """
+    return pd.DataFrame([cell for line in _lines(runs) for cell in line.described()])
 
 
 @summary(
-    "table2_places.csv",
+    "table2_rows.csv",
+    (
+        *ROW,
+        TIES,
+        count("cells", "numbers", "of the row that vary in the pool"),
+        count("below", "numbers", "of these with p below .05"),
+        count("constant", "numbers", "of the row for which the pool gives always the same"),
+        count("constant_other", "numbers", "of these with another number published"),
+        number("distance", "sd", "Mahalanobis distance of the cells that vary", "", "C", 2),
+        number("p", "", "share of draws at least as far away", "draws"),
+    ),
+    key=f"{ROW_KEY} ties",
+)
+def table2_rows(runs: Runs) -> pd.DataFrame:
+    """Each published row of Table 2 as a whole, against the same draws."""
+    return pd.DataFrame([line.together(ties) for line in _lines(runs) for ties in FAIRNESS])
+
+
+@summary(
+    "table2_counts.csv",
     (
         text("source", "paper or release"),
-        SETTING,
-        text("published_team", "protocol of the published row"),
-        EXPERIMENT,
-        TEAM,
-        text("measure", "a measure, or fairness_over_ties: over all optimal schedules"),
-        text("published", "the number as printed", "P, R"),
-        number("least", "of the measure", "of our draws"),
-        number("greatest", "of the measure", "of our draws"),
-        text("place", "among ours, in an interval of a draw, below ours or above ours", "C"),
+        text("variants", "of ours: text, as the paper describes them, or release, as it plays"),
+        TIES,
+        count("rows", "rows", "compared"),
+        count("rows_below", "rows", "of these with p below .05 as a whole"),
+        count("cells", "numbers", "of these rows that vary in the pool"),
+        count("below", "numbers", "of these with p below .05"),
+        number("expected", "numbers", "below .05 if all were drawn as ours are", "cells"),
     ),
-    key="source setting published_team experiment team measure",
+    key="source variants ties",
 )
-def table2_places(runs: Runs) -> pd.DataFrame:
-    """Position of each published number of Table 2 relative to our draws."""
-    ours, published = table2(runs), _published(runs)
-    if ours.empty:
-        return ours
-    names = published["team"].drop_duplicates()
-    by_name = {run.name: run for run in runs.drawn}
+def table2_counts(runs: Runs) -> pd.DataFrame:
+    """How many numbers of Table 2 were compared, and how many would be below .05 by chance."""
+    rows = table2_rows(runs)
+    if rows.empty:
+        return rows
     found = []
-    for names_of, rows in ours.groupby(["setting", "protocol", "experiment", "team"], sort=False):
-        setting, _, experiment, team = map(str, names_of)
-        played = _Ours(by_name[experiment], team, setting, rows.set_index("measure"))
-        protocol = published_protocol(team, names)
-        theirs = published[(published["setting"] == setting) & (published["team"] == protocol)]
-        found += [
-            {"experiment": experiment, "team": team, "published_team": protocol, **place}
-            for _, row in theirs.iterrows()
-            for place in _places(played, row)
-        ]
+    for variants in VARIANTS:
+        played = rows[[variants in each.split() for each in rows["plays_as"]]]
+        for (source, ties), own in played.groupby(["source", "ties"], sort=False):
+            sums = own[["cells", "below"]].sum()
+            of_rows = {"rows": len(own), "rows_below": int((own["p"] < LEVEL).sum())}
+            names = {"source": source, "variants": variants, "ties": ties}
+            found.append({**names, **of_rows, **sums, "expected": LEVEL * int(sums["cells"])})
     return pd.DataFrame(found)
 
 
-def _places(ours: _Ours, published: "pd.Series[str]") -> Iterator[dict[str, object]]:
-    """Yield the positions of the numbers of a published row."""
-    for measure in (*HEADLINE, TIES):
-        printed = published["fairness" if measure == TIES else measure]
-        ends = ours.range_of(measure)
-        if isinstance(printed, str) and ends is not None:
+@summary(
+    "table2_rises.csv",
+    (
+        *(column for column in ROW if column.name != "setting"),
+        text("measure", "a measure, or fairness_arbitrary: against an optimal schedule at random"),
+        number("published", "of the measure", "varied minus uniform, as printed", "", "P, R"),
+        number("mean", "of the measure", "the same over the pools", "scenarios of the pools", "C"),
+        number("sd", "of the measure", "as in table2_cells.csv, of the difference", "draws", "C"),
+        number("z", "sd", "(published - mean) / sd", "", "C", 2),
+        number("p", "", "two-sided: share of draws at least as far away as published", "draws"),
+    ),
+    key="source published_team experiment team measure",
+)
+def table2_rises(runs: Runs) -> pd.DataFrame:
+    """How much each number of Table 2 rises from the uniform to the varied half, likewise."""
+    by_line: dict[tuple[tuple[str, object], ...], dict[object, _Line]] = {}
+    for line in _lines(runs):
+        names = tuple((name, each) for name, each in line.names.items() if name != "setting")
+        by_line.setdefault(names, {})[line.names["setting"]] = line
+    found = []
+    for names, lines in by_line.items():
+        if {*HALVES} <= lines.keys():
+            first, second = (lines[half] for half in HALVES)
+            found += [{**dict(names), **rise} for rise in _rises(first, second)]
+    return pd.DataFrame(found)
+
+
+def _rises(first: "_Line", second: "_Line") -> Iterator[dict[str, object]]:
+    """Yield the rises of the numbers that both halves have and that vary in both."""
+    before = {cell.measure: cell for cell in first.cells}
+    for cell in second.cells:
+        other = before.get(cell.measure)
+        if other is not None and other.deviations is not None and cell.deviations is not None:
+            deviations_of = cell.deviations - other.deviations
+            test = single_test(cell.offset - other.offset, deviations_of)
             yield {
-                "source": published["source"],
-                "setting": published["setting"],
-                "measure": measure,
-                "published": printed,
-                "least": float(ends[0]),
-                "greatest": float(ends[1]),
-                "place": _place(ours, measure, _printed(printed), ends),
+                "measure": cell.measure,
+                "published": float(_printed(cell.printed) - _printed(other.printed)),
+                "mean": second.drawn.pool[cell.place] - first.drawn.pool[cell.place],
+                "sd": spreads(deviations_of[:, np.newaxis])[0],
+                "z": test.distance,
+                "p": test.p_value,
             }
+
+
+class _Cell(NamedTuple):
+    """A published number with what the draws say of it.
+
+    Attributes:
+        printed: as printed.
+        place: of its mean among those of the pool.
+        offset: it minus the pool's mean.
+        deviations: of the draws, rounded as it is; ``None`` where the pool is constant.
+    """
+
+    measure: str
+    printed: str
+    place: int
+    offset: float
+    deviations: Floats | None
+
+    @property
+    def is_other(self) -> bool:
+        """Whether it is not the only number that the pool gives, as printed."""
+        return abs(self.offset) > _half(self.printed) + TOLERANCE
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A published row, and one of our variants of its protocol."""
+
+    names: Mapping[str, object]
+    drawn: Drawn
+    cells: Sequence[_Cell]
+
+    def described(self) -> Iterator[dict[str, object]]:
+        """Yield each number with its test."""
+        for cell in self.cells:
+            common = {"measure": cell.measure, "published": cell.printed}
+            row = {**self.names, **common, "mean": self.drawn.pool[cell.place]}
+            if cell.deviations is None:
+                word = "other" if cell.is_other else "same"
+                yield {**row, "sd": np.nan, "z": np.nan, "p": np.nan, "constant": word}
+            else:
+                sd = spreads(cell.deviations[:, np.newaxis])[0]
+                test = single_test(cell.offset, cell.deviations)
+                yield {**row, "sd": sd, "z": test.distance, "p": test.p_value, "constant": None}
+
+    def together(self, ties: str) -> dict[str, object]:
+        """Return the row as a whole, with one of the two ways to measure fairness."""
+        left_out = {name for way, name in FAIRNESS.items() if way != ties}
+        used = [cell for cell in self.cells if cell.measure not in left_out]
+        varying = [(c, c.deviations) for c in used if c.deviations is not None]
+        still = [cell for cell in used if cell.deviations is None]
+        test = None
+        if varying:
+            offsets = np.array([cell.offset for cell, _ in varying])
+            test = joint_test(offsets, np.column_stack([each for _, each in varying]))
+        singles = [single_test(cell.offset, each) for cell, each in varying]
+        return {
+            **self.names,
+            "ties": ties,
+            "cells": len(varying),
+            "below": sum(each.p_value < LEVEL for each in singles),
+            "constant": len(still),
+            "constant_other": sum(cell.is_other for cell in still),
+            "distance": np.nan if test is None else test.distance,
+            "p": np.nan if test is None else test.p_value,
+        }
+
+
+def _lines(runs: Runs) -> list[_Line]:
+    """Return every published row with every variant of ours; none without a pool."""
+    published, names = _published(runs), [run.name for run in runs.drawn]
+    if runs.pool is None or not runs.pool.is_file() or published.empty or not names:
+        return []
+    order = {team: place for place, team in enumerate(published["team"].drop_duplicates())}
+    found = []
+    for (setting, experiment, team), drawn in _drawn(runs.pool, read_bytes(runs.pool)):
+        protocol = published_protocol(team, published["team"])
+        if experiment not in names or protocol is None:
+            continue
+        variants = _variants(protocol, experiment, team)
+        theirs = published[(published["setting"] == setting) & (published["team"] == protocol)]
+        for _, row in theirs.iterrows():
+            if row["source"] == RELEASE and variants == TEXT:
+                continue  # the release is compared with what plays as it does
+            place = {"source": row["source"], "setting": setting, "published_team": protocol}
+            ours = {"experiment": experiment, "team": team, "plays_as": variants}
+            found.append(_Line({**place, **ours}, drawn, list(_cells(row, drawn))))
+    return sorted(
+        found,
+        key=lambda line: (
+            line.names["setting"],
+            order[str(line.names["published_team"])],
+            line.names["source"],
+            line.names["plays_as"] == TEXT,
+        ),
+    )
+
+
+def _variants(protocol: str, experiment: str, team: str) -> str:
+    """Return as what a team of ours plays a protocol: as the text has it, the release, or both."""
+    as_release = RELEASE_PLAYS.get(protocol)
+    if as_release is None:
+        return f"{TEXT} {RELEASE}"
+    return RELEASE if as_release == (experiment, team) else TEXT
+
+
+@lru_cache(maxsize=1)
+def _drawn(path: Path, packed: bytes) -> list[tuple[tuple[str, str, str], Drawn]]:
+    """Return the means of drawn suites of every setting, experiment and team of a pool.
+
+    All teams of a setting play the same draws.
+
+    Args:
+        path: of the pool, for errors.
+        packed: what the file holds.
+    """
+    found = []
+    for setting, rows in unpacked(path, packed).groupby("setting", sort=True):
+        by_scenario = rows.drop_duplicates("scenario").sort_values("scenario")
+        tertiles, _ = pd.factorize(by_scenario["tertile"], sort=True)
+        units = drawn_units(tertiles, SUITE_SIZE, DRAWS, SEED, "suites of Table 2", str(setting))
+        for (experiment, team), own in rows.groupby(["experiment", "team"], sort=False):
+            ordered = own.sort_values("scenario")
+            sums = Sums(
+                ordered[list(POOLED)].to_numpy(dtype=np.float64),
+                ordered[[f"{name}_n" for name in POOLED]].to_numpy(dtype=np.float64),
+            )
+            found.append(((str(setting), str(experiment), str(team)), drawn_means(sums, units)))
+    return found
+
+
+def _cells(published: "pd.Series[str]", drawn: Drawn) -> Iterator[_Cell]:
+    """Yield the numbers of a published row, fairness twice."""
+    constant = is_constant(drawn)
+    for place, measure in enumerate(POOLED):
+        text_of = published[FAIRNESS_NAME if measure == ARBITRARY else measure]
+        if isinstance(text_of, str):
+            value = _printed(text_of)
+            found: Floats | None = None
+            if not constant[place]:
+                found = deviations(drawn, place, _decimals(text_of))
+            yield _Cell(measure, text_of, place, float(value) - drawn.pool[place], found)
 
 
 def _printed(text: str) -> Decimal:
@@ -148,15 +399,11 @@ def _printed(text: str) -> Decimal:
     return value
 
 
-def _place(ours: _Ours, measure: str, value: Decimal, ends: tuple[Decimal, Decimal]) -> str:
-    """Return the position of a published number, which is known to half of its last digit."""
-    half = Decimal((0, (5,), int(value.as_tuple().exponent) - 1))
+def _decimals(text: str) -> int:
+    """Return with how many decimals a number is printed; negative for whole tens."""
+    return -int(_printed(text).as_tuple().exponent)
 
-    def holds(low: Decimal, high: Decimal) -> bool:
-        return low - half <= value <= high + half
 
-    if holds(*ends):
-        return "among ours"
-    if measure != TIES and any(holds(*interval) for interval in ours.intervals_of(measure)):
-        return "in an interval"
-    return "below ours" if value < ends[0] else "above ours"
+def _half(text: str) -> float:
+    """Return half of the last digit of a printed number: it is known no better."""
+    return 0.5 * 10.0 ** -_decimals(text)

@@ -1,5 +1,8 @@
 """Further results of the paper by player: regret, first speakers, talk and moves (appendix G)."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
@@ -28,6 +31,7 @@ from calbench.facts.columns import (
     PLAYER_KIND,
     SETTING,
     VPS_KIND,
+    Column,
     count,
     estimated,
     number,
@@ -51,9 +55,16 @@ QUANTITY = "unit of the quantity"
         count("seats", "agent-games", "seats with meetings, M > 0", "P"),
         count("full_seats", "agent-games", "of these, all M scheduled", "P"),
         count("scenarios", "scenarios", "with a full seat"),
-        *estimated("mean_excess", f"{COST} per meeting", "mean of E / S", FULL, "P"),
+        *estimated("mean_excess", f"{COST} per meeting", "mean of E / S", FULL, "P, scale C"),
         *proportion("nonzero_regret", "full seats with E other than 0", FULL, "P"),
         *proportion("positive_regret", "full seats with E above 0", FULL, "P"),
+        *estimated(
+            "mean_excess_shown",
+            "shown cost per meeting",
+            "mean of E / S, E by the costs that agents are shown: the paper's scale",
+            FULL,
+            "P, scale F",
+        ),
     ),
     key="setting player kind teams",
 )
@@ -62,7 +73,13 @@ def completion_regret(facts: Facts, settings: Settings) -> pd.DataFrame:
     seats = scored_seats(facts)
     assigned, excess = seats["assigned"], seats["excess_cost"].astype("float64")
     is_full = ((assigned > 0) & (assigned == seats["scheduled"])).astype(bool)
-    values = pd.DataFrame({"mean_excess": (excess / seats["scheduled"]).where(is_full)})
+    shown = seats["shown_excess_cost"].astype("float64")
+    values = pd.DataFrame(
+        {
+            "mean_excess": (excess / seats["scheduled"]).where(is_full),
+            "mean_excess_shown": (shown / seats["scheduled"]).where(is_full),
+        }
+    )
     counts = seats[BY].assign(
         seats=(assigned > 0).astype("float64"), full_seats=is_full.astype("float64")
     )
@@ -78,63 +95,121 @@ def completion_regret(facts: Facts, settings: Settings) -> pd.DataFrame:
     return rows.rename(columns={"mean_excess_scenarios": "scenarios"}).merge(shares, "left", BY)
 
 
-PARTS = {
-    "first": ("first_mean", "first"),
-    "subsequent": ("subsequent_mean", "subsequent"),
-    "difference": ("difference", "pairs"),
-}
-"""As first speaker, otherwise, and the difference within an agent-game: columns of mean and n."""
-
-QUANTITIES = ("vps", "excess_cost")
+QUANTITIES = ("vps", "excess_cost", "shown_excess_cost")
 
 NUMBER = "number"
 """Column with the number of a player, in the order of first seats."""
 
+IS_LEAD = "is_lead"
+"""Column that tells the two roles of a comparison apart."""
 
-@table(
-    "first_speaker.csv",
-    (
-        *SEATS,
-        text(
-            "quantity",
-            "vps: slot-equivalents leaked in the meeting's round to all observers, before any "
-            "floor; excess_cost: paid by the agent in the round of a scheduled meeting minus the "
-            "cost of the items that were at the start in the oracle's slot for the meeting",
-            "P, F",
-        ),
-        count("first", "agent-meetings", "the agent speaks first", "P"),
-        count("subsequent", "agent-meetings", "another participant does", "P"),
-        *estimated("first_mean", QUANTITY, "mean as first speaker", "first", "P"),
-        *estimated("subsequent_mean", QUANTITY, "mean otherwise", "subsequent", "P"),
-        count("pairs", "agent-games", "with agent-meetings of both kinds"),
-        count("scenarios", "scenarios", "with such an agent-game"),
-        *estimated(
-            "difference",
-            QUANTITY,
-            "mean within the agent-game as first speaker minus that otherwise",
-            "pairs",
-            "P, pairing C",
-        ),
-        number("p", "", "two-sided, paired permutation test over scenarios", "pairs"),
-        number("p_adjusted", "", "Benjamini-Hochberg over all rows of the table", "", "P"),
-        VPS_KIND,
-    ),
-    key="setting player kind teams quantity",
+ENDS = ("", "_low", "_high", "_interval")
+"""Of an estimate's columns."""
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """Two roles of participants that are compared.
+
+    Attributes:
+        lead: columns of the first role; their means end in ``_mean``.
+        rest: of the other.
+        leads: what an agent of the first role is in the meeting, in words.
+        follows: what one of the other role is.
+        origin: of the columns.
+    """
+
+    lead: str
+    rest: str
+    leads: str
+    follows: str
+    origin: str
+
+    @property
+    def parts(self) -> Mapping[str, tuple[str, str]]:
+        """By part of a quantity: the columns of its mean and of its n."""
+        return {
+            "lead": (f"{self.lead}_mean", self.lead),
+            "rest": (f"{self.rest}_mean", self.rest),
+            "difference": ("difference", "pairs"),
+        }
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the table."""
+        return (
+            *SEATS,
+            text(
+                "quantity",
+                "vps: slot-equivalents leaked in the meeting's round to all observers, before any "
+                "floor; excess_cost: paid by the agent in the round of a scheduled meeting minus "
+                "the cost of the items that were at the start in the oracle's slot for the "
+                "meeting; shown_excess_cost: the same by the costs that agents are shown, the "
+                "paper's scale",
+                "P, F",
+            ),
+            count(self.lead, "agent-meetings", self.leads, self.origin),
+            count(self.rest, "agent-meetings", self.follows, self.origin),
+            *estimated(f"{self.lead}_mean", QUANTITY, "mean so", self.lead, self.origin),
+            *estimated(f"{self.rest}_mean", QUANTITY, "mean otherwise", self.rest, self.origin),
+            count("pairs", "agent-games", "with agent-meetings of both kinds"),
+            count("scenarios", "scenarios", "with such an agent-game"),
+            *estimated(
+                "difference",
+                QUANTITY,
+                "mean within the agent-game in the first role minus that in the other",
+                "pairs",
+                f"{self.origin}, pairing C",
+            ),
+            number("p", "", "two-sided, paired permutation test over scenarios", "pairs"),
+            number("p_adjusted", "", "Benjamini-Hochberg over the quantity's rows", "", "P"),
+            VPS_KIND,
+        )
+
+
+SPEAKERS = _Roles("first", "subsequent", "the agent speaks first", "another participant does", "P")
+INITIATORS = _Roles(
+    "initiator",
+    "others",
+    "the agent has the meeting's lowest id: a protocol's initiator, whoever speaks first",
+    "another participant has",
+    "C",
 )
+
+
+@table("first_speaker.csv", SPEAKERS.columns, key="setting player kind teams quantity")
 def first_speaker(facts: Facts, settings: Settings) -> pd.DataFrame:
     """VPS and excess cost as first speaker and otherwise (appendix G.2, Table 12).
 
     The unit is a participating agent-meeting. An agent that spoke first in some meetings of a game
     and not in others is its own control: the mean of the former minus that of the latter.
     """
+    rounds = facts.frame("rounds")
+    return _compared(facts, settings, SPEAKERS, rounds["role"] == "first")
+
+
+@table("initiator.csv", INITIATORS.columns, key="setting player kind teams quantity")
+def initiator(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """VPS and excess cost as initiator of a meeting and otherwise, as for first speakers.
+
+    The initiator, the participant with the lowest id, speaks first in about a third of meetings.
+    """
+    return _compared(facts, settings, INITIATORS, facts.frame("rounds")["is_initiator"])
+
+
+def _compared(
+    facts: Facts, settings: Settings, roles: _Roles, is_lead: "pd.Series[bool]"
+) -> pd.DataFrame:
+    """Return the table of two roles; ``is_lead`` says of each agent's round which one it has."""
     seats, spec = scored_seats(facts), settings.analysis
     # Of every agent-meeting a number instead of the six columns that identify its player.
     numbers = seats.groupby(IDENTITY, dropna=False, sort=False).ngroup().rename(NUMBER)
-    rows, values = _roles(seats.join(numbers), facts.frame("rounds"))
+    rounds = facts.frame("rounds").assign(**{IS_LEAD: is_lead.astype(bool)})
+    rows, values = _meetings_and_games(seats.join(numbers), rounds)
     found = [
-        _of_quantity(sums, quantity, spec)
+        estimate
         for sums in scenario_sums(rows, [NUMBER], values)
-        for quantity in QUANTITIES
+        for estimate in _of_setting(sums, roles, spec)
     ]
     if not found:
         return pd.DataFrame()
@@ -142,58 +217,67 @@ def first_speaker(facts: Facts, settings: Settings) -> pd.DataFrame:
     players = seats[BY].join(numbers).drop_duplicates()
     means = pd.concat(found).merge(players, "left", ["setting", NUMBER])
     table_rows = with_teams(seats).merge(kinds, "left", BY).merge(means, "inner", BY)
-    p_values = table_rows["p"].where(table_rows["pairs"] > 0)
+    p_values = table_rows["p"].where(table_rows["pairs"] > 0).astype("float64")
+    adjusted = p_values.groupby(table_rows["quantity"]).transform(
+        lambda own: adjusted_p_values(own.to_numpy())
+    )
     return table_rows.assign(
         p=p_values,
-        p_adjusted=adjusted_p_values(p_values.to_numpy(dtype=np.float64)),
+        p_adjusted=adjusted,
         vps_kind=table_rows["vps_kind"].where(table_rows["quantity"] == "vps"),
     )
 
 
-def _roles(seats: pd.DataFrame, rounds: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _meetings_and_games(
+    seats: pd.DataFrame, rounds: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return rows of agent-meetings and of agent-games, and their values.
 
-    Values of agent-meetings are in ``<quantity>/first`` or ``<quantity>/subsequent``, the
-    difference within an agent-game in ``<quantity>/difference``.
+    Values of agent-meetings are in ``<quantity>/lead`` or ``<quantity>/rest``, the difference
+    within an agent-game in ``<quantity>/difference``.
     """
     seat, every = ["game", "agent_id"], np.arange(len(seats))
     places = seats[seat].assign(place=every)
-    own_rounds = rounds.loc[rounds["role"] != "outsider", [*seat, "role", *QUANTITIES]]
+    own_rounds = rounds.loc[rounds["role"] != "outsider", [*seat, IS_LEAD, *QUANTITIES]]
     meetings = places.merge(own_rounds, "inner", seat).drop(columns=seat)
     by_meeting: dict[str, pd.Series[float]] = {}
     by_game: dict[str, pd.Series[float]] = {}
     for quantity in QUANTITIES:
         values = meetings[quantity].astype("float64")
         own = pd.DataFrame(
-            {role: values.where(meetings["role"] == role) for role in ("first", "subsequent")}
+            {
+                role: values.where(meetings[IS_LEAD] == is_lead)
+                for role, is_lead in (("lead", True), ("rest", False))
+            }
         )
         by_meeting |= {f"{quantity}/{role}": own[role] for role in own}
         counts = own.notna().astype("float64").add_suffix("_n")
         sums = group_totals(meetings[["place"]].join(own).join(counts), ["place"])
         sums = sums.set_index("place").reindex(every)
-        first, subsequent = (sums[role] / sums[f"{role}_n"].mask(lambda n: n == 0) for role in own)
-        by_game[f"{quantity}/difference"] = first - subsequent
+        lead, rest = (sums[role] / sums[f"{role}_n"].mask(lambda n: n == 0) for role in own)
+        by_game[f"{quantity}/difference"] = lead - rest
     place = np.concatenate([meetings["place"].to_numpy(), every])
     names = seats[["setting", "scenario_id", REPLICATES, NUMBER]]
     rows = names.iloc[place].reset_index(drop=True)
     return rows, pd.concat([pd.DataFrame(by_meeting), pd.DataFrame(by_game)], ignore_index=True)
 
 
-def _of_quantity(sums: ScenarioSums, quantity: str, spec: AnalysisSpec) -> pd.DataFrame:
-    """Estimate the three parts of one quantity and test the difference, one row per player.
+def _of_setting(sums: ScenarioSums, roles: _Roles, spec: AnalysisSpec) -> Iterator[pd.DataFrame]:
+    """Yield estimates of the three parts of each quantity and its test, one row per player.
 
     The test swaps the roles, scenario by scenario.
     """
     means = sums.means(spec)
-    found = means[["setting", NUMBER]].assign(
-        quantity=quantity,
-        p=sign_flip_p_values(sums.of(f"{quantity}/difference").totals, spec),
-    )
-    for part, (name, counted) in PARTS.items():
-        for end in ENDS:
-            found[f"{name}{end}"] = means[f"{quantity}/{part}{end}"]
-        found[counted] = means[f"{quantity}/{part}_n"]
-    return found.assign(scenarios=means[f"{quantity}/difference_scenarios"])
+    totals = [sums.of(f"{quantity}/difference").totals for quantity in QUANTITIES]
+    p_values = np.split(sign_flip_p_values(np.hstack(totals), spec), len(QUANTITIES))
+    for quantity, p in zip(QUANTITIES, p_values, strict=True):
+        found = means[["setting", NUMBER]].assign(quantity=quantity, p=p)
+        for part, (name, counted) in roles.parts.items():
+            for end in ENDS:
+                if f"{quantity}/{part}{end}" in means:
+                    found[f"{name}{end}"] = means[f"{quantity}/{part}{end}"]
+            found[counted] = means[f"{quantity}/{part}_n"]
+        yield found.assign(scenarios=means[f"{quantity}/difference_scenarios"])
 
 
 @table(

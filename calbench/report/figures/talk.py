@@ -25,7 +25,7 @@ ROLES: Mapping[str, str] = {
 """Who an agent is in a round (``messages_by_meeting.csv``)."""
 
 VPS = "VPS, slot-equivalents, of first speakers less that of later ones"
-COST = "Excess in accounting cost of first speakers less that of later ones"
+COST = "Excess in shown cost of first speakers less that of later ones"
 """Axes of what ``first_speaker.csv`` compares."""
 
 FIRST = ("player", "teams", "quantity", "first_mean", "subsequent_mean", "pairs")
@@ -122,7 +122,7 @@ def first_vps(setting: Setting, _: Styles) -> Figure:
 @section("talk", "first-cost", "Speaking first, excess cost", "first_speaker.csv")
 def first_cost(setting: Setting, _: Styles) -> Figure:
     """Return how much more first speakers pay, paired (paper, Table 12)."""
-    return _first(setting, _compared(setting, "excess_cost"), COST)
+    return _first(setting, _compared(setting, "shown_excess_cost"), COST)
 
 
 def _compared(setting: Setting, quantity: str) -> list[Row]:

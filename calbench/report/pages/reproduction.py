@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calbench.analysis.summary.table2 import TIES
+from calbench.analysis.summary.pool import ARBITRARY
+from calbench.analysis.summary.table2 import FAIRNESS
 from calbench.analysis.tables.draws import DRAW
 from calbench.report.columns import HEADLINE
 from calbench.report.experiment import Experiment, confidence_of
@@ -15,11 +16,15 @@ from calbench.report.site import Site
 from calbench.report.tables import Row
 
 TABLE = "table2.csv"
-PLACES = "table2_places.csv"
+CELLS = "table2_cells.csv"
+LINES = "table2_rows.csv"
+RISES = "table2_rises.csv"
+COUNTS = "table2_counts.csv"
 
 FAIRNESS_RANGE = ("fairness_least", "fairness", "fairness_greatest")
 
-UNKNOWN = "not known"
+LINE = ("source", "setting", "published_team", "experiment", "team")
+"""What names a published row and a variant of ours in the tables."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ def content(site: Site) -> Content | None:
     experiments = site.on("reproduction")
     if not experiments:
         return None
-    played = [Played(each, variant, site) for each in experiments for variant in each.role.variants]
+    played = _played(site, experiments)
     settings = list(dict.fromkeys(row["setting"] for row in site.summary.rows(TABLE)))
     return Content(
         {
@@ -66,12 +71,24 @@ def content(site: Site) -> Content | None:
             "suites": {
                 each: [row for own in played for row in own.suites(each)] for each in settings
             },
-            "places": list(_places(site, played)),
-            "over_ties": TIES,
+            "lines": {each: list(_lines(site, played, each)) for each in settings},
+            "rises": list(_rises(site, played)),
+            "counts": site.summary.optional(COUNTS),
+            "arbitrary": ARBITRARY,
             "ties": [row for each in settings for row in _ties(played, each)],
             "files": _files(experiments),
         }
     )
+
+
+def _played(site: Site, experiments: Sequence[Experiment]) -> list[Played]:
+    """Return our variants, those first that the tables put first."""
+    found = [Played(each, variant, site) for each in experiments for variant in each.role.variants]
+    rows = site.summary.optional(LINES)
+    places = dict.fromkeys((row["experiment"], row["team"]) for row in rows)
+    order = {place: number for number, place in enumerate(places)}
+    last = len(order)
+    return sorted(found, key=lambda own: order.get((own.experiment.name, own.variant.team), last))
 
 
 def _compared(site: Site, played: Sequence[Played], setting: str) -> Iterator[dict[str, Any]]:
@@ -100,18 +117,37 @@ def _ties(played: Sequence[Played], setting: str) -> Iterator[Row]:
             yield {"setting": setting, **each.names, **means}
 
 
-def _places(site: Site, played: Sequence[Played]) -> Iterator[Row]:
-    """Yield where the numbers of others lie among ours, by source and variant."""
-    places: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in site.summary.rows(PLACES):
-        line = tuple(row[name] for name in ("setting", "source", "experiment", "team"))
-        places.setdefault(line, {})[row["measure"]] = row["place"]
-    unknown = dict.fromkeys((*HEADLINE, TIES), UNKNOWN)
-    for (setting, source, experiment, team), found in places.items():
-        for each in played:
-            if (each.experiment.name, each.variant.team) == (experiment, team):
-                names = {"protocol": each.variant.protocol, "ours": each.variant.label}
-                yield {"setting": setting, **names, "theirs": source, **unknown, **found}
+def _lines(site: Site, played: Sequence[Played], setting: str) -> Iterator[dict[str, Any]]:
+    """Yield the published rows of a setting, each with its numbers' tests and its own."""
+    tests: dict[tuple[str, ...], dict[str, Row]] = {}
+    for row in site.summary.optional(LINES, setting=setting):
+        tests.setdefault(tuple(row[name] for name in LINE), {})[row["ties"]] = row
+    cells: dict[tuple[str, ...], dict[str, Row]] = {}
+    for row in site.summary.optional(CELLS, setting=setting):
+        cells.setdefault(tuple(row[name] for name in LINE), {})[row["measure"]] = row
+    names = {(each.experiment.name, each.variant.team): each.names for each in played}
+    for line, joint in tests.items():
+        source, _, _, experiment, team = line
+        if (experiment, team) in names:
+            ours = names[experiment, team]
+            yield {
+                "protocol": ours["protocol"],
+                "ours": ours["source"],
+                "theirs": source,
+                "cells": cells[line],
+                "joint": [joint[ties] for ties in FAIRNESS],
+            }
+
+
+def _rises(site: Site, played: Sequence[Played]) -> Iterator[dict[str, Any]]:
+    """Yield how much the numbers of each published row rise from one half to the other."""
+    rises: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in site.summary.optional(RISES):
+        rises.setdefault((row["experiment"], row["team"]), {})[row["measure"]] = row
+    for each in played:
+        cells = rises.get((each.experiment.name, each.variant.team))
+        if cells is not None:
+            yield {"protocol": each.variant.protocol, "ours": each.variant.label, "cells": cells}
 
 
 def _source(row: Row) -> str:
@@ -125,4 +161,4 @@ def _source(row: Row) -> str:
 def _files(experiments: Sequence[Experiment]) -> list[str]:
     tables = ("leaderboard.csv", "sensitivity.csv")
     ours = [f"{each.name}/{table}" for each in experiments for table in tables]
-    return [TABLE, PLACES, f"published/{TABLE}", *ours]
+    return [TABLE, CELLS, LINES, RISES, COUNTS, f"published/{TABLE}", *ours]

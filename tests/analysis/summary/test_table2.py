@@ -1,4 +1,4 @@
-"""Where numbers of others lie among ours: every digit that they print counts, and no more."""
+"""Published numbers of Table 2 against suites drawn from a pool that was written by hand."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,12 +6,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calbench.analysis.summary import SUMMARY, RunTables
+from calbench.analysis.summary import SUMMARY, Runs, RunTables
+from calbench.analysis.summary.pool import ARBITRARY, COLUMNS, POOL, POOLED, write_pool
 from calbench.analysis.summary.table2 import published_protocol
 from calbench.errors import FileError
+from calbench.facts.frames import cast
 from tests.analysis.summary.written import Row, run_of, runs_of, summary_rows
 
 HEADER = "source,setting,team,coordination,excess_cost,messages,fairness,excess_vps"
+
+TABLES = ("table2_cells.csv", "table2_rows.csv", "table2_rises.csv", "table2_counts.csv")
+
+SCENARIOS = 90
 
 
 def published(folder: Path, *rows: str) -> Path:
@@ -32,108 +38,150 @@ def drawn(team: str, measure: str, least: float, greatest: float, setting: str =
     }
 
 
-def board(seed: int, low: float | None, high: float | None, team: str = "imap") -> Row:
-    return {
-        "setting": f"uniform-seed{seed}",
-        "team": team,
-        "excess_cost_low": low,
-        "excess_cost_high": high,
-    }
+def reproduction(folder: Path, draws: Sequence[Row], name: str = "reproduction") -> RunTables:
+    return run_of(folder, name, draws=draws)
 
 
-def reproduction(folder: Path, draws: Sequence[Row], leaderboard: Sequence[Row] = ()) -> RunTables:
-    return run_of(folder, "reproduction", draws=draws, leaderboard=leaderboard)
+def pool_rows(team: str, experiment: str = "reproduction", setting: str = "uniform") -> list[Row]:
+    """Return a team's part of a pool: VPS and messages constant, one meeting in ten failed.
+
+    Excess of scenario i is i % 5 for one agent; arbitrary ties make fairness higher by 1.
+    """
+    rows: list[Row] = []
+    for number in range(SCENARIOS):
+        sums = {
+            "coordination": 50.0 if number % 10 == 3 else 100.0,
+            "excess_cost": number % 5,
+            "messages": 2.0,
+            "fairness": (7 * number) % 4,
+            "excess_vps": 0.3,
+            ARBITRARY: (7 * number) % 4 + 1,
+        }
+        place = {"experiment": experiment, "setting": setting, "team": team, "scenario": number}
+        counts = {f"{name}_n": 1 for name in POOLED}
+        rows.append({**place, "tertile": ("easy", "hard", "medium")[number % 3], **sums, **counts})
+    return rows
 
 
-def place(folder: Path, printed: str, *boards: Row) -> str:
-    """Return where a printed excess cost lies among our 0.2650 to 0.3000."""
-    run = reproduction(folder, [drawn("imap", "excess_cost", 0.265, 0.3)], boards)
-    theirs = published(folder, f"paper,uniform,imap,,{printed},,,")
-    (row,) = summary_rows("table2_places.csv", runs_of(drawn=[run], published=theirs))
-    assert (row["least"], row["greatest"]) == ("0.2650", "0.3000")
-    assert row["published"] == printed
-    return row["place"]
+def runs_with(folder: Path, pool: Sequence[Row], *theirs: str, **names: str) -> Runs:
+    """Return runs on several draws, with a pool and published rows."""
+    write_pool(folder, cast(pd.DataFrame(pool), COLUMNS))
+    runs = [run_of(folder, name) for name in names or ("reproduction", "reproduction-cap4")]
+    made = runs_of(drawn=runs, published=published(folder, *theirs))
+    return Runs(**{**vars(made), "pool": folder / POOL})
 
 
-@pytest.mark.parametrize(
-    ("printed", "found"),
-    [
-        ("0.28", "among ours"),
-        ("0.2650", "among ours"),
-        ("0.3000", "among ours"),
-        ("0.26", "among ours"),  # known to half a hundredth: it may be 0.265
-        ("0.260", "below ours"),
-        ("0.264", "below ours"),
-        ("0.2649", "below ours"),
-        ("0.26495", "below ours"),
-        ("0.30", "among ours"),
-        ("0.3004", "above ours"),
-        ("0.30005", "above ours"),
-        ("0.3", "among ours"),
-        ("0.305", "above ours"),
-        ("0.31", "above ours"),
-        ("0", "among ours"),  # known to half of one
-        ("1", "above ours"),
-        ("-0.3", "below ours"),
-    ],
-)
-def test_a_number_is_known_to_half_of_its_last_digit(
-    tmp_path: Path, printed: str, found: str
-) -> None:
-    assert place(tmp_path, printed) == found
+def cells(runs: Runs) -> dict[str, dict[str, str]]:
+    """Return the cells of the only row, by measure."""
+    return {row["measure"]: row for row in summary_rows("table2_cells.csv", runs)}
 
 
-@pytest.mark.parametrize(
-    ("printed", "found"),
-    [
-        ("0.24", "in an interval"),
-        ("0.2300", "in an interval"),
-        ("0.2299", "below ours"),
-        ("0.22", "below ours"),
-        ("0.3200", "in an interval"),
-        ("0.33", "above ours"),
-        ("0.27", "among ours"),
-    ],
-)
-def test_a_number_may_lie_in_the_interval_of_a_single_suite(
-    tmp_path: Path, printed: str, found: str
-) -> None:
-    boards = [board(1, 0.23, 0.25), board(2, None, None), board(30, 0.29, 0.32)]
-    assert place(tmp_path, printed, *boards) == found
+def test_numbers_like_ours_are_probable_and_others_are_not(tmp_path: Path) -> None:
+    theirs = "paper,uniform,imap,95.0,2.00,,2.5,"
+    found = cells(runs_with(tmp_path, pool_rows("imap"), theirs))
+    assert list(found) == ["coordination", "excess_cost", "fairness", ARBITRARY]
+    assert [found[name]["mean"] for name in found] == ["95.0000", "2.0000", "1.5000", "2.5000"]
+    assert (found["excess_cost"]["z"], found["excess_cost"]["p"]) == ("0.00", "1.0000")
+    assert (found[ARBITRARY]["z"], found[ARBITRARY]["p"]) == ("0.00", "1.0000")
+    # s² (1/45 + 1/45), s² = 1.25 * 90/89: half of the pool against the other half.
+    assert float(found["fairness"]["sd"]) == pytest.approx(0.237, abs=0.02)
+    assert float(found["fairness"]["z"]) == pytest.approx(1 / 0.237, rel=0.1)
+    assert 0.0001 <= float(found["fairness"]["p"]) < 0.001  # 4.2 standard deviations
+    assert found["fairness"]["published"] == "2.5"
 
 
-def test_intervals_of_other_teams_and_settings_do_not_count(tmp_path: Path) -> None:
-    other = {**board(1, 0.0, 9.0), "setting": "varied-seed1"}
-    whole = {**board(1, 0.0, 9.0), "setting": "uniform"}
-    assert place(tmp_path, "0.24", board(1, 0.0, 9.0, team="sd-map"), other, whole) == "below ours"
+def test_what_the_pool_never_varies_is_told_apart(tmp_path: Path) -> None:
+    theirs = ["paper,uniform,imap,,,2.00,,0.4", "release,uniform,imap,,,2,,0.30"]
+    runs = runs_with(tmp_path, pool_rows("imap"), *theirs)
+    rows = summary_rows("table2_cells.csv", runs)
+    assert [(row["source"], row["measure"], row["constant"]) for row in rows] == [
+        ("paper", "messages", "same"),
+        ("paper", "excess_vps", "other"),
+        ("release", "messages", "same"),
+        ("release", "excess_vps", "same"),
+    ]
+    assert {row[name] for row in rows for name in ("sd", "z", "p")} == {""}
+    lines = summary_rows("table2_rows.csv", runs)
+    assert [(line["constant"], line["constant_other"], line["p"]) for line in lines] == [
+        ("2", "1", ""), ("2", "1", ""), ("2", "0", ""), ("2", "0", ""),
+    ]  # fmt: skip
 
 
-def test_fairness_stands_twice_and_over_ties_in_no_interval(tmp_path: Path) -> None:
-    interval = {"fairness_low": 0.0, "fairness_high": 9.0}
-    run = reproduction(
-        tmp_path,
-        [
-            drawn("imap", "fairness", 0.5, 0.6),
-            drawn("imap", "fairness_least", 0.3, 0.45),
-            drawn("imap", "fairness_greatest", 0.7, 0.8),
-        ],
-        [{**board(1, None, None), **interval}],
+def test_a_row_is_tested_as_a_whole_with_either_fairness(tmp_path: Path) -> None:
+    theirs = "paper,uniform,imap,95.0,2.00,2.00,2.5,0.3"
+    canonical, arbitrary = summary_rows(
+        "table2_rows.csv", runs_with(tmp_path, pool_rows("imap"), theirs)
     )
-    theirs = published(tmp_path, "paper,uniform,imap,,,,0.75,", "release,uniform,imap,,,,0.95,")
-    rows = summary_rows("table2_places.csv", runs_of(drawn=[run], published=theirs))
-    names = ("source", "measure", "least", "greatest", "place")
+    assert (canonical["ties"], arbitrary["ties"]) == ("canonical", "arbitrary")
+    for line, below in ((canonical, "1"), (arbitrary, "0")):
+        assert [line[name] for name in ("cells", "below", "constant")] == ["3", below, "2"]
+    assert 0.0001 <= float(canonical["p"]) < 0.005
+    assert float(canonical["distance"]) > 3
+    assert (arbitrary["distance"], arbitrary["p"]) == ("0.00", "1.0000")
+
+
+def test_like_is_compared_with_like_and_counted(tmp_path: Path) -> None:
+    pool = [
+        *pool_rows("imap"),
+        *pool_rows("sd-map"),
+        *pool_rows("sd-map", "reproduction-cap4"),
+        *pool_rows("silent"),
+        *pool_rows("imap", "elsewhere"),
+        *pool_rows("imap", setting="varied"),
+    ]
+    theirs = [
+        "paper,uniform,sd-map,,2.0,,,",
+        "paper,uniform,imap,,9.0,,,",
+        "release,uniform,sd-map,,9.0,,,",
+        "paper,varied,imap,,2.0,,,",
+    ]
+    runs = runs_with(tmp_path, pool, *theirs)
+    rows = summary_rows("table2_cells.csv", runs)
+    names = ("source", "setting", "experiment", "team", "plays_as")
     assert [tuple(row[name] for name in names) for row in rows] == [
-        ("paper", "fairness", "0.5000", "0.6000", "in an interval"),
-        ("paper", "fairness_over_ties", "0.3000", "0.8000", "among ours"),
-        ("release", "fairness", "0.5000", "0.6000", "in an interval"),
-        ("release", "fairness_over_ties", "0.3000", "0.8000", "above ours"),
+        ("paper", "uniform", "reproduction-cap4", "sd-map", "release"),
+        ("paper", "uniform", "reproduction", "sd-map", "text"),
+        ("release", "uniform", "reproduction-cap4", "sd-map", "release"),
+        ("paper", "uniform", "reproduction", "imap", "text release"),
+        ("paper", "varied", "reproduction", "imap", "text release"),
+    ]
+    counts = summary_rows("table2_counts.csv", runs)
+    shown = ("source", "variants", "rows", "rows_below", "cells", "below", "expected")
+    assert [tuple(row[name] for name in shown) for row in counts if row["ties"] == "canonical"] == [
+        ("paper", "text", "3", "1", "3", "1", "0.1500"),
+        ("paper", "release", "3", "1", "3", "1", "0.1500"),
+        ("release", "release", "1", "1", "1", "1", "0.0500"),
     ]
 
 
-def test_over_ties_needs_both_ends(tmp_path: Path) -> None:
-    run = reproduction(tmp_path, [drawn("imap", "fairness_least", 0.3, 0.45)])
-    theirs = published(tmp_path, "paper,uniform,imap,,,,0.4,")
-    assert SUMMARY["table2_places.csv"].make(runs_of(drawn=[run], published=theirs)).empty
+def test_rises_are_between_the_halves_of_the_same_row(tmp_path: Path) -> None:
+    dearer = [
+        {**row, "excess_cost": 3 * float(str(row["excess_cost"]))}
+        for row in pool_rows("imap", setting="varied")
+    ]
+    theirs = [
+        "paper,uniform,imap,,2.0,2.0,,",
+        "paper,varied,imap,,5.0,2.0,,",
+        "release,varied,imap,,5.0,,,",
+    ]
+    runs = runs_with(tmp_path, [*pool_rows("imap"), *dearer], *theirs)
+    (rise,) = summary_rows("table2_rises.csv", runs)
+    names = ("source", "experiment", "team", "measure", "published", "mean")
+    assert [rise[name] for name in names] == [
+        "paper", "reproduction", "imap", "excess_cost", "3.0000", "4.0000",
+    ]  # fmt: skip
+    # Independent suites: s² of excess is 2 * 90/89, three times as wide in the varied half.
+    assert float(rise["sd"]) == pytest.approx((2 * 90 / 89 * 10 * 2 / 45) ** 0.5, rel=0.05)
+    assert float(rise["z"]) == pytest.approx(-1 / float(rise["sd"]), abs=0.02)
+    assert 0.2 < float(rise["p"]) < 0.45
+
+
+def test_numbers_of_a_changed_pool_are_not_those_before(tmp_path: Path) -> None:
+    runs = runs_with(tmp_path, pool_rows("imap"), "paper,uniform,imap,,2.0,,,")
+    assert cells(runs)["excess_cost"]["mean"] == "2.0000"
+    changed = [{**row, "excess_cost": 9} for row in pool_rows("imap")]
+    write_pool(tmp_path, cast(pd.DataFrame(changed), COLUMNS))
+    assert cells(runs)["excess_cost"]["constant"] == "other"
 
 
 def test_rows_stand_in_the_order_of_the_published_table(tmp_path: Path) -> None:
@@ -145,18 +193,9 @@ def test_rows_stand_in_the_order_of_the_published_table(tmp_path: Path) -> None:
             for team in ("dsm-welfare-single", "dsm", "imap", "silent", "dsm-welfare")
         ],
     )
-    capped = run_of(
-        tmp_path, "capped", draws=[drawn("imap", "excess_cost", 2.0, 3.0)], leaderboard=[]
-    )
-    theirs = published(
-        tmp_path,
-        "paper,uniform,imap,,0.5,,,",
-        "paper,uniform,dsm-welfare,,7,,,",
-        "release,uniform,imap,,2.5,,,",
-        "paper,varied,dsm-welfare,99.9,1.5,,,",
-    )
-    given = runs_of(drawn=[run, capped], published=theirs)
-    table2 = summary_rows("table2.csv", given)
+    capped = reproduction(tmp_path, [drawn("imap", "excess_cost", 2.0, 3.0)], "capped")
+    theirs = published(tmp_path, "paper,uniform,imap,,0.5,,,", "paper,uniform,dsm-welfare,,7,,,")
+    table2 = summary_rows("table2.csv", runs_of(drawn=[run, capped], published=theirs))
     assert [(row["experiment"], row["setting"], row["team"]) for row in table2] == [
         ("reproduction", "uniform", "imap"),
         ("capped", "uniform", "imap"),
@@ -167,34 +206,6 @@ def test_rows_stand_in_the_order_of_the_published_table(tmp_path: Path) -> None:
         ("reproduction", "varied", "dsm-welfare"),
     ]
     assert {row["suites"] for row in table2} == {"3"}
-    names = ("source", "setting", "published_team", "experiment", "team", "published", "place")
-    places = summary_rows("table2_places.csv", given)
-    assert [tuple(row[name] for name in names) for row in places] == [
-        ("paper", "uniform", "imap", "reproduction", "imap", "0.5", "among ours"),
-        ("release", "uniform", "imap", "reproduction", "imap", "2.5", "above ours"),
-        ("paper", "uniform", "imap", "capped", "imap", "0.5", "below ours"),
-        ("release", "uniform", "imap", "capped", "imap", "2.5", "among ours"),
-        (
-            "paper",
-            "uniform",
-            "dsm-welfare",
-            "reproduction",
-            "dsm-welfare-single",
-            "7",
-            "above ours",
-        ),
-        ("paper", "uniform", "dsm-welfare", "reproduction", "dsm-welfare", "7", "above ours"),
-        (
-            "paper",
-            "varied",
-            "dsm-welfare",
-            "reproduction",
-            "dsm-welfare-single",
-            "1.5",
-            "above ours",
-        ),
-        ("paper", "varied", "dsm-welfare", "reproduction", "dsm-welfare", "1.5", "above ours"),
-    ]
 
 
 def test_a_variant_is_called_after_its_protocol() -> None:
@@ -206,12 +217,16 @@ def test_a_variant_is_called_after_its_protocol() -> None:
     assert published_protocol("my-imap", names) is None
 
 
-@pytest.mark.parametrize("path", ["table2.csv", "table2_places.csv"])
-def test_without_draws_or_published_numbers_there_is_no_table(tmp_path: Path, path: str) -> None:
+@pytest.mark.parametrize("path", ["table2.csv", *TABLES])
+def test_without_draws_pool_or_published_numbers_there_is_no_table(
+    tmp_path: Path, path: str
+) -> None:
     run = reproduction(tmp_path, [drawn("imap", "excess_cost", 0.0, 1.0)])
     theirs = published(tmp_path, "paper,uniform,imap,,0.5,,,")
     for given in (runs_of(drawn=[run]), runs_of(published=theirs)):
         assert len(SUMMARY[path].make(given).columns) == 0
+    if path in TABLES:
+        assert len(SUMMARY[path].make(runs_of(drawn=[run], published=theirs)).columns) == 0
 
 
 @pytest.mark.parametrize(
@@ -223,5 +238,6 @@ def test_without_draws_or_published_numbers_there_is_no_table(tmp_path: Path, pa
     ],
 )
 def test_what_is_no_number_is_refused(tmp_path: Path, printed: str, problem: str) -> None:
+    runs = runs_with(tmp_path, pool_rows("imap"), f"paper,uniform,imap,,{printed},,,")
     with pytest.raises(FileError, match=problem):
-        place(tmp_path, printed)
+        cells(runs)

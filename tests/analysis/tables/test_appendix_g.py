@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from calbench.analysis.settings import Settings
+from calbench.analysis.tables.appendix_g import QUANTITIES
 from calbench.domain.ids import AgentId, ItemId, MeetingId
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
@@ -26,7 +27,7 @@ from tests.facts.scored import agent, facts_of_scores, player, score
 from tests.metrics.language_games import small_reflected_game
 
 SAMPLE = Settings(analysis=SPEC)
-PATHS = ("completion_regret", "first_speaker", "messages_by_meeting", "prior_moves")
+PATHS = ("completion_regret", "first_speaker", "initiator", "messages_by_meeting", "prior_moves")
 
 
 @pytest.fixture(scope="module")
@@ -44,16 +45,20 @@ def number(text: str) -> float:
 
 
 def in_round(index: int, agent_id: int, role: str, **changes: Any) -> AgentRound:
-    """Return an agent's round without talk, cost or loss."""
+    """Return an agent's round without talk, cost or loss; shown costs are ten times the others."""
+    least = changes.get("oracle_cost", 0)
     values: dict[str, Any] = {
         "agent_id": AgentId(agent_id),
         "round": index,
         "meeting_id": MeetingId(index + 1),
         "role": role,
+        "is_initiator": False,
         "is_scheduled": True,
         "messages": 0,
         "cost": 0,
         "oracle_cost": 0,
+        "shown_cost": 10 * changes.get("cost", 0),
+        "shown_oracle_cost": None if least is None else 10 * least,
         "vps": 0.0,
         "moved_meetings": frozenset(),
         "moved_copies": frozenset(),
@@ -73,6 +78,8 @@ def test_regret_is_that_of_the_seats_that_got_all_their_meetings(facts: Facts) -
         full = [a for a in agents if a.scheduled == a.assigned]
         assert (row["seats"], row["full_seats"]) == (str(len(agents)), str(len(full)))
         assert row["mean_excess"] == shown(mean([a.excess_cost / a.scheduled for a in full]))
+        by_shown = mean([a.shown_excess_cost / a.scheduled for a in full])
+        assert row["mean_excess_shown"] == shown(by_shown)
         for name, found in (
             ("nonzero", sum(a.excess_cost != 0 for a in full)),
             ("positive", sum(a.excess_cost > 0 for a in full)),
@@ -106,7 +113,7 @@ def test_seats_with_all_their_meetings_by_hand(tmp_path: Path) -> None:
 def test_who_never_got_all_its_meetings_has_no_regret(tmp_path: Path) -> None:
     facts = facts_of_scores(tmp_path, [score(agent(scheduled=1))])
     assert lines_of(facts, "completion_regret.csv", SAMPLE) == [
-        "uniform,imap,protocol,imap,1,0,0" + "," * 9
+        "uniform,imap,protocol,imap,1,0,0" + "," * 12
     ]
 
 
@@ -126,7 +133,7 @@ def test_first_speakers_are_compared_with_themselves(facts: Facts) -> None:
     every = table_rows(facts, "first_speaker.csv", SAMPLE)
     rows = [row for row in every if row["setting"] == "uniform"]
     assert [(row["player"], row["quantity"]) for row in rows] == [
-        (team, quantity) for team in TEAMS for quantity in ("vps", "excess_cost")
+        (team, quantity) for team in TEAMS for quantity in QUANTITIES
     ]
     for row in rows:
         quantity = row["quantity"]
@@ -152,19 +159,21 @@ def test_first_speakers_are_compared_with_themselves(facts: Facts) -> None:
         p_value = sign_flip_p_values(sums, SPEC)[0] if differences else None
         assert row["p"] == shown(p_value)
         assert row["vps_kind"] == ("protocol" if quantity == "vps" else "")
-    found = [row for row in every if row["p"]]
-    assert [number(row["p_adjusted"]) for row in found] == pytest.approx(
-        adjusted_p_values([number(row["p"]) for row in found]).tolist(), abs=2e-3
-    )
+    for quantity in QUANTITIES:
+        found = [row for row in every if row["p"] and row["quantity"] == quantity]
+        assert [number(row["p_adjusted"]) for row in found] == pytest.approx(
+            adjusted_p_values([number(row["p"]) for row in found]).tolist(), abs=2e-3
+        )
     assert all(bool(row["p"]) == bool(row["p_adjusted"]) for row in every)
 
 
 def test_first_speakers_of_a_small_game_by_hand(tmp_path: Path) -> None:
     facts = facts_of(tmp_path, [small_reflected_game()], facts=SCORES)
+    same = "2,2,0.0000,,,0.5000,,,1,1,0.0000,,,1.0000,1.0000,"
     assert lines_of(facts, "first_speaker.csv", SAMPLE) == [
         # As first speaker 13/6, otherwise 1/2; agent 1 is both.
         "test,talker,scripted,words,vps,2,2,2.1667,,,0.5000,,,1,1,1.6667,,,1.0000,1.0000,reflection",
-        "test,talker,scripted,words,excess_cost,2,2,0.0000,,,0.5000,,,1,1,0.0000,,,1.0000,1.0000,",
+        *(f"test,talker,scripted,words,{quantity},{same}" for quantity in QUANTITIES[1:]),
     ]
 
 
@@ -182,12 +191,12 @@ def test_each_agent_game_is_its_own_control(tmp_path: Path) -> None:
         )
         for number in range(5)
     ]
-    vps, cost = table_rows(facts_of_scores(tmp_path, games), "first_speaker.csv", SAMPLE)
+    vps, cost, by_shown = table_rows(facts_of_scores(tmp_path, games), "first_speaker.csv", SAMPLE)
     names = ("first", "subsequent", "first_mean", "subsequent_mean", "pairs", "scenarios")
     assert [vps[name] for name in names] == ["10", "10", "4.0000", "1.0000", "5", "5"]
     assert [cost[name] for name in names] == ["5", "15", "4.0000", "1.0000", "5", "5"]
     assert [vps[f"difference{end}"] for end in ("", "_low", "_high")] == ["3.0000"] * 3
-    assert cost["difference"] == "3.0000"
+    assert (cost["difference"], by_shown["difference"]) == ("3.0000", "30.0000")
     assert (vps["p"], vps["p_adjusted"]) == ("0.0625", "0.0625")  # two of 32 ways
 
 
@@ -201,11 +210,32 @@ def test_intervals_of_first_speakers_are_over_scenarios(tmp_path: Path) -> None:
         )
         for number, loss in enumerate(losses)
     ]
-    vps, _ = table_rows(facts_of_scores(tmp_path, games), "first_speaker.csv", SAMPLE)
+    vps, *_ = table_rows(facts_of_scores(tmp_path, games), "first_speaker.csv", SAMPLE)
     totals = np.array([[loss, loss - 1] for loss in losses])
     found = estimate(Sums(totals, np.ones_like(totals)), SPEC)
     assert [vps["first_mean_low"], vps["difference_low"]] == list(map(shown, found.low))
     assert [vps["first_mean_high"], vps["difference_high"]] == list(map(shown, found.high))
+
+
+def test_initiators_are_told_apart_from_first_speakers(tmp_path: Path) -> None:
+    """Agent 0 initiates each meeting and speaks first in none."""
+    games = [
+        played_rounds(
+            in_round(0, 0, "subsequent", is_initiator=True, vps=6.0, cost=4),
+            in_round(0, 1, "first", vps=1.0, cost=1),
+            in_round(1, 1, "subsequent", is_initiator=True, vps=3.0),
+            in_round(1, 2, "first", vps=2.0),
+            scenario=f"s{number}",
+            num_agents=3,
+        )
+        for number in range(5)
+    ]
+    facts = facts_of_scores(tmp_path, games)
+    vps, cost, by_shown = table_rows(facts, "initiator.csv", SAMPLE)
+    assert [vps[name] for name in ("initiator", "others", "pairs")] == ["10", "10", "5"]
+    assert [vps[name] for name in ("initiator_mean", "others_mean")] == ["4.5000", "1.5000"]
+    assert [row["difference"] for row in (vps, cost, by_shown)] == ["2.0000", "-1.0000", "-10.0000"]
+    assert table_rows(facts, "first_speaker.csv", SAMPLE)[0]["difference"] == "-2.0000"
 
 
 def test_a_seat_that_never_leads_has_no_pair(tmp_path: Path) -> None:
@@ -213,6 +243,7 @@ def test_a_seat_that_never_leads_has_no_pair(tmp_path: Path) -> None:
     assert lines_of(facts_of_scores(tmp_path, games), "first_speaker.csv", SAMPLE) == [
         "uniform,imap,protocol,imap,vps,0,1,,,,2.0000,,,0,0,,,,,,protocol",
         "uniform,imap,protocol,imap,excess_cost,0,1,,,,3.0000,,,0,0,,,,,,",
+        "uniform,imap,protocol,imap,shown_excess_cost,0,1,,,,30.0000,,,0,0,,,,,,",
     ]
 
 

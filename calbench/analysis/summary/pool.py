@@ -1,0 +1,136 @@
+"""The pool: what each of many scenarios adds to the means of Table 2, kept in one file.
+
+``python -m stages.predictive`` makes it from games on scenarios of its own, and the comparison with
+the paper draws suites from it. It is no table of the site: its unit is a scenario of one team.
+"""
+
+import io
+import lzma
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from calbench.analysis.estimates import group_totals
+from calbench.analysis.measures import MEASURE_BY_NAME
+from calbench.analysis.tables.draws import HEADLINE
+from calbench.errors import CalbenchError, FileError
+from calbench.facts.columns import COST, SETTING, TEAM, count, fine, text
+from calbench.facts.frames import cast, csv_text
+from calbench.files import read_bytes, write_atomically
+from calbench.metrics.game import GameScore
+
+POOL = "pool.csv.xz"
+"""The file in the folder of the pool."""
+
+ARBITRARY = "fairness_arbitrary"
+"""Fairness against an optimal schedule taken at random, in addition to the measures."""
+
+POOLED = (*HEADLINE, ARBITRARY)
+"""The means for which a pool has sums."""
+
+PLACE = ["experiment", "setting", "team", "scenario"]
+
+COLUMNS = (
+    text("experiment", "experiment whose team and limits play"),
+    SETTING,
+    TEAM,
+    count("scenario", "", "number of the scenario in its setting, from 0; the same for all teams"),
+    text("tertile", "difficulty by feasible fraction", "P"),
+    *(
+        column
+        for name in HEADLINE
+        for column in (
+            fine(
+                name,
+                MEASURE_BY_NAME[name].unit,
+                f"sum of: {MEASURE_BY_NAME[name].definition}",
+                "",
+                MEASURE_BY_NAME[name].origin,
+            ),
+            count(f"{name}_n", "agent-games", f"in this sum: {MEASURE_BY_NAME[name].denominator}"),
+        )
+    ),
+    fine(ARBITRARY, COST, "the sum of fairness against an optimal schedule taken at random"),
+    count(f"{ARBITRARY}_n", "agent-games", "in this sum: all agent-games"),
+)
+"""Of a row: one scenario, played by one team."""
+
+
+def scenario_rows(
+    scores: Iterable[tuple[str, int, GameScore, float]],
+) -> pd.DataFrame:
+    """Return the rows of games, one for each.
+
+    Args:
+        scores: experiment, number of the scenario, score, and fairness against an optimal
+            schedule taken at random.
+
+    Raises:
+        CalbenchError: a game is excluded; games of typed agents never are.
+    """
+    agents = []
+    for experiment, scenario, score, fairness in scores:
+        if score.is_excluded:
+            raise CalbenchError(f"{score.team_id} on {score.scenario_id}: the game is excluded")
+        place = {"experiment": experiment, "scenario": scenario, "tertile": score.tertile}
+        names = {"setting": score.setting, "team": score.team_id, ARBITRARY: fairness}
+        for agent in score.agents:
+            of_agent = {name: getattr(agent, name) for name in _OF_AGENT}
+            agents.append({**place, **names, **of_agent})
+    rows = pd.DataFrame(agents)
+    values = pd.DataFrame({name: MEASURE_BY_NAME[name].value(rows) for name in HEADLINE})
+    values = values.assign(**{ARBITRARY: rows[ARBITRARY]})
+    counts = values.notna().astype("float64").add_suffix("_n")
+    by = [*PLACE, "tertile"]
+    return cast(group_totals(rows[by].join(values).join(counts), by), COLUMNS)
+
+
+_OF_AGENT = (
+    "assigned",
+    "scheduled",
+    "excess_cost",
+    "messages_sent",
+    "burden_gap",
+    "excess_vps",
+)
+"""Of an agent's game: what the measures are made from."""
+
+
+def write_pool(folder: Path, rows: pd.DataFrame) -> None:
+    """Write a pool; the same rows give the same text.
+
+    Raises:
+        OutputError: the folder cannot be written.
+    """
+    ordered = rows.sort_values(PLACE, kind="stable")
+    packed = lzma.compress("".join(csv_text([ordered], COLUMNS)).encode(), preset=9)
+    write_atomically(folder / POOL, packed)
+
+
+def read_pool(path: Path) -> pd.DataFrame:
+    """Read a pool.
+
+    Raises:
+        FileError: it cannot be read, or is no pool.
+    """
+    return unpacked(path, read_bytes(path))
+
+
+def unpacked(path: Path, packed: bytes) -> pd.DataFrame:
+    """Return the rows of a pool from what its file holds.
+
+    Raises:
+        FileError: naming the file, if it is no pool.
+    """
+    try:
+        lines = io.BytesIO(lzma.decompress(packed))
+        return pd.read_csv(lines, usecols=list(_TYPES), dtype=_TYPES)
+    except (lzma.LZMAError, ValueError) as error:
+        raise FileError(f"{path}: does not read as a pool; make it again") from error
+
+
+_TYPES: Mapping[str, str] = {
+    column.name: {"integer": "int64", "number": "float64"}.get(column.kind, "str")
+    for column in COLUMNS
+}

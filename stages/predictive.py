@@ -1,0 +1,128 @@
+"""Many scenarios like those of Table 2, played by its protocols -> data/predictive.
+
+No stage of the pipeline, which reads what this writes: it plays more games than all experiments
+together. ``make predictive`` runs it, in some minutes; the same code gives the same text.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+import pandas as pd
+
+from calbench.analysis.summary.pool import scenario_rows, write_pool
+from calbench.config.composition import compose
+from calbench.config.spec import RunSpec
+from calbench.console import progress, say
+from calbench.domain.ids import MeetingId
+from calbench.domain.randomness import derived_seed
+from calbench.engine.drivers import run
+from calbench.engine.seating import seat_policies
+from calbench.errors import CalbenchError
+from calbench.metrics.fairness import fairness
+from calbench.metrics.game import GameScore, score_game
+from calbench.metrics.measure import MeasureSpec
+from calbench.oracle.cache import OracleCache
+from calbench.oracle.ties import CostVectors
+from calbench.pool import finished, workers
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.parameters import SuiteSpec
+from calbench.scenarios.suites import build_suite
+from stages import paths
+
+OUT = paths.DATA / "predictive"
+
+EXPERIMENTS = ("reproduction", "reproduction-cap4")
+"""Their teams play, with their limits."""
+
+FIRST_SEED = 1000
+"""Of the suites; no experiment uses it or a later one [C]."""
+
+SUITES = 40
+"""Canonical suites of each setting, 45 scenarios each [C]."""
+
+Task = tuple[str, int]
+"""A setting, and the number of one of its suites."""
+
+
+def specs() -> tuple[RunSpec, ...]:
+    """Return the experiments whose teams play."""
+    return tuple(compose([f"+experiment={name}"]) for name in EXPERIMENTS)
+
+
+def tasks(found: tuple[RunSpec, ...]) -> list[Task]:
+    """Return every suite of every setting."""
+    return [(name, number) for name in settings(found) for number in range(SUITES)]
+
+
+def settings(found: tuple[RunSpec, ...]) -> dict[str, SuiteSpec]:
+    """Return how the suites of each setting are drawn."""
+    return {part.setting: part for each in found for _, part in each.suites}
+
+
+def rows_of(task: Task, found: tuple[RunSpec, ...]) -> pd.DataFrame:
+    """Draw one suite, play and measure all its games."""
+    setting, number = task
+    spec = settings(found)[setting].model_copy(update={"seed": FIRST_SEED + number})
+    suite = build_suite(spec, name=setting)
+    start = number * spec.num_scenarios
+    return scenario_rows(
+        (name, start + index, score, any_fairness)
+        for index, scenario in enumerate(suite)
+        for name, score, any_fairness in games(scenario, found)
+    )
+
+
+def games(scenario: Scenario, found: tuple[RunSpec, ...]) -> Iterator[tuple[str, GameScore, float]]:
+    """Yield the games of every team on a scenario, each with fairness by an arbitrary tie."""
+    oracle = OracleCache()
+    for spec in found:
+        for config in spec.game_configs:
+            seats = seat_policies(config.team, scenario.num_agents, config.limits)
+            trace = run(scenario, config, seats)
+            score = score_game(trace, measure=spec.measure, oracle=oracle)
+            yield spec.name, score, fairness_of_any(scenario, score, oracle, spec.measure)
+
+
+def fairness_of_any(
+    scenario: Scenario, score: GameScore, oracle: OracleCache, measure: MeasureSpec
+) -> float:
+    """Return the fairness of a game against an optimal schedule taken at random [C].
+
+    Each cost vector of optimal schedules has the same chance. The draw depends on the scenario
+    and on what was scheduled, so teams that scheduled the same are held against the same one.
+
+    Raises:
+        CalbenchError: the vectors are too many to be listed.
+    """
+    placed = tuple(sorted(MeetingId(m.meeting_id) for m in score.meetings if m.is_scheduled))
+    answer = oracle.cost_vectors(
+        scenario.problem,
+        placed,
+        scenario.seed,
+        measure.fairness_sample_limit,
+        "exact",
+        score.oracle_cost,
+    )
+    if not isinstance(answer, CostVectors) or answer.is_sample:
+        raise CalbenchError(f"{scenario.scenario_id}: its optimal schedules cannot be listed")
+    drawn = derived_seed(scenario.seed, "optimal schedule", *placed) % len(answer.vectors)
+    paid = [agent.cost for agent in score.agents]
+    return fairness([cost - best for cost, best in zip(paid, answer.vectors[drawn], strict=True)])
+
+
+def main(_: list[str]) -> None:
+    """Play all games and write the pool."""
+    found = specs()
+    made: dict[Task, pd.DataFrame] = {}
+    every = tasks(found)
+    with progress("suites", len(every)) as tick, workers(paths.processes(len(every))) as pool:
+        for task, rows in finished(partial(rows_of, found=found), every, pool):
+            made[task] = rows
+            tick(task[0])
+    rows = pd.concat([made[task] for task in every], ignore_index=True)
+    write_pool(OUT, rows)
+    say(f"{len(rows)} games on {len(every)} suites, {OUT}")
+
+
+if __name__ == "__main__":
+    paths.answer(main)
