@@ -1,5 +1,8 @@
 """The detectors on messages labelled by reading; see the README beside the sample."""
 
+import csv
+from dataclasses import astuple
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -7,17 +10,25 @@ import pytest
 
 from calbench.analysis.audit_sample import (
     DETECTORS,
+    FIRST,
+    OTHERS,
+    OURS,
     Quality,
+    Samples,
+    kappa,
     quality,
+    read_samples,
     sample_table,
     write_sample_table,
 )
 from calbench.errors import FileError
 from calbench.metrics.speech.own_slot import own_slot
-from calbench.metrics.speech.sample import PARTS, read_sample
+from calbench.metrics.speech.sample import PARTS, read_others, read_sample
 from calbench.stats.spec import AnalysisSpec
 
-SAMPLE = Path(__file__).parents[3] / "data" / "audit_sample" / "messages.jsonl"
+FOLDER = Path(__file__).parents[3] / "data" / "audit_sample"
+SAMPLE = FOLDER / "messages.jsonl"
+OTHER = FOLDER / "others.jsonl"
 
 
 def test_sample_is_large_and_mixed() -> None:
@@ -87,29 +98,77 @@ def test_precision_and_recall_are_of_other_denominators() -> None:
 
 
 def test_what_was_never_found_has_no_precision_in_the_table() -> None:
-    (line, *_) = sample_table([]).to_dict("records")
+    (line, *_) = sample_table(Samples([], [], {})).to_dict("records")
     assert (line["messages"], line["true_positives"]) == (0, 0)
     assert all(
         np.isnan(line[f"{name}{end}"])
         for name in ("precision", "recall")
         for end in ("", "_low", "_high")
     )
+    assert all(np.isnan(line[name]) for name in ("f1", "kappa", "first_precision", "first_f1"))
 
 
-def test_table_of_the_sample_has_both_halves(tmp_path: Path) -> None:
-    messages = read_sample(SAMPLE)
+def test_table_has_the_messages_of_others_first_then_every_part_of_ours(tmp_path: Path) -> None:
+    samples = read_samples(FOLDER)
     path = tmp_path / "audit_sample.csv"
-    write_sample_table(messages, path)
-    rows = [line.split(",") for line in path.read_text().splitlines()[1:]]
-    assert [row[:2] for row in rows] == [
-        [part, detector] for part in (*PARTS, "all") for detector in DETECTORS
+    write_sample_table(samples, path)
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["part"], row["label"]) for row in rows] == [
+        *((part, detector) for part in OTHERS for detector in DETECTORS),
+        *((part, detector) for part in OURS for detector in DETECTORS if detector != "exact_cost"),
     ]
-    sizes = {row[0]: int(row[2]) for row in rows}
-    assert sum(sizes[part] for part in PARTS) == sizes["all"] == len(messages)
+    sizes = {row["part"]: int(row["messages"]) for row in rows}
+    assert sizes["others"] == sum(sizes[part] for part in OTHERS[1:]) == len(samples.others) == 200
+    assert sizes["ours"] == sum(sizes[part] for part in PARTS) == len(samples.ours)
 
 
-def test_published_table_is_that_of_the_sample(tmp_path: Path) -> None:
-    write_sample_table(read_sample(SAMPLE), tmp_path / "audit_sample.csv")
+def test_first_judgement_stays_as_it_was_made() -> None:
+    """The rules of that time are gone, so nobody can make these numbers again."""
+    first = (FOLDER / FIRST).read_bytes()
+    assert sha256(first).hexdigest()[:16] == "3ef46b28c1b3a4cf"
+    made = read_samples(FOLDER).first
+    assert made["others", "proposal"] == Quality(39, 2, 28)
+    assert made["others", "availability"] == Quality(26, 3, 55)
+    for detector in DETECTORS:
+        halves = [made[part, detector] for part in OTHERS[1:]]
+        assert made["others", detector] == Quality(
+            *map(sum, zip(*map(astuple, halves), strict=True))
+        )
+
+
+def test_two_readers_of_the_messages_of_others_agree() -> None:
+    messages = read_others(OTHER)
+    assert all(0.9 <= kappa(messages, detector) <= 1 for detector in DETECTORS)
+    assert len({message.text for message in messages}) >= 195
+    assert np.isnan(kappa(read_sample(SAMPLE), "proposal"))
+
+
+def test_kappa_by_hand() -> None:
+    """Both yes 4, both no 3, one yes 1, other yes 2: p = .7, e = .5 * .6 + .5 * .4."""
+    (message, *_) = read_others(OTHER)
+    assert message.second is not None
+    pairs = [(True, True)] * 4 + [(False, False)] * 3 + [(True, False)] + [(False, True)] * 2
+    messages = [
+        message.model_copy(
+            update={"proposal": one, "second": message.second.model_copy(update={"proposal": two})}
+        )
+        for one, two in pairs
+    ]
+    assert kappa(messages, "proposal") == pytest.approx((0.7 - 0.5) / (1 - 0.5))
+    assert np.isnan(kappa(messages[:4], "proposal"))
+
+
+def test_label_that_the_bank_has_not_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "others.jsonl"
+    (line, *_) = OTHER.read_text().splitlines()
+    path.write_text(f"{line}\n{line.replace('errand-077', 'errand-777')}\n")
+    with pytest.raises(FileError, match=r"line 2, field label_ids: .*'errand-777'"):
+        read_others(path)
+
+
+def test_published_table_is_that_of_the_samples(tmp_path: Path) -> None:
+    write_sample_table(read_samples(FOLDER), tmp_path / "audit_sample.csv")
     published = SAMPLE.parents[1] / "release" / "tables" / "audit_sample.csv"
     assert (tmp_path / "audit_sample.csv").read_bytes() == published.read_bytes()
 
