@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.tables.registry import Declared
+from calbench.errors import FileError
 from calbench.facts.columns import Column, count, keyed, number, proportion, text
 from calbench.facts.frames import cast, csv_text
 from calbench.files import write_atomically
-from calbench.metrics.speech.leakage import leaks_in
-from calbench.metrics.speech.own_slot import own_slot
 from calbench.metrics.speech.sample import (
     PARTS,
     Found,
@@ -45,11 +44,24 @@ CONFIDENCE: Final = DEFAULT_ANALYSIS.confidence
 FIRST: Final = "first_judgement.csv"
 """What the rules found before they were changed, kept for ever; see the README of the sample."""
 
+UNSEEN: Final = "unseen.csv"
+"""What detectors find that were trained without the message; ``make detectors`` makes it."""
+
+CROSSED: Final = "crossed"
+"""Detectors trained on four fifths of all messages judge the last fifth, by the hash of the text."""
+
+KEPT: Final = "kept"
+"""Detectors trained without the half of others that nobody read judge that half."""
+
+Unseen = Mapping[str, Mapping[str, frozenset[str]]]
+"""By :data:`CROSSED` and :data:`KEPT`, and by message: own-slot labels, and ids of labels told."""
+
 COLUMNS: Final[tuple[Column, ...]] = (
     text(
         "part",
         "others (all), and of them development and kept (by hash); of ours tuning or held-out "
-        "(by hash), later, fresh to fresh 5, last, and ours (all)",
+        "(by hash), later, fresh to fresh 5, last, and ours (all). No message is judged by a detector "
+        "that was trained on it, and those kept by one that was trained on none of them",
         "C",
     ),
     text("label", "semantic_leakage (of labels), or an own-slot label", "P"),
@@ -111,11 +123,17 @@ class Samples:
         others: written and labelled twice apart from this project.
         ours: written or played here, and labelled once.
         first: what the rules found at first, by part and detector.
+        unseen: what detectors find that were trained without the message.
     """
 
     others: Sequence[LabelledMessage]
     ours: Sequence[LabelledMessage]
     first: Mapping[tuple[str, str], Quality]
+    unseen: Unseen
+
+    def found(self, part: str) -> Mapping[str, frozenset[str]]:
+        """Return what is found in the messages of a part, by message."""
+        return self.unseen[KEPT if part == OTHERS[2] else CROSSED]
 
     def of(self, part: str) -> list[LabelledMessage]:
         """Return the messages of one of :data:`OTHERS` or :data:`OURS`."""
@@ -126,38 +144,66 @@ class Samples:
 
 
 def read_samples(folder: Path) -> Samples:
-    """Read both samples and the first judgement from their folder.
+    """Read both samples and what was found in them from their folder.
 
     Raises:
         FileError: naming the file, and what does not fit.
     """
     first = pd.read_csv(folder / FIRST).set_index(["part", "label"])
-    return Samples(
+    samples = Samples(
         read_others(folder / "others.jsonl"),
         read_sample(folder / "messages.jsonl"),
         {
             key: Quality(*map(int, row))
             for key, row in zip(first.index, first.to_numpy(), strict=True)
         },
+        read_unseen(folder / UNSEEN),
     )
+    for part in (*OTHERS, *OURS):
+        if missing := [each for each in samples.of(part) if each.key not in samples.found(part)]:
+            raise FileError(f"{folder / UNSEEN}: lacks {missing[0].key}; run `make detectors`")
+    return samples
 
 
-def quality(messages: Iterable[LabelledMessage], detector: str) -> Quality:
-    """Count the results of one of :data:`DETECTORS`; leakage by labels, the others by messages."""
+def unseen_text(unseen: Unseen) -> str:
+    """Return the file of what is found in unseen messages: one message a line."""
+    rows = [
+        {"judged": judged, "message": key, "found": " ".join(sorted(found))}
+        for judged, each in unseen.items()
+        for key, found in sorted(each.items())
+    ]
+    return pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
+
+
+def read_unseen(path: Path) -> Unseen:
+    """Read the file of what is found in unseen messages."""
+    unseen: dict[str, dict[str, frozenset[str]]] = {CROSSED: {}, KEPT: {}}
+    for row in pd.read_csv(path, keep_default_na=False, dtype=str).itertuples():
+        unseen[row.judged][row.message] = frozenset(row.found.split())
+    return unseen
+
+
+def quality(
+    messages: Iterable[LabelledMessage], detector: str, found: Mapping[str, frozenset[str]]
+) -> Quality:
+    """Count the results of one of :data:`DETECTORS`; leakage by labels, the others by messages.
+
+    Args:
+        messages: labelled.
+        detector: whose results.
+        found: what is found in each, by :attr:`LabelledMessage.key`.
+    """
     right = wrong = missed = 0
     for message in messages:
-        found, there = _found(message, detector), _there(message, detector)
-        right += len(found & there)
-        wrong += len(found - there)
-        missed += len(there - found)
+        said, there = _said(found[message.key], detector), _there(message, detector)
+        right += len(said & there)
+        wrong += len(said - there)
+        missed += len(there - said)
     return Quality(right, wrong, missed)
 
 
-def _found(message: LabelledMessage, detector: str) -> set[str]:
-    if detector == "semantic_leakage":
-        labels = [label.private_label_of() for label in message.labels]
-        return {leak.label_id for leak in leaks_in(message.text, labels, message.known)}
-    return {detector} if getattr(own_slot(message.text), detector) else set()
+def _said(found: frozenset[str], detector: str) -> frozenset[str]:
+    return found.difference(DETECTORS) if detector == "semantic_leakage" else found & {detector}
 
 
 def _there(message: LabelledMessage | Found, detector: str) -> set[str]:
@@ -190,7 +236,7 @@ def sample_table(samples: Samples, spec: AnalysisSpec = DEFAULT_ANALYSIS) -> pd.
     for part in (*OTHERS, *OURS):
         messages = samples.of(part)
         for detector in DETECTORS if part in OTHERS else DETECTORS[:-1]:
-            found = quality(messages, detector)
+            found = quality(messages, detector, samples.found(part))
             counts = {"part": part, "label": detector, "messages": len(messages), **asdict(found)}
             precision = _interval("precision", found.precision(spec))
             recall = _interval("recall", found.recall(spec))

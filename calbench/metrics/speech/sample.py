@@ -125,6 +125,11 @@ class LabelledMessage(BaseModel):
         )
 
     @property
+    def key(self) -> str:
+        """What names the message: the id of others, the digest of the text of ours."""
+        return self.source if self.second else sha256(self.text.encode()).hexdigest()[:12]
+
+    @property
     def part(self) -> Part:
         """The part of our sample to which it belongs."""
         if self.source in WRITTEN:
