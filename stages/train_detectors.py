@@ -1,4 +1,4 @@
-"""The detectors of language: trained on the labelled samples, and what they find in unseen messages.
+"""Labelled samples -> the detectors of language, and what they find in unseen messages.
 
 Writes the released weights, trained on both samples, and ``data/audit_sample/unseen.csv``: what
 detectors find that were trained without the message. Nothing runs it but ``make detectors``, since

@@ -48,7 +48,7 @@ UNSEEN: Final = "unseen.csv"
 """What detectors find that were trained without the message; ``make detectors`` makes it."""
 
 CROSSED: Final = "crossed"
-"""Detectors trained on four fifths of all messages judge the last fifth, by the hash of the text."""
+"""Detectors trained on four fifths of all messages judge the fifth part, by hash."""
 
 KEPT: Final = "kept"
 """Detectors trained without the half of others that nobody read judge that half."""
@@ -60,8 +60,8 @@ COLUMNS: Final[tuple[Column, ...]] = (
     text(
         "part",
         "others (all), and of them development and kept (by hash); of ours tuning or held-out "
-        "(by hash), later, fresh to fresh 5, last, and ours (all). No message is judged by a detector "
-        "that was trained on it, and those kept by one that was trained on none of them",
+        "(by hash), later, fresh to fresh 5, last, and ours (all). No message is judged by a "
+        "detector that was trained on it, and those kept by one trained on none of them",
         "C",
     ),
     text("label", "semantic_leakage (of labels), or an own-slot label", "P"),
@@ -178,8 +178,10 @@ def unseen_text(unseen: Unseen) -> str:
 def read_unseen(path: Path) -> Unseen:
     """Read the file of what is found in unseen messages."""
     unseen: dict[str, dict[str, frozenset[str]]] = {CROSSED: {}, KEPT: {}}
-    for row in pd.read_csv(path, keep_default_na=False, dtype=str).itertuples():
-        unseen[row.judged][row.message] = frozenset(row.found.split())
+    frame = pd.read_csv(path, keep_default_na=False, dtype=str)
+    columns = (map(str, frame[name]) for name in ("judged", "message", "found"))
+    for judged, message, found in zip(*columns, strict=True):
+        unseen[judged][message] = frozenset(found.split())
     return unseen
 
 

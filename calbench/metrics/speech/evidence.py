@@ -136,6 +136,7 @@ class Clues:
 
 @lru_cache(maxsize=4096)
 def clues_of(label: PrivateLabel) -> Clues:
+    """Return what reveals a label."""
     own = {word.text for word in words_of(label.text)}
     content = {stem(word) for word in own if _says(word)}
     terms = tuple(filter(None, (_term(term) for term in label.terms)))
