@@ -1,6 +1,7 @@
 """The detectors on messages labelled by reading; see the README beside the sample."""
 
 import csv
+import shutil
 from dataclasses import astuple
 from hashlib import sha256
 from pathlib import Path
@@ -9,20 +10,26 @@ import numpy as np
 import pytest
 
 from calbench.analysis.audit_sample import (
+    CROSSED,
     DETECTORS,
     FIRST,
+    KEPT,
     OTHERS,
     OURS,
+    UNSEEN,
     Quality,
     Samples,
     kappa,
     quality,
     read_samples,
+    read_unseen,
     sample_table,
+    unseen_text,
     write_sample_table,
 )
 from calbench.errors import FileError
-from calbench.metrics.speech.own_slot import own_slot
+from calbench.metrics.speech.leakage import leaks_in
+from calbench.metrics.speech.rules import ruled_slot
 from calbench.metrics.speech.sample import PARTS, read_others, read_sample
 from calbench.stats.spec import AnalysisSpec
 
@@ -43,45 +50,53 @@ def test_sample_is_large_and_mixed() -> None:
     assert sum(bool(message.leaks) for message in quotes) == 8
 
 
-def test_leaks_are_found_and_little_else() -> None:
-    found = quality(read_sample(SAMPLE), "semantic_leakage")
-    precision, recall = found.precision(), found.recall()
-    assert precision is not None
-    assert recall is not None
-    assert precision.value >= 0.95
-    assert recall.value >= 0.90
+@pytest.mark.parametrize(
+    ("detector", "part", "least"),
+    [
+        *(("semantic_leakage", part, 0.8) for part in OTHERS),
+        *(("cost_or_constraint", part, 0.75) for part in OTHERS),
+        *(("proposal", part, 0.75) for part in OTHERS),
+        ("semantic_leakage", "ours", 0.95),
+        *((name, "ours", 0.9) for name in ("proposal", "availability", "cost_or_constraint")),
+    ],
+)
+def test_unseen_labels_are_mostly_found_and_right(detector: str, part: str, least: float) -> None:
+    samples = read_samples(FOLDER)
+    assert quality(samples.of(part), detector, samples.found(part)).f1 >= least
 
 
-@pytest.mark.parametrize("detector", ["proposal", "availability"])
-def test_own_slot_labels_are_right_and_mostly_found(detector: str) -> None:
-    found = quality(read_sample(SAMPLE), detector)
-    precision, recall = found.precision(), found.recall()
-    assert precision is not None
-    assert recall is not None
-    assert precision.value >= 0.95
-    assert recall.value >= 0.80
+def test_every_detector_finds_more_than_the_first_rules_did() -> None:
+    samples = read_samples(FOLDER)
+    for (part, detector), first in samples.first.items():
+        if part in OTHERS:
+            now = quality(samples.of(part), detector, samples.found(part))
+            assert now.f1 >= first.f1, (part, detector)
 
 
-def test_quality_by_hand(tmp_path: Path) -> None:
-    def line(text: str, *, proposal: bool) -> str:
-        flags = '"availability": false, "cost_or_constraint": false'
-        return (
-            f'{{"source": "written", "text": "{text}", "labels": [], "leaks": [], '
-            f'"proposal": {str(proposal).lower()}, {flags}}}\n'
-        )
+def test_quoted_messages_of_models_are_judged_as_published() -> None:
+    """Messages of the paper's first version: the terms that its audit marked, and no others."""
+    quotes = [each for each in read_sample(SAMPLE) if "CC BY 4.0" in each.source]
+    for each in quotes:
+        labels = [label.private_label_of() for label in each.labels]
+        told = {leak.label_id for leak in leaks_in(each.text, labels, each.known)}
+        assert told == set(each.leaks), each.text
 
-    path = tmp_path / "sample.jsonl"
-    path.write_text(
-        line("How about slot 5?", proposal=True)
-        + line("How about slot 6?", proposal=False)
-        + line("Perhaps a word on 9 afterwards", proposal=True)
-        + line("Hello", proposal=False)
-    )
-    found = quality(read_sample(path), "proposal")
-    assert found == Quality(1, 1, 1)
+
+def test_quality_by_hand() -> None:
+    first, *_ = read_sample(SAMPLE)
+    there = [True, False, True, False]
+    messages = [
+        first.model_copy(update={"text": f"{place}", "proposal": proposal})
+        for place, proposal in enumerate(there)
+    ]
+    said = [{"proposal"}, {"proposal", "availability"}, {"errand-001"}, set[str]()]
+    keys = [message.key for message in messages]
+    found = dict(zip(keys, map(frozenset, said), strict=True))
+    assert quality(messages, "proposal", found) == Quality(1, 1, 1)
     # Wilson's interval of 1 in 2: 1/2 -+ z sqrt(2 + z^2) / (2 (2 + z^2)), z = 1.95996.
-    assert found.precision() == found.recall()
-    assert found.precision() == pytest.approx((0.5, 0.09453, 0.90547), abs=5e-6)
+    half = quality(messages, "proposal", found)
+    assert half.precision() == half.recall() == pytest.approx((0.5, 0.09453, 0.90547), abs=5e-6)
+    assert half.f1 == 0.5
 
 
 def test_precision_and_recall_are_of_other_denominators() -> None:
@@ -98,7 +113,7 @@ def test_precision_and_recall_are_of_other_denominators() -> None:
 
 
 def test_what_was_never_found_has_no_precision_in_the_table() -> None:
-    (line, *_) = sample_table(Samples([], [], {})).to_dict("records")
+    (line, *_) = sample_table(Samples([], [], {}, {CROSSED: {}, KEPT: {}})).to_dict("records")
     assert (line["messages"], line["true_positives"]) == (0, 0)
     assert all(
         np.isnan(line[f"{name}{end}"])
@@ -167,6 +182,17 @@ def test_label_that_the_bank_has_not_is_refused_with_its_line(tmp_path: Path) ->
         read_others(path)
 
 
+def test_what_is_found_in_unseen_messages_is_read_as_written(tmp_path: Path) -> None:
+    found = read_unseen(FOLDER / UNSEEN)
+    assert unseen_text(found) == (FOLDER / UNSEEN).read_text()
+    assert set(found[KEPT]) == {each.key for each in read_others(OTHER) if each.is_kept}
+    shutil.copytree(FOLDER, tmp_path / "sample")
+    lines = (FOLDER / UNSEEN).read_text().splitlines()
+    (tmp_path / "sample" / UNSEEN).write_text("\n".join(lines[:-1]) + "\n")
+    with pytest.raises(FileError, match=r"unseen.csv: lacks m-\d+; run `make detectors`"):
+        read_samples(tmp_path / "sample")
+
+
 def test_published_table_is_that_of_the_samples(tmp_path: Path) -> None:
     write_sample_table(read_samples(FOLDER), tmp_path / "audit_sample.csv")
     published = SAMPLE.parents[1] / "release" / "tables" / "audit_sample.csv"
@@ -189,7 +215,7 @@ def test_published_table_is_that_of_the_samples(tmp_path: Path) -> None:
     ],
 )
 def test_availability_is_a_statement_about_a_slot_as_it_stands(text: str, is_told: bool) -> None:
-    assert own_slot(text).availability is is_told
+    assert ruled_slot(text).availability is is_told
 
 
 def test_broken_sample_is_refused_with_its_line(tmp_path: Path) -> None:
