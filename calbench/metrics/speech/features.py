@@ -108,6 +108,9 @@ _RULES: Final = {
     "cost_or_constraint": tells_cost,
 }
 
+_OURS: Final = frozenset({"first", "we", "you"})
+"""Cues without which a clause about another person says nothing about its speaker."""
+
 SIZES: Final = (2, 4, 8, 16, 32, 64)
 """Numbers of words by which short and long messages are told apart [C]."""
 
@@ -158,7 +161,8 @@ def message_features(message: str) -> frozenset[str]:
     is_named = False
     for clause in clauses_of(text):
         cues = cues_of(clause) | ({"earlier"} if is_named and not clause.slots else set())
-        features.update(_features(clause, sorted(cues)))
+        theirs = "their " * ("other" in cues and cues.isdisjoint(_OURS))
+        features.update(f"{theirs}{name}" for name in _features(clause, sorted(cues)))
         is_named = is_named or bool(clause.slots)
     return frozenset(features)
 

@@ -52,7 +52,7 @@ _CUES: Final = frozenset(
     }
 )
 _PAIRED: Final = ("told", "strong over 0", "weak over 1", "all over 1")
-_WITH: Final = ("in first", "in slot", "in question", "in you", "in deny", "most", "slot near")
+_WITH: Final = ("in first", "in slot", "in question", "in you", "in deny", "most", "slot near", "of others")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +172,8 @@ class _Sentences:
         yield from (f"in {name}" for name in _CUES & cues)
         if {"slot", "first"} <= cues:
             yield "in slot first"
+        if "first" not in cues and not cues.isdisjoint({"other", "you"}):
+            yield "of others"
         if any(_LIKE.search(self._texts[number]) for number in numbers):
             yield "like"
         beside = {each for number in numbers for each in (number - 1, number, number + 1)}
