@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check check-slow lint types contracts test heavy campaign slow bench mutants release lock lock-local lock-cluster predictive record-local local-llm clean
+.PHONY: check check-slow lint types contracts test heavy campaign slow bench mutants release lock lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -62,6 +62,9 @@ record-local:  ## record what the small model says in the games of data/cohorts/
 
 local-llm:  ## play a game with the small model itself
 	pytest -q -m local_llm --numprocesses=0
+
+detectors:  ## train the detectors of language on data/audit_sample
+	python -m stages.train_detectors
 
 clean:  ## remove what can be rebuilt
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

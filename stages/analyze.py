@@ -2,7 +2,7 @@
 
 import shutil
 
-from calbench.analysis.audit_sample import write_sample_table
+from calbench.analysis.audit_sample import read_samples, write_sample_table
 from calbench.analysis.metric_files import FOLDER
 from calbench.analysis.output import write_tables
 from calbench.analysis.settings import Settings
@@ -12,14 +12,13 @@ from calbench.config.spec import RunSpec
 from calbench.console import say
 from calbench.facts.storage import Facts
 from calbench.llm.prices import read_prices
-from calbench.metrics.speech.sample import read_sample
 from calbench.pool import finished, workers
 from stages import paths
 from stages.inputs import Inputs
 from stages.kept import Kept, contents
 from stages.shown import published, site
 
-SAMPLE = paths.DATA / "audit_sample" / "messages.jsonl"
+SAMPLE = paths.DATA / "audit_sample"
 """Messages labelled by reading."""
 
 
@@ -39,9 +38,10 @@ def main(_: list[str]) -> None:
     for spec in specs:
         shutil.copytree(paths.tables(spec.name) / FOLDER, paths.METRICS / spec.name)
     write_summary(site(specs).runs, paths.tables("summary"))
-    messages = read_sample(SAMPLE)
-    write_sample_table(messages, paths.TABLES / "audit_sample.csv")
-    say(f"tables of {len(specs)} experiments, {len(messages)} labelled messages, {paths.TABLES}")
+    samples = read_samples(SAMPLE)
+    write_sample_table(samples, paths.TABLES / "audit_sample.csv")
+    labelled = len(samples.others) + len(samples.ours)
+    say(f"tables of {len(specs)} experiments, {labelled} labelled messages, {paths.TABLES}")
 
 
 def facts_size(spec: RunSpec) -> int:

@@ -69,6 +69,20 @@ def reflection_schema(agent_ids: Iterable[AgentId], me: AgentId, num_slots: int)
     return _object({"beliefs": _object(others)})
 
 
+def finding_schema(flags: Iterable[str], label_ids: Iterable[str]) -> Schema:
+    """Return the schema of the answer of a reader of one message."""
+    label_id: Schema = {"type": "string", "enum": list(label_ids)}
+    leak = _object({"label_id": label_id, "words": _TEXT})
+    leaks: Schema = {"type": "array", "items": leak}
+    if not label_id["enum"]:
+        leaks = {
+            "type": "array",
+            "items": _object({"label_id": _TEXT, "words": _TEXT}),
+            "maxItems": 0,
+        }
+    return _object({**{name: {"type": "boolean"} for name in flags}, "leaks": leaks})
+
+
 _INTEGER: Schema = {"type": "integer"}
 _TEXT: Schema = {"type": "string"}
 

@@ -1,6 +1,6 @@
-"""Precision and recall of the detectors on a sample labelled by reading (G.5)."""
+"""Precision and recall of the detectors on samples labelled by reading (G.5)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -9,23 +9,61 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.tables.registry import Declared
-from calbench.facts.columns import Column, count, independent_proportion, keyed, text
+from calbench.errors import FileError
+from calbench.facts.columns import Column, count, independent_proportion, keyed, number, text
 from calbench.facts.frames import cast, csv_text
 from calbench.files import write_atomically
-from calbench.metrics.speech.leakage import leaks_in
-from calbench.metrics.speech.own_slot import own_slot
-from calbench.metrics.speech.sample import PARTS, LabelledMessage
+from calbench.metrics.speech.sample import (
+    PARTS,
+    Found,
+    LabelledMessage,
+    read_others,
+    read_sample,
+)
 from calbench.stats.proportions import Proportion, wilson
 from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 
-DETECTORS: Final = ("semantic_leakage", "proposal", "availability", "cost_or_constraint")
+DETECTORS: Final = (
+    "semantic_leakage",
+    "proposal",
+    "availability",
+    "cost_or_constraint",
+    "exact_cost",
+)
 """Detectors, in the order of the table."""
+
+OTHERS: Final = ("others", "others, development", "others, kept")
+"""Parts of the messages of others: all, those that were read, and those that were not."""
+
+OURS: Final = (*PARTS, "ours")
+"""Parts of our messages, and all of them."""
 
 CONFIDENCE: Final = DEFAULT_ANALYSIS.confidence
 """Of the intervals of ``audit_sample.csv``, which no run's settings change."""
 
+FIRST: Final = "first_judgement.csv"
+"""What the rules found before they were changed, kept for ever; see the README of the sample."""
+
+UNSEEN: Final = "unseen.csv"
+"""What detectors find that were trained without the message; ``make detectors`` makes it."""
+
+CROSSED: Final = "crossed"
+"""Detectors trained on four fifths of all messages judge the fifth part, by hash."""
+
+KEPT: Final = "kept"
+"""Detectors trained without the half of others that nobody read judge that half."""
+
+Unseen = Mapping[str, Mapping[str, frozenset[str]]]
+"""By :data:`CROSSED` and :data:`KEPT`, and by message: own-slot labels, and ids of labels told."""
+
 COLUMNS: Final[tuple[Column, ...]] = (
-    text("part", "tuning or held-out (by hash), later, fresh to fresh 5, last, or all", "C"),
+    text(
+        "part",
+        "others (all), and of them development and kept (by hash); of ours tuning or held-out "
+        "(by hash), later, fresh to fresh 5, last, and ours (all). No message is judged by a "
+        "detector that was trained on it, and those kept by one trained on none of them",
+        "C",
+    ),
     text("label", "semantic_leakage (of labels), or an own-slot label", "P"),
     count("messages", "messages", "messages of the part"),
     count("true_positives", "", "found, and present by reading"),
@@ -33,6 +71,16 @@ COLUMNS: Final[tuple[Column, ...]] = (
     count("false_negatives", "", "missed"),
     *independent_proportion("precision", "correct labels of those found", "found", "P"),
     *independent_proportion("recall", "labels found of those present", "present by reading", "P"),
+    number("f1", "share", "harmonic mean of precision and recall"),
+    number(
+        "kappa",
+        "",
+        "Cohen's kappa of two readers (of leakage: whether a message tells any label); "
+        "empty where one person read them",
+    ),
+    number("first_precision", "share", "precision of the rules before any was changed for others"),
+    number("first_recall", "share", "recall of the same rules"),
+    number("first_f1", "share", "harmonic mean of the two"),
 )
 """Of ``audit_sample.csv``."""
 
@@ -60,43 +108,143 @@ class Quality:
         """Return the share of present labels that was found; ``None`` if none is present."""
         return wilson(self.true_positives, self.true_positives + self.false_negatives, spec)
 
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall; not a number where nothing is there."""
+        all_labels = 2 * self.true_positives + self.false_positives + self.false_negatives
+        return 2 * self.true_positives / all_labels if all_labels else np.nan
 
-def quality(messages: Iterable[LabelledMessage], detector: str) -> Quality:
-    """Count the results of one of :data:`DETECTORS`; leakage by labels, the others by messages."""
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The labelled messages.
+
+    Attributes:
+        others: written and labelled twice apart from this project.
+        ours: written or played here, and labelled once.
+        first: what the rules found at first, by part and detector.
+        unseen: what detectors find that were trained without the message.
+    """
+
+    others: Sequence[LabelledMessage]
+    ours: Sequence[LabelledMessage]
+    first: Mapping[tuple[str, str], Quality]
+    unseen: Unseen
+
+    def found(self, part: str) -> Mapping[str, frozenset[str]]:
+        """Return what is found in the messages of a part, by message."""
+        return self.unseen[KEPT if part == OTHERS[2] else CROSSED]
+
+    def of(self, part: str) -> list[LabelledMessage]:
+        """Return the messages of one of :data:`OTHERS` or :data:`OURS`."""
+        if part in OTHERS:
+            is_kept = {OTHERS[0]: {False, True}, OTHERS[1]: {False}, OTHERS[2]: {True}}[part]
+            return [message for message in self.others if message.is_kept in is_kept]
+        return [message for message in self.ours if part in {message.part, OURS[-1]}]
+
+
+def read_samples(folder: Path) -> Samples:
+    """Read both samples and what was found in them from their folder.
+
+    Raises:
+        FileError: naming the file, and what does not fit.
+    """
+    first = pd.read_csv(folder / FIRST).set_index(["part", "label"])
+    samples = Samples(
+        read_others(folder / "others.jsonl"),
+        read_sample(folder / "messages.jsonl"),
+        {
+            key: Quality(*map(int, row))
+            for key, row in zip(first.index, first.to_numpy(), strict=True)
+        },
+        read_unseen(folder / UNSEEN),
+    )
+    for part in (*OTHERS, *OURS):
+        if missing := [each for each in samples.of(part) if each.key not in samples.found(part)]:
+            raise FileError(f"{folder / UNSEEN}: lacks {missing[0].key}; run `make detectors`")
+    return samples
+
+
+def unseen_text(unseen: Unseen) -> str:
+    """Return the file of what is found in unseen messages: one message a line."""
+    rows = [
+        {"judged": judged, "message": key, "found": " ".join(sorted(found))}
+        for judged, each in unseen.items()
+        for key, found in sorted(each.items())
+    ]
+    return pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
+
+
+def read_unseen(path: Path) -> Unseen:
+    """Read the file of what is found in unseen messages."""
+    unseen: dict[str, dict[str, frozenset[str]]] = {CROSSED: {}, KEPT: {}}
+    frame = pd.read_csv(path, keep_default_na=False, dtype=str)
+    columns = (map(str, frame[name]) for name in ("judged", "message", "found"))
+    for judged, message, found in zip(*columns, strict=True):
+        unseen[judged][message] = frozenset(found.split())
+    return unseen
+
+
+def quality(
+    messages: Iterable[LabelledMessage], detector: str, found: Mapping[str, frozenset[str]]
+) -> Quality:
+    """Count the results of one of :data:`DETECTORS`; leakage by labels, the others by messages.
+
+    Args:
+        messages: labelled.
+        detector: whose results.
+        found: what is found in each, by :attr:`LabelledMessage.key`.
+    """
     right = wrong = missed = 0
     for message in messages:
-        found, there = _found(message, detector), _there(message, detector)
-        right += len(found & there)
-        wrong += len(found - there)
-        missed += len(there - found)
+        said, there = _said(found[message.key], detector), _there(message, detector)
+        right += len(said & there)
+        wrong += len(said - there)
+        missed += len(there - said)
     return Quality(right, wrong, missed)
 
 
-def _found(message: LabelledMessage, detector: str) -> set[str]:
-    if detector == "semantic_leakage":
-        labels = [label.private_label_of() for label in message.labels]
-        return {leak.label_id for leak in leaks_in(message.text, labels, message.known)}
-    return {detector} if getattr(own_slot(message.text), detector) else set()
+def _said(found: frozenset[str], detector: str) -> frozenset[str]:
+    return found.difference(DETECTORS) if detector == "semantic_leakage" else found & {detector}
 
 
-def _there(message: LabelledMessage, detector: str) -> set[str]:
+def _there(message: LabelledMessage | Found, detector: str) -> set[str]:
     if detector == "semantic_leakage":
         return set(message.leaks)
     return {detector} if getattr(message, detector) else set()
 
 
-def sample_table(
-    messages: Sequence[LabelledMessage], spec: AnalysisSpec = DEFAULT_ANALYSIS
-) -> pd.DataFrame:
-    """Return the quality of each detector on every part and on all, with :data:`COLUMNS`."""
+def kappa(messages: Sequence[LabelledMessage], detector: str) -> float:
+    """Return Cohen's kappa of the two readers; not a number where it is not defined."""
+    seconds = [message.second for message in messages]
+    pairs = [
+        (bool(_there(message, detector)), bool(_there(second, detector)))
+        for message, second in zip(messages, seconds, strict=True)
+        if second is not None
+    ]
+    if not pairs:
+        return np.nan
+    agreed = sum(one == other for one, other in pairs)
+    ones, others = sum(one for one, _ in pairs), sum(other for _, other in pairs)
+    # Whole numbers: agreement by chance times the square of the number of pairs.
+    size = len(pairs)
+    chance = ones * others + (size - ones) * (size - others)
+    return (size * agreed - chance) / (size * size - chance) if chance < size * size else np.nan
+
+
+def sample_table(samples: Samples, spec: AnalysisSpec = DEFAULT_ANALYSIS) -> pd.DataFrame:
+    """Return the quality of each detector on every part, others first, with :data:`COLUMNS`."""
     rows = []
-    for part in (*PARTS, "all"):
-        own = [message for message in messages if part in {message.part, "all"}]
-        for detector in DETECTORS:
-            found = quality(own, detector)
-            counts = {"part": part, "label": detector, "messages": len(own), **asdict(found)}
+    for part in (*OTHERS, *OURS):
+        messages = samples.of(part)
+        for detector in DETECTORS if part in OTHERS else DETECTORS[:-1]:
+            found = quality(messages, detector, samples.found(part))
+            counts = {"part": part, "label": detector, "messages": len(messages), **asdict(found)}
             precision = _interval("precision", found.precision(spec))
-            rows.append({**counts, **precision, **_interval("recall", found.recall(spec))})
+            recall = _interval("recall", found.recall(spec))
+            more = {"f1": found.f1, "kappa": kappa(messages, detector)}
+            first = _first(samples.first.get((part, detector)), spec)
+            rows.append({**counts, **precision, **recall, **more, **first})
     return cast(pd.DataFrame(rows), COLUMNS)
 
 
@@ -105,12 +253,21 @@ def _interval(name: str, found: Proportion | None) -> dict[str, float]:
     return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
-def write_sample_table(
-    messages: Sequence[LabelledMessage], path: Path, spec: AnalysisSpec = DEFAULT_ANALYSIS
-) -> None:
-    """Write ``audit_sample.csv``: every part and all, detector by detector.
+def _first(found: Quality | None, spec: AnalysisSpec) -> dict[str, float]:
+    if found is None:
+        return dict.fromkeys(("first_precision", "first_recall", "first_f1"), np.nan)
+    precision, recall = found.precision(spec), found.recall(spec)
+    return {
+        "first_precision": np.nan if precision is None else precision.value,
+        "first_recall": np.nan if recall is None else recall.value,
+        "first_f1": found.f1,
+    }
+
+
+def write_sample_table(samples: Samples, path: Path, spec: AnalysisSpec = DEFAULT_ANALYSIS) -> None:
+    """Write ``audit_sample.csv``: every part, detector by detector.
 
     Raises:
         OutputError: the folder cannot be written.
     """
-    write_atomically(path, "".join(csv_text([sample_table(messages, spec)], COLUMNS)).encode())
+    write_atomically(path, "".join(csv_text([sample_table(samples, spec)], COLUMNS)).encode())

@@ -5,17 +5,34 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from calbench.cli.status import Status
+from calbench.cli.words import Words
 from calbench.console import progress, verdict
-from calbench.errors import OutputError
+from calbench.errors import ConfigError, OutputError
 from calbench.files import printable, read_bytes, write_atomically
 from calbench.metrics.speech.audit_lines import MAX_LINE, audited_line
 
+MOST_PATHS = 2
+"""A file of messages, and one to write."""
 
-def main(messages: Path, out: Path | None) -> int:
-    """Audit a file of messages; nothing is written unless every line is valid."""
+
+def main(words: Words) -> int:
+    """Audit a file of messages, by the detectors or by a model.
+
+    Raises:
+        CalbenchError: one line about what does not fit; nothing was written.
+    """
+    paths = words.some_paths("no messages are named: give a file of JSON Lines")
+    if len(paths) > MOST_PATHS:
+        raise ConfigError(f"{paths[2]}: one file of messages, and at most one to write")
+    messages, out = paths[0], paths[1] if len(paths) == MOST_PATHS else None
     if out is not None:
         _check(out, messages)
-    lines = list(audited(messages))
+    if words.settings:
+        from calbench.cli.message_judge import judged
+
+        lines, unread = judged(messages, out, words.settings)
+    else:
+        lines, unread = list(audited(messages)), 0
     found = b"".join(lines)
     if out is None:
         sys.stdout.write(found.decode())
@@ -23,7 +40,10 @@ def main(messages: Path, out: Path | None) -> int:
     else:
         write_atomically(out, found)
     where = "" if out is None else f": {out}"
-    verdict(f"{len(lines)} messages audited{where}", is_good=True, is_beside=out is None)
+    beside = f", {unread} answers unreadable" if words.settings else ""
+    verdict(
+        f"{len(lines)} messages audited{beside}{where}", is_good=not unread, is_beside=out is None
+    )
     return Status.DONE
 
 
@@ -48,10 +68,20 @@ def audited(path: Path) -> Iterator[bytes]:
     Raises:
         FileError: naming the file, the line and what is wrong with it.
     """
+    lines = list(placed(path))
+    with progress("audited", len(lines)) as tick:
+        for line, place in lines:
+            yield audited_line(line, place)
+            tick()
+
+
+def placed(path: Path) -> Iterator[tuple[bytes, str]]:
+    """Yield the lines of a file that are not empty, each with its place.
+
+    Raises:
+        FileError: it cannot be read.
+    """
     shown = printable(str(path))
-    lines = read_bytes(path).split(b"\n")
-    with progress("audited", sum(bool(line.strip()) for line in lines)) as tick:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                yield audited_line(line, f"{shown}, line {number}")
-                tick()
+    for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
+        if line.strip():
+            yield line, f"{shown}, line {number}"

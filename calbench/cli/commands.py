@@ -209,21 +209,6 @@ def prove(paths: tuple[Path, ...], as_json: bool) -> int:
     return main(paths, as_json=as_json)
 
 
-@program.command()
-@click.argument("messages", type=click.Path(path_type=Path), metavar="MESSAGES.jsonl")
-@click.argument("out", required=False, type=click.Path(path_type=Path), metavar="[OUT]")
-def audit(messages: Path, out: Path | None) -> int:
-    """Apply the message audits to anyone's messages.
-
-    Reads lines {"text", "labels": [{"label_id", "private_label", "terms", "tier"}]} and writes
-    them with "patterns", "own_slot" and "leaks", to standard output or to OUT. "terms" may be
-    empty; "known" may list labels that all recipients know.
-    """
-    from calbench.cli.audit import main
-
-    return main(messages, out)
-
-
 @program.group(cls=Subcommands, no_args_is_help=False)
 def replies() -> None:
     """Copy and count recorded replies: export, merge, stats.
@@ -425,6 +410,24 @@ _keyed(
     Key("games_at_once=N", "games that a model judges at the same time (16)", is_setting=True),
     *WORKERS,
     *SETTINGS,
+)
+
+_keyed(
+    "audit",
+    "MESSAGES.jsonl [OUT] [key=value ...]",
+    """Apply the message audits to anyone's messages.
+
+    Reads lines {"text", "labels": [{"label_id", "private_label", "terms", "tier"}]} and writes
+    them with "patterns", "own_slot" and "leaks", to standard output or to OUT. "terms" may be
+    empty; "known" may list labels that all recipients know. With a model, it reads each message
+    instead of our detectors and is named as "judge"; what it answered unreadably is null.
+    """,
+    Key("model=ID", "read with one of conf/model, e.g. model=gemini-3.1-pro", is_setting=True),
+    Key("model.KEY=VALUE", "or with any other: model.name=NAME, model.api_base=URL", True),
+    Key("replies.mode=replay", "ask nobody (record: ask for what is missing)", is_setting=True),
+    Key("replies.path=FILE", "where replies are kept (OUT.replies.sqlite)", is_setting=True),
+    Key("budget.max_usd=N", "cap on the model's cost, earlier audits included", True),
+    Key("games_at_once=N", "messages that a model reads at the same time (16)", True),
 )
 
 _keyed(

@@ -110,8 +110,10 @@ def test_sample_says_the_confidence_of_its_own_table(tmp_path: Path) -> None:
         tmp_path / "audit_sample.csv",
         """
         part label messages true_positives false_positives false_negatives precision
-        + precision_low precision_high recall recall_low recall_high
-        last own_slot 9 3 1 2 0.7500 0.3006 0.9544 0.6000 0.2307 0.8824
+        + precision_low precision_high recall recall_low recall_high f1 kappa
+        + first_precision first_recall first_f1
+        others own_slot 9 3 1 2 0.7500 0.3006 0.9544 0.6000 0.2307 0.8824 0.6667 0.9100
+        + 0.5000 0.2000 0.2857
         """,
     )
 
@@ -122,6 +124,7 @@ def test_sample_says_the_confidence_of_its_own_table(tmp_path: Path) -> None:
     assert '<th scope="row">own slot</th>' in sample
     assert Stated(sample).values == [
         "9", "3", "1", "2", "0.7500", "0.3006", "0.9544", "0.6000", "0.2307", "0.8824",
+        "0.6667", "0.5000", "0.2000", "0.2857", "0.9100",
     ]  # fmt: skip
     assert '"../tables/audit_sample.csv" download' in section(page, "files")
 

@@ -103,9 +103,6 @@ NUMBER = "number"
 IS_LEAD = "is_lead"
 """Column that tells the two roles of a comparison apart."""
 
-ENDS = ("", "_low", "_high", "_interval")
-"""Of an estimate's columns."""
-
 
 @dataclass(frozen=True)
 class _Roles:

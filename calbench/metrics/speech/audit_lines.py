@@ -50,7 +50,7 @@ class MessageLine(BaseModel):
 
 
 def audited_line(line: bytes, place: str) -> bytes:
-    """Audit one line.
+    """Audit one line by the detectors.
 
     Args:
         line: of the file, without its end.
@@ -58,6 +58,21 @@ def audited_line(line: bytes, place: str) -> bytes:
 
     Returns:
         The same object with ``patterns``, ``own_slot`` and ``leaks``, as one line of ASCII.
+
+    Raises:
+        FileError: names the place, the field and the problem.
+    """
+    given, message = read_line(line, place)
+    return written_line(given | audit(message))
+
+
+def written_line(value: dict[str, Any]) -> bytes:
+    """Return an object as one line of ASCII."""
+    return json.dumps(value).encode() + b"\n"
+
+
+def read_line(line: bytes, place: str) -> tuple[dict[str, Any], MessageLine]:
+    """Return the object of one line, and the message in it.
 
     Raises:
         FileError: names the place, the field and the problem.
@@ -72,10 +87,9 @@ def audited_line(line: bytes, place: str) -> bytes:
     if not isinstance(given, dict):
         raise FileError(f"{place}: not a JSON object; write one object per line")
     try:
-        message = MessageLine.model_validate(given)
+        return given, MessageLine.model_validate(given)
     except ValidationError as error:
         raise FileError(f"{place}, field {first_problem(error)}") from error
-    return json.dumps(given | audit(message)).encode() + b"\n"
 
 
 def _refuse(constant: str) -> None:

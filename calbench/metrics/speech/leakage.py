@@ -1,44 +1,22 @@
 """Semantic-context leakage: which private labels a message tells about (appendix G.5, H, I).
 
-A message tells a label if it contains one of its terms, in any inflection; a word of the label
-that is evidence by itself; two of its words close together, even ordinary ones; or a close
-paraphrase by subject. Numbers, the vocabulary of scheduling and idioms never count. Words of
-labels that all recipients know do not count either, such as the label of the meeting under
-discussion among its participants. Thresholds and lists are ours [C].
+Whether a message tells a label is decided by a small trained model, which reads what the rules
+find, words that are said of such matters, and in what kind of sentence they stand [C].
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
-from calbench.metrics.speech.stems import Word, base, stem, words_of
-from calbench.metrics.speech.vocabulary import CORE, FUNCTION, IDIOMS, TOPICS, Topic, is_telling
+from calbench.metrics.speech.evidence import CLOSE, PrivateLabel
+from calbench.metrics.speech.signs import signs_in
+from calbench.metrics.speech.stems import Word, words_of
+from calbench.metrics.speech.weights import released_weights
 
-CLOSE = 4
-"""Greatest distance, in words, of two ordinary words that tell a label together [C]."""
-
+__all__ = ["LEAKS_KEPT", "Leak", "PrivateLabel", "leaks_in"]
 
 LEAKS_KEPT = 512
 """Messages whose leaks are cached: those of a game, which several audits read [C]."""
-
-
-@dataclass(frozen=True, slots=True)
-class PrivateLabel:
-    """What a message may reveal.
-
-    Attributes:
-        label_id: of the label.
-        text: what the item is about, in words.
-        terms: words whose appearance counts as a leak, in addition to the label's own words; a
-            word that ends in ``*`` may continue. There may be none.
-        tier: how private it is.
-    """
-
-    label_id: str
-    text: str
-    terms: tuple[str, ...]
-    tier: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +51,12 @@ def leaks_in(text: str, labels: Sequence[PrivateLabel], known: Iterable[str] = (
 
 @lru_cache(maxsize=LEAKS_KEPT)
 def _leaks(text: str, labels: tuple[PrivateLabel, ...], known: tuple[str, ...]) -> tuple[Leak, ...]:
-    words = words_of(text)
-    if not words or not labels:
-        return ()
-    idle = _idle(words, frozenset(word.stem for other in known for word in words_of(other)))
-    found = {index: _evidence(words, idle, label) for index, label in enumerate(labels)}
-    found = {index: places for index, places in found.items() if places}
-    explained = {place for places in found.values() for place in places}
-    for index, hinted in _hinted(words, idle, labels).items():
-        if index not in found and explained.isdisjoint(hinted):
-            found[index] = hinted
-    told = [index for index in found if not _is_explained_better(index, found)]
-    return tuple(_leak(text, words, found[index], labels[index]) for index in sorted(told))
+    words, detector = words_of(text), released_weights().leak
+    return tuple(
+        _leak(text, words, sign.places, labels[index])
+        for index, sign in signs_in(text, labels, known).items()
+        if detector.says(sign.features)
+    )
 
 
 def _leak(text: str, words: tuple[Word, ...], places: frozenset[int], label: PrivateLabel) -> Leak:
@@ -98,176 +70,3 @@ def _leak(text: str, words: tuple[Word, ...], places: frozenset[int], label: Pri
     run = max(runs, key=len)
     start, end = words[run[0]].start, words[run[-1]].end
     return Leak(label.label_id, text[start:end], start, end, label.tier)
-
-
-def _is_explained_better(index: int, found: dict[int, frozenset[int]]) -> bool:
-    """Whether another label accounts for all these words and more, so that label is told."""
-    return any(found[index] < places for places in found.values())
-
-
-def _idle(words: tuple[Word, ...], known: frozenset[str]) -> frozenset[int]:
-    """Return the places of words without evidence: idioms, numbers, known words."""
-    texts = [word.text for word in words]
-    idle = {
-        place
-        for place, word in enumerate(words)
-        if word.text in FUNCTION or word.text.isdigit() or word.base in CORE or word.stem in known
-    }
-    for place, text in enumerate(texts):
-        for idiom in _IDIOMS.get(text, ()):
-            if tuple(texts[place : place + len(idiom)]) == idiom:
-                idle.update(range(place, place + len(idiom)))
-    return frozenset(idle)
-
-
-_IDIOMS = {
-    first: tuple(idiom for idiom in IDIOMS if idiom[0] == first)
-    for first in sorted({idiom[0] for idiom in IDIOMS})
-}
-"""Idioms by their first word."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Clues:
-    """What reveals a label.
-
-    Attributes:
-        terms: the sequences of words of its terms.
-        stems: of its own words, ordinary or telling.
-        telling: stems that are evidence by themselves.
-        topics: its subjects.
-        findable: stems of which one must occur if no term does.
-    """
-
-    terms: tuple[tuple[str, ...], ...]
-    stems: frozenset[str]
-    telling: frozenset[str]
-    topics: tuple[Topic, ...]
-    findable: frozenset[str]
-
-
-@lru_cache(maxsize=4096)
-def _clues(label: PrivateLabel) -> _Clues:
-    own = {word.text for word in words_of(label.text)}
-    content = {stem(word) for word in own if _says(word)}
-    terms = tuple(filter(None, (_term(term) for term in label.terms)))
-    alone = {stem(term[0]) for term in terms if len(term) == 1 and not term[0].endswith("*")}
-    telling = frozenset(stem(word) for word in own if is_telling(word))
-    subjects = content | alone | {stem(word.rstrip("*")) for term in terms for word in term}
-    found = tuple(topic for topic in TOPICS if not topic.names.isdisjoint(subjects))
-    return _Clues(
-        terms=terms,
-        stems=frozenset(content | alone),
-        telling=telling,
-        topics=found,
-        findable=frozenset(content | alone).union(*(topic.names for topic in found)),
-    )
-
-
-def _term(term: str) -> tuple[str, ...]:
-    """Return the words of a term, stems with their star; empty if it is no evidence."""
-    words = []
-    for part in term.split():
-        found = words_of(part)
-        words += [word.text for word in found]
-        if found and part.endswith("*"):
-            words[-1] += "*"
-    return tuple(words) if any(map(_says, words)) else ()
-
-
-def _says(word: str) -> bool:
-    """Whether a word of a label can be evidence, at least with another word."""
-    return word not in FUNCTION and not word.isdigit() and base(word) not in CORE
-
-
-def _evidence(words: tuple[Word, ...], idle: frozenset[int], label: PrivateLabel) -> frozenset[int]:
-    """Return the places of the words that tell a label; none if it is not told."""
-    clues = _clues(label)
-    places_by_stem = _places_by_stem(words)
-    places: set[int] = set()
-    for term in clues.terms:
-        places.update(_term_places(words, places_by_stem, idle, term))
-    if not places and places_by_stem.keys().isdisjoint(clues.findable):
-        return frozenset()
-    own = [p for p, word in enumerate(words) if p not in idle and word.stem in clues.stems]
-    places.update(p for p in own if words[p].stem in clues.telling and is_telling(words[p].text))
-    for before, after in pairwise(own):
-        if after - before <= CLOSE and words[before].stem != words[after].stem:
-            places.update((before, after))
-    for topic in clues.topics:
-        places.update(
-            p
-            for p, word in enumerate(words)
-            if p not in idle and word.stem in topic.names and is_telling(word.text)
-        )
-    if places:
-        places.update(own)
-    return frozenset(places)
-
-
-def _term_places(
-    words: tuple[Word, ...],
-    places_by_stem: Mapping[str, Sequence[int]],
-    idle: frozenset[int],
-    term: tuple[str, ...],
-) -> Iterator[int]:
-    """Yield the places of a term; a single everyday word is evidence only with other words."""
-    size = len(term)
-    if size == 1 and not term[0].endswith("*") and not is_telling(term[0]):
-        return
-    rest = term[1:]
-    for place in _starts(words, places_by_stem, term[0]):
-        run = range(place, place + size)
-        if (
-            run.stop <= len(words)
-            and all(_fits(words[p], part) for p, part in zip(run[1:], rest, strict=True))
-            and not idle.issuperset(run)
-            and (size > 1 or is_telling(words[place].text))
-        ):
-            yield from run
-
-
-def _starts(
-    words: tuple[Word, ...], places_by_stem: Mapping[str, Sequence[int]], part: str
-) -> Sequence[int]:
-    """Return the places of words that match the first part of a term."""
-    if part.endswith("*"):
-        head = part[:-1]
-        return [place for place, word in enumerate(words) if word.text.startswith(head)]
-    return (
-        places_by_stem.get(stem(part), ())
-        if part not in FUNCTION
-        else [place for place, word in enumerate(words) if word.text == part]
-    )
-
-
-@lru_cache(maxsize=64)
-def _places_by_stem(words: tuple[Word, ...]) -> Mapping[str, Sequence[int]]:
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(words):
-        places.setdefault(word.stem, []).append(place)
-    return places
-
-
-def _fits(word: Word, part: str) -> bool:
-    if part.endswith("*"):
-        return word.text.startswith(part[:-1])
-    return word.text == part or (part not in FUNCTION and word.stem == stem(part))
-
-
-def _hinted(
-    words: tuple[Word, ...], idle: frozenset[int], labels: Sequence[PrivateLabel]
-) -> dict[int, frozenset[int]]:
-    """Return labels told by a broad word of their subject that matches no other label."""
-    hinted: dict[int, set[int]] = {}
-    for place, word in enumerate(words):
-        if place in idle:
-            continue
-        fitting = [
-            index
-            for index, label in enumerate(labels)
-            if any(word.stem in topic.hints for topic in _clues(label).topics)
-        ]
-        if len(fitting) == 1:
-            hinted.setdefault(fitting[0], set()).add(place)
-    return {index: frozenset(places) for index, places in hinted.items()}

@@ -1,8 +1,8 @@
 """What an agent says about its own slots: proposals, availability, costs (appendix G.5).
 
-Each label needs a slot in the message and words that refer to the speaker: the first person, or
-the short form in which people speak about themselves ("free: 3, 5"; "slot 4 it is"). The paper
-gives the idea and some of the words [P]; the limits of each label and the patterns are ours [C].
+The paper gives the idea and some of the words [P]; the limits of each label are ours [C]. Whether
+a message has one is decided by a small trained model, which reads what the rules find and words
+that they do not know; exact numbers are found by rules alone, since too few are labelled.
 
 * *Proposal*: a named slot is proposed for a meeting of the speaker: by a statement, a wish, an
   offer of several slots, a condition ("otherwise slot 4"), a question whether it is possible
@@ -17,69 +17,24 @@ gives the idea and some of the words [P]; the limits of each label and the patte
   hard for another agent.
 """
 
-import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
 
-from calbench.metrics.speech.availability import tells_availability
-from calbench.metrics.speech.clauses import MAX_CHARS, clauses_of
-from calbench.metrics.speech.constraints import tells_cost
-from calbench.metrics.speech.proposals import proposes
+from calbench.metrics.speech.features import message_features, prepared
+from calbench.metrics.speech.rules import NAMES, NOTHING, OwnSlot, ruled_slot
+from calbench.metrics.speech.weights import released_weights
 
-_COST_NUMBER: Final = re.compile(
-    r"\bcosts?(?:ing)?\b[^.?!;\n\d]{0,30}?\d|\b\d{1,4} (?:cost|points?)\b|"
-    r"\b(?:price|penalty) (?:is|of|=) ?\d"
-)
-_SENTENCES: Final = re.compile(r"[.!?;\n]+\s")
-_COST_SUBJECT: Final = re.compile(
-    r"\bagent ?\d+(?:'s)?\b|\b(?:your|their|his|her|its)\b|\bcosts? (?:you|them|him|her)\b"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class OwnSlot:
-    """What one message says about its sender's own slots.
-
-    Attributes:
-        proposal: it proposes a slot.
-        availability: it says whether the sender can be there.
-        cost_or_constraint: it says how hard that is, or what is there.
-        exact_cost: it gives the sender's cost as a number.
-    """
-
-    proposal: bool
-    availability: bool
-    cost_or_constraint: bool
-    exact_cost: bool
-
-
-NAMES: Final = ("proposal", "availability", "cost_or_constraint", "exact_cost")
-"""The labels, in the order of tables."""
-
-NOTHING: Final = OwnSlot(
-    proposal=False, availability=False, cost_or_constraint=False, exact_cost=False
-)
+__all__ = ["NAMES", "NOTHING", "OwnSlot", "own_slot"]
 
 
 @lru_cache(maxsize=4096)  # players repeat themselves
 def own_slot(message: str) -> OwnSlot:
-    """Return which of the labels a message has; none without a slot."""
-    clauses = clauses_of(message)
-    if not any(clause.slots for clause in clauses):
-        return NOTHING
-    cost_number = _tells_own_cost(message)
+    """Return which of the labels a message has."""
+    features = message_features(message)
+    says = {name: model.says(features) for name, model in released_weights().own_slot.items()}
+    exact_cost = ruled_slot(prepared(message)).exact_cost
     return OwnSlot(
-        proposal=proposes(clauses),
-        availability=any(tells_availability(clause) for clause in clauses),
-        cost_or_constraint=cost_number or any(map(tells_cost, clauses)),
-        exact_cost=cost_number,
+        proposal=says["proposal"],
+        availability=says["availability"],
+        cost_or_constraint=exact_cost or says["cost_or_constraint"],
+        exact_cost=exact_cost,
     )
-
-
-def _tells_own_cost(message: str) -> bool:
-    """Whether a cost is given as a number, and is the speaker's."""
-    for sentence in _SENTENCES.split(message[:MAX_CHARS].lower()):
-        if _COST_NUMBER.search(sentence) and not _COST_SUBJECT.search(sentence):
-            return True
-    return False

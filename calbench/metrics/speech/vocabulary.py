@@ -59,6 +59,31 @@ def _topic(line: str) -> Topic:
 TOPICS: Final = tuple(map(_topic, _lines("topics")))
 
 
+@dataclass(frozen=True, slots=True)
+class Association:
+    """What is said of a matter without naming it, as stems: *blood* and *machine* of a dialysis.
+
+    Written label by label from the released bank and general knowledge. Such words are evidence
+    for a trained model only, which weighs them with their number and their sentence.
+
+    Attributes:
+        keys: words of a label that is about the matter.
+        strong: words that hardly stand for anything else in talk about a calendar.
+        weak: words that stand for other things too.
+    """
+
+    keys: frozenset[str]
+    strong: frozenset[str]
+    weak: frozenset[str]
+
+
+def _association(line: str) -> Association:
+    return Association(*(frozenset(map(stem, part.split())) for part in line.split("|")))
+
+
+ASSOCIATIONS: Final = tuple(map(_association, _lines("associations")))
+
+
 def is_telling(word: str) -> bool:
     """Whether a folded word is evidence by itself."""
     return (

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calbench.metrics.speech.evidence import evidence, idle_places
 from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in
 from calbench.metrics.speech.stems import stem, words_of
 from calbench.scenarios.labels import _folded, read_label_bank
@@ -12,7 +13,14 @@ def label(text: str, *terms: str, label_id: str = "x", tier: str = "sensitive") 
 
 
 def told(message: str, *labels: PrivateLabel, known: tuple[str, ...] = ()) -> list[str]:
-    return [leak.label_id for leak in leaks_in(message, labels, known)]
+    """Return what the rules find: features of the trained detector."""
+    words = words_of(message)
+    found = evidence(words, idle_places(words, known), labels).told
+    return [labels[index].label_id for index in sorted(found)]
+
+
+def leaking(message: str, *labels: PrivateLabel) -> list[str]:
+    return [leak.label_id for leak in leaks_in(message, labels)]
 
 
 @pytest.mark.parametrize(
@@ -87,9 +95,27 @@ def test_a_broad_word_tells_the_only_label_it_fits() -> None:
 def test_every_label_of_the_bank_is_told_by_its_text_and_by_each_term() -> None:
     for each in read_label_bank("v1").labels:
         private = PrivateLabel(each.id, each.text, each.terms, each.tier)
-        assert told(f'At slot 2 I have "{each.text}".', private) == [each.id]
+        assert leaking(f'At slot 2 I have "{each.text}".', private) == [each.id]
         for term in each.terms:
             assert told(f"that is {term.replace('*', '')} at 2", private) == [each.id], term
+
+
+GYM = label("Strength session with a personal trainer", "gym", label_id="gym")
+DIALYSIS = label("Dialysis at the kidney unit", "dialysis", label_id="dialysis")
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        ("I'm at the gym in slot 5, so no.", ["gym"]),
+        ("Do you go to the gym, or why do you refuse slot 5?", []),
+        ("In slot 3 a machine cleans my blood for four hours.", ["dialysis"]),
+        ("My machine crashed, sorry for the wait.", []),
+        ("Slot 4 is free for me.", []),
+    ],
+)
+def test_the_sentence_decides_what_a_word_tells(message: str, found: list[str]) -> None:
+    assert leaking(message, GYM, DIALYSIS) == found
 
 
 @pytest.mark.parametrize(
@@ -113,3 +139,9 @@ def test_words_are_those_that_terms_of_labels_are_matched_with(text: str) -> Non
 def test_any_text_is_read_and_spans_lie_within(text: str) -> None:
     for leak in leaks_in(text, [label(text[:40] or "x", *text.split()[:5])]):
         assert text[leak.start : leak.end] == leak.span
+
+
+@pytest.mark.parametrize("piece", ["bread ", "I bake at slot 4. ", "A b ", "like a ", "#1 "])
+def test_long_hostile_text_ends(piece: str) -> None:
+    labels = [label("Sourdough course at the village bakery", label_id=str(n)) for n in range(16)]
+    assert leaks_in(piece * 20_000, labels) == leaks_in(piece * 20_000, labels)

@@ -1,10 +1,20 @@
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.metrics.speech.clauses import clauses_of
 from calbench.metrics.speech.honesty import claims_in
-from calbench.metrics.speech.own_slot import NOTHING, own_slot
+from calbench.metrics.speech.own_slot import own_slot
+from calbench.metrics.speech.rules import NAMES, NOTHING, ruled_slot
+from calbench.metrics.speech.sample import read_others
+
+FOLDER = Path(__file__).parents[3] / "data" / "audit_sample"
+SAMPLE = read_others(FOLDER / "others.jsonl")
+SINGLE = re.compile(r"\bslot \d{1,2}\b")
+NUMBER = re.compile(r"\d+")
 
 
 @pytest.mark.parametrize(
@@ -22,7 +32,7 @@ from calbench.metrics.speech.own_slot import NOTHING, own_slot
     ],
 )
 def test_proposals(message: str) -> None:
-    assert own_slot(message).proposal
+    assert ruled_slot(message).proposal
 
 
 @pytest.mark.parametrize(
@@ -38,7 +48,7 @@ def test_proposals(message: str) -> None:
     ],
 )
 def test_no_proposals(message: str) -> None:
-    assert not own_slot(message).proposal
+    assert not ruled_slot(message).proposal
 
 
 @pytest.mark.parametrize(
@@ -55,7 +65,7 @@ def test_no_proposals(message: str) -> None:
     ],
 )
 def test_availability(message: str) -> None:
-    assert own_slot(message).availability
+    assert ruled_slot(message).availability
 
 
 @pytest.mark.parametrize(
@@ -69,7 +79,7 @@ def test_availability(message: str) -> None:
     ],
 )
 def test_no_availability(message: str) -> None:
-    assert not own_slot(message).availability
+    assert not ruled_slot(message).availability
 
 
 @pytest.mark.parametrize(
@@ -83,7 +93,7 @@ def test_no_availability(message: str) -> None:
     ],
 )
 def test_costs_and_constraints(message: str) -> None:
-    assert own_slot(message).cost_or_constraint
+    assert ruled_slot(message).cost_or_constraint
 
 
 @pytest.mark.parametrize(
@@ -96,13 +106,13 @@ def test_costs_and_constraints(message: str) -> None:
     ],
 )
 def test_no_costs(message: str) -> None:
-    assert not own_slot(message).cost_or_constraint
+    assert not ruled_slot(message).cost_or_constraint
 
 
 def test_exact_costs_are_apart() -> None:
-    assert own_slot("My cost at slot 2 is 10.").exact_cost
-    assert not own_slot("Slot 2 is costly for me.").exact_cost
-    assert not own_slot("Agent 4's cost at slot 2 is 10.").exact_cost
+    assert ruled_slot("My cost at slot 2 is 10.").exact_cost
+    assert not ruled_slot("Slot 2 is costly for me.").exact_cost
+    assert not ruled_slot("Agent 4's cost at slot 2 is 10.").exact_cost
 
 
 @pytest.mark.parametrize(
@@ -122,16 +132,56 @@ def test_slots_are_told_from_other_numbers(message: str, slots: list[tuple[int, 
 
 @given(st.text())
 def test_any_text_is_read(message: str) -> None:
-    found = own_slot(message)
+    found = ruled_slot(message)
     assert found == NOTHING or any(clause.slots for clause in clauses_of(message))
+    trained = own_slot(message)
+    assert trained.cost_or_constraint or not trained.exact_cost
+
+
+@given(st.sampled_from(sorted(message.text for message in SAMPLE)), st.integers(1, 13))
+def test_what_a_message_says_does_not_depend_on_its_slot(text: str, slot: int) -> None:
+    """Of one slot, written as such; the number may make a range or a list elsewhere."""
+    if SINGLE.findall(text) and len(NUMBER.findall(text)) == 1:
+        moved = SINGLE.sub(f"slot {slot}", text)
+        assert own_slot(moved) == own_slot(SINGLE.sub("slot 14", text))
 
 
 @pytest.mark.parametrize(
     "piece",
-    ["slot 1, ", "for me ", "i can do ", "1 ", "\u200b", "agent 1, ", "can we ", "a?", "my "],
+    [
+        "slot 1, ",
+        "for me ",
+        "i can do ",
+        "1 ",
+        "\u200b",
+        "agent 1, ",
+        "can we ",
+        "a?",
+        "my ",
+        "Sam's ",
+    ],
 )
 def test_long_hostile_text_ends(piece: str) -> None:
     assert own_slot(piece * 50_000) == own_slot(piece * 50_000)
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        ("How about #11?", {"proposal"}),
+        ("Would slot 3 suit you?", {"proposal"}),
+        ("S4: free\nS5: no", {"availability"}),
+        ("\u2705 3\n\u274c 7", {"availability"}),
+        ("I can't do 6, sorry.", {"availability"}),
+        ("Moving my errand out of 9 would be costly for me.", {"cost_or_constraint"}),
+        ("My cost at 9 is 12.", {"cost_or_constraint", "exact_cost"}),
+        ("Sam's cost at slot 2 is 6.", set[str]()),
+        ("Let me get back to you in a minute.", set[str]()),
+    ],
+)
+def test_plain_messages_are_understood_in_many_forms(message: str, names: set[str]) -> None:
+    found = own_slot(message)
+    assert {name for name in NAMES if getattr(found, name)} == names
 
 
 @pytest.mark.parametrize(
@@ -151,7 +201,7 @@ def test_long_hostile_text_ends(piece: str) -> None:
 def test_labels_keep_to_their_bounds(
     message: str, *, proposal: bool, availability: bool, cost_or_constraint: bool
 ) -> None:
-    found = own_slot(message)
+    found = ruled_slot(message)
     assert found.proposal is proposal
     assert found.availability is availability
     assert found.cost_or_constraint is cost_or_constraint
