@@ -78,7 +78,7 @@ def _digests(scope: Scope) -> np.ndarray:
         count("rank_low", "", "best rank of the interval over scenarios"),
         count("rank_high", "", "worst rank of the interval over scenarios"),
         count("tie_group", "", "players whose ranks do not differ significantly"),
-        number("mmr", POINTS, "mean of three ordinals, scaled", ORDERS, "P, C"),
+        number("mmr", POINTS, "mean of three ordinals, scaled", ORDERS, "C"),
         number("mmr_spread", POINTS, "its standard deviation over orders"),
         count("games", "games", "games scored in which it took part"),
         count("games_excluded", "games", "games recorded and excluded"),
