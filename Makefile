@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check check-slow lint types contracts test heavy campaign slow bench mutants release lock lock-local lock-cluster record-local local-llm clean
+.PHONY: check check-slow lint types contracts test heavy campaign slow bench mutants release changes lock lock-local lock-cluster record-local local-llm clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -36,6 +36,9 @@ mutants:  ## how many of 100 changes to tables and statistics, and of 100 to pag
 
 release:  ## publish in data/release what `dvc repro` computed
 	python -m stages.release
+
+changes:  ## list the published numbers that changed since a release: make changes OLD=<revision or folder>
+	python -m stages.changes $(OLD)
 
 lock:  ## resolve again, with no release younger than two weeks
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra pipeline \

@@ -125,6 +125,7 @@ BY_HAND = {
     "measure_growth",
     "measure_speed",
     "record_local",
+    "changes",
     "release",
 }
 """What they write depends on the machine, or on what was computed before."""

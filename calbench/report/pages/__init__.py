@@ -7,6 +7,7 @@ from typing import Any
 from calbench.errors import CalbenchError
 from calbench.report.pages import (
     audits,
+    changes,
     comparisons,
     costs,
     dictionary,
@@ -64,6 +65,7 @@ PAGES = (
     Page("limitations.md", "Limitations and ethics", "About"),
     Page("trust.md", "What is trusted", "About"),
     Page("changelog.md", "Changelog", "About", content=document.changelog),
+    Page("changes.md", "Changed numbers", "About", content=changes.content),
     Page("cite.md", "How to cite", "About"),
     Page("licences.md", "Licences", "About"),
     Page("404.md", "", ""),
