@@ -19,6 +19,7 @@ TABLES = (
     "messages_by_meeting.csv",
     "audit_patterns.csv",
     "usage.csv",
+    "audit_own_slot.csv",
 )
 """The tables of each experiment that the page shows."""
 
@@ -51,6 +52,7 @@ def content(site: Site) -> Content | None:
             "regret": list(_ours(site, "completion_regret.csv")),
             "first_speaker": list(_ours(site, "first_speaker.csv")),
             "audited": _audited(site),
+            "own_slot": [row for row in _ours(site, "audit_own_slot.csv") if row["player"]],
             "patterns": list(_patterns(site)),
             "judged": [_judged(each) for each in site.ranked if each.tables.optional(TOTALS)],
             "agreement": [table for each in site.ranked for table in _agreement(each)],
