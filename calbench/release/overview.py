@@ -70,8 +70,9 @@ def headline(old: Numbers, new: Numbers) -> pd.DataFrame:
 
     Returns:
         :data:`HEADLINE`, in the order of tables, rows and columns of ``new``; an interval that an
-        estimate has on one side alone is empty on the other. Of tables whose rows have no key in
-        common, which :func:`calbench.release.changes.changes` names, there are none.
+        estimate has on one side alone is empty on the other, and a range of ranks has ends alone.
+        Tables whose rows have no key in common are left out;
+        :func:`calbench.release.changes.changes` names them.
 
     Raises:
         FileError: a table cannot be read.
@@ -106,10 +107,9 @@ def _of_table(name: str, old: pd.DataFrame, new: pd.DataFrame) -> Iterator[dict[
 
 
 def _estimates(old: pd.DataFrame, new: pd.DataFrame, key: tuple[str, ...]) -> list[str]:
-    """Return the columns that both sides have, without keys, ends of intervals and the version."""
+    """Return what both sides have beside keys and the version: a name for both ends of a range."""
     shared = [name for name in new.columns if name in old.columns and name not in (*key, VERSION)]
-    ends = {name + end for name in shared for end in ENDS}
-    return [name for name in shared if name not in ends]
+    return list(dict.fromkeys(map(_without_end, shared)))
 
 
 def markdown(found: pd.DataFrame, title: str) -> str:

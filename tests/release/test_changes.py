@@ -139,6 +139,17 @@ def test_headline_numbers_have_both_intervals(tmp_path: Path) -> None:
     assert [row[name] for name in ("new", "new_low", "new_high")] == ["1.0", "-", "-"]
 
 
+def test_range_of_ranks_is_one_change(tmp_path: Path) -> None:
+    head = "experiment setting channel team fairness_rank_low fairness_rank_high"
+    old = folder(tmp_path / "old", {"summary/leaderboard.csv": f"{head}\nu u dm a 1 3"})
+    new = folder(tmp_path / "new", {"summary/leaderboard.csv": f"{head}\nu u dm a 1 2"})
+
+    (row,) = headline(old, new).to_dict("records")
+
+    assert (row["column"], row["old"], row["new"]) == ("fairness_rank", "", "")
+    assert (row["old_low"], row["old_high"], row["new_low"], row["new_high"]) == tuple("1312")
+
+
 def test_summary_names_every_table_and_tells_values_from_intervals(tmp_path: Path) -> None:
     old = {BOARD: "setting team a b b_low gone\nu x 1 2 1 0", "uniform/old.csv": "a\n1"}
     new = {BOARD: "setting team a b b_low fresh\nu x 3 2 0 0", "uniform/fresh.csv": "a\n1"}

@@ -8,14 +8,14 @@ COLUMNS, HEADLINE = "changed_columns.csv", "changed_headline.csv"
 
 
 def content(site: Site) -> Content | None:
-    """Return counts of changes by column, and headline numbers that changed themselves.
+    """Return counts of changes by column, and headline numbers and ranges that changed themselves.
 
     Of headline numbers of which only the interval changed there is a count; the file has all.
     """
     if not site.published.has(COLUMNS):
         return None
     rows = site.published.rows(HEADLINE)
-    changed = [row for row in rows if row["old"] != row["new"]]
+    changed = [row for row in rows if row["old"] != row["new"] or not row["old"]]
     return Content(
         {
             "columns": site.published.rows(COLUMNS),
