@@ -37,6 +37,9 @@ mutants:  ## how many of 100 changes to tables and statistics, and of 100 to pag
 release:  ## publish in data/release what `dvc repro` computed
 	python -m stages.release
 
+changes:  ## list the published numbers that changed since a release: make changes OLD=<revision or folder>
+	python -m stages.changes $(OLD)
+
 lock:  ## resolve again, with no release younger than two weeks
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra pipeline \
 		--generate-hashes --no-header --no-annotate \

@@ -71,7 +71,7 @@ BELIEFS = Fact(
         OBSERVER,
         SOURCE,
         text("channel", "channel it was sent on", "P"),
-        fine("strength", "", "k, 1 replaces the belief", "", "P"),
+        fine("strength", "", "k, 1 replaces the belief", "", "P, SD-MAP's 0.7 R"),
         count("slot", "", "slot that the message is about", "P"),
         fine("evidence", "", "e, 1 for feasible, 0 for infeasible", "", "P"),
         fine("belief_before", "", "b", "", "P"),

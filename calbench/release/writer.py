@@ -25,13 +25,16 @@ from calbench.release.manifest import (
 README = "README.md"
 """Written by hand, and kept in every release."""
 
+CHANGES = "changes"
+"""Folder with the numbers that releases changed, kept in every release."""
+
 
 def write_release(data: Path, release: Path) -> Manifest:
     """Write a release, whole or not at all.
 
     Args:
         data: folder of suites, traces and tables.
-        release: folder that is replaced, except its README.
+        release: folder that is replaced, except its README and the lists of changed numbers.
 
     Raises:
         ConfigError: suites, traces or tables are missing.
@@ -48,6 +51,8 @@ def write_release(data: Path, release: Path) -> Manifest:
         manifest = _write(data, beside)
         if (release / README).is_file():
             shutil.copyfile(release / README, beside / README)
+        if (release / CHANGES).is_dir():
+            shutil.copytree(release / CHANGES, beside / CHANGES)
         _replace(release, beside)
     except OSError as error:
         reason = error.strerror or error

@@ -209,7 +209,7 @@ def _padded(orders: Sequence[Ints]) -> Ints:
 
 
 def mmr_of(skills: Skills, counted: Ints | Sequence[int], spec: RatingSpec) -> Floats:
-    """Return the MMR ``[order, player]``: the mean of the counted ordinals, scaled [P; scale C]."""
+    """Return the MMR ``[order, player]``: the mean of the counted ordinals, scaled [C]."""
     mean: Floats = skills.ordinal[:, counted].mean(axis=1)
     return spec.mmr_start + spec.mmr_scale * mean
 

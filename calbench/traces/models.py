@@ -124,8 +124,11 @@ class Team(Model):
 class Limits(Model):
     """Limits of a game (paper, section 3 and appendix B).
 
-    ``dm_cap`` limits messages of any kind by all agents in one round; absent is no limit.
-    ``sd_model`` holds SD-MAP's difficulty weights by agent id; absent is 1 for all.
+    Attributes:
+        max_turns_per_round: sweeps of talk in a round [P: 15].
+        decision_retries: batches that may follow a rejected one [R: 3; the paper has no number].
+        dm_cap: most messages of any kind by all agents in one round [C]; absent is no limit [P].
+        sd_model: SD-MAP's difficulty weights by agent id; absent is 1 for all [P].
     """
 
     max_turns_per_round: Annotated[Positive, Field(le=MOST_SWEEPS)] = 15

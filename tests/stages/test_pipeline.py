@@ -126,6 +126,7 @@ BY_HAND = {
     "measure_speed",
     "predictive",
     "record_local",
+    "changes",
     "release",
 }
 """What they write depends on the machine, or on what was computed before, or takes long."""

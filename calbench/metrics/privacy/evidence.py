@@ -39,7 +39,7 @@ from calbench.files import printable, shorten
 from calbench.traces.events import AnnouncementSent, MessageSent
 
 GREATEST_SCORE = 11
-"""DSM's score of a plan that moves nothing: evidence 1 [P, Table 10]."""
+"""DSM's score of a plan that moves nothing, D - 1 [R]: evidence 1 [P, Table 10]."""
 
 
 Evidence = Sequence[tuple[Slot, float]]
@@ -251,9 +251,10 @@ def _total_of_others(
 def proposal_evidence(
     proposal: Propose | ProposeReschedule, message: MessageSent, _talk: RoundTalk
 ) -> Iterator[Update]:
-    """Yield that the proposed slot is likely feasible for the sender: e = 0.85, k = 0.7 [P].
+    """Yield that the proposed slot is likely feasible for the sender.
 
-    In a repair the proposed slot is the target (Table 10).
+    e = 0.85 [P, Table 10]. k = 0.7 [R]: the paper says "a softer strength" (appendix F.2) and
+    no number. In a repair the proposed slot is the target (Table 10).
     """
     slot = proposal.slot if isinstance(proposal, Propose) else proposal.target
     yield Update(message.from_agent, message.to_agents, ((slot, 0.85),), 0.7)

@@ -4,13 +4,13 @@ from calbench.domain.calendars import Booking, Calendar
 from calbench.domain.messages import OfferedPlan, Proposals, Scores
 
 NUM_LEVELS = 12
-"""D, the number of levels, 0 to 11 [P]."""
+"""D, the number of levels, 0 to 11 [R]: the paper's text has D without a number."""
 
 INFEASIBLE = 0
 """The level of an infeasible plan [P]."""
 
 FREE = NUM_LEVELS - 1
-"""The level of a plan that moves nothing [P]."""
+"""The level of a plan that moves nothing: the highest [P], 11 with D = 12 [R]."""
 
 
 def satisfaction(cost: int) -> int:

@@ -20,6 +20,7 @@ TABLES = (
     "messages_by_meeting.csv",
     "audit_patterns.csv",
     "usage.csv",
+    "audit_own_slot.csv",
 )
 """The tables of each experiment that the page shows."""
 
@@ -39,6 +40,7 @@ def content(site: Site) -> Content | None:
             "first_speaker": list(_ours(site, "first_speaker.csv")),
             "initiator": list(_ours(site, "initiator.csv")),
             "audited": _audited(site),
+            "own_slot": [row for row in _ours(site, "audit_own_slot.csv") if row["player"]],
             "patterns": list(_patterns(site)),
             "judged": judge.of_models(site),
             "prior_moves": list(_ours(site, "prior_moves.csv")),

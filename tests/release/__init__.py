@@ -1,0 +1,1 @@
+"""Tests of what is published, and of what changed in it."""
