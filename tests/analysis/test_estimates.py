@@ -1,4 +1,4 @@
-"""From rows to estimates: sums by scenario by hand, and what is resampled together."""
+"""From rows to estimates: sums by scenario by hand, and their intervals."""
 
 from math import fsum, nan
 from random import Random
@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.analysis.estimates import estimated_means, group_totals, scenario_sums
-from calbench.stats.bootstrap import bootstrap_means
+from calbench.analysis.estimates import (
+    estimated_means,
+    estimated_shares,
+    group_totals,
+    scenario_sums,
+)
+from calbench.stats.means import estimated
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
 
@@ -55,8 +60,8 @@ def test_means_carry_their_interval_and_n() -> None:
     assert found["x"].tolist() == pytest.approx([8 / 3, 2, 7])
     assert found["x_n"].tolist() == [3, 1, 1]
     assert found["x_scenarios"].tolist() == [2, 1, 1]
-    assert found["x_low"].tolist() == pytest.approx([2, nan, nan], nan_ok=True)
-    assert found["x_high"].tolist() == pytest.approx([4, nan, nan], nan_ok=True)
+    assert found["x_interval"].tolist() == ["few"] * 3
+    assert found[["x_low", "x_high"]].isna().all(axis=None)
 
 
 def test_replicates_are_averaged_within_their_scenario() -> None:
@@ -107,19 +112,42 @@ def test_mean_over_replicates_is_that_of_their_averages(played: list[list[list[i
         assert found[end].tolist() == pytest.approx(alone[end].tolist(), abs=1e-6, nan_ok=True)
 
 
-def test_resamples_are_named_by_the_setting_behind_other_names() -> None:
+def test_intervals_are_those_of_the_sums() -> None:
     chance = np.random.default_rng(0)
     rows = frame(*(("u", f"s{n:02d}", "red", float(chance.integers(9))) for n in range(20)))
     sums = Sums(rows[["x"]].to_numpy(), np.ones((20, 1)))
-    for names in ((), ("talk",), ("talk", 3)):
-        expected = bootstrap_means(sums, SPEC, *names, "u")
-        found = estimated_means(rows, ["team"], rows[["x"]], SPEC, *names)
-        assert found["x_low"].tolist() == expected.low.tolist()
-        assert found["x_high"].tolist() == expected.high.tolist()
-    (alone,) = scenario_sums(rows, ["team"], rows[["x"]])
-    assert alone.means(SPEC)["x_low"].tolist() == bootstrap_means(sums, SPEC, "u").low.tolist()
-    named = alone.means(SPEC, "else")["x_low"].tolist()
-    assert named == bootstrap_means(sums, SPEC, "else").low.tolist()
+    expected = estimated(sums, SPEC)
+    found = estimated_means(rows, ["team"], rows[["x"]], SPEC)
+    assert found["x_low"].tolist() == expected.low.tolist()
+    assert found["x_high"].tolist() == expected.high.tolist()
+    assert found["x_interval"].tolist() == ["t"]
+
+
+def test_bounds_and_exact_values_are_those_of_their_quantity() -> None:
+    rows = frame(*(("u", f"s{n}", team, 1.0) for n in range(9) for team in ("red", "blue")))
+    values = pd.DataFrame({"x": rows["x"], "y": rows["x"], "z": rows["x"]})
+    exact = pd.DataFrame({"z": rows["team"] == "red"})
+    (sums,) = scenario_sums(rows, ["team"], values, exact=exact)
+    found = sums.means(SPEC, bounds={"y": (0.0, 1.0)})
+    assert found[["x_interval", "y_interval", "z_interval"]].to_numpy().tolist() == [
+        ["same", "bound", "exact"],
+        ["same", "bound", "same"],
+    ]
+
+
+def test_shares_are_of_all_trials_and_vary_over_scenarios() -> None:
+    rows = frame(*(("u", f"s{n % 5}", "red", float(n % 3 > 0)) for n in range(15)))
+    trials = pd.DataFrame({"x": [1.0] * 14 + [0.0]})
+    successes = rows[["x"]] * trials
+    found = estimated_shares(
+        rows.assign(replicates=[1 + n % 2 for n in range(15)]), ["team"], successes, trials, SPEC
+    )
+    sums = pd.concat([successes, trials.set_axis(["n"], axis=1), rows["scenario_id"]], axis=1)
+    own = sums.groupby("scenario_id").sum()
+    expected = estimated(Sums(own[["x"]].to_numpy(), own[["n"]].to_numpy()), SPEC)
+    assert found["x"].tolist() == [successes["x"].sum() / 14]
+    assert found["x_low"].tolist() == pytest.approx(expected.low.tolist())
+    assert list(found) == ["setting", "team", "x", "x_low", "x_high", "x_interval"]
 
 
 def test_groups_are_resampled_together() -> None:
@@ -204,7 +232,7 @@ def test_without_rows_there_are_columns_and_no_estimate() -> None:
     found = estimated_means(none, ["team"], none[["x"]], SPEC)
     assert found.empty
     assert list(found.columns) == [
-        "setting", "team", "x", "x_low", "x_high", "x_n", "x_scenarios"
+        "setting", "team", "x", "x_low", "x_high", "x_interval", "x_n", "x_scenarios"
     ]  # fmt: skip
 
 

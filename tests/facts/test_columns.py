@@ -30,12 +30,14 @@ def test_each_helper_makes_its_kind() -> None:
     assert not any(column.is_key for column in ABC)
 
 
-def test_an_estimate_has_three_columns() -> None:
-    mean, low, high = estimated("x", "u", "mean of x", "games", "F")
+def test_an_estimate_has_four_columns() -> None:
+    mean, low, high, interval = estimated("x", "u", "mean of x", "games", "F")
     assert mean == number("x", "u", "mean of x", "games", "F")
     assert (low.name, high.name) == ("x_low", "x_high")
-    assert low.meaning.startswith("lower end of the expanded percentile interval")
-    assert high.meaning.startswith("upper end of the expanded percentile interval")
+    assert low.meaning == "lower end of the interval over scenarios"
+    assert high.meaning == "upper end of the interval over scenarios"
+    assert (interval.name, interval.kind) == ("x_interval", "text")
+    assert proportion("x", "share", "games")[0].unit == "share"
     for end in (low, high):
         assert (end.unit, end.denominator, end.origin, end.digits) == ("u", "games", "C", 4)
 

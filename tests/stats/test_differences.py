@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from calbench.stats.bootstrap import bootstrap_means, resample_weights
+from calbench.stats.bootstrap import resample_weights
 from calbench.stats.differences import Differences, paired_differences, paired_ends
-from calbench.stats.intervals import tail_share
+from calbench.stats.intervals import TAIL_SHARE, Bounds
+from calbench.stats.means import estimated
 from calbench.stats.permutation import swap_p_values
 from calbench.stats.spec import AnalysisSpec
 from tests.stats.samples import UNITS, Unit, beside, column, random_units
@@ -23,7 +25,7 @@ suites = st.integers(1, 12).flatmap(
 def compare(
     first: Sequence[Unit], second: Sequence[Unit], spec: AnalysisSpec = QUICK
 ) -> Differences:
-    return paired_differences(beside(first, second), [(0, 1)], spec, "uniform")
+    return paired_differences(beside(first, second), [(0, 1)], spec)
 
 
 def values(found: Differences) -> list[float]:
@@ -31,39 +33,43 @@ def values(found: Differences) -> list[float]:
     return [float(part[0]) for part in parts]
 
 
-def test_difference_is_that_of_a_loop_over_the_resamples() -> None:
-    first, second = random_units(3, 20), random_units(4, 20)
-    found = compare(first, second, SPEC)
-    drawn = []
-    for weights in np.concatenate(list(resample_weights(20, SPEC, "uniform"))):
-        means = [
-            sum(w * e[0] for w, e in zip(weights, side, strict=True) if e)
-            / sum(w * e[1] for w, e in zip(weights, side, strict=True) if e)
-            for side in (first, second)
-        ]
-        drawn.append(means[0] - means[1])
-    tail = tail_share(20, SPEC.confidence)
-    ends = np.quantile(drawn, [tail, 1 - tail])
-    assert (found.low[0], found.high[0]) == pytest.approx(tuple(ends), abs=1e-6)
+@pytest.mark.parametrize("num_units", [4, 8, 45])
+def test_difference_of_even_units_has_the_interval_of_a_paired_t_test(num_units: int) -> None:
+    chance = np.random.default_rng(num_units)
+    sides = chance.normal(size=(2, num_units))
+    one, other = ([(float(x), 1) for x in side] for side in sides)
+    found = compare(one, other)
+    confidence = 1 - TAIL_SHARE * (1 - QUICK.confidence)
+    theirs = stats.ttest_rel(*sides).confidence_interval(confidence)
+    assert found.kind.tolist() == ["t"]
+    assert (found.low[0], found.high[0]) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("num_units", "expected"),
-    [
-        (20, [0.17127766599597, -1.33389668536686, 2.14419667986373, 0.8189, 3.41375753385633]),
-        (8, [-0.77530364372470, -3.61548098926697, 3.82211145490157, 0.5625, 3.84603608282228]),
-    ],
-)
-def test_differences_are_those_they_always_were(num_units: int, expected: list[float]) -> None:
-    found = compare(random_units(3, num_units), random_units(4, num_units), SPEC)
-    assert values(found) == pytest.approx(expected, abs=1e-12)
-    assert found.num_units.tolist() == [num_units]
+def test_differences_are_those_they_always_were() -> None:
+    found = compare(random_units(3, 20), random_units(4, 20), SPEC)
+    expected = [0.17127766599597, 0.8189, 3.41375753385633]
+    assert [found.value[0], found.p_value[0], found.spread[0]] == pytest.approx(expected, abs=1e-12)
+    assert found.num_units.tolist() == [20]
+
+
+def test_differences_of_bounded_means_are_bounded() -> None:
+    """Twelve of twelve scenarios are equal: few others can be 100 apart."""
+    units: list[Unit] = [(100.0, 1)] * 12
+    columns, bounds = beside(units, units), Bounds(np.zeros(2), np.full(2, 100.0))
+    found = paired_differences(columns, [(0, 1)], QUICK, bounds=bounds)
+    share = 1 - 0.025 ** (1 / 12)
+    assert (found.value.tolist(), found.kind.tolist()) == ([0], ["bound"])
+    assert (found.low[0], found.high[0]) == pytest.approx((-100 * share, 100 * share))
+    exact = np.array([True, True])
+    both = paired_differences(columns, [(0, 1)], QUICK, bounds=bounds, exact=exact)
+    assert both.kind.tolist() == ["exact"]
+    assert paired_differences(columns, [(0, 1)], QUICK).kind.tolist() == ["same"]
 
 
 def test_difference_over_common_units_is_that_of_the_means() -> None:
     columns = beside(random_units(5, 12), random_units(6, 12))
-    means = bootstrap_means(columns, QUICK, "uniform").value
-    found = paired_differences(columns, [(0, 1), (1, 0), (0, 0)], QUICK, "uniform")
+    means = estimated(columns, QUICK).value
+    found = paired_differences(columns, [(0, 1), (1, 0), (0, 0)], QUICK)
     gap = means[0] - means[1]
     assert found.value.tolist() == pytest.approx([gap, -gap, 0])
 
@@ -126,10 +132,12 @@ def test_differences_are_antisymmetric(suite: tuple[list[Unit], list[Unit]]) -> 
         assert value == -other.value[0]
         assert 0 < p_value <= 1
         assert p_value == other.p_value[0]
-    if one.num_units[0] > 1:
-        assert low <= high
+    assert one.kind.tolist() == other.kind.tolist()
+    if one.kind[0] in {"t", "bound"}:
+        assert low <= value <= high
     else:
-        assert np.isnan([low, high, spread]).all()
+        assert np.isnan([low, high]).all()
+    assert np.isnan(spread) == (one.num_units[0] < 2)
 
 
 def test_p_values_are_those_of_the_swap_test_alone() -> None:
@@ -139,7 +147,10 @@ def test_p_values_are_those_of_the_swap_test_alone() -> None:
     assert found.p_value.tolist() == expected.tolist()
 
 
-def test_ends_leave_out_resamples_in_which_nothing_counts() -> None:
-    first, second = column([(4.0, 1), None, (6.0, 2)]), column([(1.0, 1), None, (1.0, 2)])
-    low, high = paired_ends(first, second, np.array([2]), SPEC, "x")
-    assert (low[0], high[0]) == (2.5, 3.0)
+def test_units_of_one_side_add_to_it_and_are_not_counted() -> None:
+    first = column([(1.0, 1), (4.0, 1), (2.0, 1), (7.0, 1), (90.0, 1)])
+    second = column([(0.0, 1), (1.0, 1), (5.0, 1), (1.0, 1), None])
+    found = paired_ends(first, second, SPEC)
+    assert found.kind.tolist() == ["t"]
+    assert (found.low[0] + found.high[0]) / 2 == pytest.approx(104 / 5 - 7 / 4)
+    assert paired_ends(first, column([(1.0, 1)] * 3 + [None] * 2), SPEC).kind.tolist() == ["few"]

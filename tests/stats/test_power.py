@@ -52,7 +52,11 @@ def test_required_units_are_the_fewest_that_detect(difference: float, spread: fl
 
 def test_no_sample_finds_a_difference_of_zero() -> None:
     assert required_units(0.0, 1.0, SPEC) is None
-    assert required_units(1.0, 0.0, SPEC) == 3
+
+
+def test_where_nothing_varies_nothing_is_asked() -> None:
+    assert required_units(1.0, 0.0, SPEC) is None
+    assert minimum_detectable_difference(0.0, 45, SPEC) is None
 
 
 def test_t_and_normal_meet_where_one_takes_over() -> None:

@@ -192,7 +192,7 @@ def _place_shares(ends: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     found = pd.get_dummies(ends["unreachable_from"], dtype=float)
     trials = pd.DataFrame(1.0, found.index, found.columns)
     wide = estimated_shares(ends, ["team"], found, trials, settings.analysis)
-    parts = []
+    parts = [pd.DataFrame(columns=["setting", "team", "unreachable_from", *_SHARE])]
     for place in map(str, found):
         shares = wide[[f"{place}{end}" for end in ENDS]].set_axis(_SHARE, axis="columns")
         parts.append(wide[["setting", "team"]].assign(unreachable_from=place).join(shares))

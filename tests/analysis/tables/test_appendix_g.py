@@ -16,7 +16,7 @@ from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.metrics.agent_rounds import AgentRound
 from calbench.metrics.game import GameScore
-from calbench.stats.bootstrap import bootstrap_means
+from calbench.stats.means import estimated as estimate
 from calbench.stats.permutation import adjusted_p_values, sign_flip_p_values
 from calbench.stats.proportions import wilson
 from calbench.stats.sums import Sums
@@ -203,7 +203,7 @@ def test_intervals_of_first_speakers_are_over_scenarios(tmp_path: Path) -> None:
     ]
     vps, _ = table_rows(facts_of_scores(tmp_path, games), "first_speaker.csv", SAMPLE)
     totals = np.array([[loss, loss - 1] for loss in losses])
-    found = bootstrap_means(Sums(totals, np.ones_like(totals)), SPEC, "uniform")
+    found = estimate(Sums(totals, np.ones_like(totals)), SPEC)
     assert [vps["first_mean_low"], vps["difference_low"]] == list(map(shown, found.low))
     assert [vps["first_mean_high"], vps["difference_high"]] == list(map(shown, found.high))
 

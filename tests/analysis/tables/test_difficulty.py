@@ -8,7 +8,7 @@ import pytest
 
 from calbench.analysis.settings import Settings
 from calbench.metrics.game import GameScore
-from calbench.stats.bootstrap import bootstrap_means
+from calbench.stats.means import estimated as estimate
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import shown
@@ -95,7 +95,7 @@ def test_thirds_have_resamples_of_their_own(tmp_path: Path, tertile: str | None,
     (row,) = table_rows(facts_of_scores(tmp_path, games), "games_by_third.csv", SETTINGS)
     excess, scheduled, of = np.array(numbers, dtype=np.float64).T
     sums = Sums(np.column_stack([excess, scheduled]), np.column_stack([np.ones(6), of]))
-    found = bootstrap_means(sums, SPEC, "difficulty", "uniform", name)
+    found = estimate(sums, SPEC)
     assert [row["excess_cost"], row["scheduled"]] == list(map(shown, found.value))
     assert [row["excess_cost_low"], row["scheduled_low"]] == list(map(shown, found.low))
     assert [row["excess_cost_high"], row["scheduled_high"]] == list(map(shown, found.high))

@@ -15,7 +15,7 @@ from calbench.facts.storage import Facts
 from calbench.metrics.game import GameScore
 from calbench.metrics.optimum import OptimumLoss, OptimumReach
 from calbench.metrics.regret import MeetingRegret
-from calbench.stats.bootstrap import bootstrap_means
+from calbench.stats.means import estimated as estimate
 from calbench.stats.proportions import wilson
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import SPEC, TEAMS, played, scores_of, shown
@@ -186,7 +186,7 @@ def test_parts_have_the_intervals_of_the_leaderboard(facts: Facts) -> None:
     games = [score for team in TEAMS for score in scores_of(team)]
     totals = np.array([score.excess_cost for score in games], dtype=np.float64)
     totals = totals.reshape(len(TEAMS), -1).T
-    found = bootstrap_means(Sums(totals, np.ones_like(totals)), SPEC, "regret", "uniform")
+    found = estimate(Sums(totals, np.ones_like(totals)), SPEC)
     parts = table_rows(facts, "excess_parts.csv", SAMPLE)
     own = [row for row in parts if row["setting"] == "uniform"]
     assert [row["team"] for row in own] == list(TEAMS)

@@ -1,0 +1,356 @@
+"""How often intervals hold the truth, on suites drawn from our own games -> data/coverage.
+
+No stage of the pipeline, since it takes minutes: run it by hand, ``make coverage``, when games or
+the rules of intervals change. It reads the facts that the pipeline made.
+
+The scenarios of a team (of two teams, for a difference) are a population whose mean is known.
+Suites are drawn from it with replacement, and their intervals made by the code that makes those of
+every table.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calbench.analysis.estimates import scenario_sums
+from calbench.analysis.measures import BOUNDS, MEASURES, measured_values
+from calbench.console import progress
+from calbench.domain.randomness import derived_seed
+from calbench.facts.storage import Facts
+from calbench.files import write_atomically
+from calbench.metrics.speech.own_slot import NAMES as LABELS
+from calbench.stats.intervals import (
+    BOUND,
+    Bounds,
+    Sample,
+    T,
+    difference_of,
+    ends_of,
+    sample_of,
+)
+from calbench.stats.spec import DEFAULT_ANALYSIS
+from calbench.stats.sums import Floats, Ints, Sums, Truths, exact_totals
+from stages import paths
+from stages.former_intervals import former_ends, wilson_ends
+
+FOLDER = paths.DATA / "coverage"
+POOLS, CELLS = FOLDER / "pools.csv", FOLDER / "coverage.csv"
+KINDS, FORMER = (paths.DATA / "published" / f"{name}.csv" for name in ("coverage", "former"))
+
+SIZES = (2, 3, 4, 5, 6, 7, 8, 15, 45)
+"""Numbers of scenarios in published tables."""
+
+DRAWS = 10_000
+"""Suites of each size from each pool [C]."""
+
+GOAL = 0.93
+"""Least share of what is shown that must hold the truth."""
+
+PROTOCOLS, SPEECH = "reproduction", "language"
+"""Experiments: five draws of both canonical suites; scripted speakers on one."""
+
+SHARES: Mapping[str, str] = {
+    "nonzero_regret": "share of seats",
+    "positive_regret": "share of seats",
+    "meetings_scheduled": "share of meetings",
+    "optimum_unreachable": "share of games",
+    **dict.fromkeys((*LABELS, "semantic_label_leakage"), "share of messages"),
+}
+"""What is a share, and of what."""
+
+LIMITS = {**BOUNDS, **dict.fromkeys(SHARES, (0.0, 1.0))}
+
+PARTS = ["slot_choice", "avoidable_moves", "failed_rounds"]
+"""Of excess cost, over games."""
+
+DIGITS = 6
+"""Decimals of sums in the kept pools, and of results."""
+
+
+class Pool(NamedTuple):
+    """A population of scenarios.
+
+    Attributes:
+        kind: of estimate.
+        measure: that is estimated.
+        setting: of the scenarios.
+        team: or two of them, whose difference is estimated.
+        sums: what each scenario adds to the mean, or to both, ``[scenario, 1 or 2]``.
+    """
+
+    kind: str
+    measure: str
+    setting: str
+    team: str
+    sums: Sums
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Least and greatest possible value."""
+        low, high = LIMITS.get(self.measure, (-np.inf, np.inf))
+        return (low, high) if self.sums.totals.shape[1] == 1 else (low - high, high - low)
+
+    def sample(self, drawn: Ints) -> Sample:
+        """Return what suites say; ``drawn`` are their scenarios, ``[scenario, suite]``."""
+        parts = [
+            Sums(self.sums.totals[drawn, side], self.sums.counts[drawn, side])
+            for side in range(self.sums.totals.shape[1])
+        ]
+        return sample_of(parts[0]) if len(parts) == 1 else difference_of(parts[0], parts[1])
+
+    @property
+    def truth(self) -> float:
+        """The mean of the population, or the difference of both."""
+        means = exact_totals(self.sums.totals) / exact_totals(self.sums.counts)
+        return float(means[0] - means[1] if len(means) > 1 else means[0])
+
+
+POOL_COLUMNS = ["measure", "setting", "team", "totals", "counts"]
+
+
+def pool_rows(facts: Mapping[str, Facts]) -> pd.DataFrame:
+    """Return what every scenario adds to every mean of every team, a row for each mean.
+
+    ``totals`` and ``counts`` have a number for each scenario, with spaces between them; one
+    number is that of all scenarios.
+
+    Args:
+        facts: of :data:`PROTOCOLS` and :data:`SPEECH`.
+    """
+    parts = [*_of_protocols(facts[PROTOCOLS]), *_of_speech(facts[SPEECH])]
+    return pd.DataFrame(parts, columns=POOL_COLUMNS)
+
+
+def _together(facts: Facts, name: str) -> pd.DataFrame:
+    """Return a fact of scored games; all draws of a suite are one setting."""
+    rows = facts.scored if name == "games" else facts.of_games(name)
+    return rows.assign(setting=rows["setting"].str.split("-seed").str[0])
+
+
+def _of_protocols(facts: Facts) -> Iterator[tuple[str, ...]]:
+    agents, games = _together(facts, "agents"), _together(facts, "games")
+    values = measured_values(agents, ["team"])
+    yield from _added(
+        agents, values.assign(meetings_moved=agents["meetings_moved"].astype("float64"))
+    )
+    is_full = (agents["assigned"] > 0) & (agents["assigned"] == agents["scheduled"])
+    regret = {
+        "nonzero_regret": is_full & (agents["excess_cost"] != 0),
+        "positive_regret": is_full & (agents["excess_cost"] > 0),
+    }
+    yield from _added(agents, pd.DataFrame(regret), pd.DataFrame(dict.fromkeys(regret, is_full)))
+    name = "meetings_scheduled"
+    yield from _added(
+        games, pd.DataFrame({name: games["scheduled"]}), pd.DataFrame({name: games["meetings"]})
+    )
+    yield from _added(games, pd.DataFrame({"optimum_unreachable": games["event_index"].notna()}))
+    parts = facts.frame("regret").groupby("game")[PARTS].sum()
+    yield from _added(games, games[["setting"]].join(parts)[PARTS].fillna(0))
+
+
+def _of_speech(facts: Facts) -> Iterator[tuple[str, ...]]:
+    rows = facts.of_games("speech")
+    whole = rows[rows["player"].isna()]
+    names = [name for name, kind in SHARES.items() if kind == "share of messages"]
+    return _added(whole, whole[names], pd.DataFrame(dict.fromkeys(names, whole["messages"])))
+
+
+def _added(
+    rows: pd.DataFrame, values: pd.DataFrame, weights: pd.DataFrame | None = None
+) -> Iterator[tuple[str, ...]]:
+    """Yield rows of :data:`POOL_COLUMNS`."""
+    weights = None if weights is None else weights.astype("float64")
+    for sums in scenario_sums(rows, ["team"], values.astype("float64"), weights):
+        for quantity in sums.quantities:
+            own = sums.of(quantity)
+            for place, team in enumerate(sums.groups["team"]):
+                totals, counts = (_listed(each[:, place]) for each in own)
+                yield quantity, sums.setting, str(team), totals, counts
+
+
+def _listed(values: Floats) -> str:
+    """Return numbers with spaces between them; one if all are the same."""
+    given = [f"{value:.{DIGITS}f}".rstrip("0").rstrip(".") for value in values.tolist()]
+    return given[0] if len(set(given)) == 1 else " ".join(given)
+
+
+def _sums_of(totals: str, counts: str) -> Sums:
+    """Return what :func:`_listed` lists, as one column."""
+    columns = [np.array(each.split(), dtype=np.float64) for each in (totals, counts)]
+    size = max(len(each) for each in columns)
+    found = [np.broadcast_to(each, size)[:, np.newaxis] for each in columns]
+    return Sums(found[0], found[1])
+
+
+def pools(rows: pd.DataFrame) -> list[Pool]:
+    """Return every population in which something varies, from the rows of :func:`pool_rows`."""
+    single = []
+    for measure, setting, team, totals, counts in rows[POOL_COLUMNS].astype(str).to_numpy():
+        single.append(Pool("", measure, setting, team, _sums_of(totals, counts)))
+    found = [pool._replace(kind=_kind(pool)) for pool in single if _varies(pool)]
+    compared = {measure.name for measure in MEASURES}
+    for one, other in combinations(single, 2):
+        is_pair = (one.measure, one.setting) == (other.measure, other.setting)
+        if is_pair and one.measure in compared:
+            team = f"{one.team} - {other.team}"
+            pair = Pool("difference", one.measure, one.setting, team, _paired(one.sums, other.sums))
+            found += [pair] if _varies(pair) else []
+    return found
+
+
+def _kind(pool: Pool) -> str:
+    counts = pool.sums.counts
+    return SHARES.get(pool.measure, "mean" if (counts == counts[0]).all() else "ratio of sums")
+
+
+def _paired(first: Sums, second: Sums) -> Sums:
+    """Return both side by side over the scenarios that count for both."""
+    size = max(len(first.totals), len(second.totals))
+    sides = [[np.broadcast_to(part, (size, 1)) for part in each] for each in (first, second)]
+    totals, counts = (np.hstack(parts) for parts in zip(*sides, strict=True))
+    common = (counts > 0).all(axis=1)
+    return Sums(totals[common], counts[common])
+
+
+def _varies(pool: Pool) -> bool:
+    own = pool.sample(np.arange(len(pool.sums.totals))[:, np.newaxis]).own
+    return bool(np.nanmax(own) - np.nanmin(own) > 10.0**-DIGITS)
+
+
+def drawn_suites(pool: Pool, size: int, draws: int) -> Ints:
+    """Return scenarios of suites, ``[scenario, suite]``."""
+    names = ("coverage", pool.kind, pool.measure, pool.setting, pool.team, size)
+    bits = np.random.PCG64(derived_seed(0, *names)).random_raw(size * draws) >> np.uint64(32)
+    numbers = (bits * np.uint64(len(pool.sums.totals))) >> np.uint64(32)
+    return numbers.astype(np.int64).reshape(draws, size).T
+
+
+class Cell(NamedTuple):
+    """How often intervals of one population held the truth, with one number of scenarios."""
+
+    kind: str
+    measure: str
+    setting: str
+    team: str
+    scenarios: int
+    truth: float
+    shown: float
+    shown_t: float
+    shown_bound: float
+    coverage: float
+    error: float
+    width: float
+
+
+def cell(pool: Pool, size: int, draws: int = DRAWS) -> Cell:
+    """Draw suites of a size and count; without an interval, coverage and width are no number."""
+    low, high = (np.full(draws, end) for end in pool.bounds)
+    sample = pool.sample(drawn_suites(pool, size, draws))
+    found = ends_of(sample, DEFAULT_ANALYSIS, Bounds(low, high))
+    shown = ~np.isnan(found.low)
+    held = _held(found.low, found.high, pool.truth)[shown]
+    num_shown = int(shown.sum())
+    coverage = held.sum() / num_shown if num_shown else np.nan
+    widths = (found.high - found.low)[shown]
+    width = exact_totals(widths[:, np.newaxis])[0] / num_shown if num_shown else np.nan
+    kinds = [float((found.kind == kind).mean()) for kind in (T, BOUND)]
+    error = float(np.sqrt(coverage * (1 - coverage) / max(num_shown, 1)))
+    shares = (num_shown / draws, kinds[0], kinds[1])
+    return Cell(*_names(pool), size, pool.truth, *shares, coverage, error, width)
+
+
+def _names(pool: Pool) -> tuple[str, str, str, str]:
+    return pool.kind, pool.measure, pool.setting, pool.team
+
+
+def _held(low: Floats, high: Floats, truth: float) -> Truths:
+    slack = 10.0**-DIGITS * max(1.0, abs(truth))  # pools are rounded
+    return np.asarray((low - slack <= truth) & (truth <= high + slack))
+
+
+def by_kind(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the worst and the mean coverage of each kind of estimate and number of scenarios.
+
+    Of a population whose intervals are shown in no suite there is no coverage.
+    """
+    grouped = cells.groupby(["kind", "scenarios"], sort=False)
+    failing = (cells["coverage"] + 2 * cells["error"] < GOAL).groupby(
+        [cells["kind"], cells["scenarios"]], sort=False
+    )
+    found = grouped.agg(
+        populations=("coverage", "size"),
+        with_intervals=("coverage", "count"),
+        worst=("coverage", "min"),
+        mean=("coverage", "mean"),
+        shown=("shown", "mean"),
+        width=("width", "mean"),
+    )
+    return found.assign(below_goal=failing.sum()).reset_index()
+
+
+FORMERLY = (
+    ("coordination", "varied", "imap"),
+    ("excess_vps", "varied", "sd-map"),
+    ("excess_cost", "uniform", "imap"),
+    ("messages", "varied", "dsm-welfare-single"),
+    ("positive_regret", "varied", "sd-map"),
+    ("nonzero_regret", "uniform", "imap"),
+    ("optimum_unreachable", "uniform", "imap"),
+    ("semantic_label_leakage", "uniform", "mixed-scripted"),
+)
+"""Populations on which the intervals that were published before are tried too."""
+
+
+def formerly(populations: Sequence[Pool], cells: pd.DataFrame) -> pd.DataFrame:
+    """Return what is shown and holds, before and now, of :data:`FORMERLY`."""
+    keys = ["measure", "setting", "team", "scenarios"]
+    now = {tuple(row[name] for name in keys): row for row in cells.to_dict("records")}
+    rows = []
+    for pool in populations:
+        if (pool.measure, pool.setting, pool.team) not in FORMERLY:
+            continue
+        method = wilson_ends if pool.measure in SHARES else former_ends
+        for size in SIZES:
+            drawn = drawn_suites(pool, size, DRAWS)
+            low, high = method(
+                Sums(pool.sums.totals[drawn, 0], pool.sums.counts[drawn, 0]), DEFAULT_ANALYSIS
+            )
+            shown = ~np.isnan(low)
+            held = _held(low, high, pool.truth)[shown].mean() if shown.any() else np.nan
+            same = now[(*_names(pool)[1:], size)]
+            former = "Wilson" if pool.measure in SHARES else "percentile bootstrap"
+            before = (former, float(shown.mean()), held)
+            rows.append((*_names(pool), size, *before, same["shown"], same["coverage"]))
+    columns = ["kind", *keys, "former", "shown_before", "coverage_before", "shown", "coverage"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def main(_: list[str]) -> None:
+    """Keep the populations, draw suites from them, and write what came out."""
+    rows = pool_rows({name: Facts(paths.facts(name)) for name in (PROTOCOLS, SPEECH)})
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    write(POOLS, rows)
+    populations = pools(rows)
+    found = []
+    with progress("populations", len(populations)) as tick:
+        for pool in populations:
+            found += [cell(pool, size) for size in SIZES]
+            tick()
+    cells = pd.DataFrame(found, columns=list(Cell._fields))
+    write(CELLS, cells)
+    write(KINDS, by_kind(cells))
+    write(FORMER, formerly(populations, cells))
+
+
+def write(path: Path, rows: pd.DataFrame) -> None:
+    """Write a table with :data:`DIGITS` decimals."""
+    text = rows.round(DIGITS).to_csv(index=False, lineterminator="\n")
+    write_atomically(path, text.encode())
+
+
+if __name__ == "__main__":
+    paths.answer(main)
