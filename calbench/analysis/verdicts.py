@@ -42,7 +42,7 @@ VERDICT_COLUMNS = (
         "p_equivalent",
         "",
         "that the difference is not within the margin: two one-sided paired t-tests; empty if "
-        "over 60 percent of the scenarios have one difference",
+        "over 60 percent of the scenarios have one difference, or there are too few",
         "common scenarios",
     ),
     number("p_equivalent_adjusted", "", FAMILY),

@@ -32,7 +32,7 @@ VPS_KIND_NAMES: Mapping[str, str] = {
 
 NO_INTERVAL: Mapping[str, str] = {
     "few": "fewer than 4 scenarios",
-    "same": "one value in over 60% of scenarios",
+    "same": "one value in most scenarios",
     "exact": "exact",
 }
 """Why an estimate has no interval, by what tables say; ``exact``: it has one value by

@@ -22,6 +22,7 @@ COLUMNS = {
         *("head", "team", "word", "term", "listed", "vps_kind", "note", "link", "links"),
         *("number", "numbers", "interval", "intervals"),
         *("measure", "measures", "plain_measure", "plain_measures", "HEADLINE"),
+        "NO_INTERVAL",
     )
 }
 """How a page's template says what a table shows."""
@@ -119,7 +120,7 @@ class Templates:
         found: dict[str, Any] = {}
         for name in MACROS:
             module = self._environment.get_template(name).make_module(
-                {**COLUMNS, "ASSETS": ASSETS, "NO_INTERVAL": columns.NO_INTERVAL, "root": root}
+                {**COLUMNS, "ASSETS": ASSETS, "root": root}
             )
             found.update(
                 {key: each for key, each in vars(module).items() if not key.startswith("_")}

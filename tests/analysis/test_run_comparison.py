@@ -19,6 +19,7 @@ from calbench.analysis.run_comparison import (
     compare_teams,
 )
 from calbench.facts.frames import cast, csv_text
+from calbench.stats.intervals import TAIL_SHARE
 from calbench.stats.spec import AnalysisSpec
 
 SPEC = AnalysisSpec(bootstrap_resamples=200)
@@ -92,7 +93,7 @@ def test_ends_and_tests_are_those_of_scipy() -> None:
     a, b = ({f"s-{n}": own.tolist() for n, own in enumerate(side)} for side in costs)
     found = cost_row(compared(a, b))
     gaps = costs[1].mean(axis=1) - costs[0].mean(axis=1)
-    interval = ttest_1samp(gaps, 0).confidence_interval()
+    interval = ttest_1samp(gaps, 0).confidence_interval(1 - TAIL_SHARE * 0.05)
     assert (found["difference_low"], found["difference_high"]) == pytest.approx(tuple(interval))
     margin = found["margin"]
     assert found["p_equivalent"] == pytest.approx(

@@ -164,7 +164,7 @@ def test_comparisons_are_picked_and_reopened(visit: Visit) -> None:
     page.locator("#lb-other").select_option("mediator")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("imap \u2212 mediator")
-    page.locator("#lb-ties").check()
+    page.locator("#lb-open").check()
     shown = page.locator("#lb-comparisons .cb-scroll").inner_html()
     address = page.evaluate("location.hash")
     page = visit(f"results/comparisons.html{address}")

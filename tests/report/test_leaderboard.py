@@ -240,12 +240,14 @@ def test_comparisons_hold_every_row_and_say_who_is_better(
         for row in results.tables.rows("comparisons.csv")
     ]
     row = {"team_a": "x", "team_b": "y", "measure": "coordination", "difference": "-1.0000"}
-    assert comparisons.verdict({**row, "p_adjusted": "0.0499"}, "0.05") == "y is better"
-    assert comparisons.verdict({**row, "p_adjusted": "0.0500"}, "0.05") == "tie"
-    costs = {**row, "measure": "excess_cost", "p_adjusted": "0.0100"}
-    assert comparisons.verdict(costs, "0.05") == "x is better"
-    assert comparisons.verdict({**row, "p_adjusted": "0.0500"}, "0.5") == "y is better"
-    assert comparisons.verdict({**row, "p_adjusted": ""}, "0.05") == ""
+    different = {**row, "verdict": "different", "remark": ""}
+    assert comparisons.said(different) == "y is better"
+    assert comparisons.said({**different, "measure": "excess_cost"}) == "x is better"
+    close = {**different, "remark": "within the margin"}
+    assert comparisons.said(close) == "y is better, within the margin"
+    assert comparisons.said({**row, "verdict": "tied", "remark": ""}) == "tied"
+    untested = {**row, "verdict": "not tested", "remark": "two instruments"}
+    assert comparisons.said(untested) == "not tested: two instruments"
     cells = {cell for row in rows for cell in row.values()}
     shown = Numbers((docs / "results" / "comparisons.md").read_text()).found
     assert {value for value, _ in shown} <= cells

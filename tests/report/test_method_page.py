@@ -11,7 +11,8 @@ from calbench.agents.prompts.variants import variants
 from calbench.agents.reflection import MOST_CHANGE
 from calbench.agents.schemas import MOST_MESSAGES
 from calbench.agents.scripted import STYLES
-from calbench.analysis.measures import FLAGGED_BELOW, RANKED_FROM
+from calbench.analysis.certainties import CERTAINTIES, Certainty
+from calbench.analysis.measures import FLAGGED_BELOW, MEASURES, RANKED_FROM, Measure
 from calbench.analysis.tables.leaderboard import EXCLUDED_LIMIT_PERCENT
 from calbench.analysis.tables.privacy import PRIORS
 from calbench.domain.replies import Problem
@@ -201,3 +202,15 @@ def test_every_constant_has_an_origin() -> None:
     assert len(rows) > 15
     for row in rows:
         assert re.search(r"\[[PRFC]", row.split("|")[3]), row
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=lambda each: each.name)
+def test_margins_stand_with_their_reasons(measure: Measure) -> None:
+    link = f"[{measure.title}](#{measure.name.replace('_', '-')})"
+    assert f"| {link} | {measure.margin:g} {measure.unit} | {measure.reason} |" in TEXT
+
+
+@pytest.mark.parametrize("exact", CERTAINTIES, ids=lambda each: f"{each.player}-{each.reason}")
+def test_exact_values_stand_with_their_reasons(exact: Certainty) -> None:
+    names = ", ".join(f"`{name}`" for name in exact.measures)
+    assert f"| `{exact.player}` | {names} | {exact.value:g} | {exact.reason} |" in TEXT

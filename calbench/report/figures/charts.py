@@ -134,6 +134,7 @@ def _dots(
             "size": 10,
         },
         **_named(series, shown),
+        customdata=[value.why for value in values],
     )
 
 
@@ -143,7 +144,7 @@ def _named(series: Series, names: Sequence[str]) -> dict[str, Any]:
     return {
         "name": name,
         "text": [plain(each) for each in names],
-        "hovertemplate": f"%{{text}}, {name}: %{{x}}<extra></extra>",
+        "hovertemplate": f"%{{text}}, {name}: %{{x}}%{{customdata}}<extra></extra>",
     }
 
 
@@ -219,6 +220,7 @@ def _segments(names: Sequence[str], series: Series, colour: str, pattern: str) -
             },
         },
         textposition="none",
+        customdata=[""] * len(shown),
         **_named(series, shown),
     )
 
@@ -232,6 +234,7 @@ def _ends(names: Sequence[str], ends: Series) -> go.Scatter:
         error_x=error_bars(values, QUIET, thickness=2),
         mode="markers",
         marker={"symbol": "line-ns-open", "size": 9, "color": QUIET},
+        customdata=[value.why for value in values],
         **_named(ends, shown),
     )
 

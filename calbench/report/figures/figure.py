@@ -19,6 +19,9 @@ NUMBER = re.compile(r"-?\d+(\.\d+)?")
 ENDS = ("_low", "_high")
 """What the ends of a measure's interval are called behind its name."""
 
+KIND = "_interval"
+"""What says how it was made, or why there is none; not all tables have it."""
+
 FOLDER = "figures"
 """Below the page data, and below the tables."""
 
@@ -56,9 +59,15 @@ class Figure:
         return f"{FOLDER}/{self.key}.csv"
 
     @property
+    def written(self) -> list[str]:
+        """The columns that its rows have."""
+        first = self.rows[0] if self.rows else {}
+        return [name for name in self.columns if not name.endswith(KIND) or name in first]
+
+    @property
     def table_columns(self) -> list[Column]:
         """The columns of its table on the page; an interval is below its number."""
-        ends = {f"{name}{end}" for name in self.columns for end in ENDS}
+        ends = {f"{name}{end}" for name in self.columns for end in (*ENDS, KIND)}
         return [self._column(name) for name in self.columns if name not in ends]
 
     def _column(self, name: str) -> Column:
@@ -74,7 +83,7 @@ class Figure:
         """Write the page data and the table of what is drawn."""
         table = docs / "tables" / self.table
         table.parent.mkdir(parents=True, exist_ok=True)
-        table.write_bytes(csv_bytes(self.columns, self.rows))
+        table.write_bytes(csv_bytes(self.written, self.rows))
         drawn = self.drawn.to_plotly_json()
         del drawn["layout"]["template"]  # pages have it once
         write_data(docs / "pagedata", f"{FOLDER}/{self.key}", drawn)
@@ -135,6 +144,6 @@ def write_figures(figures: Sequence[Figure], docs: Path) -> None:
 
 
 def columns_of(*names: str, measures: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return columns, each measure followed by the ends of its interval."""
-    ends = [f"{measure}{end}" for measure in measures for end in ("", *ENDS)]
+    """Return columns, each measure followed by the ends of its interval and what it is."""
+    ends = [f"{measure}{end}" for measure in measures for end in ("", *ENDS, KIND)]
     return (*names, *ends)

@@ -112,8 +112,8 @@ def _point(point: Point, across: Axis, upward: Axis) -> go.Scatter:
         },
         customdata=[point.x.number],
         hovertemplate=(
-            f"{plain(point.name)}<br>{across.short} %{{customdata}}"
-            f"<br>{upward.short} %{{y}}<extra></extra>"
+            f"{plain(point.name)}<br>{across.short} %{{customdata}}{point.x.why}"
+            f"<br>{upward.short} %{{y}}{point.y.why}<extra></extra>"
         ),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calbench.report.columns import decimal
+from calbench.report.columns import NO_INTERVAL, decimal
 from calbench.report.tables import Row
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
@@ -50,16 +50,26 @@ def styles(teams: Sequence[str]) -> dict[str, Style]:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number of a table with the ends of its interval, as cells; empty ends are absent."""
+    """A number of a table with the ends of its interval, as cells; empty ends are absent.
+
+    ``kind`` is what the table says of the interval, such as why there is none.
+    """
 
     cell: str
     low: str = ""
     high: str = ""
+    kind: str = ""
 
     @classmethod
     def of(cls, row: Row, measure: str) -> "Value":
         """Return a measure of a row."""
-        return cls(row[measure], row[f"{measure}_low"], row[f"{measure}_high"])
+        kind = row.get(f"{measure}_interval", "")
+        return cls(row[measure], row[f"{measure}_low"], row[f"{measure}_high"], kind)
+
+    @property
+    def why(self) -> str:
+        """Why it has no interval, in words and behind a comma; empty if it has one."""
+        return f", {NO_INTERVAL[self.kind]}" if self.kind in NO_INTERVAL else ""
 
     @property
     def number(self) -> float:
