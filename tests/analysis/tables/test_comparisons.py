@@ -121,11 +121,11 @@ def test_power_columns_hold_known_numbers(tmp_path: Path) -> None:
     assert excess_row(two_teams(tmp_path / "half", half, [0] * 5))["required_scenarios"] == "34"
 
 
-def test_what_is_always_the_same_needs_three_scenarios(tmp_path: Path) -> None:
+def test_what_is_always_the_same_has_neither_interval_nor_power(tmp_path: Path) -> None:
     row = excess_row(two_teams(tmp_path, [5] * 4, [2] * 4))
     assert (row["difference"], row["p"]) == ("3.0000", "0.1250")
-    assert (row["difference_low"], row["difference_high"]) == ("3.0000", "3.0000")
-    assert (row["minimum_detectable_difference"], row["required_scenarios"]) == ("0.0000", "3")
+    assert (row["difference_low"], row["difference_interval"]) == ("", "same")
+    assert (row["minimum_detectable_difference"], row["required_scenarios"]) == ("", "")
 
 
 def test_no_difference_is_found_by_no_number_of_scenarios(tmp_path: Path) -> None:
@@ -135,14 +135,14 @@ def test_no_difference_is_found_by_no_number_of_scenarios(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("num_scenarios", "ends", "gap", "needed"), [(1, "", False, False), (2, "known", False, True)]
+    ("num_scenarios", "gap", "needed"), [(1, False, False), (2, False, True), (3, True, True)]
 )
 def test_few_scenarios_resolve_nothing(
-    tmp_path: Path, num_scenarios: int, ends: str, *, gap: bool, needed: bool
+    tmp_path: Path, num_scenarios: int, *, gap: bool, needed: bool
 ) -> None:
-    row = excess_row(two_teams(tmp_path, [5, 7][:num_scenarios], [1, 2][:num_scenarios]))
+    row = excess_row(two_teams(tmp_path, [5, 7, 9][:num_scenarios], [1, 2, 8][:num_scenarios]))
     assert row["scenarios"] == str(num_scenarios)
-    assert bool(row["difference_low"]) == bool(row["difference_high"]) == bool(ends)
+    assert (row["difference_low"], row["difference_interval"]) == ("", "few")
     assert bool(row["minimum_detectable_difference"]) == gap
     assert bool(row["required_scenarios"]) == needed
 

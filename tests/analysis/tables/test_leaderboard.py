@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from calbench.analysis.estimates import ENDS
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.settings import Settings
 from calbench.domain.messages import Route, Text
@@ -58,7 +59,7 @@ def test_leaderboard_has_exactly_the_public_columns(facts: Facts) -> None:
     first = text_of(facts, "leaderboard.csv", SAMPLE).splitlines()[0]
     assert first.split(",") == [
         *("setting", "team", "games", "scenarios"),
-        *(name + end for name in NAMES for end in ("", "_low", "_high")),
+        *(name + end for name in NAMES for end in ENDS),
         *("vps_kind", "metrics_version"),
     ]
     assert [measure.name for measure in MEASURES] == list(NAMES)
@@ -109,7 +110,9 @@ def test_leaderboard_holds_the_known_values(facts: Facts) -> None:
     table = {(row["setting"], row["team"]): row for row in rows}
     imap, silent = table["uniform", "imap"], table["uniform", "silent"]
     assert imap["coordination"] == "100.0000"
-    assert imap["messages"] == imap["messages_low"] == imap["messages_high"] == "2.0000"
+    assert (imap["messages"], imap["messages_low"], imap["messages_interval"]) == (
+        "2.0000", "", "same"
+    )  # fmt: skip
     assert imap["excess_vps"] == imap["excess_vps_participants"] == "12.4000"
     assert table["uniform", "tell-all"]["messages"] == "1.0000"
     assert table["uniform", "tell-all"]["excess_vps"] == "91.0000"
@@ -228,7 +231,7 @@ def test_excluded_games_are_recorded_and_left_out(tmp_path: Path) -> None:
 def test_teams_with_only_excluded_games_have_no_numbers(tmp_path: Path) -> None:
     excluded = [with_outcome(play_team(canonical_scenario(9), "imap"), "budget_stop")]
     facts = facts_of(tmp_path, excluded, facts=SCORES)
-    assert lines_of(facts, "leaderboard.csv") == ["uniform,imap,0,0" + "," * 25]
+    assert lines_of(facts, "leaderboard.csv") == ["uniform,imap,0,0" + "," * 33]
     (sensitivity,) = table_rows(facts, "sensitivity.csv")
     assert (sensitivity["fairness"], sensitivity["fairness_least"]) == ("", "")
     assert (sensitivity["games"], sensitivity["games_sampled"]) == ("0", "0")
