@@ -39,9 +39,8 @@ from stages.former_intervals import former_ends, wilson_ends
 
 FOLDER = paths.DATA / "coverage"
 POOLS, CELLS = FOLDER / "pools.csv", FOLDER / "coverage.csv"
-KINDS, FORMER = (
-    paths.DATA / "published" / f"{name}.csv" for name in ("coverage", "coverage_before")
-)
+PUBLISHED = paths.DATA / "published"
+KINDS, FORMER = PUBLISHED / "coverage.csv", PUBLISHED / "coverage_before.csv"
 
 SIZES = (2, 3, 4, 5, 6, 7, 8, 15, 45)
 """Numbers of scenarios in published tables."""

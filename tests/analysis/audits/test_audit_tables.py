@@ -180,6 +180,10 @@ def speaking(setting: str, players: Sequence[str], *scripts: Sequence[str]) -> T
     return seated(play_scripts(scenario, said), *map(seat, players), team=team)
 
 
+def in_scenario(trace: Trace, scenario_id: str) -> Trace:
+    return trace.model_copy(update={"scenario": trace.scenario.updated(scenario_id=scenario_id)})
+
+
 FREE, IDLE = "Slot 1 is free for me.", "Hello."
 
 
@@ -229,8 +233,8 @@ def test_p_values_are_corrected_for_all_tests_of_the_table(tmp_path: Path) -> No
 
 def test_confidence_is_that_of_the_settings(tmp_path: Path) -> None:
     said = [[FREE, IDLE], [FREE, IDLE, IDLE], [FREE, FREE, IDLE], [IDLE], [FREE]]
-    games = [speaking(f"s{n}", ("x", "y"), each, [IDLE]) for n, each in enumerate(said)]
-    facts = audited(tmp_path, games)
+    games = [speaking("one", ("x", "y"), each, [IDLE]) for each in said]
+    facts = audited(tmp_path, [in_scenario(game, f"s{n}") for n, game in enumerate(games)])
     for name, column, wanted in (
         ("audit_own_slot", "label", "availability"),
         ("audit_leaks", "tier", "all"),
