@@ -60,6 +60,9 @@ lock-cluster:  ## the same for Dask; packages in both locks have one version
 predictive:  ## play the scenarios against which Table 2 is held -> data/predictive
 	python -m stages.predictive
 
+coverage:  ## draw suites from the games that `dvc repro` made, and count how often intervals hold the truth
+	python -m stages.coverage
+
 record-local:  ## record what the small model says in the games of data/cohorts/smollm2
 	python -m stages.record_local
 

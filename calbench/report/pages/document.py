@@ -12,11 +12,16 @@ from calbench.report.experiment import confidence_of
 from calbench.report.games.picture import first_round
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
+from calbench.stats.intervals import FEWEST_UNITS, MOST_ALIKE, MOST_REACHED
 
 SECTION = re.compile(r"^## (Add [^\n]*)\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 """A section of CONTRIBUTING that says how to add something."""
 
 TIMINGS = "timings.csv"
+COVERAGE, FORMER = "coverage.csv", "coverage_before.csv"
+
+FORMER_SIZES = ("4", "8", "15", "45")
+"""Numbers of scenarios for which former intervals are shown beside ours."""
 
 SPEAKING = {"language": "scripted speakers", "smollm2": "a very small model"}
 """Pages of agents that talk in plain language."""
@@ -73,7 +78,17 @@ def timings(site: Site) -> Content:
 
 def method(site: Site) -> Content:
     """Return what the method page takes from the code and from measurements."""
-    values = {"patterns": PATTERNS, "confidence": confidence_of(site.ranked)}
+    values = {
+        "patterns": PATTERNS,
+        "confidence": confidence_of(site.ranked),
+        "least": FEWEST_UNITS,
+        "alike": f"{MOST_ALIKE:.0%}",
+        "reached": f"{MOST_REACHED:.0%}",
+        "coverage": [row for row in site.published.optional(COVERAGE) if row["worst"]],
+        "coverage_before": [
+            row for row in site.published.optional(FORMER) if row["scenarios"] in FORMER_SIZES
+        ],
+    }
     return Content({**timings(site).values, **values})
 
 
