@@ -114,17 +114,21 @@ def agent_rounds(
         elif isinstance(event, Resolution):
             slot = slots[event.meeting_id] if event.outcome == "scheduled" else None
             for agent, tally in enumerate(tallies):
-                entry = None if slot is None else scenario.calendars[agent][slot]
-                charges = (0, 0) if entry is None else (entry.cost, _shown(entry))
+                charges = _charges(None if slot is None else scenario.calendars[agent][slot])
                 vps = losses[agent].of_round(event.round)
                 yield _agent_round(AgentId(agent), start, event, tally, charges, vps, earlier)
             if event.outcome == "scheduled":
                 earlier.add(event.meeting_id)
 
 
-def _shown(entry: ErrandEntry | MeetingEntry) -> int:
-    """Return what moving an item costs by what its owner is shown; meetings cost the same."""
-    return entry.shown_cost if isinstance(entry, ErrandEntry) else entry.cost
+def _charges(entry: ErrandEntry | MeetingEntry | None) -> tuple[int, int]:
+    """Return what moving an item costs, and what its owner is shown of it; meetings cost the same.
+
+    Nothing there costs nothing.
+    """
+    if entry is None:
+        return 0, 0
+    return entry.cost, entry.shown_cost if isinstance(entry, ErrandEntry) else entry.cost
 
 
 def _agent_round(
