@@ -7,7 +7,7 @@ from typing import NamedTuple
 from calbench.facts.beliefs import OBSERVER_TAKES_PART, TARGET_TAKES_PART
 from calbench.facts.columns import OBSERVER, ROUND, SLOTS, TARGET, Column, count, fine, truth
 from calbench.facts.fact import Fact, Find, MeasuredGame
-from calbench.metrics.privacy.baselines import GREATEST_MOVEMENT, constant_loss
+from calbench.metrics.privacy.baseline import GREATEST_MOVEMENT, constant_loss
 from calbench.metrics.privacy.reflection import (
     Moved,
     PairReflection,

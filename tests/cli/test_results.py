@@ -38,6 +38,8 @@ def test_run_leaves_traces_and_tables_under_their_public_names(finished: Path) -
         "tables/privacy/game_target_summary.csv",
         "tables/privacy/reflections.csv",
         "tables/privacy/reflection_calibration.csv",
+        "tables/privacy/vps_baselines.csv",
+        "tables/privacy/prior_sensitivity.csv",
         "tables/privacy/messages.parquet",
         "tables/privacy/calls.parquet",
     }

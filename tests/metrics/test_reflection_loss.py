@@ -10,7 +10,7 @@ from calbench.domain.randomness import stream
 from calbench.errors import CalbenchError
 from calbench.metrics.game import AgentGame, score_game
 from calbench.metrics.measure import MeasureSpec
-from calbench.metrics.privacy.baselines import constant_loss, loss_by_chance
+from calbench.metrics.privacy.baseline import chance_loss, constant_loss
 from calbench.metrics.privacy.reflection import PairReflection, pair_reflections, reflected_losses
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import AgentRegistered, BatchApplied, Reflection, RoundStart
@@ -185,8 +185,9 @@ def test_loss_by_chance_is_the_mean_over_all_orders(answer: list[tuple[int, bool
         sum(max(0, v if is_occupied else -v) for v, is_occupied in zip(o, truths, strict=True)) / 3
         for o in orders
     ]
-    assert loss_by_chance(answer) == pytest.approx(sum(losses) / len(orders))
-    assert constant_loss(truths) == pytest.approx(loss_by_chance((1, t) for t in truths))
+    values = [value for value, _ in answer]
+    assert chance_loss(values, truths) == pytest.approx(sum(losses) / len(orders))
+    assert constant_loss(truths) == pytest.approx(chance_loss([1] * len(truths), truths))
 
 
 def test_a_mixed_team_is_measured_seat_by_seat() -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from calbench.domain.ids import AgentId, Slot
 from calbench.errors import CalbenchError
 from calbench.metrics.privacy.answered import Tally
-from calbench.metrics.privacy.baselines import GREATEST_MOVEMENT, constant_loss, loss_by_chance
+from calbench.metrics.privacy.baseline import GREATEST_MOVEMENT, chance_loss, constant_loss
 from calbench.metrics.privacy.beliefs import Pair
 from calbench.traces.events import (
     AgentRegistered,
@@ -83,8 +83,9 @@ def moved(values: Iterable[tuple[float, bool]]) -> Moved:
     toward: list[float] = []
     away: list[float] = []
     for value, is_occupied in values:
-        is_toward = is_toward_truth(value, is_occupied=is_occupied)
-        (toward if is_toward else away).append(abs(value))
+        if value:
+            is_toward = is_toward_truth(value, is_occupied=is_occupied)
+            (toward if is_toward else away).append(abs(value))
     return Moved(fsum(toward) / GREATEST_MOVEMENT, fsum(away) / GREATEST_MOVEMENT)
 
 
@@ -129,21 +130,21 @@ class PairReflection:
         """What is counted, in slot-equivalents."""
         if self.movements is None:
             return None
-        return moved((movement.value, movement.is_occupied) for movement in self.movements)
+        return moved([(movement.value, movement.is_occupied) for movement in self.movements])
 
     @property
     def answered(self) -> Moved | None:
         """The same for the integers as answered."""
         if self.movements is None:
             return None
-        return moved((movement.delta, movement.is_occupied) for movement in self.movements)
+        return moved([(movement.delta, movement.is_occupied) for movement in self.movements])
 
     @property
     def by_chance(self) -> float | None:
-        """The loss of the same numbers in any order, see :func:`loss_by_chance`."""
+        """The loss of the same numbers in any order, see :func:`chance_loss`."""
         if self.movements is None:
             return None
-        return loss_by_chance((each.value, each.is_occupied) for each in self.movements)
+        return chance_loss([each.value for each in self.movements], self.occupied)
 
     @property
     def agreed(self) -> float | None:
@@ -206,10 +207,12 @@ def _about(target: AgentId, event: Reflection, truth: _Truth) -> PairReflection:
     if deltas is not None:
         values: Sequence[float] = deltas if expected is None else expected
         movements = tuple(
-            Movement(Slot(slot), delta, float(value), is_occupied)
-            for slot, (delta, value, is_occupied) in enumerate(
-                zip(deltas, values, occupied, strict=True)
-            )
+            [
+                Movement(Slot(slot), delta, float(value), is_occupied)
+                for slot, (delta, value, is_occupied) in enumerate(
+                    zip(deltas, values, occupied, strict=True)
+                )
+            ]
         )
     return PairReflection(
         round=event.round,

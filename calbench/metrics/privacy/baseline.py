@@ -5,7 +5,7 @@ is loss. Most slots are occupied, so whoever leans that way moves toward the tru
 learnt anything. Both baselines hold for reflections and for a judge's answers alike.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import fsum
 
 GREATEST_MOVEMENT = 3
@@ -24,7 +24,7 @@ def constant_loss(occupied: Sequence[bool]) -> float:
     return CONSTANT * sum(occupied) / GREATEST_MOVEMENT
 
 
-def loss_by_chance(movements: Iterable[tuple[float, bool]]) -> float:
+def chance_loss(values: Sequence[float], occupied: Sequence[bool]) -> float:
     """Return the mean loss of one answer over all orders of its numbers, in slot-equivalents [C].
 
     That is its expected loss if it had been given without regard to slots: with P the sum of its
@@ -32,12 +32,13 @@ def loss_by_chance(movements: Iterable[tuple[float, bool]]) -> float:
     with one number for every slot loses exactly this.
 
     Args:
-        movements: of all slots of one target, each with whether its slot is occupied.
+        values: movements by slot, about one target.
+        occupied: the truth, by slot.
     """
-    pairs = list(movements)
-    if not pairs:
+    if not any(values):
         return 0.0
-    occupied = sum(is_occupied for _, is_occupied in pairs)
-    above = fsum(value for value, _ in pairs if value > 0)
-    below = fsum(-value for value, _ in pairs if value < 0)
-    return (above * occupied + below * (len(pairs) - occupied)) / len(pairs) / GREATEST_MOVEMENT
+    above = fsum([value for value in values if value > 0])
+    below = fsum([-value for value in values if value < 0])
+    num_slots, num_occupied = len(occupied), sum(occupied)
+    mean = (above * num_occupied + below * (num_slots - num_occupied)) / num_slots
+    return mean / GREATEST_MOVEMENT
