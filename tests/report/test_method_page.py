@@ -29,7 +29,7 @@ from calbench.scenarios.labels import KINDS, MAX_CHARS, TIERS, read_label_bank
 from calbench.scenarios.models import GREATEST_COST
 from calbench.scenarios.parameters import ScenarioParameters, ScenarioShape, SuiteSpec
 from calbench.scenarios.sampling import FIRST_ERRAND_ID, MAX_PLACEMENTS
-from calbench.stats.agreement import MOST_DEALT
+from calbench.stats.agreement import LEAST_UNITS, MOST_DEALT, MOST_SAME
 from calbench.stats.plackett_luce import constants
 from calbench.stats.power import FEWEST_UNITS
 from calbench.stats.spec import AnalysisSpec, RatingSpec
@@ -74,6 +74,10 @@ def suite_default(name: str) -> object:
         ("change of belief in a reflection", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
         ("change of belief by a judge", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
         ("most scenarios in the test of a judge's direction", f"{MOST_DEALT:,}"),
+        (
+            "fewest scenarios of an interval of agreement; most that contribute the same",
+            f"{LEAST_UNITS}; {MOST_SAME:.0%}",
+        ),
         ("messages per turn that a JSON Schema allows", MOST_MESSAGES),
         ("bytes per token, where a provider counts none", BYTES_PER_TOKEN),
         (

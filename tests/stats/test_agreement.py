@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit, logit
 from scipy.stats import pearsonr, sem, t
 
 from calbench.stats import agreement
@@ -173,22 +174,22 @@ def drawn(units: int, seed: int, echo: float) -> tuple[list[Ints], list[Ints]]:
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_intervals_are_those_of_pseudovalues_of_cells(confidence: float) -> None:
-    """The jackknife as textbooks have it, on the cells of all units but one."""
+    """The jackknife as textbooks have it, of logits, on the cells of all units but one."""
     first, second = drawn(8, seed=1, echo=0.5)
     sums = np.array([sums_of(*each) for each in zip(first, second, strict=True)])  # type: ignore[arg-type]
     ranges = [(each, -1.0) for each in SHARES.values()]
     found = jackknife_intervals(sums, ranges, AnalysisSpec(confidence=confidence))
     whole = of(np.concatenate(first).tolist(), np.concatenate(second).tolist())
     for place, name in enumerate(SHARES):
-        pseudo = []
+        middle, pseudo = logit((whole[name] + 1) / 2), []
         for out in range(8):
             kept = [[*side[:out], *side[out + 1 :]] for side in (first, second)]
             without = of(*(np.concatenate(cells).tolist() for cells in kept))[name]
-            pseudo.append(8 * whole[name] - 7 * without)
-        half = t(7).ppf((1 + confidence) / 2) * sem(pseudo)
+            pseudo.append(8 * middle - 7 * logit((without + 1) / 2))
+        half = t(7).ppf(1 - 0.8 * (1 - confidence) / 2) * sem(pseudo)
         assert found.value[place] == pytest.approx(whole[name])
-        assert found.low[place] == pytest.approx(max(-1, whole[name] - half))
-        assert found.high[place] == pytest.approx(min(1, whole[name] + half))
+        assert found.low[place] == pytest.approx(2 * expit(middle - half) - 1)
+        assert found.high[place] == pytest.approx(2 * expit(middle + half) - 1)
     assert found.kind == ["t"] * len(SHARES)
 
 
