@@ -196,12 +196,12 @@ def test_intervals_are_those_of_pseudovalues_of_cells(confidence: float) -> None
 def test_few_units_and_one_contribution_of_most_have_no_interval_and_say_why() -> None:
     some, other = sums_of([1, 1, 0, -1], [1, -1, 2, -1]), sums_of([1, 1], [1, 0])
     ranges = [(SHARES["directional_agreement"], 0.0), (SHARES["jaccard"], 0.0)]
-    found = jackknife_intervals(np.array([some, other, some]), ranges, AnalysisSpec())
+    found = jackknife_intervals(np.array([some, other, some] * 2), ranges, AnalysisSpec())
     assert found.kind == ["few", "few"]
     assert found.value.tolist() == [5 / 7, 7 / 10]
-    same = jackknife_intervals(np.array([some, some, other, some]), ranges, AnalysisSpec())
+    same = jackknife_intervals(np.array([some, some, other, some] * 2), ranges, AnalysisSpec())
     assert same.kind == ["same", "same"]  # three of four
-    shown = jackknife_intervals(np.array([some, other] * 2), ranges, AnalysisSpec())
+    shown = jackknife_intervals(np.array([some, other] * 4), ranges, AnalysisSpec())
     assert shown.kind == ["t", "t"]
     assert (shown.high <= 1).all()
     for each in (found, same):
@@ -211,11 +211,11 @@ def test_few_units_and_one_contribution_of_most_have_no_interval_and_say_why() -
 def test_statistics_without_a_value_have_no_word_either() -> None:
     nowhere, some = sums_of([0, 0], [0, 1]), sums_of([1, 1, 0, -1], [1, -1, 2, -1])
     ranges = [(SHARES["directional_agreement"], 0.0)]
-    found = jackknife_intervals(np.array([nowhere] * 5), ranges, AnalysisSpec())
+    found = jackknife_intervals(np.array([nowhere] * 9), ranges, AnalysisSpec())
     assert np.isnan([*found.value, *found.low, *found.high]).all()
     assert found.kind == [""]
     # Without the last unit there is no value, so there is no telling how far it may move.
-    found = jackknife_intervals(np.array([nowhere] * 4 + [some]), ranges, AnalysisSpec())
+    found = jackknife_intervals(np.array([nowhere] * 8 + [some]), ranges, AnalysisSpec())
     assert (found.value.tolist(), found.kind) == ([2 / 3], ["same"])
 
 
