@@ -20,15 +20,18 @@ from calbench.stats.sums import Floats, Ints
 MOST_DEALT = 1000
 """Most units in the test against chance, which compares all pairs [C]."""
 
-LEAST_UNITS = 4
-"""Units below which there is no interval [C]."""
+LEAST_UNITS = 8
+"""Units below which there is no interval: of 4, those of correlations covered 88% [C]."""
 
 MOST_SAME = 0.6
 """Share of units with one contribution above which there is none: a t interval would be too
 narrow [C]."""
 
-CONTRIBUTION_DIGITS = 12
-"""Decimals to which contributions are rounded: beyond lies only the noise of division [C]."""
+SAME_DIGITS = 9
+"""Values that agree to this many decimals are one: beyond lies the noise of division [C]."""
+
+TAIL_SHARE = 0.8
+"""Of the usual tail, what is left beyond each end; the rest is for skewed values [C]."""
 
 NUM_SUMS = 19
 """Sums over cells on which all statistics rest."""
@@ -175,49 +178,66 @@ def jackknife_intervals(
 ) -> Intervals:
     """Estimate functions of sums over units, with t intervals over the units' contributions [C].
 
-    For n units, one contributes (n - 1) (f - f without it), the jackknife's linear part of a
-    function ``f`` of sums. There is no interval with fewer than :data:`LEAST_UNITS` units, nor
-    where one contribution is that of more than :data:`MOST_SAME` of them, nor where a function has
-    no value without one unit.
+    For n units, one contributes (n - 1) (g(f) - g(f without it)), the jackknife's linear part of a
+    function ``f`` of sums. ``g`` is the logit over the possible values, whose ends are turned back:
+    statistics are near their bounds, where plain intervals cover too little. There is no interval
+    with fewer than :data:`LEAST_UNITS` units, nor where more than :data:`MOST_SAME` of them have
+    the same contribution or value, nor on a bound, nor without a value without one unit.
 
     Args:
         sums: of each unit, exact in any order, ``[unit, sum]``.
-        ranges: functions of their sum, each with its least possible value; the greatest is 1, and
-            intervals end there.
+        ranges: functions of their sum, each with its least possible value; the greatest is 1.
         spec: confidence.
     """
-    total, num_units = sums.sum(axis=0), len(sums)
+    total = sums.sum(axis=0)
     value = np.array([_finite(each(total)) for each, _ in ranges], dtype=np.float64)
     ends, kinds = np.full((2, len(ranges)), np.nan), []
     for place, (statistic, least) in enumerate(ranges):
-        kind = "few" if num_units < LEAST_UNITS else "t"
+        kind = "few" if len(sums) < LEAST_UNITS else "t"
         if np.isnan(value[place]):
             kind = ""
         elif kind == "t":
-            terms = (num_units - 1) * (value[place] - statistic(total - sums))
-            half = _half_width(terms, spec.confidence)
-            kind = "same" if half is None else kind
-            if half is not None:
-                found = value[place] - half, value[place] + half
-                ends[:, place] = np.clip(found, least, 1.0)
+            found = _jackknife(statistic, sums, least, spec.confidence)
+            if found is None:
+                kind = "same"
+            else:
+                ends[:, place] = found
         kinds.append(kind)
     return Intervals(value, ends[0], ends[1], kinds)
 
 
-def _half_width(terms: Floats, confidence: float) -> float | None:
-    """Return half the width of a t interval; ``None`` where too many contributions are the same."""
+def _jackknife(
+    statistic: Statistic, sums: Floats, least: float, confidence: float
+) -> Floats | None:
+    """Return the ends of an interval; ``None`` where the units say too little."""
     from scipy.special import stdtrit
 
-    count = len(terms)
-    if not np.isfinite(terms).all():
+    count, total = len(sums), sums.sum(axis=0)
+    middle = _logit(statistic(total), least)
+    if not np.isfinite(middle):
         return None
-    rounded_terms = np.round(terms, CONTRIBUTION_DIGITS)
-    _, sizes = np.unique(rounded_terms, return_counts=True)
-    if sizes.max() > MOST_SAME * count:
+    terms = (count - 1) * (middle - _logit(statistic(total - sums), least))
+    if not np.isfinite(terms).all() or max(map(_most_same, (terms, statistic(sums)))) > (
+        MOST_SAME * count
+    ):
         return None
-    mean = fsum(rounded_terms) / count
-    spread = fsum((term - mean) ** 2 for term in rounded_terms.tolist()) / (count - 1)
-    return float(stdtrit(count - 1, (1 + confidence) / 2)) * math.sqrt(spread / count)
+    mean = fsum(terms.tolist()) / count
+    spread = fsum((term - mean) ** 2 for term in terms.tolist()) / (count - 1)
+    quantile = -float(stdtrit(count - 1, TAIL_SHARE * (1 - confidence) / 2))
+    half = quantile * math.sqrt(spread / count)
+    return np.asarray(least + (1 - least) / (1 + np.exp([half - middle, -half - middle])))
+
+
+def _logit(value: Floats, least: float) -> Floats:
+    """Return values in [least, 1] on the whole line; infinite or no number on the bounds."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.log(ratio(np.asarray(value - least), np.asarray(1 - value))))
+
+
+def _most_same(values: Floats) -> int:
+    """Return how many units have the most common value."""
+    _, sizes = np.unique(np.round(values[np.isfinite(values)], SAME_DIGITS), return_counts=True)
+    return int(sizes.max(initial=0))
 
 
 def _finite(value: Floats) -> Floats:

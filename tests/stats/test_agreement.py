@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit, logit
 from scipy.stats import pearsonr, sem, t
 
 from calbench.stats import agreement
@@ -173,34 +174,34 @@ def drawn(units: int, seed: int, echo: float) -> tuple[list[Ints], list[Ints]]:
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_intervals_are_those_of_pseudovalues_of_cells(confidence: float) -> None:
-    """The jackknife as textbooks have it, on the cells of all units but one."""
+    """The jackknife as textbooks have it, of logits, on the cells of all units but one."""
     first, second = drawn(8, seed=1, echo=0.5)
     sums = np.array([sums_of(*each) for each in zip(first, second, strict=True)])  # type: ignore[arg-type]
     ranges = [(each, -1.0) for each in SHARES.values()]
     found = jackknife_intervals(sums, ranges, AnalysisSpec(confidence=confidence))
     whole = of(np.concatenate(first).tolist(), np.concatenate(second).tolist())
     for place, name in enumerate(SHARES):
-        pseudo = []
+        middle, pseudo = logit((whole[name] + 1) / 2), []
         for out in range(8):
             kept = [[*side[:out], *side[out + 1 :]] for side in (first, second)]
             without = of(*(np.concatenate(cells).tolist() for cells in kept))[name]
-            pseudo.append(8 * whole[name] - 7 * without)
-        half = t(7).ppf((1 + confidence) / 2) * sem(pseudo)
+            pseudo.append(8 * middle - 7 * logit((without + 1) / 2))
+        half = t(7).ppf(1 - 0.8 * (1 - confidence) / 2) * sem(pseudo)
         assert found.value[place] == pytest.approx(whole[name])
-        assert found.low[place] == pytest.approx(max(-1, whole[name] - half))
-        assert found.high[place] == pytest.approx(min(1, whole[name] + half))
+        assert found.low[place] == pytest.approx(2 * expit(middle - half) - 1)
+        assert found.high[place] == pytest.approx(2 * expit(middle + half) - 1)
     assert found.kind == ["t"] * len(SHARES)
 
 
 def test_few_units_and_one_contribution_of_most_have_no_interval_and_say_why() -> None:
     some, other = sums_of([1, 1, 0, -1], [1, -1, 2, -1]), sums_of([1, 1], [1, 0])
     ranges = [(SHARES["directional_agreement"], 0.0), (SHARES["jaccard"], 0.0)]
-    found = jackknife_intervals(np.array([some, other, some]), ranges, AnalysisSpec())
+    found = jackknife_intervals(np.array([some, other, some] * 2), ranges, AnalysisSpec())
     assert found.kind == ["few", "few"]
     assert found.value.tolist() == [5 / 7, 7 / 10]
-    same = jackknife_intervals(np.array([some, some, other, some]), ranges, AnalysisSpec())
+    same = jackknife_intervals(np.array([some, some, other, some] * 2), ranges, AnalysisSpec())
     assert same.kind == ["same", "same"]  # three of four
-    shown = jackknife_intervals(np.array([some, other] * 2), ranges, AnalysisSpec())
+    shown = jackknife_intervals(np.array([some, other] * 4), ranges, AnalysisSpec())
     assert shown.kind == ["t", "t"]
     assert (shown.high <= 1).all()
     for each in (found, same):
@@ -210,11 +211,11 @@ def test_few_units_and_one_contribution_of_most_have_no_interval_and_say_why() -
 def test_statistics_without_a_value_have_no_word_either() -> None:
     nowhere, some = sums_of([0, 0], [0, 1]), sums_of([1, 1, 0, -1], [1, -1, 2, -1])
     ranges = [(SHARES["directional_agreement"], 0.0)]
-    found = jackknife_intervals(np.array([nowhere] * 5), ranges, AnalysisSpec())
+    found = jackknife_intervals(np.array([nowhere] * 9), ranges, AnalysisSpec())
     assert np.isnan([*found.value, *found.low, *found.high]).all()
     assert found.kind == [""]
     # Without the last unit there is no value, so there is no telling how far it may move.
-    found = jackknife_intervals(np.array([nowhere] * 4 + [some]), ranges, AnalysisSpec())
+    found = jackknife_intervals(np.array([nowhere] * 8 + [some]), ranges, AnalysisSpec())
     assert (found.value.tolist(), found.kind) == ([2 / 3], ["same"])
 
 

@@ -148,7 +148,7 @@ UNITS = (
         number("value_high", "", "upper end; counts have no interval"),
         text(
             "value_interval",
-            "t, or why there is none: few (fewer than 4 scenarios), same (one contribution of "
+            "t, or why there is none: few (fewer than 8 scenarios), same (one contribution of "
             "too many scenarios); empty for counts, by_chance, and without a value",
             "C",
         ),
