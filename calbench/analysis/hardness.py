@@ -4,7 +4,7 @@ Everything is turned so that more is worse: harder scenarios, dearer or fewer me
 correlation then says that teams fare worse where a scenario is harder.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -111,20 +111,25 @@ def correlated(
         measure: one of :data:`MEASURES`.
         confidence: of the interval.
     """
-    known = values[["setting", predictor, f"{measure}_made"]].dropna()
-    return correlation([_pair(own) for _, own in known.groupby("setting", sort=True)], confidence)
+    return correlation(list(_pairs(values, predictor, measure)), confidence)
 
 
-def _pair(rows: pd.DataFrame) -> tuple[Floats, Floats]:
-    columns = rows.iloc[:, 1:].to_numpy(dtype=np.float64)
-    return columns[:, 0], columns[:, 1]
+def _pairs(values: pd.DataFrame, predictor: str, measure: str) -> Iterator[tuple[Floats, Floats]]:
+    """Yield both values of the scenarios that have them, setting by setting."""
+    x, y = (
+        values[name].to_numpy(dtype=np.float64, na_value=np.nan)
+        for name in (predictor, f"{measure}_made")
+    )
+    setting = np.where(np.isnan(x) | np.isnan(y), -1, pd.factorize(values["setting"], sort=True)[0])
+    for number in range(int(setting.max(initial=-1)) + 1):
+        own = setting == number
+        yield x[own], y[own]
 
 
 def why_none(values: pd.DataFrame, predictor: str, measure: str) -> str:
     """Return why there is no correlation: ``few`` scenarios, or the ``same`` value in all."""
-    known = values[["setting", predictor, f"{measure}_made"]].dropna()
-    is_few = known.groupby("setting").size().max() if len(known) else 0
-    return "few" if is_few < LEAST_UNITS else "same"
+    most = max((len(xs) for xs, _ in _pairs(values, predictor, measure)), default=0)
+    return "few" if most < LEAST_UNITS else "same"
 
 
 def suites_of(values: pd.DataFrame) -> list[str]:

@@ -104,8 +104,9 @@ def test_players_below_silence_are_marked() -> None:
         for n in range(3)
     ]
     scope = scope_of(games, SPEC)
-    marked = scope.standings.set_index("number")["is_below_silence"]
-    by_name = {scope.players[int(number)].name: mark for number, mark in marked.items()}
+    rows = scope.standings
+    marks = zip(rows["number"].tolist(), rows["is_below_silence"].tolist(), strict=True)
+    by_name = {scope.players[number].name: mark for number, mark in marks}
     found = mmr(scope)
     assert by_name == {name: found[name] < found["silence"] for name in "abw"}
     assert not by_name["a"]

@@ -1,5 +1,7 @@
 """Difficulty of scenarios, and its effect on schedules; length of messages."""
 
+from functools import lru_cache
+
 import pandas as pd
 
 from calbench.analysis.estimates import scenario_sums
@@ -115,8 +117,8 @@ RHO = (
         "worse where scenarios are harder",
         "scenarios",
     ),
-    number("low", "", "lower end of its interval, by Fisher's z", "scenarios"),
-    number("high", "", "upper end of its interval, by Fisher's z", "scenarios"),
+    number("rho_low", "", "lower end of its interval, by Fisher's z", "scenarios"),
+    number("rho_high", "", "upper end of its interval, by Fisher's z", "scenarios"),
     number("p", "", "two-sided p-value of no correlation, by permutations' variance", "scenarios"),
 )
 MEASURE = text(
@@ -158,6 +160,7 @@ def difficulty_effects(facts: Facts, settings: Settings) -> pd.DataFrame:
     )
 
 
+@lru_cache(maxsize=1)
 def _scenario_values(facts: Facts) -> pd.DataFrame:
     """Return the values of scenarios and of those teams of whom something could be read."""
     agents = facts.of_games("agents")
@@ -171,7 +174,10 @@ def _row(own: pd.DataFrame, predictor: str, measure: str, settings: Settings) ->
     found = correlated(own, predictor, measure, settings.analysis.confidence)
     return {
         "scenarios": found.num_units,
-        **{name: getattr(found, name) for name in ("rho", "low", "high", "p")},
+        "rho": found.rho,
+        "rho_low": found.low,
+        "rho_high": found.high,
+        "p": found.p,
         "no_rho": "" if found.num_units else why_none(own, predictor, measure),
     }
 

@@ -128,7 +128,10 @@ def ratings(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
 
 
 def _standings(scope: Scope) -> pd.DataFrame:
-    """Return the players by rank, and the silent reference after them."""
+    """Return the players by rank, with the silent reference in its place by MMR.
+
+    Where privacy was measured in several ways there are as many ranks, and it comes last.
+    """
     names, found = _names(scope), scope.standings
     numbers = found["number"].to_numpy()
     never = [" ".join(names[scope.meetings.never_met(player)]) for player in numbers]
@@ -148,7 +151,10 @@ def _standings(scope: Scope) -> pd.DataFrame:
         kind=REFERENCE,
         settings_digest=REFERENCE,
     )
-    return pd.concat([players, reference], ignore_index=True)
+    every = pd.concat([players, reference], ignore_index=True)
+    if len(set(found.loc[found["rank"].notna(), "vps_kind"])) > 1:
+        return every
+    return every.sort_values("mmr", ascending=False, kind="stable", ignore_index=True)
 
 
 @table(

@@ -11,6 +11,7 @@ from calbench.report.figures.figure import REGISTERED
 from calbench.report.figures.frontier import lines_of
 from calbench.report.figures.plane import planes_of
 from calbench.report.figures.published import published_figures
+from calbench.report.pages import hardness
 from calbench.report.pages.page import Content
 from calbench.report.setting import Setting
 from calbench.report.site import Site
@@ -94,7 +95,15 @@ def difficulty_page(site: Site) -> Content:
     ranges = site.summary.optional("difficulty.csv")
     drawn = content(site, "difficulty")
     return Content(
-        {"fractions": figure, "ranges": ranges, **drawn.values}, figures=[figure, *drawn.figures]
+        {
+            "fractions": figure,
+            "ranges": ranges,
+            "hardness": hardness.shown(site),
+            "measure_titles": hardness.MEASURE_TITLES,
+            "predictor_titles": hardness.PREDICTOR_TITLES,
+            **drawn.values,
+        },
+        figures=[figure, *drawn.figures],
     )
 
 

@@ -18,11 +18,16 @@ POOLS: Mapping[str, str] = {
 
 RATING_TITLES: Mapping[str, str] = {
     "coordination": "Coordination",
+    "adjusted_excess_cost": "Adjusted excess cost",
+    "excess_vps_per_meeting": "Excess VPS per meeting",
     "shown_excess_cost": "Shown excess cost",
     "excess_cost": "Excess cost",
     "excess_vps": "Excess VPS",
 }
-"""Of the measures that are rated."""
+"""Of the measures that are rated; the first three make the MMR that ranks."""
+
+REFERENCE = "reference"
+"""Kind of the silent seat beside the players."""
 
 
 def content(site: Site) -> Content:
@@ -55,13 +60,14 @@ def _by(rows: Sequence[Row], column: str) -> dict[str, list[Row]]:
 def _pool(experiment: Experiment, pool: str, rows: Sequence[Row]) -> dict[str, Any]:
     """Return what the page shows of one pool of an experiment."""
     tables = experiment.tables
+    players = [row for row in rows if row["kind"] != REFERENCE]
     return {
         "id": f"{experiment.name}-{pool}",
         "title": POOLS.get(pool, pool),
         "experiment": experiment.name,
         "confidence": percent(experiment.made_with.analysis.ratings.confidence),
-        "is_rated": any(row["mmr"] for row in rows),
-        "games": [row for row in rows if row["setting"] != "all"],
+        "is_rated": any(row["mmr"] for row in players),
+        "games": [row for row in players if row["setting"] != "all"],
         "standings": {name: _named(own) for name, own in _by(rows, "setting").items()},
         "met": tables.rows("ratings_pairs.csv", pool=pool),
         "margins": tables.rows("ratings_margins.csv", pool=pool),
@@ -78,4 +84,5 @@ def _named(rows: Sequence[Row]) -> list[Row]:
 
 
 def _with_kind(row: Row) -> dict[str, str]:
-    return {**row, "kind": kind_words([row["kind"]])}
+    kind = row["kind"]
+    return {**row, "kind": kind if kind == REFERENCE else kind_words([kind])}

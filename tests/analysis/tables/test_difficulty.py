@@ -1,5 +1,6 @@
 """Difficulty of scenarios, what it does to schedules, and how long messages are, by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from calbench.analysis.settings import Settings
+from calbench.domain.ids import AgentId
 from calbench.metrics.game import GameScore
 from calbench.stats.intervals import Bounds
 from calbench.stats.means import estimated as estimate
@@ -122,3 +124,71 @@ def test_bytes_run_over_the_meetings_of_scored_games(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["difficulty", "games_by_third", "scale_bytes"])
 def test_no_games_give_no_rows(tmp_path: Path, name: str) -> None:
     assert lines_of(facts_of_scores(tmp_path, []), f"{name}.csv", SETTINGS) == []
+
+
+def played(
+    number: int, fraction: float, excess: int, team: str = "imap", setting: str = "one"
+) -> GameScore:
+    return hard(
+        fraction,
+        None,
+        f"s{number}",
+        team=team,
+        setting=setting,
+        meetings=(meeting(1), meeting(2)),
+        agents=(
+            replace(
+                agent(excess_cost=excess, messages_sent=2, cost_range=number % 3),
+                agent_id=AgentId(0),
+            ),
+        ),
+    )
+
+
+def test_effects_are_positive_where_harder_scenarios_cost_more(tmp_path: Path) -> None:
+    games = [
+        *(played(n, 1 / (n + 1), 2 * n) for n in range(12)),
+        *(played(n, 1 / (n + 1), 9 - n, team="other") for n in range(12)),
+        *(played(n, 1 / (n + 1), n, setting="small") for n in range(9)),
+    ]
+    facts = facts_of_scores(tmp_path, games, ["imap", "other"])
+    found = {
+        (row["setting"], row["team"], row["measure"]): row
+        for row in table_rows(facts, "difficulty_effects.csv")
+    }
+    assert found["one", "imap", "excess_cost"]["rho"] == "1.0000"
+    assert found["one", "other", "excess_cost"]["rho"] == "-1.0000"
+    # Where every scenario has the same result, and where there are few, nothing is said.
+    assert found["one", "imap", "coordination"]["no_rho"] == "same"
+    assert found["small", "imap", "excess_cost"]["no_rho"] == "few"
+    assert found["small", "imap", "excess_cost"]["rho"] == ""
+    assert found["all", "imap", "excess_cost"]["scenarios"] == "12"
+    assert found["all", "imap", "excess_cost"]["no_rho"] == ""
+
+
+def test_predictors_are_chosen_on_the_first_suite_and_tested_on_the_others(tmp_path: Path) -> None:
+    # On the first suite imap pays for few slots; on the others that is so for one team alone.
+    games = [
+        *(played(n, 1 / (n + 1), n + n % 3, setting="a") for n in range(20)),
+        *(played(n, 1 / (n + 1), n + n % 3, setting=name) for name in "bc" for n in range(20)),
+        *(played(n, 1 / (n + 1), n + n % 3, "other", "a") for n in range(20)),
+        *(played(n, 1 / (n + 1), -n, "other", "b") for n in range(20)),
+    ]
+    rows = table_rows(
+        facts_of_scores(tmp_path, games, ["imap", "other"]), "difficulty_predictors.csv"
+    )
+    assert {(row["chosen_on"], row["tested_on"]) for row in rows} == {("a", "b c")}
+    chosen = {row["team"]: row for row in rows if row["is_chosen"] == "true"}
+    assert {row["predictor"] for row in chosen.values()} == {"feasible_fraction"}
+    assert [chosen[team]["is_confirmed"] for team in ("imap", "other")] == ["true", "false"]
+    assert float(chosen["other"]["rho"]) == -1
+    assert [chosen[team]["scenarios"] for team in ("imap", "other")] == ["40", "20"]
+    weak = [row for row in rows if row["predictor"] == "cost_range"]
+    assert {(row["is_chosen"], row["is_confirmed"], row["p_adjusted"]) for row in weak} == {
+        ("false", "false", "")
+    }
+
+
+def test_one_suite_tests_no_predictor(tmp_path: Path) -> None:
+    games = [played(n, 1 / (n + 1), n) for n in range(12)]
+    assert table_rows(facts_of_scores(tmp_path, games), "difficulty_predictors.csv") == []

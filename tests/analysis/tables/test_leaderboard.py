@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calbench.analysis.estimates import ENDS
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.settings import Settings
 from calbench.domain.messages import Route, Text
