@@ -8,7 +8,7 @@ lists with ticks, and JSON.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Final
@@ -108,6 +108,22 @@ _RULES: Final = {
     "cost_or_constraint": tells_cost,
 }
 
+_NAMED: Final = frozenset({"slot", "earlier"})
+_JOINT: Final = {
+    "can": ({"free", "good", "yes", "able"}, {"question", "deny", "retract", "if"}),
+    "cannot": ({"unable", "taken", "sorry"}, {"question", "if"}),
+    "denies": ({"deny"}, {"question", "if", "secret"}),
+    "holds": ({"hold", "doing", "taken"}, {"question", "free", "agree"}),
+    "weighs": ({"bad", "easy", "move", "firm", "cost", "rank"}, {"question", "agree"}),
+    "offers": (
+        {"propose", "pick", "rank", "whatabout", "instead"},
+        {"deny", "retract", "told", "move"},
+    ),
+    "asks": ({"question"}, {"told", "hold", "move", "cost", "bad", "secret", "past"}),
+}
+"""What a definition needs of a clause about a slot of the speaker's: some of its cues, and none of
+others. So words of one kind that few messages have share what is learnt from all of them."""
+
 _OURS: Final = frozenset({"first", "we", "you"})
 """Cues without which a clause about another person says nothing about its speaker."""
 
@@ -167,10 +183,19 @@ def message_features(message: str) -> frozenset[str]:
     return frozenset(features)
 
 
+def _joint(cues: Collection[str]) -> Iterator[str]:
+    """Yield what the cues of a clause amount to."""
+    if not _NAMED.isdisjoint(cues):
+        for name, (some, none) in _JOINT.items():
+            if not some.isdisjoint(cues) and none.isdisjoint(cues):
+                yield f"joint {name}"
+
+
 def _features(clause: Clause, cues: list[str]) -> Iterator[str]:
     """Yield the features of a clause with its cues."""
     yield from (f"cue {name}" for name in cues)
     yield from (f"pair {one} {other}" for one, other in combinations(cues, 2))
+    yield from _joint(cues)
     for name, tells in _RULES.items():
         if tells(clause):
             yield f"rule {name}"

@@ -52,7 +52,16 @@ _CUES: Final = frozenset(
     }
 )
 _PAIRED: Final = ("told", "strong over 0", "weak over 1", "all over 1")
-_WITH: Final = ("in first", "in slot", "in question", "in you", "in deny", "most", "slot near", "of others")
+_WITH: Final = (
+    "in first",
+    "in slot",
+    "in question",
+    "in you",
+    "in deny",
+    "most",
+    "slot near",
+    "of others",
+)
 
 
 @dataclass(frozen=True, slots=True)
