@@ -126,8 +126,9 @@ BY_HAND = {
     "measure_speed",
     "record_local",
     "release",
+    "train_detectors",
 }
-"""What they write depends on the machine, or on what was computed before."""
+"""What they write depends on the machine, or on what was computed before, or is kept in git."""
 
 
 @pytest.fixture(scope="module")

@@ -39,7 +39,7 @@ _WRITTEN_OUT: Final = tuple(
 
 _PERSON: Final = re.compile(
     r"(?<![.!?\n] )(?<!^)\b(?!(?:I|Slot|Slots|Agent|Agents|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Meeting|"
-    r"AI|OK|Ok|FYI|PS|ID|JSON|TBD)\b)[A-Z][a-z]{1,12}\b(?!:)"
+    r"AI|OK|Ok|FYI|PS|ID|JSON|TBD)\b)[A-Z][a-z]{1,12}\b(?=[,.?!)]|$)"
     r"|\b(?!(?:I|Slot|Slots|Agent|Agents|It|That|This|There|What|Which|Who|We|You|My|Our|Everything|Nothing|Anything|Everyone|Mine|All|"
     r"None|Both|Each|Either|Neither|One|Meeting|Mornings?|Afternoons?|Evenings?|Day|Early|Late|Here|Those|These|Time|Your|His|Her|Calendar|Yes|No|"
     r"Anyone|Somebody|Someone|Nobody|How|Where|When|Status|Option|Proposal)\b)"
@@ -124,7 +124,7 @@ _JOINT: Final = {
 """What a definition needs of a clause about a slot of the speaker's: some of its cues, and none of
 others. So words of one kind that few messages have share what is learnt from all of them."""
 
-_OURS: Final = frozenset({"first", "we", "you"})
+_OURS: Final = frozenset({"first", "we", "you", "whatabout"})
 """Cues without which a clause about another person says nothing about its speaker."""
 
 SIZES: Final = (2, 4, 8, 16, 32, 64)
