@@ -32,7 +32,6 @@ def test_same_lines_come_out_with_what_was_found(tmp_path: Path) -> None:
     assert first["own_slot"] == asdict(own_slot(str(LINE["text"])))
     assert list(first["own_slot"]) == list(NAMES)
     assert first["own_slot"]["proposal"]
-    assert first["own_slot"]["cost_or_constraint"]
     assert first["leaks"] == [
         {"label_id": "e1", "span": "dialysis", "tier": "sensitive", "start": 31, "end": 39}
     ]

@@ -7,7 +7,13 @@ import pytest
 
 from calbench.analysis.audit_sample import UNSEEN, read_unseen
 from calbench.metrics.speech.sample import read_others, read_sample
-from calbench.metrics.speech.weights import OWN_SLOT, UNIT, released_weights, text_of, weights_of
+from calbench.metrics.speech.trained.weights import (
+    OWN_SLOT,
+    UNIT,
+    released_weights,
+    text_of,
+    weights_of,
+)
 from calbench.tree import in_tree
 from stages.train_detectors import Example, detector, found_by, trained, unseen
 
