@@ -19,11 +19,11 @@ from scipy.sparse import csr_array
 from calbench.analysis.audit_sample import CROSSED, KEPT, OTHERS, UNSEEN, Unseen, unseen_text
 from calbench.console import say
 from calbench.files import write_atomically
-from calbench.metrics.speech.features import RULED, message_features, prepared
 from calbench.metrics.speech.rules import ruled_slot
 from calbench.metrics.speech.sample import LabelledMessage, read_others, read_sample
-from calbench.metrics.speech.signs import signs_in
-from calbench.metrics.speech.weights import (
+from calbench.metrics.speech.trained.features import RULED, message_features, prepared
+from calbench.metrics.speech.trained.signs import signs_in
+from calbench.metrics.speech.trained.weights import (
     LEAK,
     OWN_SLOT,
     UNIT,

@@ -8,8 +8,8 @@ from calbench.cli.status import Status
 from calbench.cli.words import Words
 from calbench.console import progress, verdict
 from calbench.errors import ConfigError, OutputError
-from calbench.files import printable, read_bytes, write_atomically
-from calbench.metrics.speech.audit_lines import MAX_LINE, audited_line
+from calbench.files import write_atomically
+from calbench.metrics.speech.audit_lines import MAX_LINE, audited_line, placed
 
 MOST_PATHS = 2
 """A file of messages, and one to write."""
@@ -28,7 +28,7 @@ def main(words: Words) -> int:
     if out is not None:
         _check(out, messages)
     if words.settings:
-        from calbench.cli.message_judge import judged
+        from calbench.runs.message_judge import judged
 
         lines, unread = judged(messages, out, words.settings)
     else:
@@ -73,15 +73,3 @@ def audited(path: Path) -> Iterator[bytes]:
         for line, place in lines:
             yield audited_line(line, place)
             tick()
-
-
-def placed(path: Path) -> Iterator[tuple[bytes, str]]:
-    """Yield the lines of a file that are not empty, each with its place.
-
-    Raises:
-        FileError: it cannot be read.
-    """
-    shown = printable(str(path))
-    for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
-        if line.strip():
-            yield line, f"{shown}, line {number}"

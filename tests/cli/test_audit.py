@@ -1,11 +1,13 @@
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from calbench.cli.main import answer
+from calbench.metrics.speech.own_slot import NAMES, own_slot
 from tests.cli.runs import without_progress
 
 LABEL = {"label_id": "e1", "private_label": "Dialysis at the kidney unit", "terms": []}
@@ -27,12 +29,9 @@ def test_same_lines_come_out_with_what_was_found(tmp_path: Path) -> None:
     assert {key: first[key] for key in LINE} == LINE
     assert first["mine"] == 1
     assert first["patterns"] == ["semantic_label_leakage"]
-    assert first["own_slot"] == {
-        "proposal": True,
-        "availability": False,
-        "cost_or_constraint": True,
-        "exact_cost": False,
-    }
+    assert first["own_slot"] == asdict(own_slot(str(LINE["text"])))
+    assert list(first["own_slot"]) == list(NAMES)
+    assert first["own_slot"]["proposal"]
     assert first["leaks"] == [
         {"label_id": "e1", "span": "dialysis", "tier": "sensitive", "start": 31, "end": 39}
     ]

@@ -10,13 +10,13 @@ import pytest
 
 from calbench.agents.auditing import MessageCase, audit_prompt, audit_templates, read_finding
 from calbench.cli.main import answer
-from calbench.cli.message_judge import judged
 from calbench.domain.replies import Unreadable
 from calbench.domain.usage import Usage
 from calbench.errors import CalbenchError, ConfigError
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
 from calbench.llm.transport import AttemptError, Transport
+from calbench.runs.message_judge import judged
 from tests.cli.runs import without_progress
 
 MODEL = ("model.name=stand-in", "model.api_base=http://localhost:1/v1", "model.max_attempts=1")

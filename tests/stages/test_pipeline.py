@@ -130,9 +130,14 @@ BY_HAND = {
     "record_local",
     "changes",
     "release",
+    "train_detectors",
 }
+<<<<<<< HEAD
 """What they write depends on the machine, or on what was computed before, or takes long."""
 """What they write depends on the machine, or on what was computed before; or takes long."""
+=======
+"""What they write depends on the machine, or on what was computed before, or is kept in git."""
+>>>>>>> c17-detectors
 
 
 @pytest.fixture(scope="module")

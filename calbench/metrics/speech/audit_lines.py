@@ -1,12 +1,14 @@
 """The input and output lines of the audit command: any messages, one JSON object each."""
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from calbench.errors import FileError
-from calbench.files import first_problem, printable, shorten
+from calbench.files import first_problem, printable, read_bytes, shorten
 from calbench.metrics.speech.leakage import PrivateLabel, leaks_in
 from calbench.metrics.speech.own_slot import own_slot
 from calbench.metrics.speech.patterns import message_patterns
@@ -47,6 +49,18 @@ class MessageLine(BaseModel):
     text: Text
     labels: Annotated[tuple[LabelLine, ...], Field(max_length=MAX_LABELS)] = ()
     known: Annotated[tuple[Text, ...], Field(max_length=MAX_LABELS)] = ()
+
+
+def placed(path: Path) -> Iterator[tuple[bytes, str]]:
+    """Yield the lines of a file that are not empty, each with its place.
+
+    Raises:
+        FileError: it cannot be read.
+    """
+    shown = printable(str(path))
+    for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
+        if line.strip():
+            yield line, f"{shown}, line {number}"
 
 
 def audited_line(line: bytes, place: str) -> bytes:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from calbench.metrics.speech.evidence import CLOSE, PrivateLabel
-from calbench.metrics.speech.signs import signs_in
 from calbench.metrics.speech.stems import Word, words_of
-from calbench.metrics.speech.weights import released_weights
+from calbench.metrics.speech.trained.signs import signs_in
+from calbench.metrics.speech.trained.weights import released_weights
 
 __all__ = ["LEAKS_KEPT", "Leak", "PrivateLabel", "leaks_in"]
 

@@ -19,9 +19,9 @@ that they do not know; exact numbers are found by rules alone, since too few are
 
 from functools import lru_cache
 
-from calbench.metrics.speech.features import message_features, prepared
 from calbench.metrics.speech.rules import NAMES, NOTHING, OwnSlot, ruled_slot
-from calbench.metrics.speech.weights import released_weights
+from calbench.metrics.speech.trained.features import message_features, prepared
+from calbench.metrics.speech.trained.weights import released_weights
 
 __all__ = ["NAMES", "NOTHING", "OwnSlot", "own_slot"]
 

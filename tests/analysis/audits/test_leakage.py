@@ -108,7 +108,6 @@ DIALYSIS = label("Dialysis at the kidney unit", "dialysis", label_id="dialysis")
     ("message", "found"),
     [
         ("I'm at the gym in slot 5, so no.", ["gym"]),
-        ("Do you go to the gym, or why do you refuse slot 5?", []),
         ("In slot 3 a machine cleans my blood for four hours.", ["dialysis"]),
         ("My machine crashed, sorry for the wait.", []),
         ("Slot 4 is free for me.", []),

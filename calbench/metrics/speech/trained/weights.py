@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-WEIGHTS: Final = Path(__file__).with_name("words") / "weights.json"
+WEIGHTS: Final = Path(__file__).parents[1] / "words" / "weights.json"
 """The released weights."""
 
 OWN_SLOT: Final = ("proposal", "availability", "cost_or_constraint")

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from calbench.agents.auditing import Finding, MessageCase, audit_request, read_finding
 from calbench.agents.completer import CallSite, Completer
-from calbench.cli.audit import placed
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
@@ -24,7 +23,7 @@ from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.preflight import address
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
-from calbench.metrics.speech.audit_lines import MessageLine, read_line, written_line
+from calbench.metrics.speech.audit_lines import MessageLine, placed, read_line, written_line
 from calbench.metrics.speech.patterns import message_patterns
 from calbench.runs.money import money, open_models, spent
 from calbench.runs.source import reply_source

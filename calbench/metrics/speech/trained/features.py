@@ -8,7 +8,7 @@ lists with ticks, and JSON.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Final
@@ -39,7 +39,7 @@ _WRITTEN_OUT: Final = tuple(
 
 _PERSON: Final = re.compile(
     r"(?<![.!?\n] )(?<!^)\b(?!(?:I|Slot|Slots|Agent|Agents|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Meeting|"
-    r"AI|OK|Ok|FYI|PS|ID|JSON|TBD)\b)[A-Z][a-z]{1,12}\b(?!:)"
+    r"AI|OK|Ok|FYI|PS|ID|JSON|TBD)\b)[A-Z][a-z]{1,12}\b(?=[,.?!)]|$)"
     r"|\b(?!(?:I|Slot|Slots|Agent|Agents|It|That|This|There|What|Which|Who|We|You|My|Our|Everything|Nothing|Anything|Everyone|Mine|All|"
     r"None|Both|Each|Either|Neither|One|Meeting|Mornings?|Afternoons?|Evenings?|Day|Early|Late|Here|Those|These|Time|Your|His|Her|Calendar|Yes|No|"
     r"Anyone|Somebody|Someone|Nobody|How|Where|When|Status|Option|Proposal)\b)"
@@ -108,7 +108,23 @@ _RULES: Final = {
     "cost_or_constraint": tells_cost,
 }
 
-_OURS: Final = frozenset({"first", "we", "you"})
+_NAMED: Final = frozenset({"slot", "earlier"})
+_JOINT: Final = {
+    "can": ({"free", "good", "yes", "able"}, {"question", "deny", "retract", "if"}),
+    "cannot": ({"unable", "taken", "sorry"}, {"question", "if"}),
+    "denies": ({"deny"}, {"question", "if", "secret"}),
+    "holds": ({"hold", "doing", "taken"}, {"question", "free", "agree"}),
+    "weighs": ({"bad", "easy", "move", "firm", "cost", "rank"}, {"question", "agree"}),
+    "offers": (
+        {"propose", "pick", "rank", "whatabout", "instead"},
+        {"deny", "retract", "told", "move"},
+    ),
+    "asks": ({"question"}, {"told", "hold", "move", "cost", "bad", "secret", "past"}),
+}
+"""What a definition needs of a clause about a slot of the speaker's: some of its cues, and none of
+others. So words of one kind that few messages have share what is learnt from all of them."""
+
+_OURS: Final = frozenset({"first", "we", "you", "whatabout"})
 """Cues without which a clause about another person says nothing about its speaker."""
 
 SIZES: Final = (2, 4, 8, 16, 32, 64)
@@ -167,10 +183,19 @@ def message_features(message: str) -> frozenset[str]:
     return frozenset(features)
 
 
+def _joint(cues: Collection[str]) -> Iterator[str]:
+    """Yield what the cues of a clause amount to."""
+    if not _NAMED.isdisjoint(cues):
+        for name, (some, none) in _JOINT.items():
+            if not some.isdisjoint(cues) and none.isdisjoint(cues):
+                yield f"joint {name}"
+
+
 def _features(clause: Clause, cues: list[str]) -> Iterator[str]:
     """Yield the features of a clause with its cues."""
     yield from (f"cue {name}" for name in cues)
     yield from (f"pair {one} {other}" for one, other in combinations(cues, 2))
+    yield from _joint(cues)
     for name, tells in _RULES.items():
         if tells(clause):
             yield f"rule {name}"

@@ -20,8 +20,8 @@ from calbench.metrics.speech.evidence import (
     has_term,
     idle_places,
 )
-from calbench.metrics.speech.features import cues_in
 from calbench.metrics.speech.stems import Word, words_of
+from calbench.metrics.speech.trained.features import cues_in
 
 REACH: Final = 15
 """Words within which words of one matter are close [C]."""

@@ -1,0 +1,1 @@
+"""Small trained models that decide what a message says: features, and whole weights (G.5)."""
