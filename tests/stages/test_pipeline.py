@@ -132,12 +132,7 @@ BY_HAND = {
     "release",
     "train_detectors",
 }
-<<<<<<< HEAD
-"""What they write depends on the machine, or on what was computed before, or takes long."""
-"""What they write depends on the machine, or on what was computed before; or takes long."""
-=======
-"""What they write depends on the machine, or on what was computed before, or is kept in git."""
->>>>>>> c17-detectors
+"""What they write depends on the machine or on what was computed before, takes long, or is in git."""
 
 
 @pytest.fixture(scope="module")
