@@ -132,7 +132,7 @@ BY_HAND = {
     "release",
     "train_detectors",
 }
-"""What they write depends on the machine or on what was computed before, takes long, or is in git."""
+"""What they write depends on the machine or on what was computed before, or is kept in git."""
 
 
 @pytest.fixture(scope="module")

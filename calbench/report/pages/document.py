@@ -12,7 +12,6 @@ from calbench.report.experiment import confidence_of
 from calbench.report.games.picture import first_round
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
-from calbench.stats.intervals import FEWEST_UNITS, MOST_ALIKE, MOST_REACHED
 
 SECTION = re.compile(r"^## (Add [^\n]*)\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 """A section of CONTRIBUTING that says how to add something."""
@@ -81,9 +80,6 @@ def method(site: Site) -> Content:
     values = {
         "patterns": PATTERNS,
         "confidence": confidence_of(site.ranked),
-        "least": FEWEST_UNITS,
-        "alike": f"{MOST_ALIKE:.0%}",
-        "reached": f"{MOST_REACHED:.0%}",
         "coverage": [row for row in site.published.optional(COVERAGE) if row["worst"]],
         "coverage_before": [
             row for row in site.published.optional(FORMER) if row["scenarios"] in FORMER_SIZES
