@@ -8,6 +8,7 @@ from statistics import stdev
 
 import pytest
 
+from calbench.analysis.measures import MEASURES
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import comparisons
 from calbench.facts.games import SCORES
@@ -147,7 +148,7 @@ def test_verdicts_by_margin(
     margin: float, verdicts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Differences of 8.3, 0.4 with spread 1.6, and none; nothing but the margin changes."""
-    changed = [replace(each, margin=margin) for each in comparisons.MEASURES]
+    changed = [replace(each, margin=margin) for each in MEASURES]
     monkeypatch.setattr(comparisons, "MEASURES", changed)
     rows = table_rows(three_teams(tmp_path), "comparisons.csv", SAMPLE)
     found = {
