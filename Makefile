@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check check-slow lint types contracts test heavy campaign slow bench mutants release lock lock-local lock-cluster record-local local-llm clean
+.PHONY: check check-slow lint types contracts test heavy campaign slow bench mutants release lock lock-local lock-cluster record-local local-llm coverage clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -53,6 +53,9 @@ lock-cluster:  ## the same for Dask; packages in both locks have one version
 		--constraints requirements.lock \
 		--generate-hashes --no-header --no-annotate \
 		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-cluster.lock
+
+coverage:  ## draw suites from the games that `dvc repro` made, and count how often intervals hold the truth
+	python -m stages.coverage
 
 record-local:  ## record what the small model says in the games of data/cohorts/smollm2
 	python -m stages.record_local

@@ -41,9 +41,8 @@ class AnalysisSpec(BaseModel):
     """Settings of the estimates.
 
     Attributes:
-        bootstrap_resamples: resamples of the scenarios for every interval [C].
-        bootstrap_seed: seed of the resamples; they depend only on it, the setting and the number
-            of scenarios [C].
+        bootstrap_resamples: resamples of the scenarios for intervals of the judge's agreement [C].
+        bootstrap_seed: seed of the resamples and of the swaps of permutation tests [C].
         confidence: of every interval [C]; one minus it is the level of tests.
         permutations: random swaps for a p-value, if there are more swaps than these [C].
         power: of the minimum detectable difference and the required sample size [C].

@@ -46,12 +46,13 @@ def test_columns_are_the_public_ones(tmp_path: Path) -> None:
         "moved_toward,moved_away,answered,answered_toward,answered_away,metrics_version\n"
     )
     precision = ",".join(
-        f"movements{size},precision{size},precision{size}_low,precision{size}_high"
+        f"movements{size},precision{size},precision{size}_low,precision{size}_high,"
+        f"precision{size}_interval"
         for size in ("_1", "_2", "_3")
     )
     assert written(facts, "privacy/reflection_calibration.csv", tmp_path).read_text() == (
         "setting,team,reflections,unread,movements,precision,precision_low,precision_high,"
-        f"mean_toward,mean_away,{precision},metrics_version\n"
+        f"precision_interval,mean_toward,mean_away,{precision},metrics_version\n"
     )
 
 
@@ -68,14 +69,16 @@ def test_tables_of_a_small_game_by_hand(tmp_path: Path) -> None:
     ]
     # Toward the truth: by 1, by 2 four times, by 3 three times; away: by 1 twice, by 3 thrice.
     assert lines(tmp_path / "b", "reflection_calibration", [trace]) == [
-        "test,words,12,0,13,0.6154,,,2.2500,2.2000,3,0.3333,,,4,1.0000,,,6,0.5000,,"
+        "test,words,12,0,13,0.6154,,,few,2.2500,2.2000,3,0.3333,,,few,4,1.0000,,,few,6,0.5000,,,few"
     ]
 
 
 def test_precision_has_an_interval_over_scenarios(tmp_path: Path) -> None:
-    traces = [renamed(RIGHT, 1), renamed(WRONG, 2)]
+    traces = [renamed(RIGHT if number % 2 else WRONG, number) for number in range(4)]
     assert lines(tmp_path, "reflection_calibration", traces) == [
-        "test,words,4,2,2,0.5000,0.0000,1.0000,1.0000,1.0000,2,0.5000,0.0000,1.0000,0,,,,0,,,"
+        # Two of four: 0.0676 to 0.9324 by the exact binomial test.
+        "test,words,8,4,4,0.5000,0.0676,0.9324,bound,1.0000,1.0000,4,0.5000,0.0676,0.9324,bound"
+        + ",0,,,," * 2
     ]
 
 
@@ -84,8 +87,8 @@ def test_scenarios_weigh_by_their_movements(tmp_path: Path) -> None:
     (line,) = lines(tmp_path, "reflection_calibration", [renamed(RIGHT, 1), renamed(more, 2)])
     cells = line.split(",")
     assert cells[:6] == ["test", "words", "4", "1", "4", "0.5000"]
-    assert cells[8:12] == ["1.5000", "1.0000", "3", "0.3333"]
-    assert cells[14:16] == ["1", "1.0000"]
+    assert cells[9:13] == ["1.5000", "1.0000", "3", "0.3333"]
+    assert cells[16:18] == ["1", "1.0000"]
 
 
 def test_teams_of_a_setting_and_settings_stand_apart(tmp_path: Path) -> None:
@@ -108,7 +111,7 @@ def test_unreadable_answers_have_rows_without_numbers(tmp_path: Path) -> None:
         f"{game},0,2,1,false,true,true,false,,,,,,,",
     ]
     assert lines(tmp_path / "b", "reflection_calibration", [trace]) == [
-        "test,words,2,2,0,,,,,,0,,,,0,,,,0,,,"
+        "test,words,2,2,0,,,,,,,0,,,,,0,,,,,0,,,,"
     ]
 
 

@@ -37,7 +37,6 @@ def test_an_estimate_has_four_columns() -> None:
     assert low.meaning == "lower end of the interval over scenarios"
     assert high.meaning == "upper end of the interval over scenarios"
     assert (interval.name, interval.kind) == ("x_interval", "text")
-    assert proportion("x", "share", "games")[0].unit == "share"
     for end in (low, high):
         assert (end.unit, end.denominator, end.origin, end.digits) == ("u", "games", "C", 4)
 

@@ -32,6 +32,8 @@ from calbench.scenarios.models import GREATEST_COST
 from calbench.scenarios.parameters import ScenarioParameters, ScenarioShape, SuiteSpec
 from calbench.scenarios.sampling import FIRST_ERRAND_ID, MAX_PLACEMENTS
 from calbench.stats.agreement import MOST_DEALT
+from calbench.stats.intervals import FEWEST_UNITS as FEWEST_FOR_INTERVALS
+from calbench.stats.intervals import MOST_ALIKE, MOST_REACHED, TAIL_SHARE
 from calbench.stats.plackett_luce import constants
 from calbench.stats.power import FEWEST_UNITS
 from calbench.stats.spec import AnalysisSpec, RatingSpec
@@ -113,9 +115,12 @@ def test_constant_is_that_of_the_code(constant: str, value: object) -> None:
 def test_bootstrap_and_floor_are_those_of_the_code() -> None:
     spec = AnalysisSpec()
 
-    assert ROWS["bootstrap resamples; interval"] == (
-        f"{spec.bootstrap_resamples:,}; {spec.confidence:.0%}"
+    assert ROWS["interval; fewest scenarios"] == f"{spec.confidence:.0%}; {FEWEST_FOR_INTERVALS}"
+    assert ROWS["bootstrap resamples of the judge's agreement"] == f"{spec.bootstrap_resamples:,}"
+    assert ROWS["share of scenarios with one value: t interval; stretched to it"] == (
+        f"{MOST_ALIKE:.0%}; {MOST_REACHED:.0%}"
     )
+    assert ROWS["of the tail, what is left beyond each end of a t interval"] == str(TAIL_SHARE)
     assert ROWS["random permutations of a permutation test"] == f"{spec.permutations:,}"
     assert ROWS["power of the minimum detectable difference; fewest scenarios"] == (
         f"{spec.power:.0%}; {FEWEST_UNITS}"

@@ -100,7 +100,7 @@ def optimum_unreachable(setting: Setting, _: Styles) -> Figure:
         Series.of(place, [row for row in rows if row["unreachable_from"] == place], "share")
         for place in places
     ]
-    kept = Series(f"never, Wilson {setting.confidence}", series[0].values)
+    kept = Series(f"never, {setting.confidence} interval", series[0].values)
     said = [words.extremes(kept.cells, "share of games that keep the optimum reachable")]
     said += [
         words.extremes(each.cells, "share in which meeting 1 makes it unreachable")

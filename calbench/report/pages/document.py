@@ -17,6 +17,10 @@ SECTION = re.compile(r"^## (Add [^\n]*)\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTA
 """A section of CONTRIBUTING that says how to add something."""
 
 TIMINGS = "timings.csv"
+COVERAGE, FORMER = "coverage.csv", "coverage_before.csv"
+
+FORMER_SIZES = ("4", "8", "15", "45")
+"""Numbers of scenarios for which former intervals are shown beside ours."""
 
 SPEAKING = {"language": "scripted speakers", "smollm2": "a very small model"}
 """Pages of agents that talk in plain language."""
@@ -73,7 +77,14 @@ def timings(site: Site) -> Content:
 
 def method(site: Site) -> Content:
     """Return what the method page takes from the code and from measurements."""
-    values = {"patterns": PATTERNS, "confidence": confidence_of(site.ranked)}
+    values = {
+        "patterns": PATTERNS,
+        "confidence": confidence_of(site.ranked),
+        "coverage": [row for row in site.published.optional(COVERAGE) if row["worst"]],
+        "coverage_before": [
+            row for row in site.published.optional(FORMER) if row["scenarios"] in FORMER_SIZES
+        ],
+    }
     return Content({**timings(site).values, **values})
 
 

@@ -180,6 +180,10 @@ def speaking(setting: str, players: Sequence[str], *scripts: Sequence[str]) -> T
     return seated(play_scripts(scenario, said), *map(seat, players), team=team)
 
 
+def in_scenario(trace: Trace, scenario_id: str) -> Trace:
+    return trace.model_copy(update={"scenario": trace.scenario.updated(scenario_id=scenario_id)})
+
+
 FREE, IDLE = "Slot 1 is free for me.", "Hello."
 
 
@@ -228,10 +232,11 @@ def test_p_values_are_corrected_for_all_tests_of_the_table(tmp_path: Path) -> No
 
 
 def test_confidence_is_that_of_the_settings(tmp_path: Path) -> None:
-    facts = audited(tmp_path, [speaking("one", ("x", "y"), [FREE, IDLE], [IDLE])])
+    said = [[FREE, IDLE], [FREE, IDLE, IDLE], [FREE, FREE, IDLE], [IDLE], [FREE]]
+    games = [speaking("one", ("x", "y"), each, [IDLE]) for each in said]
+    facts = audited(tmp_path, [in_scenario(game, f"s{n}") for n, game in enumerate(games)])
     for name, column, wanted in (
         ("audit_own_slot", "label", "availability"),
-        ("audit_honesty", "claim", "free"),
         ("audit_leaks", "tier", "all"),
         ("audit_pattern_rates", "pattern", "errand_mention"),
     ):
@@ -245,7 +250,7 @@ def test_confidence_is_that_of_the_settings(tmp_path: Path) -> None:
         widths = [float(row["rate_high"]) - float(row["rate_low"]) for row in (wide, narrow)]
         assert widths[0] > widths[1] > 0
     (row,) = rows(facts, "audit_own_slot", player="x", label="availability")
-    assert cells([row], "rate", "rate_low", "rate_high") == [("0.5000", "0.0945", "0.9055")]
+    assert cells([row], "rate", "rate_interval") == [("0.5000", "t")]
 
 
 def test_pattern_rates_are_of_patterns_of_messages(tmp_path: Path) -> None:
@@ -258,11 +263,10 @@ def test_pattern_rates_are_of_patterns_of_messages(tmp_path: Path) -> None:
     for row in found:
         assert all(row[name] == ours[row["pattern"]][name] for name in ("messages", "count"))
         assert row["rate"] == ours[row["pattern"]]["rate"]
-    shown = ("count", "rate", "rate_low", "rate_high")
-    # Wilson of 1 in 3 and of none in 3, z = 1.95996.
-    assert cells(found[:1], *shown) == [("1", "0.3333", "0.0615", "0.7923")]
+    shown = ("count", "rate", "rate_low", "rate_interval")
+    assert cells(found[:1], *shown) == [("1", "0.3333", "", "few")]
     (never,) = (row for row in found if row["pattern"] == "errand_id")
-    assert cells([never], *shown) == [("0", "0.0000", "0.0000", "0.5615")]
+    assert cells([never], *shown) == [("0", "0.0000", "", "few")]
 
 
 def test_silent_players_have_counts_and_no_rates(tmp_path: Path) -> None:

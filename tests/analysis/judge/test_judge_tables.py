@@ -351,7 +351,7 @@ def test_order_of_games_does_not_matter_and_excluded_ones_add_nothing(tmp_path: 
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes()
     (row,) = rows(tmp_path / "one", "metric_comparison")
-    assert (row["games"], row["gap_low"], row["gap_high"]) == ("3", "-0.3333", "-0.3333")
+    assert (row["games"], row["gap"], row["gap_interval"]) == ("3", "-0.3333", "few")
 
 
 def of_team(trace: Trace, team: str) -> Trace:
