@@ -72,7 +72,8 @@ def test_sides_may_be_swapped_and_units_of_one_side_play_no_part(units: list) ->
     assert found.p_value == pytest.approx(turned.p_value, nan_ok=True)
     assert found.is_identical.tolist() == turned.is_identical.tolist()
     if common:
-        alone = equivalence(*(column([unit[side] for unit in common]) for side in (0, 1)), 3.0)
+        first, second = (column([unit[side] for unit in common]) for side in (0, 1))
+        alone = equivalence(first, second, 3.0)
         assert found.p_value == pytest.approx(alone.p_value, nan_ok=True)
         assert found.is_identical.tolist() == alone.is_identical.tolist()
 

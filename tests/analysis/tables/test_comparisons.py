@@ -8,6 +8,7 @@ from statistics import stdev
 
 import pytest
 
+from calbench.analysis.measures import MEASURES
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import comparisons
 from calbench.facts.games import SCORES
@@ -147,7 +148,7 @@ def test_verdicts_by_margin(
     margin: float, verdicts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Differences of 8.3, 0.4 with spread 1.6, and none; nothing but the margin changes."""
-    changed = [replace(each, margin=margin) for each in comparisons.MEASURES]
+    changed = [replace(each, margin=margin) for each in MEASURES]
     monkeypatch.setattr(comparisons, "MEASURES", changed)
     rows = table_rows(three_teams(tmp_path), "comparisons.csv", SAMPLE)
     found = {
@@ -209,12 +210,15 @@ def test_no_difference_is_found_by_no_number_of_scenarios(tmp_path: Path) -> Non
     assert row["verdict"] == "not told apart"
 
 
-@pytest.mark.parametrize(("num_scenarios", "gap", "needed"), [(1, False, False), (2, False, True)])
+@pytest.mark.parametrize(
+    ("num_scenarios", "gap", "needed"), [(1, False, False), (2, False, True), (3, True, True)]
+)
 def test_few_scenarios_resolve_nothing(
     tmp_path: Path, num_scenarios: int, *, gap: bool, needed: bool
 ) -> None:
     row = excess_row(two_teams(tmp_path, [5, 7, 9][:num_scenarios], [1, 2, 8][:num_scenarios]))
     assert row["scenarios"] == str(num_scenarios)
+    assert (row["difference_low"], row["difference_interval"]) == ("", "few")
     assert bool(row["minimum_detectable_difference"]) == gap
     assert bool(row["required_scenarios"]) == needed
 

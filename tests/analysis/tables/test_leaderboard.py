@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from calbench.analysis.estimates import ENDS
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.settings import Settings
 from calbench.domain.messages import Route, Text
@@ -54,14 +55,11 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
     return facts_of_games(tmp_path_factory.mktemp("facts"), played(), TEAMS, SCORES)
 
 
-ENDS = ("", "_low", "_high", "_interval", "_least", "_greatest")
-
-
 def test_leaderboard_has_exactly_the_public_columns(facts: Facts) -> None:
     first = text_of(facts, "leaderboard.csv", SAMPLE).splitlines()[0]
     assert first.split(",") == [
         *("setting", "team", "games", "scenarios"),
-        *(name + end for name in NAMES for end in ENDS),
+        *(name + end for name in NAMES for end in (*ENDS, "_least", "_greatest")),
         *("vps_kind", "exact", "reflections_asked", "reflections_read", "readable_share"),
         *("is_vps_flagged", "is_vps_ranked", "vps_agreed", "metrics_version"),
     ]

@@ -199,12 +199,14 @@ def test_a_team_that_was_not_compared_has_no_rank(tmp_path: Path) -> None:
         *games_of("a", [0] * TIMES, excess_vps=4.0),
         *games_of("b", [0] * TIMES, excess_vps=1.0),
         *games_of("c", [0] * TIMES, excess_vps=0.0, vps_kind="reflection"),
+        *games_of("d", [0] * TIMES, excess_vps=0.0, vps_kind="expected"),
     ]
     table = standings(facts_of_scores(tmp_path, games))
     assert stands(table["a"], "excess_vps") == ("2", "2", "2", "")
     assert stands(table["b"], "excess_vps") == ("1", "1", "2", "")
-    assert stands(table["c"], "excess_vps") == ("", "", "", "")
-    assert stands(table["c"], "excess_cost") == ("1", "3", "3", "a")
+    for team in "cd":  # each alone with its instrument
+        assert stands(table[team], "excess_vps") == ("", "", "", "")
+        assert stands(table[team], "excess_cost") == ("1", "4", "4", "a")
 
 
 def test_a_lone_team_has_no_rank(tmp_path: Path) -> None:
