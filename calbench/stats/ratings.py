@@ -102,13 +102,7 @@ def rate(
         counts = np.hstack([counts, event_counts(joined, num_rated, len(in_mmr))[:, -1:]])
     counted = np.flatnonzero(in_mmr)
     skills = _over_orders(update, events, joined, spec, *names)
-    mu, sigma, ordinal = map(_orders_last, (skills.mu, skills.sigma, skills.ordinal))
-    averages = (mu.mean(-1), sigma.mean(-1), ordinal.mean(-1), ordinal.std(-1))
-    found = Ratings(
-        counts,
-        *(np.where(counts > 0, each, np.nan) for each in averages),
-        *np.full((6, num_rated), np.nan),
-    )
+    found = _averaged(skills, counts)
     rated = np.flatnonzero((counts[counted] > 0).all(axis=0))
     if rated.size:
         mmr = mmr_of(skills, counted, spec)[:, rated]
@@ -121,6 +115,17 @@ def rate(
         drawn = _resampled(in_rank, units, spec, *names)
         _rank(found, ranked, own[ranked], drawn, spec)
     return found
+
+
+def _averaged(skills: Skills, counts: Ints) -> Ratings:
+    """Return ratings averaged over orders, without MMR and ranks."""
+    mu, sigma, ordinal = map(_orders_last, (skills.mu, skills.sigma, skills.ordinal))
+    averages = (mu.mean(-1), sigma.mean(-1), ordinal.mean(-1), ordinal.std(-1))
+    return Ratings(
+        counts,
+        *(np.where(counts > 0, each, np.nan) for each in averages),
+        *np.full((6, counts.shape[1]), np.nan),
+    )
 
 
 def _rank(
