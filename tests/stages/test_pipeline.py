@@ -122,6 +122,7 @@ UNLISTED = {
 BY_HAND = {
     "cost_model",
     "local_model",
+    "measure_earlier",
     "measure_growth",
     "measure_speed",
     "record_local",

@@ -57,6 +57,7 @@ def content(site: Site) -> Content | None:
             "judged": [_judged(each) for each in site.ranked if each.tables.optional(TOTALS)],
             "agreement": [table for each in site.ranked for table in _agreement(each)],
             "prior_moves": list(_ours(site, "prior_moves.csv")),
+            "earlier": site.published.optional("earlier_moves.csv"),
             "talk": _talk(site),
             "usage": [row for each in site.ranked for row in each.tables.optional("usage.csv")],
             "files": _files(site),
