@@ -18,7 +18,7 @@ least cost after the loss is computed by the dynamic programme of the ties.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
 from calbench.domain.observations import Phase
@@ -29,7 +29,7 @@ from calbench.oracle.completion import searched_least_cost, slots_within
 from calbench.oracle.programme import MOST_EXACT_MEETINGS, TooMuchWorkError, least_cost
 from calbench.oracle.solve import Schedule
 from calbench.scenarios.models import Scenario
-from calbench.traces.events import BatchApplied, CalendarIds, Event, Resolution
+from calbench.traces.events import BatchApplied, CalendarIds, Event, Resolution, RoundStart
 
 MOST_LOST = 4
 """Losses that are searched one by one, by branch and bound, before the dynamic programme [C]: most
@@ -99,6 +99,55 @@ def optimum_reach(scenario: Scenario, events: Iterable[Event], oracle: OracleCac
                 return OptimumReach(schedule.cost, is_searched=True, loss=loss)
             moment.standing.add(event.meeting_id)
     return OptimumReach(schedule.cost, is_searched=True, loss=None)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCosts:
+    """The least that the meetings from a round on can still cost, with all calendars known.
+
+    Attributes:
+        round: number of the round, from 0.
+        in_place: in accounting cost, if earlier scheduled meetings stay where they are; ``None``
+            if the meetings then cannot be placed.
+        with_moves: the same if earlier ones may move, paid by each participant.
+    """
+
+    round: int
+    in_place: int | None
+    with_moves: int | None
+
+
+def round_costs(
+    scenario: Scenario, events: Iterable[Event], oracle: OracleCache, *, sees_ahead: bool
+) -> list[RoundCosts]:
+    """Return whether moving earlier meetings would have been cheaper, round by round.
+
+    The paper says that the best solution sometimes moves them (section 3). Rounds without a
+    scheduled earlier meeting have nothing to move; after a failed meeting none is looked at.
+
+    Args:
+        scenario: of the game.
+        events: of the game, from its start.
+        oracle: used if the scenario stores no optimum.
+        sees_ahead: whether all later meetings are known too, or the round's alone.
+    """
+    schedule = best_complete_schedule(scenario, oracle)
+    found: list[RoundCosts] = []
+    if schedule is None or len(scenario.all_meetings) > MOST_EXACT_MEETINGS:
+        return found
+    moment = _Moment(scenario, schedule)
+    later = [MeetingId(meeting.meeting_id) for meeting in scenario.meetings]
+    for event in events:
+        if isinstance(event, RoundStart) and moment.standing:
+            ahead = later[event.round :] if sees_ahead else [event.meeting_id]
+            found.append(RoundCosts(event.round, *moment.costs_of(ahead)))
+        elif isinstance(event, BatchApplied):
+            moment.apply(event)
+        elif isinstance(event, Resolution):
+            if not event.coordinated:
+                break
+            moment.standing.add(event.meeting_id)
+    return found
 
 
 class _Moment:
@@ -172,6 +221,19 @@ class _Moment:
             rest = searched_least_cost(choices)
         return None if rest is None else self._paid + rest
 
+    def costs_of(self, new: Sequence[MeetingId]) -> tuple[int | None, int | None]:
+        """Return the least cost of placing meetings with the standing ones in place, or moved."""
+        choices = [
+            choice for choice in self._choices() if choice.meeting_id in (*new, *self.standing)
+        ]
+        in_place = [
+            replace(choice, charges_by_slot=_unmoved(choice))
+            if choice.meeting_id in self.standing
+            else choice
+            for choice in choices
+        ]
+        return searched_least_cost(in_place), searched_least_cost(choices)
+
     def _cost_of_kept(self) -> int | None:
         """Return what completing the kept schedule costs; ``None`` if that is impossible."""
         total = 0
@@ -215,3 +277,8 @@ class _Moment:
             charges = [None if cost is None else cost + move for cost in under]
         charges[held] = 0
         return charges
+
+
+def _unmoved(choice: Choice) -> dict[Slot, tuple[int, ...]]:
+    """Return the slot in which a whole meeting stands, which costs none of its participants."""
+    return {slot: each for slot, each in choice.charges_by_slot.items() if not any(each)}

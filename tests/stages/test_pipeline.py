@@ -124,6 +124,7 @@ BY_HAND = {
     "coverage",
     "former_intervals",
     "local_model",
+    "measure_earlier",
     "measure_growth",
     "measure_speed",
     "predictive",

@@ -44,6 +44,7 @@ def content(site: Site) -> Content | None:
             "patterns": list(_patterns(site)),
             "judged": judge.of_models(site),
             "prior_moves": list(_ours(site, "prior_moves.csv")),
+            "earlier": site.published.optional("earlier_moves.csv"),
             "talk": _talk(site),
             "usage": [row for each in site.ranked for row in each.tables.optional("usage.csv")],
             "files": _files(site),
