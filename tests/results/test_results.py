@@ -104,7 +104,7 @@ def test_attrs_say_what_each_column_is(finished: Path) -> None:
     for part in ("unit", "meaning", "denominator", "origin"):
         assert list(attrs[part]) == names
     assert attrs["unit"]["excess_cost"] == "accounting cost"
-    assert attrs["meaning"]["excess_cost_low"].startswith("lower end of the interval over scenarios")
+    assert attrs["meaning"]["excess_cost_low"] == "lower end of the interval over scenarios"
     assert attrs["denominator"]["messages"] == "agent-games with S > 0"
     assert attrs["origin"]["fairness"] == "F"
 
