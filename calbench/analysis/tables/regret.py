@@ -189,10 +189,10 @@ _SHARE = [f"share{end}" for end in ENDS]
 
 def _place_shares(ends: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """Return the share of games of every team that ended at each place, with its interval."""
-    found = pd.get_dummies(ends["unreachable_from"], dtype=float)
-    found = found.assign(**{NEVER: found.get(NEVER, 0.0)})
+    places = dict.fromkeys([NEVER, *ends["unreachable_from"]])
+    found = pd.DataFrame({place: ends["unreachable_from"] == place for place in places})
     trials = pd.DataFrame(1.0, found.index, found.columns)
-    wide = estimated_shares(ends, ["team"], found, trials, settings.analysis)
+    wide = estimated_shares(ends, ["team"], found.astype("float64"), trials, settings.analysis)
     parts = [pd.DataFrame(columns=["setting", "team", "unreachable_from", *_SHARE])]
     for place in map(str, found):
         shares = wide[[f"{place}{end}" for end in ENDS]].set_axis(_SHARE, axis="columns")
