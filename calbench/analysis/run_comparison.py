@@ -138,8 +138,7 @@ def compare_teams(
                 sums_a, sums_b = _sums(a, common), _sums(b, common)
                 names = {"setting": setting, "team_a": team_a, "team_b": team_b}
                 found = _differences(sums_a, sums_b, spec)
-                is_baseline = any((each["kind"] == DEGENERATE).all() for each in (a, b))
-                found = found.assign(remark=DEGENERATE_TEAM if is_baseline else "")
+                found = found.assign(remark=_remark(a, b))
                 parts = _contributions(common, sums_a, sums_b, found)
                 kinds = _kind(a, common), _kind(b, common)
                 if _are_unlike(*kinds):
@@ -148,13 +147,15 @@ def compare_teams(
                 differences.append(found.assign(**names))
                 contributions.append(parts.assign(**names))
             tick()
-    if differences:
-        differences = [with_verdicts(pd.concat(differences, ignore_index=True), spec)]
-    return Comparison(
-        _together(differences, DIFFERENCES),
-        _together(contributions, CONTRIBUTIONS),
-        tuple(unlike),
-    )
+    judged = [with_verdicts(pd.concat(differences, ignore_index=True), spec)] if differences else []
+    frames = _together(judged, DIFFERENCES), _together(contributions, CONTRIBUTIONS)
+    return Comparison(*frames, tuple(unlike))
+
+
+def _remark(a: pd.DataFrame, b: pd.DataFrame) -> str:
+    """Return why two teams must not be tested; empty if they may."""
+    is_baseline = any((each["kind"] == DEGENERATE).all() for each in (a, b))
+    return DEGENERATE_TEAM if is_baseline else ""
 
 
 def _kind(agents: pd.DataFrame, scenarios: Sequence[str]) -> str | None:

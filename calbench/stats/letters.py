@@ -1,7 +1,7 @@
-"""Compact letter display: letters for groups without a significant difference.
+"""Compact letter display: letters for groups that are not told apart.
 
-Two items can each be tied with a third and differ from each other, so an item may be in several
-groups: these are the maximal cliques of the graph of ties (Piepho 2004, "An algorithm for a
+Two items may each be not told apart from a third and yet differ, so an item may be in several
+groups: these are the maximal cliques of the graph of such pairs (Piepho 2004, "An algorithm for a
 letter-based representation of all-pairwise comparisons", J. Computational and Graphical
 Statistics 13).
 """
@@ -22,7 +22,7 @@ def rank_ranges(signs: Floats) -> tuple[Ints, Ints, Ints]:
 
     Args:
         signs: ``[item, item]``: 1 where the row is significantly better than the column, -1 where
-            it is worse, 0 where they are tied, not a number where they were not compared.
+            it is worse, 0 where they are not told apart, not a number where they were not compared.
     """
     compared = ~np.isnan(signs)
     low = 1 + (compared & (signs < 0)).sum(axis=1)
@@ -30,16 +30,16 @@ def rank_ranges(signs: Floats) -> tuple[Ints, Ints, Ints]:
     return low, high, 1 + compared.sum(axis=1)
 
 
-def tie_cliques(tied: Truths) -> list[tuple[int, ...]]:
-    """Return the largest sets of items that are all tied with each other, single items included.
+def cliques_of(alike: Truths) -> list[tuple[int, ...]]:
+    """Return the largest sets of items that are all alike, pair by pair, single items included.
 
     Maximal cliques by the Bron-Kerbosch algorithm with a pivot.
 
     Args:
-        tied: ``[item, item]``, symmetric; the diagonal is ignored.
+        alike: ``[item, item]``, symmetric; the diagonal is ignored.
     """
-    items = range(len(tied))
-    neighbours = [frozenset(j for j in items if tied[i, j] and j != i) for i in items]
+    items = range(len(alike))
+    neighbours = [frozenset(j for j in items if alike[i, j] and j != i) for i in items]
     found: list[tuple[int, ...]] = []
 
     def extend(group: tuple[int, ...], left: frozenset[int], done: frozenset[int]) -> None:
@@ -58,22 +58,22 @@ def tie_cliques(tied: Truths) -> list[tuple[int, ...]]:
 
 
 def compact_letters(
-    tied: Truths, rank: Ints | Sequence[int], used: int = 0
+    alike: Truths, rank: Ints | Sequence[int], used: int = 0
 ) -> list[tuple[str, ...]]:
     """Return the letters of each item; none for an item that differs from all others.
 
     Args:
-        tied: ``[item, item]``, symmetric; the diagonal is ignored.
+        alike: ``[item, item]``, symmetric; the diagonal is ignored.
         rank: best rank of each item; better groups come first in the alphabet.
         used: how many letters are already taken.
     """
     groups = sorted(
-        (group for group in tie_cliques(tied) if len(group) > 1),
+        (group for group in cliques_of(alike) if len(group) > 1),
         key=lambda group: ([rank[item] for item in group], group),
     )
     return [
         tuple(letter(number) for number, group in enumerate(groups, used) if item in group)
-        for item in range(len(tied))
+        for item in range(len(alike))
     ]
 
 

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.stats.letters import compact_letters, letter, rank_ranges, tie_cliques
+from calbench.stats.letters import cliques_of, compact_letters, letter, rank_ranges
 from calbench.stats.sums import Truths
 
 
 def ties(num_items: int, *pairs: tuple[int, int]) -> Truths:
-    tied = np.zeros((num_items, num_items), dtype=np.bool_)
+    alike = np.zeros((num_items, num_items), dtype=np.bool_)
     for one, other in pairs:
-        tied[one, other] = tied[other, one] = True
-    return tied
+        alike[one, other] = alike[other, one] = True
+    return alike
 
 
 graphs = st.integers(0, 7).flatmap(
@@ -28,28 +28,28 @@ graphs = st.integers(0, 7).flatmap(
 
 
 @given(graphs)
-def test_cliques_are_the_largest_sets_of_ties(tied: Truths) -> None:
+def test_cliques_are_the_largest_sets_of_ties(alike: Truths) -> None:
     def is_tied(group: tuple[int, ...]) -> bool:
-        return all(tied[a, b] for a, b in combinations(group, 2))
+        return all(alike[a, b] for a, b in combinations(group, 2))
 
-    items = range(len(tied))
+    items = range(len(alike))
     every = [g for size in items for g in combinations(items, size + 1) if is_tied(g)]
     largest = [g for g in every if not any(set(g) < set(other) for other in every)]
-    assert tie_cliques(tied) == sorted(largest)
+    assert cliques_of(alike) == sorted(largest)
 
 
 @given(graphs)
-def test_two_share_a_letter_if_and_only_if_they_are_tied(tied: Truths) -> None:
-    letters = compact_letters(tied, [1] * len(tied))
-    for a, b in combinations(range(len(tied)), 2):
-        assert bool(set(letters[a]) & set(letters[b])) == tied[a, b]
+def test_two_share_a_letter_if_and_only_if_they_are_tied(alike: Truths) -> None:
+    letters = compact_letters(alike, [1] * len(alike))
+    for a, b in combinations(range(len(alike)), 2):
+        assert bool(set(letters[a]) & set(letters[b])) == alike[a, b]
     for item, own in enumerate(letters):
-        assert bool(own) == bool(tied[item].any())
+        assert bool(own) == bool(alike[item].any())
 
 
 def test_one_may_be_tied_with_two_that_differ() -> None:
     chain = ties(4, (0, 1), (1, 2))
-    assert tie_cliques(chain) == [(0, 1), (1, 2), (3,)]
+    assert cliques_of(chain) == [(0, 1), (1, 2), (3,)]
     assert compact_letters(chain, [1, 1, 2, 4]) == [("a",), ("a", "b"), ("b",), ()]
 
 
@@ -61,9 +61,9 @@ def test_better_groups_come_first_in_the_alphabet() -> None:
 
 
 def test_the_diagonal_plays_no_part() -> None:
-    tied = ties(2, (0, 1))
-    np.fill_diagonal(tied, val=True)
-    assert tie_cliques(tied) == [(0, 1)]
+    alike = ties(2, (0, 1))
+    np.fill_diagonal(alike, val=True)
+    assert cliques_of(alike) == [(0, 1)]
     assert compact_letters(np.ones((1, 1), dtype=np.bool_), [1]) == [()]
     assert compact_letters(ties(0), []) == []
 
@@ -76,7 +76,7 @@ def test_letters_never_end(number: int, expected: str) -> None:
 
 
 def test_ranks_reach_as_far_as_comparisons_leave_open() -> None:
-    # The first beats the third, all else is tied; the fourth was compared with the first alone.
+    # The first beats the third, all else is alike; the fourth was compared with the first alone.
     none = np.nan
     signs = np.array(
         [[none, 0, 1, -1], [0, none, 0, none], [-1, 0, none, none], [1, none, none, none]]

@@ -1,5 +1,6 @@
 """Pairs of teams: differences, their intervals, tests, verdicts and power."""
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import combinations
@@ -25,7 +26,7 @@ from calbench.facts.columns import SETTING, count, estimated, number, text
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 from calbench.stats.differences import paired_differences
-from calbench.stats.equivalence import equivalence
+from calbench.stats.equivalence import Equivalence, equivalence
 from calbench.stats.intervals import NONE
 from calbench.stats.power import minimum_detectable_difference, required_units
 from calbench.stats.spec import AnalysisSpec
@@ -133,19 +134,14 @@ def _compared(
 ) -> pd.DataFrame:
     """Compare every two teams of a setting under one measure."""
     teams, pairs = sums.groups["team"].tolist(), list(remarks)
-    own = sums.of(measure.name)
     found = paired_differences(
-        own,
+        sums.of(measure.name),
         pairs,
         spec,
         bounds=column_bounds([measure.name], BOUNDS, len(teams)),
         exact=sums.is_exact[:, sums.quantities.index(measure.name)],
     )
-    first, second = (
-        Sums(own.totals[:, places], own.counts[:, places])
-        for places in ([pair[side] for pair in pairs] for side in (0, 1))
-    )
-    alike = equivalence(first, second, measure.margin)
+    alike = _equivalence(sums.of(measure.name), pairs, measure.margin)
     rows = pd.DataFrame(
         {
             "setting": sums.setting,
@@ -167,11 +163,26 @@ def _compared(
             "remark": list(remarks.values()),
         }
     )
+    return _with_power(_without_numbers(rows), spec)
+
+
+def _equivalence(sums: Sums, pairs: Sequence[tuple[int, int]], margin: float) -> Equivalence:
+    """Test whether the means of pairs of columns are closer than a margin."""
+    first, second = (
+        Sums(sums.totals[:, places], sums.counts[:, places])
+        for places in ([pair[side] for pair in pairs] for side in (0, 1))
+    )
+    return equivalence(first, second, margin)
+
+
+def _without_numbers(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows without what must not be said of pairs that are not tested."""
+    rows = rows.copy()
     is_unlike = rows["remark"] == TWO_INSTRUMENTS
     rows.loc[is_unlike, NEVER_SUBTRACTED] = np.nan
     rows.loc[is_unlike, "difference_interval"] = NONE
     rows.loc[rows["remark"] == DEGENERATE_TEAM, "spread"] = np.nan
-    return _with_power(rows, spec)
+    return rows
 
 
 def _with_power(rows: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:
