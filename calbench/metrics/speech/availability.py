@@ -1,6 +1,7 @@
 """Whether a clause says that its speaker can or cannot use a slot (appendix G.5) [C]."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from calbench.metrics.speech.clauses import Clause
@@ -95,6 +96,7 @@ _ELLIPTICAL: Final = any_of(
 """Clauses without a subject are about the speaker, unless they name another agent."""
 
 
+@lru_cache(maxsize=4096)  # several audits read a clause, and clauses are repeated
 def tells_availability(clause: Clause) -> bool:
     """Whether a clause says that its speaker can or cannot be there."""
     text = clause.text

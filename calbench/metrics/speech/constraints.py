@@ -1,6 +1,7 @@
 """Whether a clause says how hard a slot is for its speaker, or what is there (G.5) [C]."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from calbench.metrics.speech.clauses import Clause
@@ -83,6 +84,7 @@ _SECOND_HAND: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)  # several audits read a clause, and clauses are repeated
 def tells_cost(clause: Clause) -> bool:
     """Whether a clause says how hard a slot is for its speaker, or what is there."""
     text = clause.text

@@ -1,6 +1,7 @@
 """Whether a clause proposes a slot for a meeting of its speaker (appendix G.5) [C]."""
 
 import re
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Final
 
@@ -146,6 +147,7 @@ def _is_echo(clause: Clause, after: Clause | None) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)  # several audits read a clause, and clauses are repeated
 def puts_forward(clause: Clause) -> bool:
     """Whether a clause proposes a slot that it names or that was named before."""
     text = clause.text

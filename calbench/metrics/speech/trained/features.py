@@ -142,6 +142,7 @@ def prepared(message: str) -> str:
     return _PERSON.sub("agent 0", text)
 
 
+@lru_cache(maxsize=4096)
 def cues_of(clause: Clause) -> frozenset[str]:
     """Return the cues of a clause, and of the shape that it has."""
     found = {name for name, pattern in CUES.items() if pattern.search(clause.text)}
