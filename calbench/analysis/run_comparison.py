@@ -15,12 +15,20 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import column_bounds, scenario_sums
-from calbench.analysis.measures import BOUNDS, MEASURE_BY_NAME, MEASURES, measured_values
+from calbench.analysis.measures import (
+    BOUNDS,
+    MEASURE_BY_NAME,
+    MEASURES,
+    measured_values,
+    readable_shares,
+)
 from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.verdicts import (
     DEGENERATE,
     DEGENERATE_TEAM,
+    TOO_FEW_READ,
     VERDICT_COLUMNS,
+    are_unlike,
     with_verdicts,
 )
 from calbench.console import progress
@@ -138,7 +146,7 @@ def compare_teams(
                 sums_a, sums_b = _sums(a, common), _sums(b, common)
                 names = {"setting": setting, "team_a": team_a, "team_b": team_b}
                 found = _differences(sums_a, sums_b, spec)
-                found = found.assign(remark=_remark(a, b))
+                found = found.assign(remark=_remarks(a, b))
                 parts = _contributions(common, sums_a, sums_b, found)
                 kinds = _kind(a, common), _kind(b, common)
                 if _are_unlike(*kinds):
@@ -152,10 +160,13 @@ def compare_teams(
     return Comparison(*frames, tuple(unlike))
 
 
-def _remark(a: pd.DataFrame, b: pd.DataFrame) -> str:
-    """Return why two teams must not be tested; empty if they may."""
+def _remarks(a: pd.DataFrame, b: pd.DataFrame) -> list[str]:
+    """Return for each measure why two teams must not be tested; empty if they may."""
     is_baseline = any((each["kind"] == DEGENERATE).all() for each in (a, b))
-    return DEGENERATE_TEAM if is_baseline else ""
+    is_read = all(readable_shares(each, ["team"])["is_vps_ranked"].all() for each in (a, b))
+    usual = DEGENERATE_TEAM if is_baseline else ""
+    privacy = usual if is_read else TOO_FEW_READ
+    return [privacy if name in PRIVACY else usual for name in MEASURE_BY_NAME]
 
 
 def _kind(agents: pd.DataFrame, scenarios: Sequence[str]) -> str | None:
@@ -165,7 +176,7 @@ def _kind(agents: pd.DataFrame, scenarios: Sequence[str]) -> str | None:
 
 def _are_unlike(kind_a: str | None, kind_b: str | None) -> bool:
     """Whether two losses were measured by two instruments; what was not measured is unknown."""
-    return None not in {kind_a, kind_b} and kind_a != kind_b
+    return kind_a is not None and kind_b is not None and are_unlike(kind_a, kind_b)
 
 
 def _of_team(agents: pd.DataFrame, setting: str, team: str) -> pd.DataFrame:

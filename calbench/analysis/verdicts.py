@@ -24,10 +24,15 @@ DEGENERATE_TEAM = "degenerate team"
 TWO_INSTRUMENTS = "two instruments"
 NO_COMMON_SCENARIO = "no common scenario"
 TOO_FEW_SCENARIOS = "too few scenarios"
+TOO_FEW_READ = "too few reflections read"
 WITHIN_MARGIN = "within the margin"
 REMARKS = (
-    DEGENERATE_TEAM, TWO_INSTRUMENTS, NO_COMMON_SCENARIO, TOO_FEW_SCENARIOS, WITHIN_MARGIN
+    DEGENERATE_TEAM, TWO_INSTRUMENTS, TOO_FEW_READ, NO_COMMON_SCENARIO, TOO_FEW_SCENARIOS,
+    WITHIN_MARGIN,
 )  # fmt: skip
+
+MIXED = "mixed"
+"""Way of measuring VPS of teams whose seats were measured by several instruments."""
 
 DEGENERATE = "degenerate"
 """Kind of the players of baselines that are compared with nobody."""
@@ -80,6 +85,11 @@ class Level(NamedTuple):
     def can_pass(self, num_scenarios: "pd.Series[float]") -> "pd.Series[bool]":
         """Whether the least p-value of a permutation test on so many scenarios is below it."""
         return 2.0 ** (1 - num_scenarios) < self.value
+
+
+def are_unlike(kind_a: str, kind_b: str) -> bool:
+    """Whether two losses were measured by different instruments, or one of them by several."""
+    return kind_a != kind_b or kind_a == MIXED
 
 
 def with_verdicts(rows: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:

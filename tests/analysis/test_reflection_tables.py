@@ -174,6 +174,12 @@ def test_few_readable_reflections_are_flagged_and_fewer_than_half_not_compared(
         assert row["readable_share"] == share
         assert (row["is_vps_flagged"], row["is_vps_ranked"]) == flags
         assert row["excess_vps"] != ""
-        compared = {each["measure"] for each in table_rows(facts, "comparisons.csv", SETTINGS)}
-        assert ("excess_vps" in compared) == (flags[1] == "true")
-        assert "excess_cost" in compared
+        compared = {
+            each["measure"]: each for each in table_rows(facts, "comparisons.csv", SETTINGS)
+        }
+        vps, cost = compared["excess_vps"], compared["excess_cost"]
+        assert (vps["difference"] != "", vps["remark"] == "too few reflections read") == (
+            (flags[1] == "true"),
+            (flags[1] == "false"),
+        )
+        assert cost["difference"] != ""

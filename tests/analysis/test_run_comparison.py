@@ -19,6 +19,7 @@ from calbench.analysis.run_comparison import (
     Instruments,
     compare_teams,
 )
+from calbench.analysis.verdicts import TOO_FEW_READ
 from calbench.facts.frames import cast, csv_text
 from calbench.stats.intervals import TAIL_SHARE
 from calbench.stats.spec import AnalysisSpec
@@ -51,6 +52,8 @@ def seats(costs: Costs, team: str = "x", setting: str = "test", **columns: float
             "vps_kind": None,
             "replies": 0,
             "read": 0,
+            "reflections_asked": 0,
+            "reflections_read": 0,
         }
         for scenario, own in costs.items()
         for cost in own
@@ -193,7 +196,7 @@ def leaking(kind: str | None, vps: float | None, team: str) -> pd.DataFrame:
 
 @pytest.mark.parametrize(
     ("kind_a", "kind_b"),
-    [("protocol", "reflection"), ("reflection", "expected"), ("mixed", "protocol")],
+    [("protocol", "reflection"), ("reflection", "expected"), ("mixed", "protocol"), ("mixed", "mixed")],
 )
 def test_privacy_of_two_instruments_is_never_subtracted(kind_a: str, kind_b: str) -> None:
     a, b = leaking(kind_a, 3.0, "x"), leaking(kind_b, 5.0, "y")
@@ -202,6 +205,16 @@ def test_privacy_of_two_instruments_is_never_subtracted(kind_a: str, kind_b: str
     assert found.differences["measure"].tolist() == others
     assert not PRIVACY & set(found.contributions["measure"])
     assert found.unlike == (Instruments("test", "x", "y", kind_a, kind_b),)
+
+
+def test_privacy_that_rests_on_too_few_reflections_is_not_tested() -> None:
+    costs = {f"s-{n}": [n] for n in range(9)}
+    a, b = seats(costs).assign(excess_vps=1.0), seats(costs, "y").assign(excess_vps=8.0)
+    spoken = [each.assign(vps_kind="reflection", reflections_asked=9) for each in (a, b)]
+    for read, verdict, remark in ((5, "different", ""), (4, "not tested", TOO_FEW_READ)):
+        sides = [spoken[0].assign(reflections_read=read), spoken[1].assign(reflections_read=9)]
+        row = cost_row(compare_teams(*sides, [("x", "y")], SPEC), "excess_vps")
+        assert (row["difference"], row["verdict"], row["remark"]) == (7, verdict, remark)
 
 
 def test_privacy_of_one_instrument_is_compared_and_an_unmeasured_one_stays_unknown() -> None:

@@ -100,7 +100,7 @@ def test_what_messages_gave_away_sums_to_the_loss_of_the_game(tmp_path: Path) ->
 def test_words_have_what_audits_find_in_them_and_no_loss(tmp_path: Path) -> None:
     (said,) = rows(tmp_path, MESSAGES, paid_game())
     assert (said["source"], said["chars"], said["vps"], said["updates"]) == ("text", 70, None, None)
-    assert said["own_slot"] == "proposal cost_or_constraint"
+    assert said["own_slot"] == "proposal"
     assert (said["player"], said["kind"]) == ("gpt", "model")
     assert said["labels_told"] is None  # played without private labels
 

@@ -18,7 +18,7 @@ FIGURES = {
 }
 """Figures that a reader of each page sees at first."""
 
-PLAIN = ("audits", "comparisons", "paper", "ratings", "regret", "smollm2")
+PLAIN = ("audits", "comparisons", "inconsistencies", "paper", "ratings", "regret", "smollm2")
 """Result pages without a figure."""
 
 

@@ -43,9 +43,7 @@ def test_a_game_without_labels_tells_none() -> None:
     trace = telling_game()
     plain = trace.model_copy(update={"config": trace.config.updated(label_bank=None)})
     assert [row[2:] for row in rows_of(MESSAGES, plain, *NAMES)] == [(None, None)] * 3
-    assert rows_of(MESSAGES, spoken_game(), *NAMES) == [
-        (None, "proposal cost_or_constraint", None, None)
-    ]
+    assert rows_of(MESSAGES, spoken_game(), *NAMES) == [(None, "proposal", None, None)]
 
 
 def test_nothing_is_found_in_typed_messages_and_excluded_games_have_none() -> None:

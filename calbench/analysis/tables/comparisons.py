@@ -18,8 +18,10 @@ from calbench.analysis.verdicts import (
     DEGENERATE,
     DEGENERATE_TEAM,
     NO_COMMON_SCENARIO,
+    TOO_FEW_READ,
     TWO_INSTRUMENTS,
     VERDICT_COLUMNS,
+    are_unlike,
     with_verdicts,
 )
 from calbench.facts.columns import SETTING, count, estimated, number, text
@@ -82,7 +84,7 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     reflections could not be read is not compared.
     """
     agents = facts.of_games("agents")
-    kinds = leaderboard(facts, settings).set_index(TEAMS)["vps_kind"]
+    board = leaderboard(facts, settings).set_index(TEAMS)
     values = compared_values(agents, ["team"])
     exact = exact_values(facts, agents, settings.measure.vps_floor)
     baselines = agents["kind"].eq(DEGENERATE).groupby([agents[name] for name in TEAMS]).all()
@@ -91,7 +93,7 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
         _compared(
             sums,
             measure,
-            _remarks(sums, measure, kinds[sums.setting], degenerate),
+            _remarks(sums, measure, board.loc[sums.setting], degenerate),
             settings.analysis,
         )
         for sums in scenario_sums(agents, ["team"], values, exact=exact)
@@ -107,7 +109,7 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
 def _remarks(
     sums: ScenarioSums,
     measure: Measure,
-    kinds: "pd.Series[str]",
+    board: pd.DataFrame,
     degenerate: AbstractSet[tuple[str, str]],
 ) -> dict[tuple[int, int], str]:
     """Return why each two teams of a setting must not be tested; empty if they may."""
@@ -116,11 +118,14 @@ def _remarks(
         if measure.group == "privacy":
             if pd.isna(kinds[a]) or pd.isna(kinds[b]):
                 return NO_COMMON_SCENARIO
-            if kinds[a] != kinds[b]:
+            if are_unlike(kinds[a], kinds[b]):
                 return TWO_INSTRUMENTS
+            if not (is_ranked[a] and is_ranked[b]):
+                return TOO_FEW_READ
         is_baseline = any((sums.setting, team) in degenerate for team in (a, b))
         return DEGENERATE_TEAM if is_baseline else ""
 
+    kinds, is_ranked = board["vps_kind"], board["is_vps_ranked"]
     teams = sums.groups["team"].tolist()
     pairs = combinations(range(len(teams)), 2)
     return {(a, b): remark(teams[a], teams[b]) for a, b in pairs}

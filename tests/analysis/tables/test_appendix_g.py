@@ -120,7 +120,7 @@ def test_seats_with_all_their_meetings_by_hand(tmp_path: Path) -> None:
 def test_who_never_got_all_its_meetings_has_no_regret(tmp_path: Path) -> None:
     facts = facts_of_scores(tmp_path, [score(agent(scheduled=1))])
     assert lines_of(facts, "completion_regret.csv", SAMPLE) == [
-        "uniform,imap,protocol,imap,1,0,0" + "," * 12
+        "uniform,imap,protocol,imap,1,0,0" + "," * 16
     ]
 
 
