@@ -196,7 +196,12 @@ def leaking(kind: str | None, vps: float | None, team: str) -> pd.DataFrame:
 
 @pytest.mark.parametrize(
     ("kind_a", "kind_b"),
-    [("protocol", "reflection"), ("reflection", "expected"), ("mixed", "protocol"), ("mixed", "mixed")],
+    [
+        ("protocol", "reflection"),
+        ("reflection", "expected"),
+        ("mixed", "protocol"),
+        ("mixed", "mixed"),
+    ],
 )
 def test_privacy_of_two_instruments_is_never_subtracted(kind_a: str, kind_b: str) -> None:
     a, b = leaking(kind_a, 3.0, "x"), leaking(kind_b, 5.0, "y")
@@ -212,8 +217,10 @@ def test_privacy_that_rests_on_too_few_reflections_is_not_tested() -> None:
     a, b = seats(costs).assign(excess_vps=1.0), seats(costs, "y").assign(excess_vps=8.0)
     spoken = [each.assign(vps_kind="reflection", reflections_asked=9) for each in (a, b)]
     for read, verdict, remark in ((5, "different", ""), (4, "not tested", TOO_FEW_READ)):
-        sides = [spoken[0].assign(reflections_read=read), spoken[1].assign(reflections_read=9)]
-        row = cost_row(compare_teams(*sides, [("x", "y")], SPEC), "excess_vps")
+        mine, theirs = (
+            one.assign(reflections_read=n) for one, n in zip(spoken, (read, 9), strict=True)
+        )
+        row = cost_row(compare_teams(mine, theirs, [("x", "y")], SPEC), "excess_vps")
         assert (row["difference"], row["verdict"], row["remark"]) == (7, verdict, remark)
 
 

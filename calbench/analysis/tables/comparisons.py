@@ -84,7 +84,7 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     reflections could not be read is not compared.
     """
     agents = facts.of_games("agents")
-    board = leaderboard(facts, settings).set_index(TEAMS)
+    board = leaderboard(facts, settings)
     values = compared_values(agents, ["team"])
     exact = exact_values(facts, agents, settings.measure.vps_floor)
     baselines = agents["kind"].eq(DEGENERATE).groupby([agents[name] for name in TEAMS]).all()
@@ -93,7 +93,7 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
         _compared(
             sums,
             measure,
-            _remarks(sums, measure, board.loc[sums.setting], degenerate),
+            _remarks(sums, measure, board[board["setting"] == sums.setting], degenerate),
             settings.analysis,
         )
         for sums in scenario_sums(agents, ["team"], values, exact=exact)
@@ -125,7 +125,8 @@ def _remarks(
         is_baseline = any((sums.setting, team) in degenerate for team in (a, b))
         return DEGENERATE_TEAM if is_baseline else ""
 
-    kinds, is_ranked = board["vps_kind"], board["is_vps_ranked"]
+    own = board.set_index("team")
+    kinds, is_ranked = own["vps_kind"], own["is_vps_ranked"]
     teams = sums.groups["team"].tolist()
     pairs = combinations(range(len(teams)), 2)
     return {(a, b): remark(teams[a], teams[b]) for a, b in pairs}
