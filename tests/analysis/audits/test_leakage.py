@@ -143,4 +143,4 @@ def test_any_text_is_read_and_spans_lie_within(text: str) -> None:
 @pytest.mark.parametrize("piece", ["bread ", "I bake at slot 4. ", "A b ", "like a ", "#1 "])
 def test_long_hostile_text_ends(piece: str) -> None:
     labels = [label("Sourdough course at the village bakery", label_id=str(n)) for n in range(16)]
-    assert leaks_in(piece * 20_000, labels) == leaks_in(piece * 20_000, labels)
+    assert leaks_in(piece * 4_000, labels) == leaks_in(piece * 4_000, labels)
