@@ -206,18 +206,44 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
 """Least and greatest value by definition, where there is one; no interval goes beyond it."""
 
 
+PRIVACY_MEASURES = [measure.name for measure in MEASURES if measure.group == "privacy"]
+"""Measures that depend on the instrument of VPS."""
+
+MIXED = "mixed"
+"""Way of measuring VPS of what was measured by several instruments."""
+
+
 def measured_values(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Return the values of agent-games, one column per measure.
 
-    Groups of which nothing could be read have none: see :func:`is_unread`.
+    Groups of which nothing could be read have none: see :func:`is_unread`. Groups whose loss was
+    measured by several instruments have no privacy: a mean over them has no unit [C].
 
     Args:
-        agents: the agent-games, with ``setting`` and the columns of ``by``.
+        agents: the agent-games, with ``setting``, ``vps_kind`` and the columns of ``by``.
         by: what names a group whose means are estimated.
     """
     values = pd.DataFrame({measure.name: measure.value(agents) for measure in MEASURES})
     values.loc[is_unread(agents, by)] = float("nan")
+    values.loc[is_mixed(agents, by), PRIVACY_MEASURES] = float("nan")
     return values
+
+
+def joint_kind(kinds: "pd.Series[str]") -> str | None:
+    """Return how the VPS of a group was measured: one kind, :data:`MIXED`, or not at all."""
+    found = kinds.dropna().unique()
+    return MIXED if len(found) > 1 else next(iter(found), None)
+
+
+def is_mixed(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
+    """Whether agent-games are of a group whose loss was measured by several instruments.
+
+    Args:
+        agents: the agent-games, with ``setting``, ``vps_kind`` and the columns of ``by``.
+        by: what names a group within its setting.
+    """
+    groups = agents.groupby(["setting", *by], dropna=False, sort=False)["vps_kind"]
+    return (groups.transform("nunique") > 1) | (agents["vps_kind"] == MIXED)
 
 
 FLAGGED_BELOW = 0.9
@@ -258,10 +284,19 @@ def compared_values(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     Such a value is published, but neither compared nor ranked [C].
     """
     values = measured_values(agents, by)
-    ranked = agents[["setting", *by]].merge(readable_shares(agents, by), "left", ["setting", *by])
-    privacy = [measure.name for measure in MEASURES if measure.group == "privacy"]
-    values.loc[~ranked["is_vps_ranked"].to_numpy(dtype=bool), privacy] = float("nan")
+    values.loc[~is_vps_ranked(agents, by), PRIVACY_MEASURES] = float("nan")
     return values
+
+
+def is_vps_ranked(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
+    """Whether agent-games are of a group whose VPS rests on enough reflections, or on none.
+
+    Arguments as in :func:`readable_shares`, which says how many are enough.
+    """
+    names = ["reflections_asked", "reflections_read"]
+    groups = agents.groupby(["setting", *by], dropna=False, sort=False)[names]
+    totals = groups.transform("sum").astype("float64")
+    return ~(totals["reflections_read"] < RANKED_FROM * totals["reflections_asked"])
 
 
 def is_unread(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":

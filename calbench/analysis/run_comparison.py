@@ -19,10 +19,11 @@ from calbench.analysis.measures import (
     BOUNDS,
     MEASURE_BY_NAME,
     MEASURES,
+    PRIVACY_MEASURES,
+    joint_kind,
     measured_values,
     readable_shares,
 )
-from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.verdicts import (
     DEGENERATE,
     DEGENERATE_TEAM,
@@ -82,7 +83,7 @@ COMPARISON_TABLES: Mapping[str, tuple[Column, ...]] = {
 }
 """What ``calbench compare`` writes; not part of a run's tables."""
 
-PRIVACY = frozenset({measure.name for measure in MEASURES if measure.group == "privacy"})
+PRIVACY = frozenset(PRIVACY_MEASURES)
 """Measures that depend on how a loss was measured."""
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from calbench.analysis.measures import MIXED
 from calbench.facts.columns import DIGITS, number, text
 from calbench.stats.permutation import adjusted_p_values
 from calbench.stats.spec import AnalysisSpec
@@ -30,9 +31,6 @@ REMARKS = (
     DEGENERATE_TEAM, TWO_INSTRUMENTS, TOO_FEW_READ, NO_COMMON_SCENARIO, TOO_FEW_SCENARIOS,
     WITHIN_MARGIN,
 )  # fmt: skip
-
-MIXED = "mixed"
-"""Way of measuring VPS of teams whose seats were measured by several instruments."""
 
 DEGENERATE = "degenerate"
 """Kind of the players of baselines that are compared with nobody."""

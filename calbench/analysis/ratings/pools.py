@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.measures import is_unread
+from calbench.analysis.measures import MIXED, is_unread, is_vps_ranked
 from calbench.metrics.players import Player
 from calbench.stats.plackett_luce import LAST, Event, rated_seats
 from calbench.stats.sums import Ints
@@ -162,9 +162,14 @@ def pool_seats(agents: pd.DataFrame, pool: str) -> pd.DataFrame:
 
     Returns:
         Those columns, ``agent_id``, :data:`IDENTITY`, a score for each rating, ``vps_kind`` (empty
-        if the loss was not measured) and :data:`PRICE_OF_SILENCE`.
+        if the loss was not measured by one instrument, or rests on too few reflections) and
+        :data:`PRICE_OF_SILENCE`.
     """
     own = agents.loc[is_in_pool(agents, pool) & ~is_unread(agents, IDENTITY)]
+    is_lost = own["vps_kind"].eq(MIXED) | ~is_vps_ranked(own, IDENTITY)
+    own = own.assign(
+        excess_vps=own["excess_vps"].mask(is_lost), vps_kind=own["vps_kind"].mask(is_lost)
+    )
     scores = {rating.name: rating.score(own) for rating in RATINGS}
     assigned = own["assigned"].astype("float64")
     seats = own[[*GAME_COLUMNS, "is_excluded", "agent_id", *IDENTITY]].assign(

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pandas as pd
 
+from calbench.analysis.measures import MIXED
 from calbench.analysis.summary.runs import EXPERIMENT, Runs, RunTables, summary, without_version
-from calbench.analysis.tables.judge import ALL_SETTINGS, MIXED
+from calbench.analysis.tables.judge import ALL_SETTINGS
 from calbench.facts.columns import DIGITS, Column, chosen, text
 
 COMPARISON = "judge/metric_comparison.csv"

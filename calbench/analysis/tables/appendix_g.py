@@ -13,8 +13,8 @@ from calbench.analysis.estimates import (
     group_totals,
     scenario_sums,
 )
+from calbench.analysis.measures import joint_kind
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.tables.players import (
     BY,
     IDENTITY,

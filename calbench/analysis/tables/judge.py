@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import ENDS, ScenarioSums, scenario_sums
+from calbench.analysis.measures import MIXED, joint_kind
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
     GAME_ID,
@@ -214,9 +214,6 @@ SUMS = (
 )
 """Sums over game-targets, whose means are estimated too. Those of the judge and those of the
 primary measure are of different instruments: no column holds a difference of the two."""
-
-MIXED = "mixed"
-"""Kind of a team whose seats were measured by several instruments: their sum has no meaning."""
 
 ALL_SETTINGS = "all"
 """Setting of a row over all settings of a run, as in the paper's Table 16."""

@@ -10,6 +10,8 @@ from calbench.analysis.measures import (
     BOUNDS,
     MEASURE_COLUMNS,
     MEASURES,
+    is_mixed,
+    joint_kind,
     measured_values,
     readable_shares,
 )
@@ -56,12 +58,6 @@ READABILITY = (
     ),
 )
 """What a team's VPS rests on."""
-
-
-def joint_kind(kinds: "pd.Series[str]") -> str | None:
-    """Return how the VPS of a row was measured: one kind, ``mixed``, or not at all."""
-    found = kinds.dropna().unique()
-    return "mixed" if len(found) > 1 else next(iter(found), None)
 
 
 def excluded_share(rows: pd.DataFrame) -> pd.DataFrame:
@@ -116,7 +112,7 @@ def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 def _agreed(agents: pd.DataFrame) -> pd.DataFrame:
-    known = agents.dropna(subset="vps_agreed")
+    known = agents[~is_mixed(agents, ["team"])].dropna(subset="vps_agreed")
     totals = group_totals(known[[*TEAMS, "vps_agreed"]].assign(number=1), TEAMS)
     return totals.assign(vps_agreed=totals["vps_agreed"] / totals["number"]).drop(columns="number")
 

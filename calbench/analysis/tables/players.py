@@ -7,14 +7,19 @@ import pandas as pd
 
 from calbench.analysis.certainties import EXACT_MEASURES, exact_values, with_exact
 from calbench.analysis.estimates import estimated_means, group_totals
-from calbench.analysis.measures import BOUNDS, MEASURE_COLUMNS, is_unread, measured_values
+from calbench.analysis.measures import (
+    BOUNDS,
+    MEASURE_COLUMNS,
+    is_unread,
+    joint_kind,
+    measured_values,
+)
 from calbench.analysis.ranges import scenario_ranges
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import (
     EXCLUDED_PERCENT,
     IS_FLAGGED,
     excluded_share,
-    joint_kind,
 )
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (

@@ -8,10 +8,10 @@ from math import nan
 import numpy as np
 import pandas as pd
 
+from calbench.analysis.measures import MIXED, joint_kind
 from calbench.analysis.ratings.pools import GAME_COLUMNS, IDENTITY, RATINGS, is_in_pool
 from calbench.analysis.ratings.scopes import EVERY_KIND, NOT_MEASURED, Scope, rated_scopes
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
     COST,
@@ -270,14 +270,15 @@ def ratings_unrated(facts: Facts, _settings: Settings) -> pd.DataFrame:
 def _raw_means(seats: pd.DataFrame) -> dict[str, float | str | None]:
     """Return the means over a player's seats, exact before they are rounded once."""
     known = seats[seats["assigned"] > 0]
+    kind, loss = joint_kind(seats["vps_kind"]), seats["excess_vps"].dropna()
     shares = map(Fraction, known["scheduled"].tolist(), known["assigned"].tolist())
     return {
         "games": seats["game"].nunique(),
         "agent_games": len(seats),
         "coordination": _mean(100 * share for share in shares),
         "excess_cost": _mean(map(Fraction, seats["excess_cost"].tolist())),
-        "excess_vps": _mean(map(Fraction, seats["excess_vps"].dropna().tolist())),
-        "vps_kind": joint_kind(seats["vps_kind"]),
+        "excess_vps": nan if kind == MIXED else _mean(map(Fraction, loss.tolist())),
+        "vps_kind": kind,
     }
 
 

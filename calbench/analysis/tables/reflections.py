@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import estimated_means
-from calbench.analysis.measures import readable_shares
+from calbench.analysis.measures import joint_kind, readable_shares
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.leaderboard import READABILITY, joint_kind
+from calbench.analysis.tables.leaderboard import READABILITY
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
     GAME_ID,

@@ -5,9 +5,9 @@ from typing import Any
 
 import pandas as pd
 
+from calbench.analysis.measures import MIXED, joint_kind
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.draws import DRAW
-from calbench.analysis.tables.leaderboard import joint_kind
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import SLOTS, TEAM, VPS_KIND, count, listed, number, text
 from calbench.facts.frames import empty
@@ -50,7 +50,7 @@ def vps_totals(facts: Facts, _settings: Settings) -> pd.DataFrame:
 
 def _is_known(games: pd.DataFrame) -> bool:
     """Return whether the loss of every game is known and one instrument measured them."""
-    return bool(games["vps"].notna().all()) and joint_kind(games["vps_kind"]) not in {None, "mixed"}
+    return bool(games["vps"].notna().all()) and joint_kind(games["vps_kind"]) not in {None, MIXED}
 
 
 def _sum(games: pd.DataFrame) -> dict[str, Any]:
