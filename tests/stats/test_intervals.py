@@ -45,12 +45,16 @@ def test_means_of_even_units_have_the_t_interval_of_scipy(values: list[int]) -> 
     assert ends(found) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
 
 
-def test_ratios_have_the_linearised_interval_written_out() -> None:
+def test_ratios_have_the_interval_of_the_jackknife() -> None:
     units = random_units(3, 20)
     pairs = [unit for unit in units if unit]
-    mean = sum(total for total, _ in pairs) / sum(count for _, count in pairs)
-    residuals = [total - mean * count for total, count in pairs]
-    variance = 20 / 19 * sum(each**2 for each in residuals) / sum(c for _, c in pairs) ** 2
+
+    def ratio(chosen: Sequence[tuple[float, int]]) -> float:
+        return sum(total for total, _ in chosen) / sum(count for _, count in chosen)
+
+    mean = ratio(pairs)
+    without = [ratio([*pairs[:n], *pairs[n + 1 :]]) for n in range(20)]
+    variance = 19 / 20 * sum((each - mean) ** 2 for each in without)
     half = stats.t.isf((1 - CONFIDENCE) / 2, 19) * variance**0.5
     found = estimated(column(units), SPEC)
     assert ends(found) == pytest.approx((mean - half, mean + half), abs=1e-9)

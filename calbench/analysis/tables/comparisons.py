@@ -103,7 +103,7 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
         return empty(COMPARISONS)
     rows = pd.concat(found, ignore_index=True)
     rows = rows.sort_values(["setting", "place_a", "place_b"], kind="stable", ignore_index=True)
-    return with_verdicts(rows, settings.analysis)
+    return with_verdicts(_with_power(_without_numbers(rows), settings.analysis), settings.analysis)
 
 
 def _remarks(
@@ -148,7 +148,7 @@ def _compared(
         exact=sums.is_exact[:, sums.quantities.index(measure.name)],
     )
     alike = _equivalence(sums.of(measure.name), pairs, measure.margin)
-    rows = pd.DataFrame(
+    return pd.DataFrame(
         {
             "setting": sums.setting,
             "place_a": [a for a, _ in pairs],
@@ -169,7 +169,6 @@ def _compared(
             "remark": list(remarks.values()),
         }
     )
-    return _with_power(_without_numbers(rows), spec)
 
 
 def _equivalence(sums: Sums, pairs: Sequence[tuple[int, int]], margin: float) -> Equivalence:
