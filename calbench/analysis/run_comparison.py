@@ -83,6 +83,10 @@ COMPARISON_TABLES: Mapping[str, tuple[Column, ...]] = {
 }
 """What ``calbench compare`` writes; not part of a run's tables."""
 
+EXACT = "is_exact/"
+"""Before the name of a measure: the column that says whether a seat's value is so by construction,
+where it is known."""
+
 PRIVACY = frozenset(PRIVACY_MEASURES)
 """Measures that depend on how a loss was measured."""
 
@@ -185,11 +189,14 @@ def _of_team(agents: pd.DataFrame, setting: str, team: str) -> pd.DataFrame:
 
 
 class _TeamSums(NamedTuple):
-    """Sums of a team's measures: averaged over replicates, and the agent-games in each mean."""
+    """Sums of a team's measures: averaged over replicates, the agent-games in each mean, and
+    whether it is exact.
+    """
 
     totals: Floats
     counts: Floats
     agent_games: Floats
+    is_exact: Truths
 
     @property
     def sums(self) -> Sums:
@@ -199,9 +206,10 @@ class _TeamSums(NamedTuple):
 def _sums(agents: pd.DataFrame, scenarios: Sequence[str]) -> _TeamSums:
     """Return the sums of a team's measures over some scenarios, ``[scenario, measure]``."""
     own = agents[agents["scenario_id"].isin(scenarios)]
-    (found,) = scenario_sums(own, ["team"], measured_values(own, ["team"]))
+    exact = own.filter(regex=f"^{EXACT}").rename(columns=lambda name: name.removeprefix(EXACT))
+    (found,) = scenario_sums(own, ["team"], measured_values(own, ["team"]), exact=exact)
     agent_games = found.all_rows.counts[:, 0].sum(axis=0)
-    return _TeamSums(found.totals[:, 0], found.counts[:, 0], agent_games)
+    return _TeamSums(found.totals[:, 0], found.counts[:, 0], agent_games, found.is_exact[0])
 
 
 def _together(frames: Sequence[pd.DataFrame], columns: Sequence[Column]) -> pd.DataFrame:
@@ -214,7 +222,8 @@ def _differences(a: _TeamSums, b: _TeamSums, spec: AnalysisSpec) -> pd.DataFrame
     games_a, games_b = a.counts.sum(axis=0), b.counts.sum(axis=0)
     scenarios = ((a.counts > 0) & (b.counts > 0)).sum(axis=0)
     bounds = column_bounds(list(MEASURE_BY_NAME), BOUNDS)
-    ends = paired_ends(b.sums, a.sums, spec, bounds=bounds)
+    exact = a.is_exact & b.is_exact
+    ends = paired_ends(b.sums, a.sums, spec, bounds=bounds, exact=exact)
     with np.errstate(invalid="ignore"):
         value_a, value_b = exact_totals(a.totals) / games_a, exact_totals(b.totals) / games_b
     found = pd.DataFrame(

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import pandas as pd
 from rich.table import Table
 
+from calbench.analysis.certainties import exact_values
 from calbench.analysis.findings import finding
 from calbench.analysis.measures import MEASURE_BY_NAME
 from calbench.analysis.run_comparison import (
     COMPARISON_TABLES,
+    EXACT,
     PRIVACY,
     Comparison,
     compare_teams,
@@ -31,7 +33,7 @@ from calbench.config.spec import RunSpec
 from calbench.console import progress, verdict, warn
 from calbench.errors import ConfigError
 from calbench.facts.frames import cast
-from calbench.facts.games import AGENTS, GAMES
+from calbench.facts.games import AGENTS, GAMES, MEETINGS
 from calbench.folders import scratch_folder
 from calbench.pool import workers
 from calbench.report.columns import NO_INTERVAL, VPS_KIND_NAMES
@@ -147,8 +149,12 @@ def _measured(run: Path, spec: RunSpec) -> _Side:
     ):
         games = recorded_games([run], pool)
         with progress("scored", len(games)) as tick:
-            facts = measure_games(games, scratch, spec.measure, tick, pool, (GAMES, AGENTS))
-        return _Side(facts.games, facts.of_games("agents"))
+            facts = measure_games(
+                games, scratch, spec.measure, tick, pool, (GAMES, AGENTS, MEETINGS)
+            )
+        agents = facts.of_games("agents")
+        exact = exact_values(facts, agents, spec.measure.vps_floor).add_prefix(EXACT)
+        return _Side(facts.games, agents.join(exact))
 
 
 def _alike(a: _Side, b: _Side) -> Iterator[pd.DataFrame]:

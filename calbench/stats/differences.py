@@ -74,7 +74,12 @@ def paired_differences(
 
 
 def paired_ends(
-    first: Sums, second: Sums, spec: AnalysisSpec, *, bounds: Bounds | None = None
+    first: Sums,
+    second: Sums,
+    spec: AnalysisSpec,
+    *,
+    bounds: Bounds | None = None,
+    exact: Truths | None = None,
 ) -> Ends:
     """Return the ends of every column's interval: the first mean minus the second.
 
@@ -85,10 +90,11 @@ def paired_ends(
         second: the same for the other side.
         spec: confidence.
         bounds: least and greatest value that is possible on either side, ``[column]``.
+        exact: whether a column is constant by construction on both sides, likewise.
     """
     every = np.arange(first.totals.shape[1])
     differences = None if bounds is None else _of_differences(bounds, every, every)
-    return ends_of(difference_of(first, second), spec, differences)
+    return ends_of(difference_of(first, second), spec, differences, exact)
 
 
 def _common(first: Sums, second: Sums) -> tuple[Sums, Sums]:
