@@ -89,3 +89,13 @@ def is_telling(word: str) -> bool:
     return (
         len(word) >= 2 and word not in FUNCTION and base(word) not in COMMON and not word.isdigit()
     )
+
+
+def _kinds(name: str) -> Iterator[tuple[str, frozenset[tuple[str, ...]]]]:
+    for line in _lines(name):
+        kind, _, expressions = line.partition("|")
+        yield kind.strip(), frozenset(tuple(each.split()) for each in expressions.split(","))
+
+
+STATES: Final = dict(_kinds("states"))
+"""Expressions of being able to use a slot or not, by kind, as words."""
