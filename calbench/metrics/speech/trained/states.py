@@ -7,9 +7,11 @@ bounded number of neighbours.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
+from operator import itemgetter
 from typing import Final
 
 from calbench.metrics.speech.clauses import Clause
@@ -28,8 +30,16 @@ REACH: Final = 8
 """Words around a state in which its slot, or what makes it uncertain, stands [C]."""
 
 _TOKEN: Final = re.compile(r"[A-Z]{4,}|[a-z]+(?:['-][a-z]+)*|[,:=]")
-_LONGEST: Final = max(len(each) for kind in STATES.values() for each in kind)
 _KINDS: Final = ("open", "fits", "taken", "reply")
+_LENGTHS: Final = {
+    kind: {
+        first: sorted({len(each) for each in expressions if each[0] == first}, reverse=True)
+        for first in {each[0] for each in expressions}
+    }
+    for kind, expressions in STATES.items()
+}
+"""Lengths of the expressions of a kind by their first words, so that few are tried."""
+
 _PERSONS: Final = ("me", "us", "them")
 _BREAKS: Final = frozenset({",", "because", "since", "so", "and", "as", "but", "or"})
 _CELL: Final = frozenset({"SLOT", ":", "="})
@@ -102,11 +112,13 @@ def _is(kind: str, *words: str) -> bool:
 
 def _has(words: Sequence[str], kind: str) -> bool:
     """Whether words hold an expression of a kind."""
-    return any(
-        _is(kind, *words[start : start + length])
-        for start in range(len(words))
-        for length in range(1, _LONGEST + 1)
-    )
+    return any(_length(words, start, kind) for start in range(len(words)))
+
+
+def _length(words: Sequence[str], start: int, kind: str) -> int:
+    """Return the length of the longest expression of a kind at a place, or 0."""
+    lengths = _LENGTHS[kind].get(words[start], ())
+    return next((each for each in lengths if _is(kind, *words[start : start + each])), 0)
 
 
 def _states(words: Sequence[str]) -> Iterator[_State]:
@@ -120,10 +132,9 @@ def _states(words: Sequence[str]) -> Iterator[_State]:
 
 
 def _longest(words: Sequence[str], start: int) -> _State:
-    for length in range(min(_LONGEST, len(words) - start), 0, -1):
-        for kind in _KINDS:
-            if _is(kind, *words[start : start + length]):
-                return _State(kind, start, start + length)
+    length, kind = max(((_length(words, start, kind), kind) for kind in _KINDS), key=itemgetter(0))
+    if length:
+        return _State(kind, start, start + length)
     return _State(_word_kind(words, start), start, start + 1)
 
 
@@ -141,7 +152,7 @@ def _word_kind(words: Sequence[str], start: int) -> str:
 def _is_cell(words: Sequence[str], start: int) -> bool:
     """Whether yes or no is said to a slot: ``SLOT: yes``, ``no to SLOT``, ``no SLOT``."""
     before = [each for each in words[max(0, start - 2) : start] if each not in ":=,"]
-    after = [*words[start + 1 : start + 3], ""]
+    after = [*words[start + 1 : start + 3], "", ""]
     if before[-1:] == ["or"]:
         return False
     return (
@@ -178,8 +189,7 @@ def _link(words: Sequence[str], state: _State) -> str:
     """Return how a state is tied to what has it."""
     if state.kind in ("able", "unable"):
         return "act"
-    after = [*words[state.end : state.end + 2], "", ""]
-    if after[0] == "with" and not (after[1] == "SLOT" or _is("pointing", after[1])):
+    if _is_of_a_deed(words, state):
         return "about"
     if _is("verb", *words[state.start : state.end]):
         return "verb"
@@ -187,14 +197,31 @@ def _link(words: Sequence[str], state: _State) -> str:
     while at >= 0 and not _is("is", words[at]) and _is_passed(words[at]):
         at -= 1
     if at < 0 or words[at] in _BREAKS:
-        return "aside" if after[0] in ("", ",") else "start"
+        return "aside" if words[state.end : state.end + 1] in ([], [","]) else "start"
+    return _tied(words, state, at)
+
+
+def _tied(words: Sequence[str], state: _State, at: int) -> str:
+    """Return the tie that the word at a place makes."""
     if words[at] in _CELL:
         return "cell"
     if _is("is", words[at]):
         return _subject(words, at)
     if _is("has", words[at]):
-        return "done" if state.kind == "taken" and words[state.start - 1] == words[at] else "has"
+        return "done" if _is_active(words, state) else "has"
     return "does" if _is("does", words[at]) else "other"
+
+
+def _is_of_a_deed(words: Sequence[str], state: _State) -> bool:
+    """Whether the speaker is fine with something other than a slot: "happy with moving it"."""
+    after = [*words[state.end : state.end + 2], "", ""]
+    is_slot = after[1] == "SLOT" or _is("pointing", after[1])
+    return state.kind == "fits" and after[0] == "with" and not is_slot
+
+
+def _is_active(words: Sequence[str], state: _State) -> bool:
+    """Whether a participle is what somebody did: "I have booked it" says no state of a slot."""
+    return words[state.start].endswith(("ed", "taken")) and _is("has", words[state.start - 1])
 
 
 def _is_passed(word: str) -> bool:
@@ -226,7 +253,7 @@ def _who(words: Sequence[str], state: _State, link: str) -> str:
         after = words[state.end : state.end + 4]
         if link == "verb" and after and _is("me", after[0]):
             return "me"
-        for one, other in zip(after, after[1:], strict=False):
+        for one, other in pairwise(after):
             if one in _NEAR and other != "them" and _person(other):
                 return _person(other)
     for each in reversed(words[: state.start]):
