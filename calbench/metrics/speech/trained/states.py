@@ -43,6 +43,9 @@ _LENGTHS: Final = {
 _PERSONS: Final = ("me", "us", "them")
 _BREAKS: Final = frozenset({",", "because", "since", "so", "and", "as", "but", "or"})
 _CELL: Final = frozenset({"SLOT", ":", "="})
+_NUMBERED: Final = re.compile(r"(?<![\w.#:-])\d{1,2} ?(?=[:=] ?[a-z])")
+"""A slot at the head of a cell, "4: yes", which rules for running prose do not read as one."""
+
 _FUTURE: Final = frozenset({"i'd", "i'll", "won't"})
 _NEAR: Final = frozenset({"for", "with", "on", "to", "from", "in"})
 _LOCAL: Final = frozenset({"slot", "it", "calendar", "cell", "start"})
@@ -76,7 +79,7 @@ def states_of(clause: Clause, is_named: bool) -> frozenset[str]:
         clause: of a message.
         is_named: whether an earlier clause of the message names a slot.
     """
-    words = _TOKEN.findall(clause.text)[:MAX_WORDS]
+    words = _TOKEN.findall(_NUMBERED.sub("SLOT", clause.text))[:MAX_WORDS]
     found = {
         feature
         for state in _states(words)
@@ -225,7 +228,7 @@ def _is_active(words: Sequence[str], state: _State) -> bool:
 
 
 def _is_passed(word: str) -> bool:
-    return word in ("a", "an") or _is("soft", word) or _is("deny", word)
+    return word in ("a", "an", "any") or _is("soft", word) or _is("deny", word)
 
 
 def _subject(words: Sequence[str], at: int) -> str:
