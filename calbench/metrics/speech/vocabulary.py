@@ -1,4 +1,4 @@
-"""Words that are no evidence by themselves, idioms, and paraphrases by subject [C].
+"""Words that are no evidence alone, idioms, paraphrases by subject, and states of slots [C].
 
 A label like "Return to work of a colleague after a stroke" shares "return", "work" and
 "after" with talk about any meeting. The lists in ``words/`` keep such words apart. They were
@@ -84,13 +84,6 @@ def _association(line: str) -> Association:
 ASSOCIATIONS: Final = tuple(map(_association, _lines("associations")))
 
 
-def is_telling(word: str) -> bool:
-    """Whether a folded word is evidence by itself."""
-    return (
-        len(word) >= 2 and word not in FUNCTION and base(word) not in COMMON and not word.isdigit()
-    )
-
-
 def _kinds(name: str) -> Iterator[tuple[str, frozenset[tuple[str, ...]]]]:
     for line in _lines(name):
         kind, _, expressions = line.partition("|")
@@ -98,4 +91,15 @@ def _kinds(name: str) -> Iterator[tuple[str, frozenset[tuple[str, ...]]]]:
 
 
 STATES: Final = dict(_kinds("states"))
-"""Expressions of being able to use a slot or not, by kind, as words."""
+"""Expressions by which states of slots are told, as words, by kind.
+
+States are *open*, *fits*, *taken*, *reply*, and *lack* of what is named; *able* and *unable* count
+with a verb of *attend*. The other kinds are the words around them: persons, verbs, denial, doubt.
+"""
+
+
+def is_telling(word: str) -> bool:
+    """Whether a folded word is evidence by itself."""
+    return (
+        len(word) >= 2 and word not in FUNCTION and base(word) not in COMMON and not word.isdigit()
+    )

@@ -169,8 +169,8 @@ def message_features(message: str) -> frozenset[str]:
     """Return the features of a message.
 
     ``cue A``, ``pair A B`` and ``rule A`` are of one of its clauses; ``word A`` and ``words A B`` are
-    words and neighbours in a clause; ``rules A`` and ``over N`` are what the rules find in the
-    message, and that it has more than so many words.
+    words and neighbours in a clause, ``state A`` what it says of states of slots; ``rules A`` and
+    ``over N`` are what the rules find in the message, and that it has more than so many words.
     """
     text = prepared(message)
     features = {f"over {size}" for size in SIZES if len(message.split()) > size}
