@@ -23,6 +23,7 @@ from calbench.metrics.speech.rules import ruled_slot
 from calbench.metrics.speech.sample import LabelledMessage, read_others, read_sample
 from calbench.metrics.speech.trained.features import RULED, message_features, prepared
 from calbench.metrics.speech.trained.signs import signs_in
+from calbench.metrics.speech.trained.states import STATED
 from calbench.metrics.speech.trained.weights import (
     LEAK,
     OWN_SLOT,
@@ -45,6 +46,9 @@ OTHERS_COUNT: Final = 3.0
 RULED_SHARE: Final = 0.25
 """Share of the weight of ours with which they teach what the rules are worth. Rules know ours by
 heart, so what they find there says little about what they find elsewhere [C]."""
+
+OF_STATES: Final = frozenset({"availability"})
+"""Labels whose definition is about states of slots: only their detectors read them [C]."""
 
 LEAST: Final = 3
 """A feature of fewer training messages is left out [C]."""
@@ -83,6 +87,8 @@ def trained(messages: Sequence[LabelledMessage]) -> Weights:
 def own_slot_examples(message: LabelledMessage, name: str) -> Iterator[Example]:
     """Yield what one message teaches about a label; ours teach mostly without what rules find."""
     features, is_yes = message_features(message.text), bool(getattr(message, name))
+    if name not in OF_STATES:
+        features = frozenset(each for each in features if not each.startswith(STATED))
     if message.second is not None:
         yield Example(features, is_yes, OTHERS_COUNT)
         return

@@ -1,4 +1,4 @@
-"""Words that are no evidence by themselves, idioms, and paraphrases by subject [C].
+"""Words that are no evidence alone, idioms, paraphrases by subject, and states of slots [C].
 
 A label like "Return to work of a colleague after a stroke" shares "return", "work" and
 "after" with talk about any meeting. The lists in ``words/`` keep such words apart. They were
@@ -82,6 +82,20 @@ def _association(line: str) -> Association:
 
 
 ASSOCIATIONS: Final = tuple(map(_association, _lines("associations")))
+
+
+def _kinds(name: str) -> Iterator[tuple[str, frozenset[tuple[str, ...]]]]:
+    for line in _lines(name):
+        kind, _, expressions = line.partition("|")
+        yield kind.strip(), frozenset(tuple(each.split()) for each in expressions.split(","))
+
+
+STATES: Final = dict(_kinds("states"))
+"""Expressions by which states of slots are told, as words, by kind.
+
+States are *open*, *fits*, *taken*, *reply*, and *lack* of what is named; *able* and *unable* count
+with a verb of *attend*. The other kinds are the words around them: persons, verbs, denial, doubt.
+"""
 
 
 def is_telling(word: str) -> bool:

@@ -56,6 +56,7 @@ def test_sample_is_large_and_mixed() -> None:
         *(("semantic_leakage", part, 0.8) for part in OTHERS),
         *(("cost_or_constraint", part, 0.75) for part in OTHERS),
         *(("proposal", part, 0.75) for part in OTHERS),
+        *(("availability", part, 0.75) for part in OTHERS),
         ("semantic_leakage", "ours", 0.95),
         *((name, "ours", 0.9) for name in ("proposal", "availability", "cost_or_constraint")),
     ],

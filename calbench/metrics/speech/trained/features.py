@@ -18,6 +18,7 @@ from calbench.metrics.speech.clauses import MAX_CHARS, Clause, clauses_of
 from calbench.metrics.speech.constraints import tells_cost
 from calbench.metrics.speech.proposals import puts_forward
 from calbench.metrics.speech.rules import NAMES, ruled_slot
+from calbench.metrics.speech.trained.states import STATED, states_of
 
 _WRITTEN_OUT: Final = tuple(
     (re.compile(pattern), replacement)
@@ -168,8 +169,8 @@ def message_features(message: str) -> frozenset[str]:
     """Return the features of a message.
 
     ``cue A``, ``pair A B`` and ``rule A`` are of one of its clauses; ``word A`` and ``words A B`` are
-    words and neighbours in a clause; ``rules A`` and ``over N`` are what the rules find in the
-    message, and that it has more than so many words.
+    words and neighbours in a clause, ``state A`` what it says of states of slots; ``rules A`` and
+    ``over N`` are what the rules find in the message, and that it has more than so many words.
     """
     text = prepared(message)
     features = {f"over {size}" for size in SIZES if len(message.split()) > size}
@@ -180,6 +181,7 @@ def message_features(message: str) -> frozenset[str]:
         cues = cues_of(clause) | ({"earlier"} if is_named and not clause.slots else set())
         theirs = "their " * ("other" in cues and cues.isdisjoint(_OURS))
         features.update(f"{theirs}{name}" for name in _features(clause, sorted(cues)))
+        features.update(f"{STATED}{name}" for name in states_of(clause, is_named))
         is_named = is_named or bool(clause.slots)
     return frozenset(features)
 
