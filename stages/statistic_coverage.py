@@ -88,8 +88,13 @@ def agreement_rows(facts: Facts) -> pd.DataFrame:
 def agreements(rows: pd.DataFrame) -> list[Agreement]:
     """Return the populations of :func:`agreement_rows`, and those of all settings."""
     found = [
-        Agreement(*names, np.array([each.split() for each in own["sums"]], dtype=np.float64))
-        for names, own in rows.groupby(["setting", "team", "unit"], sort=False)
+        Agreement(
+            str(setting),
+            str(team),
+            str(unit),
+            np.array([each.split() for each in own["sums"]], dtype=np.float64),
+        )
+        for (setting, team, unit), own in rows.groupby(["setting", "team", "unit"], sort=False)
     ]
     for team, unit in dict.fromkeys((each.team, each.unit) for each in found):
         parts = [each.sums for each in found if (each.team, each.unit) == (team, unit)]
@@ -132,18 +137,22 @@ def ranks(rows: pd.DataFrame) -> list[Ranks]:
     for team, own in rows.groupby("team", sort=False):
         for each in PREDICTORS:
             for measure in MEASURES:
-                pairs = own[["setting", each.name, f"{measure.name}_made"]].dropna()
-                by_setting = {
-                    str(setting): tuple(part.iloc[:, 1:].to_numpy().T)
-                    for setting, part in pairs.groupby("setting", sort=True)
-                }
+                known = _pairs(own, each.name, f"{measure.name}_made")
                 name = f"{each.name}, {measure.name}"
-                known = {s: [p] for s, p in by_setting.items() if not np.isnan(_rho(*p))}
-                found += [Ranks(name, setting, str(team), p) for setting, p in known.items()]
+                found += [Ranks(name, setting, str(team), [p]) for setting, p in known.items()]
                 if len(known) > 1:
-                    both = [pair for part in known.values() for pair in part]
-                    found.append(Ranks(name, ALL_SETTINGS, str(team), both))
+                    found.append(Ranks(name, ALL_SETTINGS, str(team), list(known.values())))
     return found
+
+
+def _pairs(rows: pd.DataFrame, first: str, second: str) -> dict[str, tuple[Floats, Floats]]:
+    """Return both values of the scenarios that have them, of settings in which both vary."""
+    both = rows[["setting", first, second]].dropna()
+    pairs = {
+        str(setting): (own[first].to_numpy(np.float64), own[second].to_numpy(np.float64))
+        for setting, own in both.groupby("setting", sort=True)
+    }
+    return {setting: pair for setting, pair in pairs.items() if not np.isnan(_rho(*pair))}
 
 
 def _rho(xs: Floats, ys: Floats) -> float:

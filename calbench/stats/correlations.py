@@ -64,7 +64,8 @@ class Pooled(NamedTuple):
 
     Attributes:
         rho: mean over the strata that have a correlation, weighted by their units.
-        low: lower end of its interval; no number for a rho of -1 or 1.
+        low: lower end of its interval; no number for a rho of -1 or 1, nor where a stratum has
+            no correlation: which ones have is chance, and the mean without them another one.
         high: upper end.
     """
 
@@ -86,7 +87,8 @@ def pooled(rhos: Floats, units: Floats, confidence: float) -> Pooled:
     freedom = (weights - 3 * is_known).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = exact_totals(np.where(is_known, rhos, 0.0) * weights) / weights.sum(axis=0)
-    return Pooled(rho, *fisher_ends(rho, freedom, confidence))
+    low, high = fisher_ends(np.where(is_known.all(axis=0), rho, np.nan), freedom, confidence)
+    return Pooled(rho, low, high)
 
 
 def fisher_ends(rho: Floats, freedom: Floats, confidence: float) -> tuple[Floats, Floats]:
@@ -112,7 +114,8 @@ def correlation(strata: Sequence[tuple[Floats, Floats]], confidence: float) -> C
 
     The interval is by Fisher's z with the variance (1 + rho^2 / 2) / (n - 3) of Bonett and Wright;
     the test takes the permutation distribution as normal, with its own variance 1 / (n - 1).
-    Strata with few units, or in which one of the values never varies, say nothing.
+    Strata with few units, or in which one of the values never varies, say nothing; of the latter
+    there is no interval.
 
     Args:
         strata: values of each, one pair for each unit, without missing ones.
@@ -120,16 +123,18 @@ def correlation(strata: Sequence[tuple[Floats, Floats]], confidence: float) -> C
     """
     from scipy.stats import norm
 
-    known = [
-        (len(xs), rho)
-        for xs, ys in strata
-        if len(xs) >= LEAST_UNITS and (rho := spearman(xs, ys)) is not None
-    ]
-    if not known:
+    every = [each for each in strata if len(each[0]) >= LEAST_UNITS]
+    sizes = np.array([len(xs) for xs, _ in every], dtype=np.float64)
+    rhos = np.array([_or_nan(spearman(*each)) for each in every], dtype=np.float64)
+    known = sizes[~np.isnan(rhos)]
+    if not known.size:
         return NONE
-    sizes, rhos = (np.array(each, dtype=np.float64) for each in zip(*known, strict=True))
-    units = int(sizes.sum())
     (mean,), (low,), (high,) = pooled(rhos[:, np.newaxis], sizes, confidence)
-    null = sqrt((sizes**2 / (sizes - 1)).sum())
+    units = int(known.sum())
+    null = sqrt((known**2 / (known - 1)).sum())
     p = min(1.0, float(2 * norm.sf(abs(mean) * units / null)))
     return Correlation(float(mean), float(low), float(high), p, units)
+
+
+def _or_nan(value: float | None) -> float:
+    return np.nan if value is None else value

@@ -117,8 +117,14 @@ RHO = (
         "worse where scenarios are harder",
         "scenarios",
     ),
-    number("rho_low", "", "lower end of its interval, by Fisher's z", "scenarios"),
-    number("rho_high", "", "upper end of its interval, by Fisher's z", "scenarios"),
+    number(
+        "rho_low",
+        "",
+        "lower end of its interval, by Fisher's z; none where a value never varies in one of the "
+        "settings",
+        "scenarios",
+    ),
+    number("rho_high", "", "upper end of its interval, likewise", "scenarios"),
     number("p", "", "two-sided p-value of no correlation, by permutations' variance", "scenarios"),
 )
 MEASURE = text(
