@@ -62,6 +62,7 @@ predictive:  ## play the scenarios against which Table 2 is held -> data/predict
 
 coverage:  ## draw suites from the games that `dvc repro` made, and count how often intervals hold the truth
 	python -m stages.coverage
+	python -m stages.statistic_coverage
 
 record-local:  ## record what the small model says in the games of data/cohorts/smollm2
 	python -m stages.record_local

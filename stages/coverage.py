@@ -3,9 +3,10 @@
 No stage of the pipeline, since it takes minutes: run it by hand, ``make coverage``, when games or
 the rules of intervals change. It reads the facts that the pipeline made.
 
-The scenarios of a team (of two teams, for a difference) are a population whose mean is known.
-Suites are drawn from it with replacement, and their intervals made by the code that makes those of
-every table.
+Means, ratios, shares and differences; :mod:`stages.statistic_coverage` has other statistics, and
+joins all in the published summary. The scenarios of a team (of two teams, for a difference) are a
+population whose mean is known. Suites are drawn from it with replacement, and their intervals made
+by the code that makes those of every table.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from calbench.metrics.speech.own_slot import NAMES as LABELS
 from calbench.stats.intervals import (
     BOUND,
     Bounds,
+    Ends,
     Sample,
     T,
     difference_of,
@@ -40,7 +42,7 @@ from stages.former_intervals import former_ends, wilson_ends
 FOLDER = paths.DATA / "coverage"
 POOLS, CELLS = FOLDER / "pools.csv", FOLDER / "coverage.csv"
 PUBLISHED = paths.DATA / "published"
-KINDS, FORMER = PUBLISHED / "coverage.csv", PUBLISHED / "coverage_before.csv"
+FORMER = PUBLISHED / "coverage_before.csv"
 
 SIZES = (2, 3, 4, 5, 6, 7, 8, 15, 45)
 """Numbers of scenarios in published tables."""
@@ -227,9 +229,13 @@ def _varies(pool: Pool) -> bool:
 
 def drawn_suites(pool: Pool, size: int, draws: int) -> Ints:
     """Return scenarios of suites, ``[scenario, suite]``."""
-    names = ("coverage", pool.kind, pool.measure, pool.setting, pool.team, size)
-    bits = np.random.PCG64(derived_seed(0, *names)).random_raw(size * draws) >> np.uint64(32)
-    numbers = (bits * np.uint64(len(pool.sums.totals))) >> np.uint64(32)
+    return drawn(len(pool.sums.totals), size, draws, *_names(pool), size)
+
+
+def drawn(population: int, size: int, draws: int, *names: str | int) -> Ints:
+    """Return numbers below ``population``, with replacement, ``[scenario, suite]``."""
+    bits = np.random.PCG64(derived_seed(0, "coverage", *names)).random_raw(size * draws)
+    numbers = ((bits >> np.uint64(32)) * np.uint64(population)) >> np.uint64(32)
     return numbers.astype(np.int64).reshape(draws, size).T
 
 
@@ -255,16 +261,26 @@ def cell(pool: Pool, size: int, draws: int = DRAWS) -> Cell:
     low, high = (np.full(draws, end) for end in pool.bounds)
     sample = pool.sample(drawn_suites(pool, size, draws))
     found = ends_of(sample, DEFAULT_ANALYSIS, Bounds(low, high))
-    shown = ~np.isnan(found.low)
-    held = _held(found.low, found.high, pool.truth)[shown]
+    return counted((*_names(pool), size), pool.truth, found)
+
+
+def counted(names: tuple[str, str, str, str, int], truth: float, found: Ends) -> Cell:
+    """Return how often intervals held the truth.
+
+    Args:
+        names: the first attributes of the cell.
+        truth: what they must hold.
+        found: intervals of suites, ``[suite]``.
+    """
+    draws, shown = len(found.low), ~np.isnan(found.low)
+    held = _held(found.low, found.high, truth)[shown]
     num_shown = int(shown.sum())
     coverage = held.sum() / num_shown if num_shown else np.nan
     widths = (found.high - found.low)[shown]
     width = exact_totals(widths[:, np.newaxis])[0] / num_shown if num_shown else np.nan
     kinds = [float((found.kind == kind).mean()) for kind in (T, BOUND)]
     error = float(np.sqrt(coverage * (1 - coverage) / max(num_shown, 1)))
-    shares = (num_shown / draws, kinds[0], kinds[1])
-    return Cell(*_names(pool), size, pool.truth, *shares, coverage, error, width)
+    return Cell(*names, truth, num_shown / draws, kinds[0], kinds[1], coverage, error, width)
 
 
 def _names(pool: Pool) -> tuple[str, str, str, str]:
@@ -349,7 +365,6 @@ def main(_: list[str]) -> None:
             tick()
     cells = pd.DataFrame(found, columns=list(Cell._fields)).round(DIGITS)
     write(CELLS, cells)
-    write(KINDS, by_kind(cells))
     write(FORMER, formerly(populations, cells))
 
 

@@ -5,7 +5,6 @@ of sums over cells, so what a unit (a scenario, for instance) contributes needs 
 These are whole numbers, exact in any order.
 """
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from math import fsum
 from typing import NamedTuple
@@ -14,24 +13,35 @@ import numpy as np
 
 from calbench.domain.randomness import derived_seed
 from calbench.stats.bootstrap import DRAWS_AT_ONCE
+from calbench.stats.intervals import (
+    FEW,
+    MOST_ALIKE,
+    NONE,
+    SAME,
+    TAIL_SHARE,
+    Ends,
+    T,
+    most_common,
+    t_quantile,
+)
 from calbench.stats.spec import AnalysisSpec
-from calbench.stats.sums import Floats, Ints
+from calbench.stats.sums import Floats, Ints, exact_totals
 
 MOST_DEALT = 1000
 """Most units in the test against chance, which compares all pairs [C]."""
 
-LEAST_UNITS = 8
-"""Units below which there is no interval: of 4, those of correlations covered 88% [C]."""
+LEAST_UNITS = 15
+"""Units below which there is no interval: of 8, those of shares covered 91% [C]."""
 
-MOST_SAME = 0.6
-"""Share of units with one contribution above which there is none: a t interval would be too
-narrow [C]."""
+LEAST_CORRELATED = 180
+"""The same for correlations of numbers: near 1 a few units decide, of 90 they covered 92% [C]."""
 
-SAME_DIGITS = 9
-"""Values that agree to this many decimals are one: beyond lies the noise of division [C]."""
+REACHED = 0.3
+"""Share of units with one value above which an interval reaches this value [C].
 
-TAIL_SHARE = 0.8
-"""Of the usual tail, what is left beyond each end; the rest is for skewed values [C]."""
+Most units may agree wholly, and in a sample so few of them that it does not seem so: intervals that
+did not reach their value covered 38%.
+"""
 
 NUM_SUMS = 19
 """Sums over cells on which all statistics rest."""
@@ -176,13 +186,7 @@ class Intervals(NamedTuple):
 def jackknife_intervals(
     sums: Floats, ranges: Sequence[tuple[Statistic, float]], spec: AnalysisSpec
 ) -> Intervals:
-    """Estimate functions of sums over units, with t intervals over the units' contributions [C].
-
-    For n units, one contributes (n - 1) (g(f) - g(f without it)), the jackknife's linear part of a
-    function ``f`` of sums. ``g`` is the logit over the possible values, whose ends are turned back:
-    statistics are near their bounds, where plain intervals cover too little. There is no interval
-    with fewer than :data:`LEAST_UNITS` units, nor where more than :data:`MOST_SAME` of them have
-    the same contribution or value, nor on a bound, nor without a value without one unit.
+    """Estimate functions of sums over units, see :func:`jackknife_ends`.
 
     Args:
         sums: of each unit, exact in any order, ``[unit, sum]``.
@@ -191,53 +195,66 @@ def jackknife_intervals(
     """
     total = sums.sum(axis=0)
     value = np.array([_finite(each(total)) for each, _ in ranges], dtype=np.float64)
-    ends, kinds = np.full((2, len(ranges)), np.nan), []
-    for place, (statistic, least) in enumerate(ranges):
-        kind = "few" if len(sums) < LEAST_UNITS else "t"
-        if np.isnan(value[place]):
-            kind = ""
-        elif kind == "t":
-            found = _jackknife(statistic, sums, least, spec.confidence)
-            if found is None:
-                kind = "same"
-            else:
-                ends[:, place] = found
-        kinds.append(kind)
-    return Intervals(value, ends[0], ends[1], kinds)
+    found = [jackknife_ends(sums[:, np.newaxis], *each, spec) for each in ranges]
+    low, high = (np.array([ends[side][0] for ends in found]) for side in range(2))
+    return Intervals(value, low, high, [str(ends.kind[0]) for ends in found])
 
 
-def _jackknife(
-    statistic: Statistic, sums: Floats, least: float, confidence: float
-) -> Floats | None:
-    """Return the ends of an interval; ``None`` where the units say too little."""
-    from scipy.special import stdtrit
+def jackknife_ends(sums: Floats, statistic: Statistic, least: float, spec: AnalysisSpec) -> Ends:
+    """Return the ends of t intervals over the units' contributions to a statistic [C].
 
+    For n units, one contributes (n - 1) (g(f) - g(f without it)), the jackknife's linear part of a
+    function ``f`` of sums. ``g`` is the logit over the possible values, whose ends are turned back:
+    statistics are near their bounds, where plain intervals cover too little. There is no interval
+    with fewer than :data:`LEAST_UNITS` units that have a value (:data:`LEAST_CORRELATED` for
+    correlations), nor where more than :data:`MOST_ALIKE` of all have the same contribution or
+    value, nor on a bound, nor without a value without one unit. Above :data:`REACHED` it reaches
+    the most common value.
+
+    Args:
+        sums: of each unit, exact in any order, ``[unit, column, sum]``.
+        statistic: function of their sum over units.
+        least: its least possible value; the greatest is 1.
+        spec: confidence.
+
+    Returns:
+        ``[column]``.
+    """
     count, total = len(sums), sums.sum(axis=0)
-    middle = _logit(statistic(total), least)
-    if not np.isfinite(middle):
-        return None
-    terms = (count - 1) * (middle - _logit(statistic(total - sums), least))
-    if not np.isfinite(terms).all() or max(map(_most_same, (terms, statistic(sums)))) > (
-        MOST_SAME * count
-    ):
-        return None
-    mean = fsum(terms.tolist()) / count
-    spread = fsum((term - mean) ** 2 for term in terms.tolist()) / (count - 1)
-    quantile = -float(stdtrit(count - 1, TAIL_SHARE * (1 - confidence) / 2))
-    half = quantile * math.sqrt(spread / count)
-    return np.asarray(least + (1 - least) / (1 + np.exp([half - middle, -half - middle])))
+    value, own = statistic(total), _finite(statistic(sums))
+    most, middle = most_common(own), _logit(value, least)
+    with np.errstate(invalid="ignore"):
+        terms = (count - 1) * (middle - _logit(statistic(total - sums), least))
+    is_known = np.isfinite(middle) & np.isfinite(terms).all(axis=0)
+    most_terms = most_common(np.where(is_known, terms, np.nan))
+    is_same = ~is_known | (np.maximum(most.units, most_terms.units) > MOST_ALIKE * count)
+    is_few = (~np.isnan(own)).sum(axis=0) < least_units(statistic)
+    kind = np.select([~np.isfinite(value), is_few, is_same], [NONE, FEW, SAME], T)
+    shown, ends = kind == T, np.full((2, len(value)), np.nan)
+    half = _half_widths(terms[:, shown], spec.confidence)
+    reached = np.where(most.units > REACHED * count, most.value, np.nan)[shown]
+    for side, sign, further in ((0, 1, np.fmin), (1, -1, np.fmax)):
+        odds = np.exp(sign * half - middle[shown])
+        ends[side, shown] = further(least + (1 - least) / (1 + odds), reached)
+    return Ends(ends[0], ends[1], kind.astype(np.str_))
+
+
+def least_units(statistic: Statistic) -> int:
+    """Return how many units a statistic needs for an interval."""
+    return LEAST_CORRELATED if statistic in (pearson, pearson_both) else LEAST_UNITS
+
+
+def _half_widths(terms: Floats, confidence: float) -> Floats:
+    count = len(terms)
+    mean = exact_totals(terms) / count
+    spread = exact_totals((terms - mean) ** 2) / (count - 1)
+    return t_quantile(count - 1, TAIL_SHARE * (1 - confidence) / 2) * np.sqrt(spread / count)
 
 
 def _logit(value: Floats, least: float) -> Floats:
     """Return values in [least, 1] on the whole line; infinite or no number on the bounds."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.log(ratio(np.asarray(value - least), np.asarray(1 - value))))
-
-
-def _most_same(values: Floats) -> int:
-    """Return how many units have the most common value."""
-    _, sizes = np.unique(np.round(values[np.isfinite(values)], SAME_DIGITS), return_counts=True)
-    return int(sizes.max(initial=0))
 
 
 def _finite(value: Floats) -> Floats:

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import atanh, sqrt, tanh
+from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
-from calbench.stats.sums import Floats
+from calbench.stats.sums import Floats, exact_totals
 
 LEAST_UNITS = 10
 """Units of a stratum below which it has no correlation [C]."""
@@ -39,15 +40,73 @@ NONE = Correlation(np.nan, np.nan, np.nan, np.nan, 0)
 
 
 def spearman(xs: Floats, ys: Floats) -> float | None:
-    """Return the rank correlation, ties at their mean rank; ``None`` where a side never varies.
+    """Return the rank correlation, ties at their mean rank; ``None`` where a side never varies."""
+    (rho,) = spearmans(xs[:, np.newaxis], ys[:, np.newaxis])
+    return None if np.isnan(rho) else float(rho)
+
+
+def spearmans(xs: Floats, ys: Floats) -> Floats:
+    """Return the rank correlation of each column of ``[unit, column]``; no number without one.
 
     Ranks are halves of integers, so all sums are exact.
     """
     from scipy.stats import rankdata
 
-    x, y = (2 * rankdata(np.round(each, DECIMALS)) - len(xs) - 1 for each in (xs, ys))
-    spread = float(x @ x) * float(y @ y)
-    return float(x @ y) / sqrt(spread) if spread > 0 else None
+    ranked = [2 * rankdata(np.round(each, DECIMALS), axis=0) - len(xs) - 1 for each in (xs, ys)]
+    x, y = ranked
+    spread = (x * x).sum(axis=0) * (y * y).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(spread > 0, (x * y).sum(axis=0) / np.sqrt(spread), np.nan))
+
+
+class Pooled(NamedTuple):
+    """Correlations of several strata together, ``[column]``; no number where there is none.
+
+    Attributes:
+        rho: mean over the strata that have a correlation, weighted by their units.
+        low: lower end of its interval; no number for a rho of -1 or 1, nor where a stratum has
+            no correlation: which ones have is chance, and the mean without them another one.
+        high: upper end.
+    """
+
+    rho: Floats
+    low: Floats
+    high: Floats
+
+
+def pooled(rhos: Floats, units: Floats, confidence: float) -> Pooled:
+    """Return mean correlations with their intervals.
+
+    Args:
+        rhos: of each stratum, ``[stratum, column]``; no number where it has none.
+        units: of each stratum.
+        confidence: of the intervals.
+    """
+    is_known = ~np.isnan(rhos)
+    weights = is_known * units[:, np.newaxis]
+    freedom = (weights - 3 * is_known).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = exact_totals(np.where(is_known, rhos, 0.0) * weights) / weights.sum(axis=0)
+    low, high = fisher_ends(np.where(is_known.all(axis=0), rho, np.nan), freedom, confidence)
+    return Pooled(rho, low, high)
+
+
+def fisher_ends(rho: Floats, freedom: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Return the ends of intervals by Fisher's z; no numbers at -1 and 1.
+
+    The variance is (1 + rho^2 / 2) / freedom (Bonett and Wright 2000, Psychometrika 65).
+
+    Args:
+        rho: correlations.
+        freedom: of each, the units less 3 for each stratum.
+        confidence: of the interval.
+    """
+    from scipy.stats import norm
+
+    within = np.where(np.abs(rho) < 1, rho, np.nan)
+    half = float(norm.ppf((1 + confidence) / 2)) * np.sqrt((1 + within**2 / 2) / freedom)
+    z = np.arctanh(within)
+    return np.tanh(z - half), np.tanh(z + half)
 
 
 def correlation(strata: Sequence[tuple[Floats, Floats]], confidence: float) -> Correlation:
@@ -55,7 +114,8 @@ def correlation(strata: Sequence[tuple[Floats, Floats]], confidence: float) -> C
 
     The interval is by Fisher's z with the variance (1 + rho^2 / 2) / (n - 3) of Bonett and Wright;
     the test takes the permutation distribution as normal, with its own variance 1 / (n - 1).
-    Strata with few units, or in which one of the values never varies, say nothing.
+    Strata with few units, or in which one of the values never varies, say nothing; of the latter
+    there is no interval.
 
     Args:
         strata: values of each, one pair for each unit, without missing ones.
@@ -63,21 +123,18 @@ def correlation(strata: Sequence[tuple[Floats, Floats]], confidence: float) -> C
     """
     from scipy.stats import norm
 
-    known = [
-        (len(xs), rho)
-        for xs, ys in strata
-        if len(xs) >= LEAST_UNITS and (rho := spearman(xs, ys)) is not None
-    ]
-    if not known:
+    every = [each for each in strata if len(each[0]) >= LEAST_UNITS]
+    sizes = np.array([len(xs) for xs, _ in every], dtype=np.float64)
+    rhos = np.array([_or_nan(spearman(*each)) for each in every], dtype=np.float64)
+    known = sizes[~np.isnan(rhos)]
+    if not known.size:
         return NONE
-    units = sum(n for n, _ in known)
-    mean = sum(n * rho for n, rho in known) / units
-    null = sqrt(sum(n**2 / (n - 1) for n, _ in known))
+    (mean,), (low,), (high,) = pooled(rhos[:, np.newaxis], sizes, confidence)
+    units = int(known.sum())
+    null = sqrt((known**2 / (known - 1)).sum())
     p = min(1.0, float(2 * norm.sf(abs(mean) * units / null)))
-    if abs(mean) >= 1:
-        return Correlation(mean, np.nan, np.nan, p, units)
-    width = float(norm.ppf((1 + confidence) / 2)) * sqrt(
-        (1 + mean**2 / 2) / sum(n - 3 for n, _ in known)
-    )
-    z = atanh(mean)
-    return Correlation(mean, tanh(z - width), tanh(z + width), p, units)
+    return Correlation(float(mean), float(low), float(high), p, units)
+
+
+def _or_nan(value: float | None) -> float:
+    return np.nan if value is None else value

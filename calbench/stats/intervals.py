@@ -227,7 +227,7 @@ def _t_ends(sample: Sample, most: Most, spec: AnalysisSpec) -> Floats:
     """Return the ends of t intervals, ``[2, column]``."""
     num_units = np.maximum(sample.num_units, 2)
     tail = TAIL_SHARE * (1 - spec.confidence) / 2
-    quantiles = np.array([_t_quantile(int(n) - 1, tail) for n in num_units], dtype=np.float64)
+    quantiles = np.array([t_quantile(int(n) - 1, tail) for n in num_units], dtype=np.float64)
     half = quantiles * spread_of(sample) / np.sqrt(num_units)
     low, high = sample.value - half, sample.value + half
     reaches = most.units > MOST_ALIKE * num_units
@@ -240,7 +240,8 @@ def _t_ends(sample: Sample, most: Most, spec: AnalysisSpec) -> Floats:
 
 
 @lru_cache(maxsize=4096)
-def _t_quantile(freedom: int, tail: float) -> float:
+def t_quantile(freedom: int, tail: float) -> float:
+    """Return what Student's t exceeds with probability ``tail``."""
     from scipy.special import stdtrit
 
     return -float(stdtrit(freedom, tail))

@@ -157,7 +157,7 @@ def test_dots_lie_apart_only_where_series_share_a_row() -> None:
 
     assert [trace["y"] for trace in data(shared)] == [[-0.2, 0.8], [1.2]]
     assert [trace["y"] for trace in data(apart)] == [[0], [1]]
-    assert data(shared)[0]["error_x"]["array"] == [1.0, 0.0]
+    assert data(shared)[0]["error_x"]["array"] == [1.0, None]
     low, high = layout(shared)["xaxis"]["range"]
     assert low < 0
     assert high > 3

@@ -31,7 +31,7 @@ from calbench.scenarios.labels import KINDS, MAX_CHARS, TIERS, read_label_bank
 from calbench.scenarios.models import GREATEST_COST
 from calbench.scenarios.parameters import ScenarioParameters, ScenarioShape, SuiteSpec
 from calbench.scenarios.sampling import FIRST_ERRAND_ID, MAX_PLACEMENTS
-from calbench.stats.agreement import LEAST_UNITS, MOST_DEALT, MOST_SAME
+from calbench.stats.agreement import LEAST_CORRELATED, LEAST_UNITS, MOST_DEALT, REACHED
 from calbench.stats.intervals import FEWEST_UNITS as FEWEST_FOR_INTERVALS
 from calbench.stats.intervals import MOST_ALIKE, MOST_REACHED, TAIL_SHARE
 from calbench.stats.plackett_luce import constants
@@ -79,8 +79,8 @@ def suite_default(name: str) -> object:
         ("change of belief by a judge", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
         ("most scenarios in the test of a judge's direction", f"{MOST_DEALT:,}"),
         (
-            "fewest scenarios of an interval of agreement; most that contribute the same",
-            f"{LEAST_UNITS}; {MOST_SAME:.0%}",
+            "fewest scenarios of an interval of agreement; of correlations; share that is reached",
+            f"{LEAST_UNITS}; {LEAST_CORRELATED}; {REACHED:.0%}",
         ),
         ("messages per turn that a JSON Schema allows", MOST_MESSAGES),
         ("bytes per token, where a provider counts none", BYTES_PER_TOKEN),

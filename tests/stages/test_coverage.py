@@ -28,11 +28,6 @@ def test_what_is_shown_holds_the_truth_as_often_as_it_must() -> None:
     assert (nearly.loc[nearly["scenarios"] >= FEWEST_UNITS, "shown"] == 1).all()
 
 
-def test_the_published_summary_is_that_of_the_cells() -> None:
-    found = coverage.by_kind(CELLS).round(coverage.DIGITS)
-    pd.testing.assert_frame_equal(found, pd.read_csv(REPO / coverage.KINDS), check_dtype=False)
-
-
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     ("measure", "team", "size"),

@@ -123,6 +123,7 @@ BY_HAND = {
     "cost_model",
     "coverage",
     "former_intervals",
+    "statistic_coverage",
     "local_model",
     "measure_earlier",
     "measure_growth",

@@ -173,20 +173,23 @@ def drawn(units: int, seed: int, echo: float) -> tuple[list[Ints], list[Ints]]:
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
-def test_intervals_are_those_of_pseudovalues_of_cells(confidence: float) -> None:
+def test_intervals_are_those_of_pseudovalues_of_cells(
+    confidence: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The jackknife as textbooks have it, of logits, on the cells of all units but one."""
-    first, second = drawn(8, seed=1, echo=0.5)
+    monkeypatch.setattr(agreement, "LEAST_CORRELATED", 15)
+    first, second = drawn(15, seed=1, echo=0.5)
     sums = np.array([sums_of(*each) for each in zip(first, second, strict=True)])  # type: ignore[arg-type]
     ranges = [(each, -1.0) for each in SHARES.values()]
     found = jackknife_intervals(sums, ranges, AnalysisSpec(confidence=confidence))
     whole = of(np.concatenate(first).tolist(), np.concatenate(second).tolist())
     for place, name in enumerate(SHARES):
         middle, pseudo = logit((whole[name] + 1) / 2), []
-        for out in range(8):
+        for out in range(15):
             kept = [[*side[:out], *side[out + 1 :]] for side in (first, second)]
             without = of(*(np.concatenate(cells).tolist() for cells in kept))[name]
-            pseudo.append(8 * middle - 7 * logit((without + 1) / 2))
-        half = t(7).ppf(1 - 0.8 * (1 - confidence) / 2) * sem(pseudo)
+            pseudo.append(15 * middle - 14 * logit((without + 1) / 2))
+        half = t(14).ppf(1 - 0.8 * (1 - confidence) / 2) * sem(pseudo)
         assert found.value[place] == pytest.approx(whole[name])
         assert found.low[place] == pytest.approx(2 * expit(middle - half) - 1)
         assert found.high[place] == pytest.approx(2 * expit(middle + half) - 1)
@@ -199,9 +202,9 @@ def test_few_units_and_one_contribution_of_most_have_no_interval_and_say_why() -
     found = jackknife_intervals(np.array([some, other, some] * 2), ranges, AnalysisSpec())
     assert found.kind == ["few", "few"]
     assert found.value.tolist() == [5 / 7, 7 / 10]
-    same = jackknife_intervals(np.array([some, some, other, some] * 2), ranges, AnalysisSpec())
+    same = jackknife_intervals(np.array([some, some, other, some] * 4), ranges, AnalysisSpec())
     assert same.kind == ["same", "same"]  # three of four
-    shown = jackknife_intervals(np.array([some, other] * 4), ranges, AnalysisSpec())
+    shown = jackknife_intervals(np.array([some, other] * 8), ranges, AnalysisSpec())
     assert shown.kind == ["t", "t"]
     assert (shown.high <= 1).all()
     for each in (found, same):
@@ -214,9 +217,29 @@ def test_statistics_without_a_value_have_no_word_either() -> None:
     found = jackknife_intervals(np.array([nowhere] * 9), ranges, AnalysisSpec())
     assert np.isnan([*found.value, *found.low, *found.high]).all()
     assert found.kind == [""]
-    # Without the last unit there is no value, so there is no telling how far it may move.
-    found = jackknife_intervals(np.array([nowhere] * 8 + [some]), ranges, AnalysisSpec())
+    found = jackknife_intervals(np.array([nowhere] * 29 + [some]), ranges, AnalysisSpec())
+    assert (found.value.tolist(), found.kind) == ([2 / 3], ["few"])  # one has a value
+    found = jackknife_intervals(np.array([nowhere] * 15 + [some] * 15), ranges, AnalysisSpec())
     assert (found.value.tolist(), found.kind) == ([2 / 3], ["same"])
+
+
+def test_intervals_reach_what_many_units_have() -> None:
+    """Of 15 units 6 or 4 agree wholly, 6/15 being more than 30%; the others do by a quarter."""
+    ranges = [(SHARES["directional_agreement"], 0.0)]
+    wholly = sums_of([1, 1, -1, 1], [1, 1, -1, 1])
+    parts = [sums_of([1] * n, [1] * (k + 1) + [-1] * (n - k - 1)) for n in (8, 9) for k in range(6)]
+    many, fewer = np.array([wholly] * 6 + parts[:9]), np.array([wholly] * 4 + parts[:11])
+    assert jackknife_intervals(many, ranges, AnalysisSpec()).high.tolist() == [1.0]
+    assert jackknife_intervals(fewer, ranges, AnalysisSpec()).high[0] < 1
+
+
+def test_correlations_need_more_units_than_shares() -> None:
+    first, second = drawn(20, seed=3, echo=0.5)
+    sums = np.array([sums_of(*each) for each in zip(first, second, strict=True)])  # type: ignore[arg-type]
+    ranges = [(SHARES[name], -1.0) for name in ("kappa", "pearson", "pearson_both")]
+    found = jackknife_intervals(sums, ranges, AnalysisSpec())
+    assert found.kind == ["t", "few", "few"]
+    assert np.isfinite(found.value).all()
 
 
 def signs(cells: Sequence[Ints]) -> Floats:

@@ -47,6 +47,9 @@ def test_strata_are_weighted_by_their_units_and_small_ones_are_left_out() -> Non
     found = correlation([up, down, small, same], 0.95)
     assert found.rho == pytest.approx((10 - 30) / 40)
     assert found.num_units == 40
+    assert math.isnan(found.low)  # of the stratum that says nothing
+    assert math.isnan(found.high)
+    assert correlation([up, down, small], 0.95).low < found.rho
     assert found.p == pytest.approx(math.erfc(20 / math.sqrt(100 / 9 + 900 / 29) / math.sqrt(2)))
     assert correlation([small, same], 0.95) == NONE
     assert math.isnan(correlation([up], 0.95).low)

@@ -117,8 +117,14 @@ RHO = (
         "worse where scenarios are harder",
         "scenarios",
     ),
-    number("rho_low", "", "lower end of its interval, by Fisher's z", "scenarios"),
-    number("rho_high", "", "upper end of its interval, by Fisher's z", "scenarios"),
+    number(
+        "rho_low",
+        "",
+        "lower end of its interval, by Fisher's z; none where a value never varies in one of the "
+        "settings",
+        "scenarios",
+    ),
+    number("rho_high", "", "upper end of its interval, likewise", "scenarios"),
     number("p", "", "two-sided p-value of no correlation, by permutations' variance", "scenarios"),
 )
 MEASURE = text(
@@ -144,7 +150,7 @@ MEASURE = text(
 )
 def difficulty_effects(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How the feasible fraction of scenarios goes with what teams make of them."""
-    values = _scenario_values(facts)
+    values = known_values(facts)
     found = values[values[FRACTION].notna()]
     every = [(str(setting), own) for setting, own in found.groupby("setting", sort=True)]
     if len(every) > 1:
@@ -161,7 +167,7 @@ def difficulty_effects(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 @lru_cache(maxsize=1)
-def _scenario_values(facts: Facts) -> pd.DataFrame:
+def known_values(facts: Facts) -> pd.DataFrame:
     """Return the values of scenarios and of those teams of whom something could be read."""
     agents = facts.of_games("agents")
     unread = agents.loc[is_unread(agents, ["team"]), "game"]
@@ -206,7 +212,7 @@ def _row(own: pd.DataFrame, predictor: str, measure: str, settings: Settings) ->
 )
 def difficulty_predictors(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Predictors of difficulty, chosen on one suite and tested on others, for every team."""
-    values = _scenario_values(facts)
+    values = known_values(facts)
     suites = suites_of(values)
     if len(suites) < 2:
         return pd.DataFrame()

@@ -148,8 +148,9 @@ UNITS = (
         number("value_high", "", "upper end; counts have no interval"),
         text(
             "value_interval",
-            "t, or why there is none: few (fewer than 8 scenarios), same (one contribution of "
-            "too many scenarios); empty for counts, by_chance, and without a value",
+            f"t, or why there is none: few (below {agreement.LEAST_UNITS} scenarios that have a "
+            f"value; below {agreement.LEAST_CORRELATED} for pearson, pearson_both), same (one "
+            "contribution of too many scenarios); empty for counts, by_chance, and without a value",
             "C",
         ),
         count("scenarios", "scenarios", "with an answer to compare"),
@@ -187,6 +188,25 @@ def judge_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
             )
     for frames in parts.values():
         yield pd.concat(frames).assign(judge=compared["judge"].iloc[0])
+
+
+def unit_sums(facts: Facts) -> Iterator[tuple[str, str, Unit, Floats]]:
+    """Yield what every scenario adds to the statistics of each setting, team and unit.
+
+    Settings, teams and units are in no particular order; sums are ``[scenario, sum]``.
+    """
+    games = judged_games(facts)
+    compared = games[games["is_reflected"].astype(bool)]
+    samples = _samples(compared)
+    for unit in UNITS:
+        is_cells = bool(unit.cells)
+        sums = (
+            Cells(facts, unit.cells, compared).sums
+            if is_cells
+            else _precision_sums(facts, compared)
+        )
+        for (setting, team), sample in samples.items():
+            yield setting, team, unit, _by_scenario(sums, sample)
 
 
 def _samples(compared: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:

@@ -4,15 +4,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from calbench.domain.ids import AgentId
-from calbench.metrics.judge.baseline import chance_loss, constant_loss
 from calbench.metrics.judge.verdicts import Verdict
 from calbench.metrics.outcomes import is_excluded
+from calbench.metrics.privacy.baseline import chance_loss, constant_loss
 from calbench.metrics.privacy.estimators import VpsKind
 from calbench.metrics.privacy.reflection import (
     GREATEST_MOVEMENT,
@@ -236,11 +237,10 @@ def _baseline(verdicts: Iterable[Verdict], target: AgentId) -> Baseline:
         for each in verdicts
         if each.delta_by_target is not None and target in each.delta_by_target
     ]
-    if not answers:
-        return Baseline(0.0, 0.0)
-    values = np.array([deltas for deltas, _ in answers], dtype=np.int64)
-    occupied = np.array([truth for _, truth in answers], dtype=np.bool_)
-    return Baseline(constant_loss(values, occupied), chance_loss(values, occupied))
+    return Baseline(
+        fsum(constant_loss(occupied) for _, occupied in answers),
+        fsum(chance_loss(values, occupied) for values, occupied in answers),
+    )
 
 
 def _by_agent(beliefs: Iterable[Belief], agents: Sequence[AgentId]) -> list[Movements]:

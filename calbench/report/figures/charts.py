@@ -150,7 +150,7 @@ def _named(series: Series, names: Sequence[str]) -> dict[str, Any]:
 
 def _ranges(names: Sequence[str], ranges: Series) -> go.Bar:
     places, shown, values = ranges.among(names)
-    ends = [value.ends for value in values]
+    ends = [value.reach for value in values]
     said = {"hovertemplate": "%{text}: %{customdata[0]} to %{customdata[1]}<extra></extra>"}
     return go.Bar(
         x=[round(high - low, 10) for low, high in ends],
@@ -257,8 +257,8 @@ def _in_rows(
     **layout: Any,
 ) -> go.Figure:
     """Return a figure with names beside its rows, and room for markers at the ends of its axis."""
-    low = min([0.0, *(value.ends[0] for value in values)])
-    high = max([0.0, *(value.ends[1] for value in values)]) or 1.0
+    low = min([0.0, *(value.reach[0] for value in values)])
+    high = max([0.0, *(value.reach[1] for value in values)]) or 1.0
     if is_share and not is_close:
         low, high = 0.0, 1.0
     room = 0.05 * (high - low)

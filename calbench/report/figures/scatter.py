@@ -77,8 +77,8 @@ def scatter(
     """
     every = [*points, *(point for path in paths for point in path.points)]
     spans = (
-        _span([across.at(end) for point in every for end in point.x.ends]),
-        _span([end for point in every for end in point.y.ends]),
+        _span([across.at(end) for point in every for end in point.x.reach]),
+        _span([end for point in every for end in point.y.reach]),
     )
     return drawing(
         [
@@ -167,8 +167,8 @@ class Frame:
     def bars(self, point: Point) -> list[Box]:
         """Return the intervals of a point."""
         x, y = self.at(point.x.number, point.y.number)
-        left, right = (self.at(end, point.y.number)[0] for end in point.x.ends)
-        low, high = (self.at(point.x.number, end)[1] for end in point.y.ends)
+        left, right = (self.at(end, point.y.number)[0] for end in point.x.reach)
+        low, high = (self.at(point.x.number, end)[1] for end in point.y.reach)
         return [
             Box((left + right) / 2, y, right - left + 3, 4),
             Box(x, (low + high) / 2, 4, low - high + 3),

@@ -81,10 +81,14 @@ class Value:
         return float(decimal(self.cell))
 
     @property
-    def ends(self) -> tuple[float, float]:
-        """The interval, or the number twice."""
-        low, high = self.low or self.cell, self.high or self.cell
-        return float(decimal(low)), float(decimal(high))
+    def ends(self) -> tuple[float, float] | None:
+        """The interval, if there is one."""
+        return (float(decimal(self.low)), float(decimal(self.high))) if self.low else None
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """What a figure must have room for: the interval, or the number alone."""
+        return self.ends or (self.number, self.number)
 
 
 def error_bars(
@@ -101,16 +105,24 @@ def error_bars(
         thickness: likewise, in pixels.
         at: where a number is on the axis.
     """
-    ends = [(at(value.ends[0]), at(value.number), at(value.ends[1])) for value in values]
+    bars = [_lengths(value, at) for value in values]
     return {
         "type": "data",
         "symmetric": False,
-        "array": [round(high - middle, 10) for _, middle, high in ends],
-        "arrayminus": [round(middle - low, 10) for low, middle, _ in ends],
+        "array": [upward for _, upward in bars],
+        "arrayminus": [downward for downward, _ in bars],
         "color": colour,
         "thickness": thickness,
         "width": 3,
     }
+
+
+def _lengths(value: Value, at: Callable[[float], float]) -> tuple[float | None, float | None]:
+    """Return how far the bar of a value reaches to either side; nothing draws no bar."""
+    if value.ends is None:
+        return None, None
+    low, middle, high = (at(each) for each in (value.ends[0], value.number, value.ends[1]))
+    return round(middle - low, 10), round(high - middle, 10)
 
 
 def plain(text: str) -> str:

@@ -34,7 +34,7 @@ UNITS = {
 """What the judge's statistics run over, in the order of the page."""
 
 REASONS = {
-    "few": "fewer than 8 scenarios",
+    "few": "too few scenarios",
     "same": "one value in most scenarios",
 }
 """Why a statistic has no interval."""

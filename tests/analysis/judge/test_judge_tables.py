@@ -366,7 +366,7 @@ def of_team(trace: Trace, team: str) -> Trace:
 
 def test_intervals_are_over_the_scenarios_that_a_team_played(tmp_path: Path) -> None:
     one, other = reflected_game(), reflecting(spoken_game(), SMALL_REFLECTIONS[1:])
-    games = [renamed(each, number) for number, each in enumerate((one, other) * 4)]
+    games = [renamed(each, number) for number, each in enumerate((one, other) * 8)]
     games += [of_team(renamed(one, 0), "late"), of_team(renamed(other, 3), "late")]
     spec = AnalysisSpec(permutations=99, confidence=0.8)
     write(tmp_path / "out", games, spec=spec)
@@ -383,19 +383,19 @@ def test_intervals_are_over_the_scenarios_that_a_team_played(tmp_path: Path) -> 
         ("0.8571", "", "same"),
         ("0.8571", "", "few"),
     ]
-    # Reflected movements, and those toward the truth, on each of eight scenarios.
+    # Reflected movements, and those toward the truth, on each of 16 scenarios.
     small, smaller = (13.0, 8.0), (11.0, 7.0)
     (row,) = (
         row for row in found if (row["team"], row["statistic"]) == ("words", "reflection_precision")
     )
     expected = jackknife_intervals(
-        np.array([small, smaller] * 4),
+        np.array([small, smaller] * 8),
         [(lambda sums: ratio(sums[..., 1], sums[..., 0]), 0.0)],
         spec,
     )
     ends = (float(row["value"]), float(row["value_low"]), float(row["value_high"]))
     assert ends == pytest.approx([each[0] for each in expected[:3]], abs=5e-5)
-    assert (row["scenarios"], row["value_interval"]) == ("8", "t")
+    assert (row["scenarios"], row["value_interval"]) == ("16", "t")
 
 
 def in_setting(trace: Trace, setting: str) -> Trace:
