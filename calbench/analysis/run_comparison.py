@@ -189,9 +189,7 @@ def _of_team(agents: pd.DataFrame, setting: str, team: str) -> pd.DataFrame:
 
 
 class _TeamSums(NamedTuple):
-    """Sums of a team's measures: averaged over replicates, the agent-games in each mean, and
-    whether it is exact.
-    """
+    """Sums of a team's measures, averaged over replicates; agent-games; which means are exact."""
 
     totals: Floats
     counts: Floats
