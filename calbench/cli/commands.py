@@ -24,7 +24,7 @@ WORKERS = (
 SETTINGS = (
     Key("measure.KEY=VALUE", "settings of the metrics, e.g. measure.vps_floor=5", is_setting=True),
     Key("analysis=NAME", "settings of the estimates, from conf/analysis", is_setting=True),
-    Key("analysis.KEY=VALUE", "or one by one: analysis.bootstrap_resamples=2000", is_setting=True),
+    Key("analysis.KEY=VALUE", "or one by one: analysis.permutations=9999", is_setting=True),
 )
 """Settings of the commands that measure games again."""
 

@@ -204,6 +204,21 @@ def decimal(cell: str) -> Decimal:
     return value
 
 
+def apart(low: str, high: str, digits: int | None) -> int | None:
+    """Return the decimals with which two numbers print differently, at least ``digits``.
+
+    Equal numbers have ``digits``: no decimals tell them apart.
+
+    Raises:
+        FileError: a cell is not a number.
+    """
+    if digits is None or decimal(low) == decimal(high):
+        return digits
+    while rounded(low, digits) == rounded(high, digits):
+        digits += 1
+    return digits
+
+
 def rounded(cell: str, digits: int | None) -> str:
     """Return a number of a table as pages print it; ``None`` digits leave it as it is.
 

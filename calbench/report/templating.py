@@ -79,6 +79,7 @@ def environment(folder: Path) -> Environment:
         comment_end_string="-#}",
     )
     found.filters["rounded"] = columns.rounded
+    found.filters["apart"] = columns.apart
     found.filters["markdown"] = lambda value: Markup(markdown_text(value))  # noqa: S704
     return found
 

@@ -41,8 +41,8 @@ class AnalysisSpec(BaseModel):
     """Settings of the estimates.
 
     Attributes:
-        bootstrap_resamples: resamples of the scenarios for intervals of the judge's agreement [C].
-        bootstrap_seed: seed of the resamples and of the swaps of permutation tests [C].
+        bootstrap_resamples: of units, where intervals are resampled; no published one is [C].
+        bootstrap_seed: seed of resamples, and of the swaps of permutation tests [C].
         confidence: of every interval [C]; one minus it is the level of tests.
         permutations: random swaps for a p-value, if there are more swaps than these [C].
         power: of the minimum detectable difference and the required sample size [C].

@@ -3,6 +3,7 @@
 import re
 from fractions import Fraction
 from inspect import signature
+from math import exp
 from typing import get_args
 
 import pytest
@@ -25,6 +26,7 @@ from calbench.llm.provider import FIRST_BACKOFF_S, LONGEST_BACKOFF_S, LONGEST_RE
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
+from calbench.metrics.speech.trained.weights import BOUND, UNIT
 from calbench.oracle.count import MOST_COUNTED_MEETINGS
 from calbench.protocols.registry import POLICIES
 from calbench.scenarios.labels import KINDS, MAX_CHARS, TIERS, read_label_bank
@@ -39,6 +41,8 @@ from calbench.stats.power import FEWEST_UNITS
 from calbench.stats.spec import AnalysisSpec, RatingSpec
 from calbench.traces.events import Event
 from calbench.traces.models import Limits
+from stages.coverage import DRAWS, GOAL
+from stages.train_detectors import FOLDS, LEAST, OTHERS_COUNT, RULED_SHARE, STRENGTH
 from tests.report.samples import SOURCES
 
 TEXT = (SOURCES / "docs" / "method.md").read_text()
@@ -120,11 +124,25 @@ def test_constant_is_that_of_the_code(constant: str, value: object) -> None:
     assert ROWS[constant].replace(",", "") == str(value).replace(",", "")
 
 
-def test_bootstrap_and_floor_are_those_of_the_code() -> None:
+def test_detectors_are_trained_as_the_page_says() -> None:
+    share = Fraction(RULED_SHARE)
+    odds = exp(BOUND / UNIT)
+
+    assert ROWS[
+        "training of detectors: weight of others' messages; share of ours with rules; inverse "
+        "strength of L2"
+    ] == f"{OTHERS_COUNT:g}; {share}; {STRENGTH:g}".replace("0.", ".")
+    assert ROWS[
+        "training of detectors: fewest messages of a feature; parts of cross-validation"
+    ] == (f"{LEAST}; {FOLDS}")
+    assert ROWS["probability from which a detector gives a label"] == f"{odds / (1 + odds):.1g}"[1:]
+
+
+def test_intervals_and_floor_are_those_of_the_code() -> None:
     spec = AnalysisSpec()
 
     assert ROWS["interval; fewest scenarios"] == f"{spec.confidence:.0%}; {FEWEST_FOR_INTERVALS}"
-    assert ROWS["bootstrap resamples of the judge's agreement"] == f"{spec.bootstrap_resamples:,}"
+    assert ROWS["suites drawn to measure coverage; its goal"] == f"{DRAWS:,}; {GOAL:.0%}"
     assert ROWS["share of scenarios with one value: t interval; stretched to it"] == (
         f"{MOST_ALIKE:.0%}; {MOST_REACHED:.0%}"
     )

@@ -102,6 +102,37 @@ def test_every_number_of_every_page_stands_in_the_tables(docs: Path, cells: set[
         assert set(found.values) <= cells, page
 
 
+ENDS = re.compile(r"<data [^>]*>([^<]*)</data> to <data [^>]*>([^<]*)</data>")
+"""Two ends, of an interval or of a range."""
+
+
+def test_no_page_shows_two_ends_that_look_alike(docs: Path) -> None:
+    shown = {
+        path.name: ENDS.findall(path.read_text()) for path in docs.rglob("*.md") if path.is_file()
+    }
+
+    assert sum(map(len, shown.values())) > 20
+    assert {name: [one for one, other in ends if one == other] for name, ends in shown.items()} == {
+        name: [] for name in shown
+    }
+
+
+def test_no_interval_of_a_table_has_two_equal_ends(docs: Path) -> None:
+    found = []
+    for path in (docs / "tables").rglob("*.csv"):
+        for row in csv.DictReader(path.read_text().splitlines()):
+            names = [name[:-4] for name in row if name.endswith("_low") and "rank" not in name]
+            found += [
+                (path.name, name)
+                for name in names
+                if row[f"{name}_low"] and row[f"{name}_low"] == row[f"{name}_high"]
+            ]
+            if float(row.get("minimum_detectable_difference") or 1) == 0:
+                found.append((path.name, "minimum_detectable_difference"))
+
+    assert found == []
+
+
 def words_of(page: str) -> str:
     """Return what a reader reads beside the marked numbers, captions and words of figures too."""
     without = re.sub(r"<data [^>]*>[^<]*</data>", "", GAME.sub("", page))

@@ -116,7 +116,7 @@ def test_every_published_number_is_held_against_drawn_suites(docs: Path) -> None
         if row["setting"] == "uniform" and row["z"]:
             assert f'<data value="{row["z"]}">' in page
             assert f'<data value="{row["p"]}">' in page
-    assert page.count('<td class="cb-word">the only possible one</td>') == sum(
+    assert page.count('<td class="cb-word">as in all of ours</td>') == sum(
         row["constant"] == "same" and row["setting"] == "uniform" for row in rows
     )
 

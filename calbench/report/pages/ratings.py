@@ -41,7 +41,7 @@ def content(site: Site) -> Content:
             ],
             "ratings": RATING_TITLES,
             "unrated": [
-                (each.name, setting, [_with_kind(row) for row in rows])
+                (each.name, setting, _named(rows))
                 for each in site.ranked
                 for setting, rows in _by(each.tables.rows("ratings_unrated.csv"), "setting").items()
             ],

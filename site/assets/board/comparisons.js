@@ -85,8 +85,10 @@
   function difference(row) {
     var node = element("td", {}, number(at(row, "difference"), 3));
     if (at(row, "difference_low") !== "") {
-      node.appendChild(element("span", { "class": "cb-range" }, number(at(row, "difference_low"), 3),
-        " to ", number(at(row, "difference_high"), 3)));
+      var ends = [at(row, "difference_low"), at(row, "difference_high")];
+      var digits = calbench.apart(ends[0], ends[1], 3);
+      node.appendChild(element("span", { "class": "cb-range" }, number(ends[0], digits), " to ",
+        number(ends[1], digits)));
     } else if (data.no_interval[at(row, "difference_interval")]) {
       node.appendChild(element("span", { "class": "cb-range" },
         data.no_interval[at(row, "difference_interval")]));

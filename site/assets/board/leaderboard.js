@@ -274,7 +274,7 @@
     var high = at(row, field.column + "_high");
     if (low && high) {
       node.appendChild(strip(field, Number(low), Number(text), Number(high)));
-      node.appendChild(small(number(low, field.digits), " to ", number(high, field.digits)));
+      node.appendChild(small.apply(null, ends(low, high, field.digits)));
     } else {
       node.appendChild(noInterval(row, field));
     }
@@ -289,8 +289,15 @@
     var least = at(row, field.column + "_least");
     var word = board.no_interval[why] || "no interval";
     if (why !== "few" || least === "") { return small(word); }
-    return small(word + ": ", number(least, field.digits), " to ",
-      number(at(row, field.column + "_greatest"), field.digits));
+    var greatest = at(row, field.column + "_greatest");
+    if (least === greatest) { return small(word + ", all alike"); }
+    return small.apply(null, [word + ": "].concat(ends(least, greatest, field.digits)));
+  }
+
+  /* Two numbers; those that would look alike have more decimals. */
+  function ends(low, high, digits) {
+    var shown = calbench.apart(low, high, digits);
+    return [number(low, shown), " to ", number(high, shown)];
   }
 
   /* The interval as a bar with a dot, over the range of the view's column. */

@@ -98,5 +98,13 @@
     return number.toFixed(digits);
   }
 
-  window.calbench = { data: data, load: load, element: element, fill: fill, rounded: rounded };
+  /* The decimals with which two numbers print differently, at least `digits`. */
+  function apart(low, high, digits) {
+    if (digits === null || Number(low) === Number(high)) { return digits; }
+    while (rounded(low, digits) === rounded(high, digits)) { digits += 1; }
+    return digits;
+  }
+
+  window.calbench = { data: data, load: load, element: element, fill: fill, rounded: rounded,
+                      apart: apart };
 }());
