@@ -44,8 +44,9 @@ VERDICT_COLUMNS = (
     number(
         "p_equivalent",
         "",
-        "that the difference is not within the margin: two one-sided paired t-tests; empty if "
-        "over 60 percent of the scenarios have one difference, or there are too few",
+        "the least 1 - confidence whose t interval of the difference lies within the margin: two "
+        "one-sided paired t-tests; empty if over 60 percent of the scenarios have one difference, "
+        "or there are too few",
         "common scenarios",
     ),
     number("p_equivalent_adjusted", "", FAMILY),

@@ -4,7 +4,7 @@ What decides is the sample alone:
 
 - below :data:`FEWEST_UNITS` units there are no ends;
 - where no value is that of more than :data:`MOST_ALIKE` of the units, a t interval over what each
-  unit adds to the mean. For a ratio of sums these are linearised, so that units may hold any
+  unit adds to the mean. For a ratio of sums it is the jackknife's, so that units may hold any
   number of values;
 - otherwise the spread of a sample says too little about rare units. Where the values have bounds
   by definition, the ends are exact: the greatest share of units with another value, times the

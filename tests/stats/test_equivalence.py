@@ -1,4 +1,7 @@
-"""Equality within a margin: against scipy's one-sided tests, by hand, and where there is none."""
+"""Equality within a margin: against scipy's one-sided tests, by hand, and where there is none.
+
+A p-value is 1 - confidence of an interval with .8 of its usual tails, .4 of it on the test's side.
+"""
 
 import numpy as np
 import pytest
@@ -7,6 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from calbench.stats.equivalence import equivalence
+from calbench.stats.intervals import difference_of, ends_of
+from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
 from tests.stats.samples import UNITS, beside, column, random_units
 
@@ -18,7 +23,7 @@ def paired(gaps: list[float], count: int = 5) -> tuple[Sums, Sums]:
     return column([(count * gap, count) for gap in gaps]), column([(0.0, count)] * len(gaps))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 def test_both_tests_are_those_of_scipy(seed: int) -> None:
     gaps = np.round(np.random.default_rng(seed).normal(0.2 * (seed - 2), 1.0, 6 + 8 * seed), 6)
     found = equivalence(*paired(gaps.tolist()), MARGIN)
@@ -26,14 +31,23 @@ def test_both_tests_are_those_of_scipy(seed: int) -> None:
         ttest_1samp(gaps, MARGIN, alternative="less").pvalue,
         ttest_1samp(gaps, -MARGIN, alternative="greater").pvalue,
     )
-    assert found.p_value.tolist() == pytest.approx([by_scipy], rel=1e-5)
+    assert found.p_value.tolist() == pytest.approx([min(by_scipy / 0.4, 1.0)], rel=1e-5)
     assert not found.is_identical.any()
 
 
 def test_a_pair_by_hand() -> None:
-    """Of 1 to 4 over 0: mean 2.5, standard error .6455; t = (2.5 - 5) / .6455 = -3.873, df 3."""
+    """Of 1 to 4 over 0: mean 2.5, error .6455; t = (2.5 - 5) / .6455 = -3.873, df 3: .01524."""
     found = equivalence(*paired([1, 2, 3, 4]), 5.0)
-    assert found.p_value[0] == pytest.approx(0.01524, abs=1e-5)
+    assert found.p_value[0] == pytest.approx(0.01524 / 0.4, abs=2e-5)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_equality_is_shown_where_the_shown_interval_lies_within_the_margin(seed: int) -> None:
+    gaps = np.random.default_rng(seed).normal(0.05 * seed, 0.5, size=(12, 1))
+    sides = Sums(gaps, np.ones_like(gaps)), Sums(np.zeros_like(gaps), np.ones_like(gaps))
+    ends = ends_of(difference_of(*sides), AnalysisSpec())
+    is_within = max(-ends.low[0], ends.high[0]) < MARGIN
+    assert (equivalence(*sides, MARGIN).p_value[0] < 1 - AnalysisSpec().confidence) == is_within
 
 
 @pytest.mark.parametrize(
@@ -84,14 +98,15 @@ def test_a_wider_margin_is_shown_more_easily() -> None:
     many = beside(*[sides[0]] * 4), beside(*[sides[1]] * 4)
     margins = np.array([0.5, 1.0, 2.0, 4.0])
     found = equivalence(*many, margins).p_value
-    assert (np.diff(found) < 0).all()
+    assert (np.diff(found) < 0).sum() >= 2
+    assert (np.diff(found) <= 0).all()
     assert found.tolist() == [equivalence(one, other, m).p_value[0] for m in margins.tolist()]
 
 
 @pytest.mark.heavy
-def test_at_the_margin_itself_at_most_one_in_twenty_is_called_equal() -> None:
+def test_at_the_margin_itself_one_in_fifty_is_called_equal() -> None:
     chance = np.random.default_rng(0)
     gaps = chance.normal(MARGIN, 1.0, size=(45, 4000))
     ones = np.ones_like(gaps)
     found = equivalence(Sums(gaps, ones), Sums(np.zeros_like(gaps), ones), MARGIN)
-    assert (found.p_value < 0.05).mean() == pytest.approx(0.05, abs=0.012)
+    assert (found.p_value < 0.05).mean() == pytest.approx(0.02, abs=0.008)
