@@ -12,6 +12,8 @@ from calbench.stats.bootstrap import resample_weights
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Floats, Sums, rounded_sums
 
+RESAMPLES = 2000
+
 
 def former_ends(sums: Sums, spec: AnalysisSpec) -> tuple[Floats, Floats]:
     """Return the ends of intervals over at least two units, for ``[unit, suite]``."""
@@ -21,7 +23,7 @@ def former_ends(sums: Sums, spec: AnalysisSpec) -> tuple[Floats, Floats]:
     freedom = num_units - 1
     distance = sqrt(num_units / freedom) * t.isf((1 - spec.confidence) / 2, freedom)
     tail = float(norm.sf(distance))
-    weights = np.concatenate(list(resample_weights(num_units, spec, "former")))
+    weights = np.concatenate(list(resample_weights(num_units, RESAMPLES, 0, "former")))
     ends = np.empty((2, num_suites))
     for start in range(0, num_suites, 1000):
         part = slice(start, start + 1000)

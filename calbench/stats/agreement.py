@@ -321,7 +321,7 @@ def chance_agreement(
 
 def _deals(count: int, spec: AnalysisSpec, *names: int | str) -> Iterator[Ints]:
     """Yield ``spec.permutations`` permutations in blocks ``[permutation, unit]``."""
-    bits = np.random.PCG64(derived_seed(spec.bootstrap_seed, *names))
+    bits = np.random.PCG64(derived_seed(spec.permutation_seed, *names))
     rows_at_once = max(1, DRAWS_AT_ONCE // count)
     for start in range(0, spec.permutations, rows_at_once):
         rows = min(rows_at_once, spec.permutations - start)

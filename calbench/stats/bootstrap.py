@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from calbench.domain.randomness import derived_seed
-from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Floats
 
 DRAWS_AT_ONCE = 250_000
@@ -18,7 +17,8 @@ DRAWS_AT_ONCE = 250_000
 
 def resample_weights(
     num_units: int,
-    spec: AnalysisSpec,
+    resamples: int,
+    seed: int,
     *names: int | str,
     draws_at_once: int = DRAWS_AT_ONCE,
 ) -> Iterator[Floats]:
@@ -26,14 +26,15 @@ def resample_weights(
 
     Args:
         num_units: how many units are drawn from, and drawn; below 2**32.
-        spec: number of resamples and seed.
+        resamples: how many.
+        seed: of all resamples.
         names: what the resamples are for; equal names give equal resamples.
         draws_at_once: most entries of a block; the weights do not depend on it.
     """
-    bits = np.random.PCG64(derived_seed(spec.bootstrap_seed, "bootstrap", *names))
+    bits = np.random.PCG64(derived_seed(seed, "bootstrap", *names))
     rows_at_once = max(1, draws_at_once // num_units)
-    for start in range(0, spec.bootstrap_resamples, rows_at_once):
-        rows = min(rows_at_once, spec.bootstrap_resamples - start)
+    for start in range(0, resamples, rows_at_once):
+        rows = min(rows_at_once, resamples - start)
         high_bits = bits.random_raw(rows * num_units) >> np.uint64(32)
         drawn = (high_bits * np.uint64(num_units)) >> np.uint64(32)
         cells = drawn.astype(np.int64).reshape(rows, num_units)

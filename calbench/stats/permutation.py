@@ -140,7 +140,9 @@ def _random_signs(size: int, columns: int, spec: AnalysisSpec) -> Iterator[Float
 
     Each unit has its own bits, so its swaps do not depend on the number of units.
     """
-    packed = np.stack([_bits(spec.bootstrap_seed, unit, spec.permutations) for unit in range(size)])
+    packed = np.stack(
+        [_bits(spec.permutation_seed, unit, spec.permutations) for unit in range(size)]
+    )
     bytes_at_once = max(1, DRAWS_AT_ONCE // (8 * max(size, columns)))
     for start in range(0, packed.shape[1], bytes_at_once):
         count = min(8 * bytes_at_once, spec.permutations - 8 * start)

@@ -21,7 +21,7 @@ from calbench.stats.plackett_luce import (
     check_against_library,
     rated_seats,
 )
-from calbench.stats.spec import RATING_DIGITS, AnalysisSpec, RatingSpec
+from calbench.stats.spec import RATING_DIGITS, RatingSpec
 from calbench.stats.sums import Floats, Ints
 
 FACTOR_ONE = e - 1
@@ -174,10 +174,9 @@ def _resampled(update: Update, units: Ints, spec: RatingSpec, *names: str) -> Fl
     num_units = int(units.max()) + 1
     if num_units < 2:
         return None
-    drawing = AnalysisSpec(bootstrap_resamples=spec.resamples, bootstrap_seed=spec.seed)
     bits = np.random.PCG64(derived_seed(spec.seed, "resample orders", *names))
     orders: list[Ints] = []
-    for weights in resample_weights(num_units, drawing, "ratings", *names):
+    for weights in resample_weights(num_units, spec.resamples, spec.seed, "ratings", *names):
         for row in weights.astype(np.int64):
             drawn = np.repeat(np.arange(len(units)), row[units])
             orders += [_shuffled(drawn, bits) for _ in range(spec.orders_per_resample)]

@@ -41,20 +41,18 @@ class AnalysisSpec(BaseModel):
     """Settings of the estimates.
 
     Attributes:
-        bootstrap_resamples: of units, where intervals are resampled; no published one is [C].
-        bootstrap_seed: seed of resamples, and of the swaps of permutation tests [C].
         confidence: of every interval [C]; one minus it is the level of tests.
         permutations: random swaps for a p-value, if there are more swaps than these [C].
+        permutation_seed: of these swaps [C].
         power: of the minimum detectable difference and the required sample size [C].
         ratings: settings of the ratings.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    bootstrap_resamples: Annotated[int, Field(ge=1)] = 2000
-    bootstrap_seed: Annotated[int, Field(ge=0)] = 0
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
     permutations: Annotated[int, Field(ge=1)] = 9999
+    permutation_seed: Annotated[int, Field(ge=0)] = 0
     power: Annotated[float, Field(gt=0, lt=1)] = 0.8
     ratings: RatingSpec = DEFAULT_RATINGS
 

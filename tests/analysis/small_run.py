@@ -23,7 +23,6 @@ TEAMS = ("mixed-scripted", "random", "candid", "imap")
 FACTS = facts_of("all", "scripted")
 SETTINGS = Settings(
     analysis=AnalysisSpec(
-        bootstrap_resamples=20,
         permutations=19,
         ratings=RatingSpec(orders=2, resamples=2, orders_per_resample=1),
     ),

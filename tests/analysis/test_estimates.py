@@ -20,7 +20,7 @@ from calbench.stats.means import estimated
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
 
-SPEC = AnalysisSpec(bootstrap_resamples=200)
+SPEC = AnalysisSpec()
 
 
 def frame(

@@ -13,7 +13,7 @@ from calbench.stats.spec import AnalysisSpec
 from tests.analysis.tables.sample import VALUE_BY_MEASURE
 from tests.facts.scored import agent, facts_of_scores, score
 
-SETTINGS = Settings(analysis=AnalysisSpec(bootstrap_resamples=10))
+SETTINGS = Settings(analysis=AnalysisSpec())
 
 
 @pytest.fixture(scope="module")

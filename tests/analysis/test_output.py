@@ -191,10 +191,10 @@ def test_tables_that_were_changed_are_made_again(
 def test_other_settings_of_the_estimates_make_tables_again(
     games: Sequence[Game], written: Path, copied: Path
 ) -> None:
-    analysis = SETTINGS.analysis.model_copy(update={"bootstrap_resamples": 21})
+    analysis = SETTINGS.analysis.model_copy(update={"permutations": 21})
     other = Settings(analysis=analysis, prices=SETTINGS.prices)
     write_all_tables(games, copied, other, lambda: None, None, FACTS)
-    assert package(copied)["calbench"]["analysis"]["bootstrap_resamples"] == 21
+    assert package(copied)["calbench"]["analysis"]["permutations"] == 21
     write(copied, games)
     assert contents(copied) == contents(written)
 
@@ -250,7 +250,7 @@ def test_the_description_names_the_settings(written: Path) -> None:
     about = package(written)["calbench"]
     assert about["metrics_version"] == METRICS_VERSION
     assert about["measure"]["vps_floor"] == 5.0
-    assert about["analysis"]["bootstrap_resamples"] == 20
+    assert about["analysis"]["permutations"] == 19
     assert about["analysis"]["ratings"]["orders"] == 2
 
 

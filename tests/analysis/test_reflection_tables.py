@@ -20,7 +20,7 @@ from tests.metrics.language_games import (
     small_reflected_game,
 )
 
-SETTINGS = Settings(DEFAULT_MEASURE, AnalysisSpec(bootstrap_resamples=50))
+SETTINGS = Settings(DEFAULT_MEASURE, AnalysisSpec())
 NAMES = ("reflections", "reflection_calibration", "vps_baselines")
 
 

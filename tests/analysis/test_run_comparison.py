@@ -24,7 +24,7 @@ from calbench.facts.frames import cast, csv_text
 from calbench.stats.intervals import TAIL_SHARE
 from calbench.stats.spec import AnalysisSpec
 
-SPEC = AnalysisSpec(bootstrap_resamples=200)
+SPEC = AnalysisSpec()
 
 Costs = Mapping[str, Sequence[int]]
 """By scenario the excess cost of every seat."""

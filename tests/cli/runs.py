@@ -24,7 +24,7 @@ SMALL = (
     "suite.scenario.num_slots=6",
     "suite.scenario.num_meetings=2",
     "suite.scenario.participants_per_meeting=2",
-    "analysis.bootstrap_resamples=20",
+    "analysis.permutations=99",
 )
 """Overrides that make a run of twelve games a matter of a moment."""
 

@@ -172,8 +172,8 @@ REFUSED_BY_HYDRA: dict[str, tuple[str, str]] = {
         "limits.max_turn_per_round: is not a known key; did you mean limits.max_turns_per_round?",
     ),
     "key elsewhere": (
-        "bootstrap_resamples=3",
-        "bootstrap_resamples: is not a known key; did you mean analysis.bootstrap_resamples?",
+        "permutation_seed=3",
+        "permutation_seed: is not a known key; did you mean analysis.permutation_seed?",
     ),
     "nothing near": ("budget.smoke=1", "budget.smoke: is not a known key; known are max_usd"),
     "key added": (

@@ -29,7 +29,7 @@ from tests.cli.test_killed_recording import keys_in
 
 pytestmark = pytest.mark.heavy
 
-FAST = ("analysis.bootstrap_resamples=20", "analysis.permutations=999")
+FAST = "analysis.permutations=999"
 MODEL = ("model.name=stand-in", "model.api_base=http://localhost:1/v1", "model.max_attempts=1")
 PRICED = ("model.name=openai/gpt-5.4-mini", "model.api_base=null", "model.max_attempts=1")
 TABLES = {CASE_FILE, *JUDGE_TABLES}

@@ -332,7 +332,7 @@ defaults:
 name: hopes
 site: {page: settings, order: 11, title: High hopes, games: 1}
 suite: {setting: hopes, num_scenarios: 2, num_candidates: 6}
-analysis: {bootstrap_resamples: 50}
+analysis: {permutations: 99}
 """,
     ),
 )

@@ -193,7 +193,7 @@ def watch(tmp_path_factory: pytest.TempPathFactory) -> Watch:
         PAID,
         EXCESS,
     )
-    settings = Settings(DEFAULT_MEASURE, AnalysisSpec(bootstrap_resamples=20), {})
+    settings = Settings(DEFAULT_MEASURE, AnalysisSpec(), {})
     tables, summary = folder / "tables" / "run", folder / "tables" / "summary"
     found.over(lambda: TABLES["standings.csv"].write(facts, settings, tables), EXCESS, MEAN)
     run = [RunTables("run", tables)]

@@ -75,7 +75,7 @@ def make_language(
             *([f"teams=[{','.join(teams)}]"] if teams else []),
             *_few("suite", num_scenarios),
             *_few("more_suites.varied", num_scenarios),
-            "analysis.bootstrap_resamples=50",
+            "analysis.permutations=99",
             f"analysis.confidence={confidence}",
         ]
     )
@@ -96,7 +96,7 @@ def make_cohort(folder: Path, num_scenarios: int = 3) -> Experiment:
             "teams=[my-model]",
             f"model.name={MODEL}",
             "model.player=my-model",
-            "analysis.bootstrap_resamples=50",
+            "analysis.permutations=99",
         ]
     )
     return _played(folder, spec, ["smollm2-001"] if num_scenarios > 2 else [])

@@ -149,7 +149,7 @@ def make_results(
             path = results.traces / team / f"{scenario.scenario_id}.json"
             write_trace(path, play(scenario, team))
             games.append(Game(path, team, scenario.scenario_id))
-    settings = Settings(analysis=AnalysisSpec(bootstrap_resamples=200, confidence=confidence))
+    settings = Settings(analysis=AnalysisSpec(confidence=confidence))
     write_all_tables(games, results.folder, settings, lambda: None)
     return results
 

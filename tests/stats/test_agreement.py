@@ -272,7 +272,7 @@ def test_equal_names_and_seeds_give_equal_deals() -> None:
     one = chance_agreement(signs(first), signs(second), SPEC, "judge", "here")
     assert one == chance_agreement(signs(first), signs(second), SPEC, "judge", "here")
     assert one != chance_agreement(signs(first), signs(second), SPEC, "judge", "there")
-    other = AnalysisSpec(permutations=999, bootstrap_seed=1)
+    other = AnalysisSpec(permutations=999, permutation_seed=1)
     assert one != chance_agreement(signs(first), signs(second), other, "judge", "here")
 
 

@@ -124,7 +124,7 @@ def test_all_swaps_are_counted_up_to_the_number_of_random_ones() -> None:
 def test_random_swaps_are_those_of_their_seed() -> None:
     differences = np.random.default_rng(5).normal(0.2, 1, 30).tolist()
     assert p_value(differences, QUICK) == p_value(differences, QUICK)
-    other = AnalysisSpec(permutations=255, bootstrap_seed=1)
+    other = AnalysisSpec(permutations=255, permutation_seed=1)
     assert p_value(differences, other) != p_value(differences, QUICK)
 
 

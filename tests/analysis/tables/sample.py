@@ -13,7 +13,7 @@ from tests.metrics.games import canonical_scenario, play_random, play_team
 
 TEAMS = ("imap", "tell-all", "silent", "random")
 SETTINGS = ("another", "uniform")
-SPEC = AnalysisSpec(bootstrap_resamples=200, permutations=99)
+SPEC = AnalysisSpec(permutations=99)
 
 
 @cache

@@ -283,7 +283,7 @@ def test_resamples_and_level_are_those_of_the_settings(tmp_path: Path) -> None:
     facts = two_teams(tmp_path, [5, 3, 4, 8, 6], [1, 2, 1, 2, 4])
     usual = excess_row(facts)
     half = Settings(analysis=SPEC.model_copy(update={"confidence": 0.5}))
-    strict = Settings(analysis=AnalysisSpec(bootstrap_resamples=200, power=0.99))
+    strict = Settings(analysis=AnalysisSpec(power=0.99))
     assert excess_row(facts, half)["difference_low"] > usual["difference_low"]
     assert float(excess_row(facts, half)["minimum_detectable_difference"]) < float(
         usual["minimum_detectable_difference"]

@@ -18,7 +18,7 @@ from tests.analysis.tables.sample import shown
 from tests.facts.measured import lines_of, table_rows
 from tests.facts.scored import agent, facts_of_scores, meeting, score
 
-SPEC = AnalysisSpec(bootstrap_resamples=100)
+SPEC = AnalysisSpec()
 SETTINGS = Settings(analysis=SPEC)
 
 

@@ -9,7 +9,7 @@ from calbench.stats.spec import AnalysisSpec
 from tests.facts.measured import lines_of, table_rows
 from tests.facts.scored import agent, facts_of_scores, score
 
-SETTINGS = Settings(analysis=AnalysisSpec(bootstrap_resamples=20))
+SETTINGS = Settings(analysis=AnalysisSpec())
 
 
 def drawn(seed: int, excess: float, suite: str = "uniform", **changes: Any) -> GameScore:

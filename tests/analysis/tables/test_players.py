@@ -29,7 +29,7 @@ from tests.metrics.games import (
 )
 from tests.metrics.language_games import noted, reflecting, reflection, seat, seated
 
-FEW = Settings(analysis=AnalysisSpec(bootstrap_resamples=50))
+FEW = Settings(analysis=AnalysisSpec())
 IMAP, TALKER, GUEST = seat("imap", "protocol"), seat("talker"), seat("guest")
 
 

@@ -23,7 +23,7 @@ from tests.facts.measured import facts_of_games, table_rows
 from tests.facts.scored import agent, facts_of_scores, game, player, score
 from tests.llm.asking import price
 
-SETTINGS = Settings(analysis=AnalysisSpec(bootstrap_resamples=50))
+SETTINGS = Settings(analysis=AnalysisSpec())
 STANDS = ("rank_low", "rank_high", "ranked", "letters")
 QUIET = player("quiet", "degenerate")
 TIMES = 10

@@ -25,7 +25,7 @@ PRICES = {"openai/gpt": price(2.0, 0.5, 8.0)}
 
 
 def settings(prices: Mapping[str, Price] = PRICES) -> Settings:
-    return Settings(analysis=AnalysisSpec(bootstrap_resamples=10), prices=prices)
+    return Settings(analysis=AnalysisSpec(), prices=prices)
 
 
 def usage(
