@@ -132,6 +132,7 @@ def test_no_games_give_headers_alone(tmp_path: Path) -> None:
     assert len(package(tmp_path)["resources"]) == len(TABLES)
 
 
+@pytest.mark.heavy
 def test_facts_allow_the_tables_that_need_no_others(games: Sequence[Game], tmp_path: Path) -> None:
     facts = measure_games(
         games[:1], tmp_path / "facts", SETTINGS.measure, lambda: None, None, SCORES

@@ -5,24 +5,28 @@ import pandas as pd
 
 from calbench.analysis.measures import MEASURES, is_unread, measured_values
 
-SEATS = pd.DataFrame(
-    [
-        # a team whose model was never read, among typed agents that do not reply
-        ("x", "lost", "mute", 10, 0),
-        ("x", "lost", "imap", None, None),
-        # the same team elsewhere, read once
-        ("y", "lost", "mute", 10, 0),
-        ("y", "lost", "mute", 10, 1),
-        # two models, of which one was never read
-        ("x", "mixed", "mute-too", 5, 0),
-        ("x", "mixed", "clear", 5, 5),
-        # nobody of these speaks
-        ("x", "typed", "imap", None, None),
-        # a model that was never asked
-        ("x", "unasked", "idle", 0, 0),
-    ],
-    columns=["setting", "team", "player", "replies", "read"],
-).astype({"replies": "Int64", "read": "Int64"})
+SEATS = (
+    pd.DataFrame(
+        [
+            # a team whose model was never read, among typed agents that do not reply
+            ("x", "lost", "mute", 10, 0),
+            ("x", "lost", "imap", None, None),
+            # the same team elsewhere, read once
+            ("y", "lost", "mute", 10, 0),
+            ("y", "lost", "mute", 10, 1),
+            # two models, of which one was never read
+            ("x", "mixed", "mute-too", 5, 0),
+            ("x", "mixed", "clear", 5, 5),
+            # nobody of these speaks
+            ("x", "typed", "imap", None, None),
+            # a model that was never asked
+            ("x", "unasked", "idle", 0, 0),
+        ],
+        columns=["setting", "team", "player", "replies", "read"],
+    )
+    .astype({"replies": "Int64", "read": "Int64"})
+    .assign(vps_kind="reflection")
+)
 
 
 def test_team_is_unread_where_none_of_its_replies_could_be_read_in_a_setting() -> None:

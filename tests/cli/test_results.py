@@ -76,6 +76,7 @@ def test_trace_carries_the_id_and_the_scenario_of_its_place(finished: Path) -> N
         )
 
 
+@pytest.mark.heavy
 def test_run_ends_with_a_table_and_says_where_everything_is(
     command: Command, tmp_path: Path
 ) -> None:

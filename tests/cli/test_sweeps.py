@@ -178,6 +178,7 @@ def test_sweep_leaves_nothing_but_its_folder(
     }
 
 
+@pytest.mark.heavy
 def test_sweep_into_the_folder_of_a_run_is_refused(command: Command, finished: Path) -> None:
     before = files(finished)
     ended = command("-m", *SMALL, "suite.seed=0,1", f"out={finished}")

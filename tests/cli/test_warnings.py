@@ -92,6 +92,7 @@ def test_rescore_and_compare_say_it_too(unreadable: Path, command: Command, tmp_
     assert "it has no score" in compared.err
 
 
+@pytest.mark.heavy
 def test_reflections_that_nobody_could_read_are_counted(tmp_path: Path) -> None:
     execute(compose([*SMALL, *TEAMS, f"out={tmp_path}"]), mute_afterwards)
     replies, reflections = faults_of(tmp_path / "tables")

@@ -12,10 +12,9 @@ PAGE = "changes.md"
 
 def site_of_changes(folder: Path, headline: str, columns: str) -> str:
     shutil.copytree(PUBLISHED, folder / "published")
-    head = (PUBLISHED / "changed_headline.csv").read_text()
-    (folder / "published" / "changed_headline.csv").write_text(head + headline)
-    head = (PUBLISHED / "changed_columns.csv").read_text().splitlines()[0]
-    (folder / "published" / "changed_columns.csv").write_text(f"{head}\n{columns}")
+    for name, rows in (("changed_headline.csv", headline), ("changed_columns.csv", columns)):
+        head = (PUBLISHED / name).read_text().splitlines()[0]
+        (folder / "published" / name).write_text(f"{head}\n{rows}")
     table(folder / "leaderboard.csv", "setting team\nuniform a")
     return page_of(site_with([results(folder)], published=folder / "published"), PAGE)
 

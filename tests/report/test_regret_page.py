@@ -100,6 +100,7 @@ def test_worst_games_lead_to_the_event_after_which_the_optimum_was_unreachable(
     assert '<td class="cb-word">never</td>' in worst
 
 
+@pytest.mark.heavy
 def test_excess_of_the_parts_is_the_leaderboards_with_its_interval(tmp_path: Path) -> None:
     played = make_results(tmp_path, "uniform", ["imap", "secure-sum"]).tables
     rows = played.rows("regret_by_team.csv")

@@ -342,6 +342,7 @@ def places(value: Any, place: tuple[str | int, ...] = ()) -> list[tuple[str | in
 ALL_PLACES = places(DOCUMENT)
 
 
+@pytest.mark.heavy
 @given(place=st.sampled_from(ALL_PLACES), value=json_values)
 @settings(
     max_examples=examples(200),

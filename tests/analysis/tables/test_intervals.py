@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
 from calbench.facts.games import SCORES
@@ -12,6 +14,7 @@ from tests.facts.measured import facts_of_games, table_rows
 ENDING = "_interval"
 
 
+@pytest.mark.heavy
 def test_no_interval_of_any_table_is_a_point(tmp_path: Path) -> None:
     facts = facts_of_games(tmp_path, played(), TEAMS, SCORES)
     found = set()

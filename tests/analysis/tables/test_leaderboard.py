@@ -286,6 +286,7 @@ def test_sensitivity_weighs_games_by_their_agents(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.heavy
 def test_a_range_of_fairness_over_some_games_only_is_not_given(tmp_path: Path) -> None:
     left_out: dict[str, Any] = {
         "fairness_least": None, "fairness_greatest": None, "is_fairness_sampled": None,

@@ -158,7 +158,7 @@ def test_teams_say_how_their_loss_was_measured_and_leave_out_what_was_not(tmp_pa
     facts = facts_of(tmp_path, games, ["one", "two", "talkers"], facts=SCORES)
     board = table_rows(facts, "leaderboard.csv", FEW)
     assert [row["vps_kind"] for row in board] == ["mixed", "protocol", ""]
-    assert [row["excess_vps"] for row in board] == ["0.0000", "0.0000", ""]
+    assert [row["excess_vps"] for row in board] == ["", "0.0000", ""]
     rows = table_rows(facts, "games.csv", FEW)
     assert [row["vps"] for row in rows] == ["", "", ""]  # nowhere is everybody measured
     assert [row["excess_vps"] for row in rows] == ["0.000000", "0.000000", ""]
