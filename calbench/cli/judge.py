@@ -263,7 +263,7 @@ SHOWN = {
 """Columns of the terminal's table, by column of ``metric_comparison.csv``. The primary measure is
 another instrument and has no column beside the judge's."""
 
-AGREEING = {"Direction": "directional_agreement", "of others": "by_chance", "Kappa": "kappa"}
+AGREEING = {"Direction": "directional_agreement", "Kappa": "kappa"}
 """The same by statistic of ``judge_agreement.csv``, for cells."""
 
 

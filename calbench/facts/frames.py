@@ -39,6 +39,9 @@ DTYPES: Mapping[Kind, Any] = {
 }
 """The same in pandas; absent values are ``NaN`` in numbers and text, ``<NA>`` in the others."""
 
+NAMED = 8
+"""Columns that an error names [C]."""
+
 PARQUET_VERSION = "2.6"
 """Fixed, because a new pyarrow may have another default."""
 
@@ -175,6 +178,12 @@ def header(path: Path) -> list[str]:
     return read_bytes(path).partition(b"\n")[0].decode(errors="replace").rstrip("\r").split(",")
 
 
+def _listed(names: Sequence[str]) -> str:
+    """Return names for an error's one line: of many, the first."""
+    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + rest
+
+
 def read_csv(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
     """Read what :func:`csv_text` wrote.
 
@@ -184,7 +193,7 @@ def read_csv(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
     names, frame = [column.name for column in columns], read_text(path)
     try:
         if list(frame.columns) != names:
-            raise FileError(f"{path}: its columns are not {', '.join(names)}; make the table again")
+            raise FileError(f"{path}: its columns are not {_listed(names)}; make the table again")
         return cast(frame.assign(**_truths(frame, columns)), columns)
     except (ValueError, TypeError, OverflowError) as error:
         raise FileError(

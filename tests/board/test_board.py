@@ -117,7 +117,7 @@ def test_pages_show_the_models_and_say_that_they_are_not_published(board: Board)
         text = (board.site / page).read_text(encoding="utf-8")
         assert text.count("<strong>Not published:</strong>") == 1, page
         assert f"{board.mumbler}, {board.speaker}." in text
-    drawn = board.rows("figures/plane-varied-3-of-45.csv")
+    drawn = board.rows("figures/plane-varied-3-of-45-reflection.csv")
     assert board.speaker in {row["team"] for row in drawn}
 
 

@@ -132,7 +132,7 @@ def test_leaderboard_switches_and_explains(visit: Visit) -> None:
     expect(dialog).to_contain_text("paired permutation test")
     page.get_by_role("button", name="Close").click()
     page.locator(".lb-rank").first.click()
-    expect(dialog).to_contain_text("Not significantly different from")
+    expect(dialog).to_contain_text("Not told apart from")
     dialog.get_by_text("Its comparisons").click()
     expect(page.locator("#lb-comparisons")).to_have_attribute("data-ready", "adjusted_excess_cost")
     assert page.locator("#lb-group option:checked").inner_text() == "language, uniform"

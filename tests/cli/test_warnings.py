@@ -77,8 +77,11 @@ def test_model_of_which_nothing_could_be_read_has_no_score_and_says_why(
 @pytest.mark.heavy
 def test_it_is_neither_compared_nor_rated_nor_ranked(unreadable: Path) -> None:
     tables = unreadable / "tables"
-    for name in ("comparisons", "ratings", "ratings_unrated", "games_by_third"):
+    for name in ("ratings", "ratings_unrated", "games_by_third"):
         assert "stand-in" not in (tables / f"{name}.csv").read_text()
+    with (tables / "comparisons.csv").open(newline="") as file:
+        pairs = list(csv.DictReader(file))
+    assert {(row["verdict"], row["p"]) for row in pairs} == {("not tested", "")}
     standing = rows(tables / "standings.csv")["stand-in"]
     assert (standing["coordination_n"], standing["coordination_rank_low"]) == ("0", "")
 

@@ -175,7 +175,9 @@ def test_measure_is_in_the_leaderboard_with_its_interval(
             parts = [moves / meetings for moves, meetings in moved[team] if meetings]
             if parts:
                 assert float(row["moves"]) == pytest.approx(sum(parts) / len(parts), abs=5.1e-5)
-                assert float(row["moves_low"]) <= float(row["moves"]) <= float(row["moves_high"])
+                assert row["moves_interval"] == "few"  # three scenarios; their range is given
+                ends = float(row["moves_least"]), float(row["moves_greatest"])
+                assert ends[0] <= float(row["moves"]) <= ends[1]
             else:
                 assert (row["moves"], row["moves_low"], row["moves_high"]) == ("", "", "")
     assert any(float(row["moves"] or 0) > 0 for row in rows.values())
@@ -198,10 +200,16 @@ def test_only_agent_games_that_count_are_counted(
 
 def test_measure_is_compared_and_ranked(followed: Followed) -> None:
     board = {row["team"]: row for row in followed.rows("leaderboard.csv")}
-    (row,) = [row for row in followed.rows("comparisons.csv") if row["measure"] == "moves"]
-    assert (row["team_a"], row["team_b"]) == ("imap", "sd-map")
+    pairs = {
+        (row["team_a"], row["team_b"]): row
+        for row in followed.rows("comparisons.csv")
+        if row["measure"] == "moves"
+    }
+    row = pairs["imap", "sd-map"]
     assert 0 < int(row["scenarios"]) <= 3
-    assert row["p_adjusted"]
+    assert row["difference"]
+    assert row["remark"] == "too few scenarios"
+    assert {pairs[team, "silent"]["remark"] for team in ("imap", "sd-map")} == {"degenerate team"}
     standings = {row["team"]: row for row in followed.rows("standings.csv")}
     assert standings["imap"]["moves"] == board["imap"]["moves"]
     assert standings["silent"]["moves_n"] == "0"

@@ -38,7 +38,7 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         out = folder / f"{name}-src"
         speakers = make_language(
             folder / f"{name}-language", "language", "oversharer",
-            num_scenarios=1, confidence=confidence,
+            num_scenarios=4, confidence=confidence,
         )  # fmt: skip
         derived = [draws(results, "reproduction"), rename(results, "scale", {})]
         write_pages([results, speakers, *derived], out, PUBLISHED)

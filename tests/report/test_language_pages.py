@@ -44,7 +44,8 @@ def test_every_estimate_of_every_channel_is_shown_with_its_kind(
         for row in experiment.tables.rows("leaderboard.csv"):
             assert row["vps_kind"] == "reflection"
             assert f'<data value="{row["excess_vps"]}">' in text
-            assert f'<data value="{row["excess_vps_high"]}">' in text
+            end = row["excess_vps_high"] or row["excess_vps_greatest"]  # of few scenarios the range
+            assert f'<data value="{end}">' in text
         for row in experiment.tables.rows("privacy/reflection_calibration.csv"):
             assert f'<data value="{row["precision"]}">' in text
         for row in experiment.tables.rows("privacy/vps_baselines.csv"):
@@ -108,7 +109,7 @@ def test_every_figure_has_words_from_its_numbers_a_file_and_a_table(docs: Path) 
     pages = {path.stem: Plots(path.read_text()).found for path in (docs / "results").glob("*.md")}
 
     assert {name for name, found in pages.items() if found} == set(pages) - {
-        "audits", "comparisons", "paper", "ratings", "regret", "smollm2",
+        "audits", "comparisons", "inconsistencies", "paper", "ratings", "regret", "smollm2",
     }  # fmt: skip
     keys = []
     for name, found in pages.items():

@@ -113,7 +113,7 @@ def test_ten_numbers_of_result_pages_stand_in_a_table(
     cells = {
         cell
         for experiment in experiments
-        for path in sorted(experiment.folder.glob("*.csv"))
+        for path in sorted(experiment.folder.rglob("*.csv"))
         for row in csv.reader(path.read_text().splitlines())
         for cell in row
     }
