@@ -93,7 +93,9 @@ class RecordedSpeaker:
             raise ReplayError(f"{_place(observation)}: a model's reply has one key, a SHA-256")
         if self._thread is None:
             return keys
-        return (named(request_of(self.spec, self._thread, observation, question)).key,)
+        edition = self.questions.prompts.edition
+        request = request_of(self.spec, self._thread, observation, question, edition=edition)
+        return (named(request).key,)
 
 
 def _next(replies: deque[Reply], observation: Observation) -> Reply:
