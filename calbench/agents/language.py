@@ -6,7 +6,7 @@ from calbench.agents.completer import CallSite, Completer
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import Prompts
 from calbench.agents.questions import Questions
-from calbench.agents.reflection import parse_reflection
+from calbench.agents.reflection import reflection_parser
 from calbench.agents.schemas import Schema, envelope_schema, reflection_schema
 from calbench.agents.ties import tied_schema
 from calbench.domain.actions import PASS
@@ -67,7 +67,7 @@ class LanguageAgent:
         question = self._questions.question(observation)
         completion = await self._complete(observation, question)
         if observation.phase is REFLECTION:
-            reply = _reflected(observation, question, completion)
+            reply = _reflected(observation, question, completion, self.prompts.edition)
         else:
             self.thread = extended(self.thread, question, completion.text)
             reply = _acted(question, completion)
@@ -145,9 +145,13 @@ def _acted(question: str, completion: Completion) -> Reply:
     return replace(_reply(question, completion), turn=found.value, recovered=found.recovered)
 
 
-def _reflected(observation: Observation, question: str, completion: Completion) -> Reply:
-    agent_ids, me = observation.agent_ids, observation.agent_id
-    found = parse_reflection(completion, agent_ids, me, len(observation.calendar))
+def _reflected(
+    observation: Observation, question: str, completion: Completion, edition: int
+) -> Reply:
+    parse = reflection_parser(edition)
+    found = parse(
+        completion, observation.agent_ids, observation.agent_id, len(observation.calendar)
+    )
     if isinstance(found, Unreadable):
         return replace(_reply(question, completion), unreadable=found)
     return replace(_reply(question, completion), beliefs=found.value, recovered=found.recovered)
