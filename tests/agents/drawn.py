@@ -1,5 +1,6 @@
 """Replies that a schema allows, drawn by the schema itself: of the few words that ours use."""
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -28,5 +29,11 @@ def _plain(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     if schema["type"] == "integer":
         return st.integers(-(2**53) + 1, 2**53 - 1)
     if "pattern" in schema:
-        return st.from_regex(schema["pattern"].replace("$", r"\Z"))
-    return st.text(max_size=10)
+        return _matching(schema["pattern"])
+    return st.text(max_size=min(schema.get("maxLength", 10), 10))
+
+
+@cache
+def _matching(pattern: str) -> st.SearchStrategy[str]:
+    """Return texts of a pattern; made once, because that takes long."""
+    return st.from_regex(pattern.replace("$", r"\Z"))
