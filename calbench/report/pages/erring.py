@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from calbench.metrics.speech.cases import NAMES_BY_KIND, OUTCOMES
+from calbench.metrics.speech.cases import OUTCOMES
 from calbench.report.experiment import Experiment, confidence_of
 from calbench.report.figures.plane import COST, FAIRNESS, planes
 from calbench.report.pages.language import spoken
@@ -12,7 +12,7 @@ from calbench.report.setting import Setting
 from calbench.report.site import Site, settings_of
 from calbench.report.tables import Row
 
-CASES = "audit_cases.csv"
+CASES = "audit_first_cases.csv"
 
 TITLES: Mapping[str, str] = {
     "pattern": "Patterns of behaviour",
@@ -38,10 +38,7 @@ def content(site: Site) -> Content | None:
             ],
             "outcome_names": OUTCOMES,
             "planes": drawn,
-            "cases": [
-                (title, _rows(site, shown, kind, NAMES_BY_KIND[kind]))
-                for kind, title in TITLES.items()
-            ],
+            "cases": [(title, _cases(site, shown, kind)) for kind, title in TITLES.items()],
             "confidence": confidence_of(shown),
         },
         figures=[figure for each in drawn for figure in each["figures"]],
@@ -61,23 +58,10 @@ def _planes(site: Site, setting: Setting) -> dict[str, Any]:
     return {"name": setting.name, "figures": figures, "rows": rows}
 
 
-def _rows(site: Site, shown: Sequence[Experiment], kind: str, names: Sequence[str]) -> list[Row]:
-    """Return a row for each name of a kind: how often it was found, and the case to look at.
-
-    The case is of the first scenario by its id that has a plain one; where several teams have one
-    there, of the first team.
-    """
-    every = [
-        {**row, "experiment": each.name}
+def _cases(site: Site, shown: Sequence[Experiment], kind: str) -> list[Row]:
+    """Return the cases of a kind, each linked to its event."""
+    return [
+        site.links.to_event({**row, "experiment": each.name})
         for each in shown
         for row in each.tables.optional(CASES, kind=kind)
     ]
-    return [_row(site, name, [row for row in every if row["name"] == name]) for name in names]
-
-
-def _row(site: Site, name: str, rows: Sequence[Row]) -> Row:
-    sums = {key: str(sum(int(row[key]) for row in rows)) for key in ("found", "plain", "games")}
-    if not rows:
-        return {"name": name, **sums, "team": "", "event": "", "address": ""}
-    first = min(rows, key=lambda row: (row["plain"] == "0", row["scenario_id"]))
-    return {**site.links.to_event(first), **sums}

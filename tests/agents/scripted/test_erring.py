@@ -230,10 +230,10 @@ def test_withholding_keeps_difficulty_to_itself_but_for_few_turns() -> None:
 def test_wrangler_says_again_what_was_settled() -> None:
     told = seen("E.EB.E", Phase.CHEAP_TALK, (1, "Let's settle on slot 2."))
     quiet = [seen("E.EB.E", Phase.CHEAP_TALK, turn_index=turn) for turn in range(1, 9)]
-    first, *later = completions("wrangler", 0, told, *quiet)
-    assert set(said(first)) == {1}
-    again = [said(each) for each in later if said(each)]
-    assert len(quiet) > len(again) > 2
+    answers = [completions("wrangler", seed, told, *quiet) for seed in range(10)]
+    assert all(set(said(first)) == {1} for first, *_ in answers)
+    again = [said(each) for _, *later in answers for each in later if said(each)]
+    assert 80 > len(again) > 40
     for texts in again:
         assert set(texts) == {1, 2}
         assert all(understood(text) == (Confirm(Slot(2)),) for text in texts.values())
