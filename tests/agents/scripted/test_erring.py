@@ -8,13 +8,14 @@ import pytest
 
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import PROMPT_VERSION, load_prompts
-from calbench.agents.scripted import STYLES, careless, gossip, withholding, wrangler
+from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.difficulty import IMPOSSIBLE, POSSIBLE, Level
-from calbench.agents.scripted.manner import Moment, happens
+from calbench.agents.scripted.erring import careless, gossip, withholding, wrangler
+from calbench.agents.scripted.erring.manner import Moment, happens
+from calbench.agents.scripted.erring.withholding import YesOrNo
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.agents.scripted.understanding import Claim, Confirm, understood
-from calbench.agents.scripted.withholding import YesOrNo
 from calbench.domain.actions import CalendarAction, DirectMessage, Reschedule, Schedule
 from calbench.domain.calendars import Booking
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
