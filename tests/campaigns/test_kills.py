@@ -158,6 +158,18 @@ def test_tables_and_sweeps_end_as_if_they_never_were_killed(
     figures("kills of runs, sweeps and rescoring", outcomes)
 
 
+def test_games_of_speakers_that_err_end_as_if_they_never_were_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, figures: Figures
+) -> None:
+    """What a speaker draws depends on no former run."""
+
+    def command(out: Path) -> Sequence[str]:
+        return [*SMALL, "teams=[careless,gossip]", f"out={out}"]
+
+    outcomes = strike_and_repeat("talk", attacks(2), command, tmp_path, monkeypatch)
+    figures("kills of runs with speakers that err", outcomes)
+
+
 def test_site_is_the_old_one_or_the_new_one(
     played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, figures: Figures
 ) -> None:

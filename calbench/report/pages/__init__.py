@@ -35,6 +35,8 @@ PAGES = (
     Page("results/{slug}.md", "{title}", "Results", "Games",
          template="results/setting.md", content_of_setting=setting.content),
     Page("results/language.md", "Language agents", "Results", "Games", content=language.content),
+    Page("results/erring.md", "Speakers that err", "Results", "Games", content=language.erring,
+         answers="one game for each pattern, outcome and leak that the detectors look for"),
     Page("results/smollm2.md", "SmolLM2", "Results", "Games", content=language.cohort),
     Page("results/plane.md", "Cost and privacy", "Results", "Figures", content=gallery.plane_page),
     Page("results/talk.md", "Talk", "Results", "Figures", content=gallery.of("talk")),
