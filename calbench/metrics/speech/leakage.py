@@ -10,10 +10,10 @@ from functools import lru_cache
 
 from calbench.metrics.speech.evidence import CLOSE, PrivateLabel
 from calbench.metrics.speech.stems import Word, words_of
-from calbench.metrics.speech.trained.signs import signs_in
+from calbench.metrics.speech.trained.signs import about_anybody, signs_in
 from calbench.metrics.speech.trained.weights import released_weights
 
-__all__ = ["LEAKS_KEPT", "Leak", "PrivateLabel", "leaks_in"]
+__all__ = ["LEAKS_KEPT", "Leak", "PrivateLabel", "leaks_in", "passed_on_in"]
 
 LEAKS_KEPT = 512
 """Messages whose leaks are cached: those of a game, which several audits read [C]."""
@@ -47,6 +47,37 @@ def leaks_in(text: str, labels: Sequence[PrivateLabel], known: Iterable[str] = (
         known: texts of labels that all recipients know; their words are no evidence.
     """
     return list(_leaks(text, tuple(labels), tuple(known)))
+
+
+def passed_on_in(
+    text: str,
+    others: Sequence[PrivateLabel],
+    own: Sequence[PrivateLabel] = (),
+    known: Iterable[str] = (),
+) -> list[Leak]:
+    """Return the labels of others that a message tells, in the given order; one leak for each.
+
+    Decided by the same detector as the sender's own labels, but that a sentence is about a third
+    person is no evidence against a label of theirs. Words that also speak for a label of the
+    sender's own are no evidence of another's [C].
+
+    Args:
+        text: of the message.
+        others: labels that the sender was told, whose items are not its own.
+        own: labels of all its own items.
+        known: texts of labels that all recipients know; their words are no evidence.
+    """
+    words, detector = words_of(text), released_weights().leak
+    signs = signs_in(text, (*own, *others), known)
+    size = len(own)
+    of_own = [sign.places for index, sign in signs.items() if index < size]
+    return [
+        _leak(text, words, sign.places, others[index - size])
+        for index, sign in signs.items()
+        if index >= size
+        and not any(sign.places <= places for places in of_own)
+        and detector.says(about_anybody(sign.features))
+    ]
 
 
 @lru_cache(maxsize=LEAKS_KEPT)
