@@ -58,8 +58,8 @@ def passed_on_in(
     """Return the labels of others that a message tells, in the given order; one leak for each.
 
     Decided by the same detector as the sender's own labels, but that a sentence is about a third
-    person is no evidence against a label of theirs. Words that also speak for a label of the
-    sender's own are no evidence of another's [C].
+    person is no evidence against a label of theirs. If all the words that speak for it also speak
+    for labels of the sender's own, it is not told: they hit it by chance [C].
 
     Args:
         text: of the message.
@@ -67,15 +67,20 @@ def passed_on_in(
         own: labels of all its own items.
         known: texts of labels that all recipients know; their words are no evidence.
     """
+    known = tuple(known)
+    if not signs_in(text, others, known):  # most messages; the sender's own labels are many more
+        return []
     words, detector = words_of(text), released_weights().leak
     signs = signs_in(text, (*own, *others), known)
     size = len(own)
-    of_own = [sign.places for index, sign in signs.items() if index < size]
+    of_own = frozenset[int]().union(
+        *(sign.places for index, sign in signs.items() if index < size)
+    )
     return [
         _leak(text, words, sign.places, others[index - size])
         for index, sign in signs.items()
         if index >= size
-        and not any(sign.places <= places for places in of_own)
+        and not sign.places <= of_own
         and detector.says(about_anybody(sign.features))
     ]
 
