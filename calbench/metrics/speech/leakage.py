@@ -73,9 +73,7 @@ def passed_on_in(
     words, detector = words_of(text), released_weights().leak
     signs = signs_in(text, (*own, *others), known)
     size = len(own)
-    of_own = frozenset[int]().union(
-        *(sign.places for index, sign in signs.items() if index < size)
-    )
+    of_own = frozenset[int]().union(*(sign.places for index, sign in signs.items() if index < size))
     return [
         _leak(text, words, sign.places, others[index - size])
         for index, sign in signs.items()
