@@ -7,25 +7,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.domain.actions import BroadcastMessage, ParticipantMessage, Turn
-from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId
+from calbench.domain.actions import ParticipantMessage
+from calbench.domain.ids import AgentId, ItemId
 from calbench.domain.messages import Text
-from calbench.domain.observations import Phase
 from calbench.metrics.speech.conversation import conversation, speeches
 from calbench.metrics.speech.leakage import PrivateLabel, leaks_in, passed_on_in
 from calbench.metrics.speech.messages import AuditedMessage, Said
 from calbench.metrics.speech.secondhand import Spread, spread
-from calbench.scenarios.labels import Labels, assign_labels, read_label_bank
-from calbench.traces.models import Trace
-from tests.factories import make_scenario
-from tests.metrics.games import Script, dm, play_scripts, talk
+from calbench.scenarios.labels import Labels, read_label_bank
+from tests.metrics.games import dm, play_scripts, talk
+from tests.metrics.gossip import (
+    ERRAND,
+    MEETING,
+    OTHER,
+    PLAYERS,
+    gossip_labels,
+    gossip_scenario,
+    gossiping_game,
+    labelled,
+)
 from tests.metrics.language_games import seat, seated
 
 BANK = read_label_bank("v1")
-SCENARIO = make_scenario(["EB..", "E...", "....", "....", "...."], [(0, 1), (1, 2, 3)])
-LABELS = assign_labels(SCENARIO, BANK)
-ERRAND, OTHER, MEETING = ErrandId(101), ErrandId(102), MeetingId(2)
-"""Two errands of agent 0, and the meeting of agents 1, 2 and 3."""
+SCENARIO, LABELS = gossip_scenario(), gossip_labels()
 
 
 def name(item: ItemId) -> str:
@@ -256,30 +260,11 @@ def test_leaks_are_those_of_the_definition(messages: list[Message]) -> None:
 # ------------------------------------------------------------------ games
 
 
-def gossiping_game() -> Trace:
-    """Agent 0 tells agent 1 an errand, which passes it on to 2, which tells all others."""
-    scripts: dict[int, Script] = {
-        0: talk(dm(1, Text(text=f"I have {name(ERRAND)} at slot 0."))),
-        1: talk(dm(2, Text(text=f"Agent 0 has {name(ERRAND)} at slot 0.")), round_index=1),
-        2: {
-            (1, Phase.CHEAP_TALK): [
-                Turn((BroadcastMessage(content=Text(text=f"{name(ERRAND)}: Agent 0, slot 0.")),))
-            ]
-        },
-    }
-    trace = play_scripts(SCENARIO, scripts)
-    return labelled(seated(trace, *(seat(each) for each in "abccc")))
-
-
-def labelled(trace: Trace) -> Trace:
-    return trace.model_copy(update={"config": trace.config.updated(label_bank="v1")})
-
-
 def test_a_game_by_owner_and_by_speaker() -> None:
     found = conversation(gossiping_game())
     assert found is not None
     assert [len(each) for each in found.spread.by_event.values()] == [1, 1]
-    by_player = {each.player: each for each in speeches(found, list("abccc"))}
+    by_player = {each.player: each for each in speeches(found, list(PLAYERS))}
     tier = LABELS.label_of(ERRAND).tier
     shown = {
         player: (
