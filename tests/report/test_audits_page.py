@@ -183,13 +183,13 @@ def test_audit_tables_show_rates_tests_and_no_player_twice(tmp_path: Path) -> No
 def test_who_passed_labels_on_is_shown_as_speaker_and_as_owner(tmp_path: Path) -> None:
     names = "labels_told labels_held passing_messages disclosing_messages labels_passed_on"
     names += " labels_passed_by_others labels_out learnt_first_hand learnt_second_hand"
-    lines = [f"setting team player tier messages leaking_messages rate {names}"]
+    lines = [f"setting team player tier messages leaking_messages rate rate_low rate_high {names}"]
     numbers = {
-        "duo .": "9 2 0.2 1 20 4 5 3 6 7 8 10",
-        "duo a": "9 2 0.2 1 20 4 5 3 0 0 0 0",
-        "duo b": "0 0 . 0 0 0 0 0 6 7 8 10",
-        "mute .": "9 2 0.2 1 20 0 2 0 0 7 8 0",
-        "mute c": "9 2 0.2 1 20 0 2 0 0 7 8 0",
+        "duo .": "9 2 0.2 . . 1 20 4 5 3 6 7 8 10",
+        "duo a": "9 2 0.2 . . 1 20 4 5 3 0 0 0 0",
+        "duo b": "0 0 . . . 0 0 0 0 0 6 7 8 10",
+        "mute .": "9 2 0.2 . . 1 20 0 2 0 0 7 8 0",
+        "mute c": "9 2 0.2 . . 1 20 0 2 0 0 7 8 0",
     }
     for who, cells in numbers.items():
         team, player = who.split()
