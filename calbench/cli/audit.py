@@ -10,7 +10,7 @@ from calbench.console import progress, verdict
 from calbench.errors import ConfigError, OutputError
 from calbench.files import write_atomically
 from calbench.metrics.speech.audit_lines import MAX_LINE, audit, placed, read_line, written_line
-from calbench.metrics.speech.hearsay import Hearsay
+from calbench.metrics.speech.secondhand.hearsay import Hearsay
 
 MOST_PATHS = 2
 """A file of messages, and one to write."""

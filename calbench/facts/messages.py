@@ -24,7 +24,7 @@ from calbench.metrics.players import Player
 from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
 from calbench.metrics.speech.messages import AuditedMessage, audited_messages, labels_of_game
 from calbench.metrics.speech.own_slot import NAMES as OWN_SLOT
-from calbench.metrics.speech.secondhand import PassedOn, spread
+from calbench.metrics.speech.secondhand.spread import PassedOn, spread
 from calbench.scenarios.labels import TIERS
 from calbench.traces.events import (
     AllAgentGroupchatSent,

@@ -24,7 +24,7 @@ from calbench.metrics.speech.messages import (
     labels_of_game,
 )
 from calbench.metrics.speech.own_slot import own_slot
-from calbench.metrics.speech.secondhand import PassedOn, spread
+from calbench.metrics.speech.secondhand.spread import PassedOn, spread
 from calbench.report.tables import Row
 from calbench.scenarios.labels import LABEL_BANKS, Labels
 from calbench.traces.events import AnnouncementSent

@@ -16,7 +16,7 @@ from calbench.metrics.speech.audit_lines import (
     OwnedLabelLine,
 )
 from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in, passed_on_in
-from calbench.metrics.speech.secondhand import Grapevine
+from calbench.metrics.speech.secondhand.grapevine import Grapevine
 
 
 class LabelKey(NamedTuple):
