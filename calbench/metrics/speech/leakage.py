@@ -67,19 +67,19 @@ def passed_on_in(
         own: labels of all its own items.
         known: texts of labels that all recipients know; their words are no evidence.
     """
-    known = tuple(known)
-    if not signs_in(text, others, known):  # most messages; the sender's own labels are many more
+    known, words, detector = tuple(known), words_of(text), released_weights().leak
+    told = {
+        index: sign.places
+        for index, sign in signs_in(text, others, known).items()
+        if detector.says(about_anybody(sign.features))
+    }
+    if not told:  # most messages; the sender's own labels are many more
         return []
-    words, detector = words_of(text), released_weights().leak
-    signs = signs_in(text, (*own, *others), known)
-    size = len(own)
-    of_own = frozenset[int]().union(*(sign.places for index, sign in signs.items() if index < size))
+    of_own = frozenset[int]().union(*(sign.places for sign in signs_in(text, own, known).values()))
     return [
-        _leak(text, words, sign.places, others[index - size])
-        for index, sign in signs.items()
-        if index >= size
-        and not sign.places <= of_own
-        and detector.says(about_anybody(sign.features))
+        _leak(text, words, places, others[index])
+        for index, places in told.items()
+        if not places <= of_own
     ]
 
 
