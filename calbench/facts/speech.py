@@ -129,13 +129,13 @@ SPEECH = Fact(
         ),
         *_tiers(
             "learnt",
-            "agents that learnt labels of the player's items first-hand, labels",
+            "first-hand learners of labels of the player's items, each label apart, labels",
             lambda speech: speech.reach.learnt,
             "agents",
         ),
         *_tiers(
             "learnt_on",
-            "agents that learnt labels of the player's items second-hand, labels",
+            "second-hand learners of labels of the player's items, each label apart, labels",
             lambda speech: speech.reach.learnt_on,
             "agents",
         ),

@@ -87,7 +87,7 @@ def test_cost_vectors_are_listed(benchmark: BenchmarkFixture, num_meetings: int)
 
 
 def test_second_hand_leaks_are_found(benchmark: BenchmarkFixture) -> None:
-    """Goal: under 20 ms a game of speakers who tell their labels, a fifth of its other audits."""
+    """Goal: under 10 ms a game of speakers who tell their labels, a fifth of its other audits."""
     games = [play_game(canonical_scenario(seed), "oversharer") for seed in range(8)]
     found = [audited_messages(game, labels_of_game(game)) for game in games]
     for messages in found:
