@@ -1,4 +1,4 @@
-"""Second-hand leaks: labels that somebody passes on whose items they do not label [C].
+"""Second-hand leaks: somebody passes on the label of another agent's item [C].
 
 A message in words is a second-hand leak of a label if
 

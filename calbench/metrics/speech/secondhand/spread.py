@@ -67,19 +67,12 @@ def spread(messages: Sequence[AuditedMessage], labels: Labels | None) -> Spread:
     by_event = {}
     for message in messages:
         said = message.said
-        # What it passes on is found first: what it tells of its own items is news to nobody here.
-        passed = _passed(message, labels, vine)
+        way = said.sender, said.event_index, said.recipients
         for told in message.told:
-            vine.tell(told.item, said.sender, said.event_index, said.recipients)
+            vine.tell(told.item, *way)
         found = tuple(
-            PassedOn(
-                item,
-                labels.label_of(item),
-                leak,
-                owners[item],
-                vine.tell(item, said.sender, said.event_index, said.recipients),
-            )
-            for item, leak in passed.items()
+            PassedOn(item, labels.label_of(item), leak, owners[item], vine.tell(item, *way))
+            for item, leak in _passed(message, labels, vine).items()
         )
         if found:
             by_event[said.event_index] = found
