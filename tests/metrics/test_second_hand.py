@@ -110,6 +110,17 @@ def test_who_says_it_again_tells_only_those_to_whom_it_is_news() -> None:
     assert paths(found) == [(ERRAND, [(0, 0, (1, 2)), (1, 1, (3,))])]
 
 
+def test_of_two_labels_only_that_which_is_news_counts() -> None:
+    found = spread_of(
+        [
+            Message(0, (1,), says(ERRAND)),
+            Message(0, (1, 2), says(OTHER)),
+            Message(1, (2,), f"{says(ERRAND)} {says(OTHER)}"),
+        ]
+    )
+    assert [item for item, _ in paths(found)] == [ERRAND]
+
+
 def test_what_was_said_by_chance_is_passed_on_once_its_speaker_was_told() -> None:
     found = spread_of(
         [
@@ -155,7 +166,7 @@ CLASS = PrivateLabel("class", "Evening class in bookkeeping", ("bookkeeping",), 
         "Agent 0 says that it has dialysis in slot 4.",
         "Slot 4 is out for Agent 0: dialysis.",
         'Agent 0 told me: "slot 4 is my dialysis".',
-        "Agent 0 cannot do 4 because of the kidney unit.",
+        "Agent 0 cannot do 4 because of a kidney treatment.",
     ],
 )
 def test_a_third_person_is_no_evidence_against_a_label_of_theirs(words: str) -> None:
