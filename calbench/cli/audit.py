@@ -9,7 +9,8 @@ from calbench.cli.words import Words
 from calbench.console import progress, verdict
 from calbench.errors import ConfigError, OutputError
 from calbench.files import write_atomically
-from calbench.metrics.speech.audit_lines import MAX_LINE, audited_line, placed
+from calbench.metrics.speech.audit_lines import MAX_LINE, audit, placed, read_line, written_line
+from calbench.metrics.speech.secondhand.hearsay import Hearsay
 
 MOST_PATHS = 2
 """A file of messages, and one to write."""
@@ -68,8 +69,10 @@ def audited(path: Path) -> Iterator[bytes]:
     Raises:
         FileError: naming the file, the line and what is wrong with it.
     """
-    lines = list(placed(path))
+    lines = [(*read_line(line, place), number) for line, place, number in placed(path)]
+    hearsay = Hearsay(message for _, message, _ in lines)
     with progress("audited", len(lines)) as tick:
-        for line, place in lines:
-            yield audited_line(line, place)
+        for given, message, number in lines:
+            found = audit(message)
+            yield written_line(given | found | hearsay.audit(message, number))
             tick()

@@ -439,8 +439,11 @@ _keyed(
 
     Reads lines {"text", "labels": [{"label_id", "private_label", "terms", "tier"}]} and writes
     them with "patterns", "own_slot" and "leaks", to standard output or to OUT. "terms" may be
-    empty; "known" may list labels that all recipients know. With a model, it reads each message
-    instead of our detectors and is named as "judge"; what it answered unreadably is null.
+    empty; "known" may list labels that all recipients know. A line with "sender" and "recipients"
+    tells whose its labels are and gets "second_hand" too: labels of others that it passes on, with
+    their path; "conversation" keeps games apart, a label's "owners" may know it beside the sender.
+    With a model, it reads each message instead of our detectors and is named as "judge"; what it
+    answered unreadably is null, and nothing is second-hand.
     """,
     Key("model=ID", "read with one of conf/model, e.g. model=gemini-3.1-pro", is_setting=True),
     Key("model.KEY=VALUE", "or with any other: model.name=NAME, model.api_base=URL", True),

@@ -1,6 +1,6 @@
 """Facts of messages: sender, recipients and channel, and how far typed ones moved beliefs."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from calbench.metrics.players import Player
 from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
 from calbench.metrics.speech.messages import AuditedMessage, audited_messages, labels_of_game
 from calbench.metrics.speech.own_slot import NAMES as OWN_SLOT
+from calbench.metrics.speech.secondhand.spread import PassedOn, spread
 from calbench.scenarios.labels import TIERS
 from calbench.traces.events import (
     AllAgentGroupchatSent,
@@ -55,6 +56,7 @@ class Message(NamedTuple):
         text: its words; ``None`` if it is typed.
         steps: how far it moved each belief about a typed agent from the prior.
         audited: what the detectors find in its words.
+        passed_on: the labels of others that it passes on.
     """
 
     event_index: int
@@ -63,27 +65,40 @@ class Message(NamedTuple):
     text: str | None
     steps: Sequence[float]
     audited: AuditedMessage | None
+    passed_on: tuple[PassedOn, ...]
 
 
 def _messages(game: MeasuredGame) -> Iterator[Message]:
     if game.is_scored:
         steps = _steps_by_event(game)
         by_event: dict[int, AuditedMessage] | None = None
+        passed: Mapping[int, tuple[PassedOn, ...]] = {}
         for index, event in enumerate(game.trace.events):
             if isinstance(event, SENT):
                 sender = _sender(event)
                 player = None if sender is None else game.players[sender]
                 words = event.content.text if isinstance(event.content, Text) else None
                 if words is not None and by_event is None:  # a typed game has nothing to audit
-                    by_event = {each.said.event_index: each for each in _audited(game)}
+                    messages, passed = _audited(game)
+                    by_event = {each.said.event_index: each for each in messages}
                 found = None if words is None or by_event is None else by_event.get(index)
-                yield Message(index, event, player, words, steps.get(index, ()), found)
+                moves, others = steps.get(index, ()), passed.get(index, ())
+                yield Message(index, event, player, words, moves, found, others)
 
 
-def _audited(game: MeasuredGame) -> Sequence[AuditedMessage]:
-    """Return the messages in words, also those of a team that says that it uses none."""
-    found, trace = audited(game), game.trace
-    return audited_messages(trace, labels_of_game(trace)) if found is None else found.messages
+def _audited(
+    game: MeasuredGame,
+) -> tuple[Sequence[AuditedMessage], Mapping[int, tuple[PassedOn, ...]]]:
+    """Return the messages in words, also those of a team that says that it uses none.
+
+    With them the labels of others that they pass on, by the index of their events.
+    """
+    found = audited(game)
+    if found is not None:
+        return found.messages, found.spread.by_event
+    labels = labels_of_game(game.trace)
+    messages = audited_messages(game.trace, labels)
+    return messages, spread(messages, labels).by_event
 
 
 def _sender(event: MessageSent | AnnouncementSent) -> AgentId | None:
@@ -161,6 +176,19 @@ MESSAGES = Fact(
         (
             text("leak_tier", "most private tier of these labels", "P"),
             _of_words(lambda m: max(m.tier_by_item.values(), key=TIERS.index, default=None)),
+        ),
+        (
+            count(
+                "labels_passed_on",
+                "labels",
+                "private labels of others that it passed on to an agent to which they were news; "
+                f"{IN_WORDS}",
+            ),
+            lambda message: (
+                None
+                if message.audited is None or message.audited.labels is None
+                else len(message.passed_on)
+            ),
         ),
     ),
     is_large=True,

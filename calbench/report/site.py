@@ -16,7 +16,10 @@ from calbench.report.tables import Row, Tables
 from calbench.traces.catalog import has_trace
 
 LEAKING = "leaking_messages.csv"
-"""The messages that told private labels."""
+"""The messages that told private labels or passed them on."""
+
+SECOND_HAND = "second_hand_leaks.csv"
+"""The labels that messages passed on."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +100,19 @@ class Site:
 
     @cached_property
     def leaking_messages(self) -> list[Row]:
-        """The messages that told private labels, of the games that the trace browser has."""
+        """The messages that gave labels away, of the games that the trace browser has."""
+        return self._browsed(LEAKING)
+
+    @cached_property
+    def second_hand_leaks(self) -> list[Row]:
+        """The labels that messages passed on, likewise."""
+        return self._browsed(SECOND_HAND)
+
+    def _browsed(self, name: str) -> list[Row]:
+        """Return the rows of a table over experiments of games that the trace browser has."""
         return [
             row
-            for row in self.summary.optional(LEAKING)
+            for row in self.summary.optional(name)
             if self.links.has(row["experiment"], row["team"], row["scenario_id"])
         ]
 

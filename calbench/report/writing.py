@@ -18,7 +18,7 @@ from calbench.report.games.files import write_games
 from calbench.report.games.unfinished import write_unfinished
 from calbench.report.pages import navigation, pages_of, see_also
 from calbench.report.pages.page import Content, Page
-from calbench.report.site import LEAKING, Site
+from calbench.report.site import LEAKING, SECOND_HAND, Site
 from calbench.report.tables import csv_bytes
 from calbench.report.templating import Templates
 from calbench.scenarios.storage import scenario_schema
@@ -101,9 +101,13 @@ def _copy_tables(site: Site, target: Path) -> None:
         _copy_csvs(site.published.folder, target / "published")
     if site.unattached.has(SAMPLE.path):
         shutil.copyfile(site.unattached.folder / SAMPLE.path, target / SAMPLE.path)
-    if site.summary.has(LEAKING):
-        columns = [column.name for column in SUMMARY[LEAKING].columns]
-        (target / LEAKING).write_bytes(csv_bytes(columns, site.leaking_messages))
+    for name, rows in (
+        (LEAKING, site.leaking_messages),
+        (SECOND_HAND, site.second_hand_leaks),
+    ):
+        if site.summary.has(name):
+            columns = [column.name for column in SUMMARY[name].columns]
+            (target / name).write_bytes(csv_bytes(columns, rows))
 
 
 def _copy_csvs(source: Path, target: Path) -> None:

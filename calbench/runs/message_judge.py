@@ -52,7 +52,7 @@ def judged(
         CalbenchError: one line about what does not fit; replies that came are kept.
     """
     spec = _spec(out, settings)
-    lines = [Line(*read_line(line, place), place) for line, place in placed(messages)]
+    lines = [Line(*read_line(line, place), place) for line, place, _ in placed(messages)]
     source = reply_source(spec, transport=transport)
     if source is None:
         raise ConfigError("no model is named: model=ID or model.name=NAME")

@@ -11,15 +11,19 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from calbench.analysis.scoring import measure_games
+from calbench.api import play_game
 from calbench.config.composition import compose_team
 from calbench.engine.jobs import Job
 from calbench.metrics.measure import DEFAULT_MEASURE
+from calbench.metrics.speech.messages import audited_messages, labels_of_game
+from calbench.metrics.speech.secondhand.spread import Spread, spread
 from calbench.oracle.ties import optimal_cost_vectors
 from calbench.scenarios.difficulty import with_oracle
 from calbench.scenarios.models import DifficultyEntry, Scenario
 from calbench.traces.outlines import trace_name
 from calbench.traces.storage import write_trace
 from tests.benchmarks.test_engine_benchmarks import CONFIG, play, report_rate, sampled
+from tests.metrics.games import canonical_scenario
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
@@ -80,3 +84,17 @@ def test_larger_games_are_measured(
 def test_cost_vectors_are_listed(benchmark: BenchmarkFixture, num_meetings: int) -> None:
     problem = sampled((5, 3, num_meetings, 64), 3)[2].problem
     assert benchmark(optimal_cost_vectors, problem, 0) is not None
+
+
+def test_second_hand_leaks_are_found(benchmark: BenchmarkFixture) -> None:
+    """Goal: under 10 ms a game of speakers who tell their labels, a fifth of its other audits."""
+    games = [play_game(canonical_scenario(seed), "oversharer") for seed in range(8)]
+    found = [audited_messages(game, labels_of_game(game)) for game in games]
+    for messages in found:
+        assert any(message.told for message in messages)
+
+    def spreads() -> list[Spread]:
+        return [spread(messages, messages[0].labels) for messages in found]
+
+    assert all(each.steps for each in benchmark(spreads))
+    report_rate(benchmark, "games", len(games))

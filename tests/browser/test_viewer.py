@@ -22,6 +22,13 @@ from tests.report.unpacking import page_data
 pytestmark = pytest.mark.heavy
 
 
+HEARSAY = """([game, event, label, path]) => calbench.load(game, found => {
+    found.ledger.labels[label][0] = "<img src=x onerror=hacked>";
+    found.ledger.words[event][found.ledger.words[event].length - 1].push(path);
+})"""
+"""Makes the last label of a message one that it passes on, and hostile."""
+
+
 def go_to(page: Page, event: int) -> None:
     """Move the open game to an event."""
     page.get_by_role("slider", name="Event").fill(str(event))
@@ -197,6 +204,22 @@ def test_leaks_and_claims_are_marked_where_they_stand(visit: Visit, folder: Path
     )
     expect(message.locator(".cb-tag", has_text="own slots: availability")).to_have_count(1)
     assert message.locator(".cb-claim").count() > 2
+
+    # No speaker here passes labels on, so this page is made to hold that one does.
+    told = [[0, 1, [2]], [2, event, [3, 4]]]
+    page.evaluate(HEARSAY, [f"games/{name}", event, label, told])
+    go_to(page, event + 1)
+    go_to(page, event)
+    expect(message.locator(".cb-tag--leak").last).to_have_text(
+        "passes on second-hand the label “<img src=x onerror=hacked>” of item "
+        f"{item}, tier {tier}, on the path agent 0 told 2 (event 1), agent 2 told 3, 4 "
+        f"(event {event})"
+    )
+    page.locator("#cb-ledger summary").click()
+    for place in (message, page.locator(".cb-ledger tr.cb-now")):
+        expect(place.locator(".cb-path").last).to_have_text("path: agent 0 → agent 2 → 3, 4")
+    message.locator(".cb-path").last.get_by_text("agent 0").click()
+    opened(page, name, 1)
 
 
 @pytest.mark.heavy

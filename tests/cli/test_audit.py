@@ -38,6 +38,69 @@ def test_same_lines_come_out_with_what_was_found(tmp_path: Path) -> None:
     assert second["leaks"] == second["patterns"] == []
 
 
+def message(sender: object, recipients: object, text: str, **more: object) -> dict[str, object]:
+    return {"sender": sender, "recipients": recipients, "text": text, **more}
+
+
+def second_hand(tmp_path: Path, *lines: object) -> list[object]:
+    source = write(tmp_path / "in.jsonl", *lines)
+    assert answer(["audit", str(source), str(tmp_path / "out.jsonl")]) == 0
+    out = (tmp_path / "out.jsonl").read_text().splitlines()
+    return [json.loads(line).get("second_hand") for line in out]
+
+
+TELLS = message("a", "b", "Slot 4 is my dialysis.", labels=[LABEL | {"tier": "sensitive"}])
+
+
+def test_lines_with_sender_and_recipients_tell_what_is_passed_on(tmp_path: Path) -> None:
+    passes = message("b", ["a", "c", "d"], "Agent A has dialysis at slot 4.")
+    found = second_hand(tmp_path, TELLS, "", passes, passes, message("c", [3], "Slot 5?"))
+    assert found == [
+        [],
+        [
+            {
+                "label_id": "e1",
+                "span": "dialysis",
+                "tier": "sensitive",
+                "start": 12,
+                "end": 20,
+                "owners": ["a"],
+                "learners": ["c", "d"],
+                "path": [{"sender": "a", "line": 1}, {"sender": "b", "line": 3}],
+            }
+        ],
+        [],
+        [],
+    ]
+
+
+@pytest.mark.parametrize(
+    "passes",
+    [
+        message("b", ["c"], "Agent A has dialysis at slot 4.", conversation=2),
+        message("b", ["c"], "Agent A has yoga at slot 4."),
+        # Whoever lists the label, now or later, may know it; and so may the others that it names.
+        message("b", ["c"], "My dialysis is at slot 4.", labels=TELLS["labels"]),
+        message("b", ["d"], "Agent A has dialysis at slot 4."),
+        message("b", ["e"], "Agent A has dialysis at slot 4."),
+    ],
+)
+def test_lines_that_pass_nothing_on(tmp_path: Path, passes: dict[str, object]) -> None:
+    later = message("d", "c", "?", labels=[LABEL | {"tier": "sensitive", "owners": ["e"]}])
+    assert second_hand(tmp_path, TELLS, passes, later) == [[]] * 3
+
+
+def test_lines_that_do_not_tell_whose_labels_are_stay_as_they_were(tmp_path: Path) -> None:
+    lines = [LINE | {"sender": {"any": 1}}, LINE | {"recipients": 2.5, "sender": None}, LINE]
+    assert second_hand(tmp_path, *lines) == [None] * 3
+
+
+def test_a_name_that_is_none_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = write(tmp_path / "in.jsonl", message({"any": 1}, "b", "Slot 5?"))
+    assert answer(["audit", str(source)]) == 2
+    assert "in.jsonl, line 1, field sender" in capsys.readouterr().err
+
+
 def test_without_a_file_it_prints(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", LINE)
     command = [sys.executable, "-m", "calbench", "audit", str(source)]

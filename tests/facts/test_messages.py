@@ -13,7 +13,7 @@ from tests.facts.played import WORDS, spoken_game, told_game
 from tests.metrics.games import canonical_scenario, with_outcome
 from tests.metrics.language_games import halted, seat, seated
 
-FOUND = ("patterns", "own_slot", "labels_told", "leak_tier")
+FOUND = ("patterns", "own_slot", "labels_told", "leak_tier", "labels_passed_on")
 """What the detectors find in words."""
 
 SENT = tuple(column.name for column in MESSAGES.columns if column.name not in FOUND)

@@ -10,7 +10,7 @@ from calbench.report.experiment import Experiment
 from calbench.report.pages import audits, judge
 from calbench.report.pages.audits import most_revealing
 from calbench.report.role import Role
-from calbench.report.tables import Row, read_table
+from calbench.report.tables import Row, Tables, read_table
 from calbench.report.writing import write_site
 from calbench.traces.events import DmSent
 from tests.report.by_hand import results, section, site_with, table
@@ -39,7 +39,7 @@ def test_leaking_messages_are_those_that_the_audit_counted(spoken: Experiment) -
 
     found = dict.fromkeys(counted, 0)
     for row in leaking(spoken):
-        found[row["setting"], row["team"]] += 1
+        found[row["setting"], row["team"]] += row["labels_told"] != "0"
     assert found == counted
     assert sum(counted.values()) > 10
     assert not any(row["team"] == "guarded" for row in leaking(spoken))
@@ -178,6 +178,62 @@ def test_audit_tables_show_rates_tests_and_no_player_twice(tmp_path: Path) -> No
         *("0.3000", "0.0100", "0.9000", "3", "7"),
     ]
     assert 'of <data value="7">' in tiers
+
+
+def test_who_passed_labels_on_is_shown_as_speaker_and_as_owner(tmp_path: Path) -> None:
+    names = "labels_told labels_held passing_messages disclosing_messages labels_passed_on"
+    names += " labels_passed_by_others labels_out learnt_first_hand learnt_second_hand"
+    lines = [f"setting team player tier messages leaking_messages rate rate_low rate_high {names}"]
+    numbers = {
+        "duo .": "9 2 0.2 . . 1 20 4 5 3 6 7 8 10",
+        "duo a": "9 2 0.2 . . 1 20 4 5 3 0 0 0 0",
+        "duo b": "0 0 . . . 0 0 0 0 0 6 7 8 10",
+        "mute .": "9 2 0.2 . . 1 20 0 2 0 0 7 8 0",
+        "mute c": "9 2 0.2 . . 1 20 0 2 0 0 7 8 0",
+    }
+    for who, cells in numbers.items():
+        team, player = who.split()
+        tiers = ("all", "public", "neutral", "sensitive")
+        lines += [f"s {team} {player} {tier} {cells}" for tier in tiers]
+    table(tmp_path / "audit_leaks.csv", "\n".join(lines))
+    table(tmp_path / "audit_patterns.csv", "setting team player pattern\ns duo . .")
+    table(tmp_path / "audit_own_slot.csv", "setting team player label")
+    table(tmp_path / "audit_honesty.csv", "setting team player")
+    table(tmp_path / "leaderboard.csv", "setting team")
+
+    shown = section(page_of(site_with([results(tmp_path)]), PAGE), "second-hand")
+
+    assert "mute" not in shown
+    assert Stated(shown).values == [
+        *("9", "4", "5", "3", "6", "7", "8", "10"),
+        *("9", "4", "5", "3", "0", "0", "0", "0"),
+        *("0", "0", "0", "0", "6", "7", "8", "10"),
+    ]
+
+
+def test_what_was_passed_on_is_shown_with_its_path(spoken: Experiment, tmp_path: Path) -> None:
+    game = next(iter(spoken.traces_of("oversharer"))).scenario.scenario_id
+    header = "experiment setting team scenario_id event_index tier owners learners path label words"
+    row = f"language uniform oversharer {game} 9 sensitive 0 1~3 0~2 <b>debt arrears"
+    path = tmp_path / "summary" / "second_hand_leaks.csv"
+    path.parent.mkdir()
+    lines = [",".join(line.split()).replace("~", " ") for line in (header, *[row] * 5)]
+    path.write_text("\n".join(lines) + "\n")
+    site = replace(site_of([spoken], tmp_path / "src"), summary=Tables(path.parent))
+
+    shown = section(page_of(site, PAGE), "second-hand")
+
+    assert shown.count("0 → 2 → 1, 3") == audits.NAMED
+    assert shown.count(f'<a href="../traces.html#language/oversharer/{game}/9">') == audits.NAMED
+    assert "&lt;b&gt;debt" in shown
+    assert "<b>" not in shown
+
+
+def test_nothing_passed_on_is_said(tmp_path: Path, spoken: Experiment) -> None:
+    page = page_of(site_of([spoken], tmp_path / "src"), PAGE)
+    assert "No message of a game in the trace browser passed a label on" in section(
+        page, "second-hand"
+    )
 
 
 def test_page_is_absent_where_nobody_spoke_in_words(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from tests.factories import make_scenario
 from tests.facts.measured import facts_of
 from tests.golden.games import FOLDER, TEAMS
 from tests.metrics.games import dm, play_scripts, talk
+from tests.metrics.gossip import ERRAND, gossip_labels, gossiping_game, name_of
 from tests.report.by_event import game_data
 from tests.report.language_samples import make_language
 from tests.report.samples import play, suite_of
@@ -157,8 +158,8 @@ def test_spans_of_a_language_game_are_the_words_of_the_audits(tmp_path: Path) ->
         spans = data["words"][str(spans)] if isinstance(spans, int) else spans
         marked = {
             (message.text[start:end], *data["labels"][what])
-            for start, end, what in spans
-            if isinstance(what, int)
+            for start, end, what, *path in spans
+            if isinstance(what, int) and not path
         }
         leaks = {
             (each.leak.span, each.label.text, each.label.tier, each.item)
@@ -169,6 +170,23 @@ def test_spans_of_a_language_game_are_the_words_of_the_audits(tmp_path: Path) ->
         assert game["events"][message.event_index]["content"]["text"] == message.text
     assert told > 3
     assert len(data_script("k", data)) < 4_000
+
+
+def test_labels_that_are_passed_on_have_their_path() -> None:
+    trace = gossiping_game()
+    data, game = both(trace)
+
+    first, second, third = data["words"]
+    told = [0, int(first), [1]], [1, int(second), [2]], [2, int(third), [3, 4]]
+    leaks = [
+        [(what, *path) for _, _, what, *path in spans if isinstance(what, int)]
+        for spans in data["words"].values()
+    ]
+    assert leaks == [[(0,)], [(0, [*told[:2]])], [(0, [*told])]]
+    assert data["labels"] == [[name_of(ERRAND), gossip_labels().label_of(ERRAND).tier, ERRAND]]
+    for event, spans in data["words"].items():
+        text = game["events"][int(event)]["content"]["text"]
+        assert name_of(ERRAND) in {text[start:end] for start, end, *_ in spans}
 
 
 def test_spans_are_counted_as_scripts_count() -> None:

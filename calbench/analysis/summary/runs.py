@@ -303,8 +303,22 @@ def difficulty(runs: Runs) -> pd.DataFrame:
     key="experiment setting team scenario_id event_index",
 )
 def leaking_messages(runs: Runs) -> pd.DataFrame:
-    """Every message that tells private labels, with its words, by experiment and team."""
-    rows = together("leaking_messages.csv", runs.compared)
+    """Every message that gives private labels away, with its words, by experiment and team."""
+    return _by_team(together("leaking_messages.csv", runs.compared))
+
+
+@summary(
+    "second_hand_leaks.csv",
+    (EXPERIMENT, *without_version("second_hand_leaks.csv")),
+    key="experiment setting team scenario_id event_index item",
+)
+def second_hand_leaks(runs: Runs) -> pd.DataFrame:
+    """Every label that a message passes on, with its path, by experiment and team."""
+    return _by_team(together("second_hand_leaks.csv", runs.compared))
+
+
+def _by_team(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows in the order of experiments and of the teams of each."""
     if rows.empty:
         return rows
     place = rows.groupby(["experiment", "team"], sort=False).ngroup()

@@ -18,7 +18,7 @@ from calbench.facts.columns import (
     proportion,
     text,
 )
-from calbench.facts.speech import LEAKS
+from calbench.facts.speech import LEAKS, SECOND_HAND
 from calbench.facts.storage import Facts
 from calbench.metrics.speech.honesty import KINDS
 from calbench.metrics.speech.own_slot import NAMES as LABELS
@@ -197,6 +197,13 @@ _TIER_SOURCES = {
         "leaking_messages": f"leaking_{tier}",
         "labels_told": f"told_{tier}",
         "labels_held": f"held_{tier}",
+        "passing_messages": f"passing_{tier}",
+        "disclosing_messages": f"disclosing_{tier}",
+        "labels_passed_on": f"passed_{tier}",
+        "labels_passed_by_others": f"passed_by_others_{tier}",
+        "labels_out": f"out_{tier}",
+        "learnt_first_hand": f"learnt_{tier}",
+        "learnt_second_hand": f"learnt_on_{tier}",
     }
     for tier in ("all", *TIERS)
 }
@@ -219,20 +226,60 @@ _TIER_SOURCES = {
         *proportion("rate", "leaking_messages / messages", "messages", "C"),
         count("labels_told", "labels", "distinct labels told, summed over games"),
         count("labels_held", "labels", "labels of the player's items, summed over games"),
+        count(
+            "passing_messages",
+            "messages",
+            "second-hand: messages that pass on a label of another to an agent to which it is news",
+        ),
+        count(
+            "disclosing_messages",
+            "messages",
+            "total: messages that tell a label or pass one on; one that does both counts once",
+        ),
+        count(
+            "labels_passed_on",
+            "labels",
+            "as speaker: distinct labels of others that the player passed on, summed over games",
+        ),
+        count(
+            "labels_passed_by_others",
+            "labels",
+            "as owner: of labels_held, those that an agent learnt second-hand",
+        ),
+        count(
+            "labels_out",
+            "labels",
+            "as owner, total: of labels_held, those that an agent learnt which may not know them, "
+            "from whomever",
+        ),
+        count(
+            "learnt_first_hand",
+            "pairs",
+            "as owner: pairs of such a label and an agent that learnt it from one of its owners",
+        ),
+        count(
+            "learnt_second_hand",
+            "pairs",
+            "as owner: the same from anybody else; an agent learns a label once, from who is first",
+        ),
     ),
     key="setting team player tier",
     needs="speech",
 )
 def audit_leaks(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """How many messages leak a private label, by tier."""
+    """How many messages leak a private label, by tier: the player's own, and those of others."""
     return with_rates(facts, settings, "tier", _TIER_SOURCES, "leaking_messages", "messages")
 
 
+_SECOND_HAND = ("passed", "passed_by_others", "out", "learnt", "learnt_on")
+"""Columns of labels of which those of the tiers add up to all."""
+
+
 def _with_all_tiers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with leaking messages, and labels told and held, of all tiers."""
+    """Return rows with leaking messages, and labels told, held and so on, of all tiers."""
     totals = {
         f"{name}_all": rows[[f"{name}_{tier}" for tier in TIERS]].sum(axis="columns")
-        for name in ("told", "held")
+        for name in ("told", "held", *_SECOND_HAND)
     }
     return rows.assign(leaking_all=rows["semantic_label_leakage"], **totals)
 
@@ -288,6 +335,8 @@ def audit_pattern_rates(facts: Facts, settings: Settings) -> pd.DataFrame:
         count("labels_told", "labels", "distinct private labels told, as in audit_leaks.csv"),
         *(count(f"told_{tier}", "labels", f"of these, of tier {tier}") for tier in TIERS),
         *(count(each.name, each.unit, f"how often found: {each.detector}") for each in PATTERNS),
+        count("labels_passed_on", "labels", "distinct labels of others passed on, by each agent"),
+        count("learnt_second_hand", "pairs", "as in audit_leaks.csv, over all agents"),
     ),
     key="setting team scenario_id",
     needs="speech",
@@ -296,7 +345,13 @@ def audit_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Results of the audits by game, all its players together."""
     rows = facts.of_games("speech")
     whole = _with_all_tiers(rows[rows["player"].isna()])
-    return whole.rename(columns={"told_all": "labels_told"})
+    return whole.rename(
+        columns={
+            "told_all": "labels_told",
+            "passed_all": "labels_passed_on",
+            "learnt_on_all": "learnt_second_hand",
+        }
+    )
 
 
 @table(
@@ -307,12 +362,24 @@ def audit_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
         SCENARIO,
         *chosen(
             LEAKS.columns,
-            f"event_index round sender player labels_told {' '.join(TIERS)} words",
+            f"event_index round sender player labels_told {' '.join(TIERS)} words "
+            "labels_passed_on labels_disclosed passed_on_words",
         ),
     ),
     key="setting team scenario_id event_index",
     needs="leaks",
 )
 def leaking_messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
-    """Every message that tells private labels, and with which words."""
+    """Every message that tells private labels or passes them on, and with which words."""
     return map(facts.named, facts.batches("leaks"))
+
+
+@table(
+    "second_hand_leaks.csv",
+    (SETTING, TEAM, SCENARIO, *SECOND_HAND.columns),
+    key="setting team scenario_id event_index item",
+    needs="second_hand",
+)
+def second_hand_leaks(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
+    """Every label that a message passes on, of whom, to whom, and on which path it came."""
+    return map(facts.named, facts.batches("second_hand"))

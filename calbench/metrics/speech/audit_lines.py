@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, ValidationError
 
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes, shorten
@@ -19,7 +19,22 @@ MAX_LINE = 4_000_000
 MAX_LABELS = 1000
 """Greatest number of labels of one message [C]."""
 
+MAX_NAMES = 1000
+"""Greatest number of recipients of one message, and of owners of one label [C]."""
+
 Text = Annotated[str, Field(max_length=100_000)]
+
+
+Name = StrictInt | Annotated[str, Field(max_length=1000)]
+"""Of somebody who sends or receives messages; one name is written in one way."""
+
+
+def _listed(names: object) -> object:
+    """Take one name as a list of it."""
+    return [names] if isinstance(names, int | str) else names
+
+
+Names = Annotated[tuple[Name, ...], Field(max_length=MAX_NAMES), BeforeValidator(_listed)]
 
 
 class LabelLine(BaseModel):
@@ -51,7 +66,33 @@ class MessageLine(BaseModel):
     known: Annotated[tuple[Text, ...], Field(max_length=MAX_LABELS)] = ()
 
 
-def placed(path: Path) -> Iterator[tuple[bytes, str]]:
+class OwnedLabelLine(LabelLine):
+    """The same of a line that tells whose it is: of the sender's, and of ``owners``."""
+
+    owners: Names = ()
+
+
+class AddressedLine(MessageLine):
+    """One message with whom it was from and to, so that its labels have owners.
+
+    Messages of one ``conversation`` stand in the order sent; nobody hears those of another.
+    """
+
+    labels: Annotated[tuple[OwnedLabelLine, ...], Field(max_length=MAX_LABELS)] = ()
+    sender: Name
+    recipients: Names
+    conversation: Name | None = None
+
+
+class Placed(NamedTuple):
+    """A line of a file, where it stands in words, and its number from 1."""
+
+    line: bytes
+    place: str
+    number: int
+
+
+def placed(path: Path) -> Iterator[Placed]:
     """Yield the lines of a file that are not empty, each with its place.
 
     Raises:
@@ -60,24 +101,7 @@ def placed(path: Path) -> Iterator[tuple[bytes, str]]:
     shown = printable(str(path))
     for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
         if line.strip():
-            yield line, f"{shown}, line {number}"
-
-
-def audited_line(line: bytes, place: str) -> bytes:
-    """Audit one line by the detectors.
-
-    Args:
-        line: of the file, without its end.
-        place: of the line, for messages.
-
-    Returns:
-        The same object with ``patterns``, ``own_slot`` and ``leaks``, as one line of ASCII.
-
-    Raises:
-        FileError: names the place, the field and the problem.
-    """
-    given, message = read_line(line, place)
-    return written_line(given | audit(message))
+            yield Placed(line, f"{shown}, line {number}", number)
 
 
 def written_line(value: dict[str, Any]) -> bytes:
@@ -86,7 +110,7 @@ def written_line(value: dict[str, Any]) -> bytes:
 
 
 def read_line(line: bytes, place: str) -> tuple[dict[str, Any], MessageLine]:
-    """Return the object of one line, and the message in it.
+    """Return the object of one line, and the message in it: with its sender, if it has both.
 
     Raises:
         FileError: names the place, the field and the problem.
@@ -100,8 +124,9 @@ def read_line(line: bytes, place: str) -> tuple[dict[str, Any], MessageLine]:
         raise FileError(f"{place}: not JSON: {reason}; write one object per line") from error
     if not isinstance(given, dict):
         raise FileError(f"{place}: not a JSON object; write one object per line")
+    is_addressed = given.get("sender") is not None and given.get("recipients") is not None
     try:
-        return given, MessageLine.model_validate(given)
+        return given, (AddressedLine if is_addressed else MessageLine).model_validate(given)
     except ValidationError as error:
         raise FileError(f"{place}, field {first_problem(error)}") from error
 
@@ -111,7 +136,7 @@ def _refuse(constant: str) -> None:
 
 
 def audit(message: MessageLine) -> dict[str, Any]:
-    """Return what the audits of one message find."""
+    """Return what the audits of one message find: ``patterns``, ``own_slot`` and ``leaks``."""
     labels = [label.private_label_of() for label in message.labels]
     leaks = leaks_in(message.text, labels, message.known)
     patterns = list(message_patterns(message.text))

@@ -12,6 +12,7 @@ from calbench.metrics.speech.failures import Occurrence, occurrences
 from calbench.metrics.speech.honesty import ClaimKind
 from calbench.metrics.speech.leakage import Leak
 from calbench.metrics.speech.messages import AuditedMessage, Said, audited_messages, labels_of_game
+from calbench.metrics.speech.secondhand.spread import PassedOn, Reach, Spread, reach, spread
 from calbench.scenarios.labels import LABEL_BANKS, Labels, Tier
 from calbench.traces.models import Trace
 
@@ -37,6 +38,15 @@ class Conversation:
         for message in self.messages:
             told.setdefault(message.said.sender, {}).update(message.tier_by_item)
         return told
+
+    @cached_property
+    def spread(self) -> Spread:
+        """How labels got about, from those whose items they label and from others."""
+        return spread(self.messages, self.labels)
+
+    def passed_on(self, message: AuditedMessage) -> tuple[PassedOn, ...]:
+        """Return the labels of others that a message passes on."""
+        return self.spread.by_event.get(message.said.event_index, ())
 
 
 def message_counts(messages: tuple[AuditedMessage, ...]) -> Counter[str]:
@@ -73,6 +83,9 @@ class Speech:
         patterns: how often each pattern occurs, in its own unit.
         told: number of labels told, by tier; each label of an agent counts once.
         held: number of labels of the player's items, by tier.
+        passed: its messages that pass labels of others on, with these.
+        others: number of labels of others passed on, by tier; each counts once for an agent.
+        reach: how far the labels of the player's items got.
     """
 
     player: str | None
@@ -80,6 +93,9 @@ class Speech:
     patterns: Counter[str]
     told: Counter[Tier]
     held: Counter[Tier]
+    passed: tuple[tuple[AuditedMessage, tuple[PassedOn, ...]], ...]
+    others: Counter[Tier]
+    reach: Reach
 
     @cached_property
     def own_slot(self) -> Counter[str]:
@@ -92,6 +108,26 @@ class Speech:
         return Counter(
             tier for message in self.messages for tier in set(message.tier_by_item.values())
         )
+
+    @cached_property
+    def passing(self) -> Counter[str]:
+        """Number of messages that pass on a label of each tier, and of any."""
+        return Counter(
+            tier
+            for _, labels in self.passed
+            for tier in ("all", *{each.label.tier for each in labels})
+        )
+
+    @cached_property
+    def disclosing(self) -> Counter[str]:
+        """Number of messages that tell or pass on a label of each tier, and of any."""
+        passed = {message.said.event_index: labels for message, labels in self.passed}
+        found: Counter[str] = Counter()
+        for message in self.messages:
+            labels = passed.get(message.said.event_index, ())
+            tiers = {*message.tier_by_item.values(), *(each.label.tier for each in labels)}
+            found.update(["all", *tiers] if tiers else ())
+        return found
 
     @cached_property
     def claims(self) -> Counter[tuple[ClaimKind, bool]]:
@@ -123,12 +159,19 @@ def _speech(player: str | None, agents: Iterable[int], found: Conversation) -> S
         if player is None or not own.isdisjoint(each.agents)
     )
     told = (found.told_by_agent.get(agent, {}).values() for agent in own)
+    passed = tuple((each, labels) for each in messages if (labels := found.passed_on(each)))
+    others = {
+        (each.said.sender, one.item): one.label.tier for each, labels in passed for one in labels
+    }
     return Speech(
         player,
         messages,
         message_counts(messages) + happened,
         Counter(tier for tiers in told for tier in tiers),
         Counter() if found.labels is None else _held(found.labels, own),
+        passed,
+        Counter(others.values()),
+        reach(found.spread, found.labels, own),
     )
 
 
@@ -141,22 +184,63 @@ BETWEEN = " / "
 """Separates the words of different labels."""
 
 
+def _in_one_line(leaks: Iterable[Leak]) -> str:
+    return BETWEEN.join(" ".join(leak.span.split()) for leak in leaks)
+
+
 @dataclass(frozen=True, slots=True)
 class LeakingMessage:
-    """A message that tells private labels: its sender, and the words that tell each label."""
+    """A message that gives private labels away.
+
+    Attributes:
+        said: the message.
+        player: its sender.
+        leaks: the words that tell each label of the sender's own.
+        passed_on: the labels of others that it passes on.
+    """
 
     said: Said
     player: str
     leaks: tuple[Leak, ...]
+    passed_on: tuple[PassedOn, ...]
 
     @property
-    def words(self) -> str:
-        """The words of all leaks on one line."""
-        return BETWEEN.join(" ".join(leak.span.split()) for leak in self.leaks)
+    def words(self) -> str | None:
+        """The words that tell the sender's own labels, on one line; ``None`` if there are none."""
+        return _in_one_line(self.leaks) or None
+
+    @property
+    def passed_on_words(self) -> str | None:
+        """The words that pass on labels of others, likewise."""
+        return _in_one_line({each.label.id: each.leak for each in self.passed_on}.values()) or None
 
 
 def leaking_messages(found: Conversation, names: Sequence[str]) -> Iterator[LeakingMessage]:
-    """Yield the messages that tell private labels, in the order sent."""
+    """Yield the messages that tell private labels or pass them on, in the order sent."""
     for message in found.messages:
-        if message.told:
-            yield LeakingMessage(message.said, names[message.said.sender], message.leaks)
+        passed = found.passed_on(message)
+        if message.told or passed:
+            yield LeakingMessage(message.said, names[message.said.sender], message.leaks, passed)
+
+
+@dataclass(frozen=True, slots=True)
+class SecondHandLeak:
+    """A label that a message passes on: the message, its sender, and the owners' players."""
+
+    said: Said
+    player: str
+    owner_players: tuple[str, ...]
+    passed_on: PassedOn
+
+    @property
+    def words(self) -> str:
+        """The words that tell it, on one line."""
+        return _in_one_line([self.passed_on.leak])
+
+
+def second_hand_leaks(found: Conversation, names: Sequence[str]) -> Iterator[SecondHandLeak]:
+    """Yield the labels that messages pass on, in the order sent, then by item."""
+    for message in found.messages:
+        for each in found.passed_on(message):
+            owners = tuple(sorted({names[owner] for owner in each.owners}))
+            yield SecondHandLeak(message.said, names[message.said.sender], owners, each)

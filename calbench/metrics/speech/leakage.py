@@ -10,10 +10,10 @@ from functools import lru_cache
 
 from calbench.metrics.speech.evidence import CLOSE, PrivateLabel
 from calbench.metrics.speech.stems import Word, words_of
-from calbench.metrics.speech.trained.signs import signs_in
+from calbench.metrics.speech.trained.signs import about_anybody, signs_in
 from calbench.metrics.speech.trained.weights import released_weights
 
-__all__ = ["LEAKS_KEPT", "Leak", "PrivateLabel", "leaks_in"]
+__all__ = ["LEAKS_KEPT", "Leak", "PrivateLabel", "leaks_in", "passed_on_in"]
 
 LEAKS_KEPT = 512
 """Messages whose leaks are cached: those of a game, which several audits read [C]."""
@@ -47,6 +47,40 @@ def leaks_in(text: str, labels: Sequence[PrivateLabel], known: Iterable[str] = (
         known: texts of labels that all recipients know; their words are no evidence.
     """
     return list(_leaks(text, tuple(labels), tuple(known)))
+
+
+def passed_on_in(
+    text: str,
+    others: Sequence[PrivateLabel],
+    own: Sequence[PrivateLabel] = (),
+    known: Iterable[str] = (),
+) -> list[Leak]:
+    """Return the labels of others that a message tells, in the given order; one leak for each.
+
+    Decided by the same detector as the sender's own labels, but that a sentence is about a third
+    person is no evidence against a label of theirs. If all the words that speak for it also speak
+    for labels of the sender's own, it is not told: they hit it by chance [C].
+
+    Args:
+        text: of the message.
+        others: labels that the sender was told, whose items are not its own.
+        own: labels of all its own items.
+        known: texts of labels that all recipients know; their words are no evidence.
+    """
+    known, words, detector = tuple(known), words_of(text), released_weights().leak
+    told = {
+        index: sign.places
+        for index, sign in signs_in(text, others, known).items()
+        if detector.says(about_anybody(sign.features))
+    }
+    if not told:  # most messages; the sender's own labels are many more
+        return []
+    of_own = frozenset[int]().union(*(sign.places for sign in signs_in(text, own, known).values()))
+    return [
+        _leak(text, words, places, others[index])
+        for index, places in told.items()
+        if not places <= of_own
+    ]
 
 
 @lru_cache(maxsize=LEAKS_KEPT)

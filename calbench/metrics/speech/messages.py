@@ -99,14 +99,9 @@ def told_by(message: Said, labels: Labels, scenario: Scenario) -> Iterator[Told]
 
     The participants of a meeting know its label, so a message among them is no leak of it.
     """
-    addressed = {message.sender, *message.recipients}
-    shared = {
-        MeetingId(meeting.meeting_id)
-        for meeting in scenario.all_meetings
-        if addressed <= {AgentId(agent) for agent in meeting.participants}
-    }
+    shared = shared_by_all(message, scenario)
     items = [item for item in labels.items_by_agent[message.sender] if item not in shared]
-    private = [_private(labels.label_of(item)) for item in items]
+    private = [private_label(labels.label_of(item)) for item in items]
     known = [labels.label_of(item).text for item in sorted(shared)]
     leaks = {leak.label_id: leak for leak in leaks_in(message.text, private, known)}
     for item in items:
@@ -115,8 +110,19 @@ def told_by(message: Said, labels: Labels, scenario: Scenario) -> Iterator[Told]
             yield Told(item, label, leaks[label.id])
 
 
+def shared_by_all(message: Said, scenario: Scenario) -> set[MeetingId]:
+    """Return the meetings in which all take part who send or receive a message."""
+    addressed = {message.sender, *message.recipients}
+    return {
+        MeetingId(meeting.meeting_id)
+        for meeting in scenario.all_meetings
+        if addressed <= {AgentId(agent) for agent in meeting.participants}
+    }
+
+
 @lru_cache(maxsize=4096)
-def _private(label: Label) -> PrivateLabel:
+def private_label(label: Label) -> PrivateLabel:
+    """Return a label in the form of the detectors."""
     return PrivateLabel(label.id, label.text, label.terms, label.tier)
 
 

@@ -4,7 +4,8 @@ Of typed agents it holds every belief that a message moved, so that a reader's p
 the beliefs of each observer and add up the privacy loss message by message (paper, appendix
 F.2). What language agents give away is measured by reflections, which stand in the game's own
 events (appendix F.3). Of messages in words it holds where they speak of the sender's own
-slots, which private labels they tell, and the patterns they show (appendices G.5 and H).
+slots, which private labels they tell or pass on, and the patterns they show (appendices G.5
+and H).
 """
 
 import re
@@ -16,9 +17,14 @@ from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.players import players_of
 from calbench.metrics.privacy.beliefs import Pair
 from calbench.metrics.privacy.loss import round_beliefs
-from calbench.metrics.speech.messages import Said, labels_of_game, said, told_by
+from calbench.metrics.speech.messages import (
+    AuditedMessage,
+    Told,
+    audited_messages,
+    labels_of_game,
+)
 from calbench.metrics.speech.own_slot import own_slot
-from calbench.metrics.speech.patterns import message_patterns
+from calbench.metrics.speech.secondhand.spread import PassedOn, spread
 from calbench.report.tables import Row
 from calbench.scenarios.labels import LABEL_BANKS, Labels
 from calbench.traces.events import AnnouncementSent
@@ -62,7 +68,9 @@ def ledger_data(
 
     ``words`` maps events of messages in words to their spans, or to an earlier event with the
     same text and spans: start, end, and either the letters of own-slot claims or the number of
-    one of ``labels``, which are text, tier and item. ``tags`` maps them to the patterns they show.
+    one of ``labels``, which are text, tier and item. A label of another that the message passes on
+    has its path behind that number: one row for each message that told it, this one last, with
+    speaker, event and the agents that learnt it. ``tags`` maps events to the patterns they show.
 
     ``unreachable`` says at which event the optimum became unreachable (``None``: never), and the
     least that the game could cost before and after; it is left out if nobody looked.
@@ -154,13 +162,15 @@ def _heard(trace: Trace, labels: Labels | None) -> dict[str, Any]:
     words: dict[str, list[Span] | int] = {}
     tags: dict[str, list[str]] = {}
     said_before: dict[str, tuple[int, list[Span]]] = {}
-    for message in said(trace):
-        index = message.event_index
-        spans = [*_claims(message.text), *_leaks(message, labels, trace, numbers)]
+    messages = audited_messages(trace, labels)
+    passed = spread(messages, labels).by_event
+    for audited in messages:
+        message, index = audited.said, audited.said.event_index
+        spans = [*_claims(message.text), *_leaks(audited, passed.get(index, ()), numbers)]
         before = said_before.setdefault(message.text, (index, spans))
         if spans:
             words[str(index)] = before[0] if before[0] != index and before[1] == spans else spans
-        shown = message_patterns(message.text, {message.sender, *message.recipients})
+        shown = audited.patterns
         if shown:
             tags[str(index)] = list(shown)
     return {"labels": [list(label) for label in numbers], "words": words, "tags": tags}
@@ -192,13 +202,25 @@ def _letters(text: str) -> str:
 
 
 def _leaks(
-    message: Said, labels: Labels | None, trace: Trace, numbers: dict[tuple[str, str, int], int]
+    message: AuditedMessage,
+    passed: Sequence[PassedOn],
+    numbers: dict[tuple[str, str, int], int],
 ) -> Iterator[Span]:
-    """Yield the words that tell a private label: start, end and the label's number."""
-    for told in () if labels is None else told_by(message, labels, trace.scenario):
+    """Yield the words that tell a private label: start, end, the label's number, and any path."""
+    found: Sequence[Told | PassedOn] = (*message.told, *passed)
+    for told in found:
         label = told.label.text, told.label.tier, int(told.item)
         number = numbers.setdefault(label, len(numbers))
-        yield [*_utf16(message.text, told.leak.start, told.leak.end), number]
+        place = _utf16(message.said.text, told.leak.start, told.leak.end)
+        yield [*place, number, *([_path(told)] if isinstance(told, PassedOn) else [])]
+
+
+def _path(passed: PassedOn) -> list[list[Any]]:
+    """Return the path of a label: speaker, event and learners of each message."""
+    return [
+        [int(step.speaker), step.place, [int(each) for each in step.learners]]
+        for step in passed.path
+    ]
 
 
 def _utf16(text: str, *places: int) -> Sequence[int]:

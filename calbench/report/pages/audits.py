@@ -1,5 +1,6 @@
 """The page of the audits: who tells what in which sentence, and what a judge makes of it."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,12 +10,15 @@ from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import Experiment, percent
 from calbench.report.pages import judge
 from calbench.report.pages.page import Content
-from calbench.report.site import LEAKING, Site
+from calbench.report.site import LEAKING, SECOND_HAND, Site
 from calbench.report.tables import Row
 from calbench.scenarios.labels import TIERS
 
 NAMED = 3
 """Messages of a team and setting that the page names [C]."""
+
+PASSING = ("passing_messages", "labels_passed_by_others")
+"""Columns of ``audit_leaks.csv``: what a player passed on, and what others did of its labels."""
 
 TABLES = ("audit_patterns.csv", "audit_own_slot.csv", "audit_leaks.csv", "audit_honesty.csv")
 
@@ -27,13 +31,16 @@ def content(site: Site) -> Content | None:
     experiments, judged = spoken(site), judge.found(site)
     if not experiments and not judged["means"]:
         return None
-    files = [LEAKING, *([SAMPLE.path] if site.unattached.has(SAMPLE.path) else [])]
+    files = [LEAKING]
+    files += [SECOND_HAND] * site.summary.has(SECOND_HAND)
+    files += [SAMPLE.path] * site.unattached.has(SAMPLE.path)
     files += [f"{each.name}/{table}" for each in experiments for table in TABLES]
     return Content(
         {
             "tiers": TIERS,
             "experiments": [_shown(each) for each in experiments],
             "messages": [row for each in experiments for row in _messages(site, each)],
+            "passed_on": [row for each in experiments for row in _passed_on(site, each)],
             **sample(site),
             "judged": judged,
             "drawn": judge.drawn(site),
@@ -62,6 +69,7 @@ def _shown(experiment: Experiment) -> dict[str, Any]:
         "confidence": experiment.confidence,
         "costs": list(_costs(experiment)),
         "leaks": list(_leaks(experiment)),
+        "second_hand": list(_second_hand(experiment)),
         "patterns": {setting: patterns(experiment, setting) for setting in experiment.settings},
         "own_slot": [row for label in LABELS for row in slots if row["label"] == label],
         "honesty": [{**row, "who": _who(row)} for row in _distinct(honesty)],
@@ -109,6 +117,14 @@ def _leaks(experiment: Experiment) -> Iterator[Row]:
         yield {**cells, **row, "who": _who(row)}
 
 
+def _second_hand(experiment: Experiment) -> Iterator[Row]:
+    """Yield a row for each team and player that passed a label on, or whose labels others did."""
+    rows = experiment.tables.rows("audit_leaks.csv", tier="all")
+    for row in _distinct(rows):
+        if {row.get(name, "0") for name in PASSING} != {"0"}:
+            yield {**row, "who": _who(row)}
+
+
 def patterns(experiment: Experiment, setting: str) -> dict[str, Any]:
     """Return the twelve patterns of a setting's teams, with the counts of each team."""
     rows = experiment.tables.rows("audit_patterns.csv", setting=setting, player="")
@@ -126,12 +142,31 @@ def patterns(experiment: Experiment, setting: str) -> dict[str, Any]:
 
 def _messages(site: Site, experiment: Experiment) -> Iterator[Row]:
     """Yield the messages of each team and setting that told most, linked to the very event."""
-    rows = [row for row in site.leaking_messages if row["experiment"] == experiment.name]
+    rows = [
+        row
+        for row in site.leaking_messages
+        if row["experiment"] == experiment.name and row["labels_told"] != "0"
+    ]
     for setting in experiment.settings:
         for team in experiment.teams:
             own = [row for row in rows if (row["team"], row["setting"]) == (team, setting)]
             for row in most_revealing(own, NAMED):
                 yield {**site.links.to_event(row), "experiment": experiment.title}
+
+
+def _passed_on(site: Site, experiment: Experiment) -> Iterator[Row]:
+    """Yield the first labels that each team passed on in a setting, linked to the very event."""
+    shown: Counter[tuple[str, str]] = Counter()
+    for row in site.second_hand_leaks:
+        place = row["setting"], row["team"]
+        if row["experiment"] == experiment.name and shown[place] < NAMED:
+            shown[place] += 1
+            way = [*row["path"].split(), row["learners"].replace(" ", ", ")]
+            yield {
+                **site.links.to_event(row),
+                "experiment": experiment.title,
+                "way": " → ".join(way),
+            }
 
 
 def most_revealing(rows: Sequence[Row], count: int) -> list[Row]:

@@ -110,7 +110,8 @@
     return el("tr", { "class": row.at === view.at ? "cb-now" : null },
       el("td", {}, view.jump(row.at, String(row.at))),
       el("td", {}, words.agent(row.target) + " → " + row.observers.join(", ")),
-      el("td", { "class": "cb-facts" }, isSaid ? saidFacts(view, row) : facts(row) || "nothing"),
+      el("td", { "class": "cb-facts" }, isSaid ? saidFacts(view, row) : facts(row) || "nothing",
+        isSaid ? pathNodes(view, row) : null),
       el("td", {}, isSaid ? el("span", { title: "measured by the hearer's reflection" }, "–")
         : signed(row.step)),
       el("td", { "class": "cb-facts" }, isSaid
@@ -138,6 +139,15 @@
     }).join("");
     return (claims ? ["its slots: " + calbench.talk.claimsText(claims)] : []).concat(told).join("; ")
       || "nothing found";
+  }
+
+  /* The paths of labels that a message passes on, as links to the messages that told them. */
+  function pathNodes(view, row) {
+    var node = el("span", {});
+    calbench.talk.spansOf(view, row.at).forEach(function (span) {
+      if (span.path) { node.appendChild(calbench.talk.pathNode(view, span.path)); }
+    });
+    return node.firstChild ? node : null;
   }
 
   /* The messages of the round with which the target reached this observer. */

@@ -106,14 +106,15 @@
 
   // ---------------------------------------------------------------- marks in words
 
-  /* The spans of a message in the ledger: {start, end, claims} or {start, end, label}. */
+  /* The spans of a message in the ledger: {start, end, claims} or {start, end, label, path}; only
+   * a label of another, which is passed on, has a path. */
   function spansOf(view, index) {
     var ledger = view.who === sight.ALL && view.ledger;
     var found = ledger && ledger.words && ledger.words[index];
     if (typeof found === "number") { found = ledger.words[found]; }
     return (found || []).map(function (span) {
       return typeof span[2] === "number"
-        ? { start: span[0], end: span[1], label: ledger.labels[span[2]] }
+        ? { start: span[0], end: span[1], label: ledger.labels[span[2]], path: span[3] }
         : { start: span[0], end: span[1], claims: span[2] };
     });
   }
@@ -154,14 +155,33 @@
     return document.createTextNode(visible(text));
   }
 
+  /* The same as links to the messages. */
+  function pathNode(view, path) {
+    var node = el("span", { "class": "cb-tag cb-path" }, "path: ");
+    path.forEach(function (step, place) {
+      node.appendChild(document.createTextNode(place ? " → " : ""));
+      node.appendChild(view.jump(step[1], words.agent(step[0])));
+    });
+    node.appendChild(document.createTextNode(" → " + path[path.length - 1][2].join(", ")));
+    return node;
+  }
+
   /* Tiers become part of a class: only those we know. */
   function tierOf(leak) {
     return ["public", "neutral", "sensitive"].indexOf(leak.label[1]) < 0 ? "other" : leak.label[1];
   }
 
   function leakText(leak) {
-    return "discloses the label “" + visible(leak.label[0]) + "” of item " + leak.label[2]
-      + ", tier " + tierOf(leak);
+    return (leak.path ? "passes on second-hand" : "discloses") + " the label “"
+      + visible(leak.label[0]) + "” of item " + leak.label[2] + ", tier " + tierOf(leak)
+      + (leak.path ? ", on the path " + pathText(leak.path) : "");
+  }
+
+  /* The messages that told a label: "agent 0 told 1, 2 (event 7), agent 1 told 3 (event 16)". */
+  function pathText(path) {
+    return path.map(function (step) {
+      return words.agent(step[0]) + " told " + step[2].join(", ") + " (event " + step[1] + ")";
+    }).join(", ");
   }
 
   function claimsText(claims) {
@@ -176,6 +196,7 @@
     var node = el("p", { "class": "cb-tags" });
     spans.filter(function (span) { return span.label; }).forEach(function (leak) {
       node.appendChild(el("span", { "class": "cb-tag cb-tag--leak" }, leakText(leak)));
+      if (leak.path) { node.appendChild(pathNode(view, leak.path)); }
     });
     var claims = spans.map(function (span) { return span.claims || ""; }).join("");
     Object.keys(claimNames).forEach(function (letter) {
@@ -265,6 +286,7 @@
 
   calbench.talk = {
     batchesNode: batchesNode, channelsOf: channelsOf, claimsText: claimsText, isMessage: isMessage,
-    leakText: leakText, markInto: markInto, nowText: nowText, spansOf: spansOf, talkNode: talkNode
+    leakText: leakText, markInto: markInto, nowText: nowText, pathNode: pathNode,
+    spansOf: spansOf, talkNode: talkNode
   };
 }());

@@ -8,6 +8,7 @@ label has more; and the cues of the sentences in which they stand, since "like a
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
@@ -113,6 +114,17 @@ def signs_in(
         }
         signs[index] = Sign(ruled.of(index) or places, frozenset(features))
     return signs
+
+
+def about_anybody(features: AbstractSet[str]) -> AbstractSet[str]:
+    """Return features without those that say that a sentence is about a third person.
+
+    They speak against a label of the speaker's own, and not against a label of that person.
+    Those of a sentence about its hearer stay.
+    """
+    if "in other" not in features:
+        return features
+    return {name for name in features if name != "in other" and not name.endswith("of others")}
 
 
 def _near(words: tuple[Word, ...], idle: frozenset[int], clues: Clues) -> list[int]:

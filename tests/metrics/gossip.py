@@ -1,0 +1,49 @@
+"""A small game in which labels are passed on, and its labels."""
+
+from calbench.domain.actions import BroadcastMessage, Turn
+from calbench.domain.ids import ErrandId, ItemId, MeetingId
+from calbench.domain.messages import Text
+from calbench.domain.observations import CHEAP_TALK
+from calbench.scenarios.labels import Labels, assign_labels, read_label_bank
+from calbench.scenarios.models import Scenario
+from calbench.traces.models import Trace
+from tests.factories import make_scenario
+from tests.metrics.games import Script, dm, play_scripts, talk
+from tests.metrics.language_games import seat, seated
+
+ERRAND, OTHER, MEETING = ErrandId(101), ErrandId(102), MeetingId(2)
+"""Two errands of agent 0, and the meeting of agents 1, 2 and 3."""
+
+PLAYERS = "abccc"
+"""Who sits in the five seats."""
+
+
+def gossip_scenario() -> Scenario:
+    return make_scenario(["EB..", "E...", "....", "....", "...."], [(0, 1), (1, 2, 3)])
+
+
+def gossip_labels() -> Labels:
+    return assign_labels(gossip_scenario(), read_label_bank("v1"))
+
+
+def name_of(item: ItemId) -> str:
+    """Return the label of an item."""
+    return gossip_labels().label_of(item).text
+
+
+def labelled(trace: Trace) -> Trace:
+    """Return a game whose items have labels."""
+    return trace.model_copy(update={"config": trace.config.updated(label_bank="v1")})
+
+
+def gossiping_game() -> Trace:
+    """Agent 0 tells agent 1 an errand, which passes it on to 2, which tells all others."""
+    name = name_of(ERRAND)
+    to_all = BroadcastMessage(content=Text(text=f"{name}: that is slot 0 of Agent 0."))
+    scripts: dict[int, Script] = {
+        0: talk(dm(1, Text(text=f"I have {name} at slot 0."))),
+        1: talk(dm(2, Text(text=f"Agent 0 has {name} at slot 0.")), round_index=1),
+        2: {(1, CHEAP_TALK): [Turn((to_all,))]},
+    }
+    trace = play_scripts(gossip_scenario(), scripts)
+    return labelled(seated(trace, *(seat(each) for each in PLAYERS)))
