@@ -14,7 +14,7 @@ import pytest
 from calbench.domain.actions import Reschedule
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Text
-from calbench.metrics.speech.cases import NAMES_BY_KIND
+from calbench.metrics.speech.cases import NAMES_BY_KIND, SECOND_HAND
 from calbench.metrics.speech.messages import labels_of_game, said
 from calbench.report.experiment import Experiment
 from calbench.report.tables import Row
@@ -79,10 +79,13 @@ def test_counts_are_those_of_the_other_tables(erring: Experiment) -> None:
         ("leak", "audit_leaks.csv", "tier", "leaking_messages"),
         ("statement", "audit_own_slot.csv", "label", "count"),
     ):
-        for name in NAMES_BY_KIND[kind]:
+        for name in set(NAMES_BY_KIND[kind]) - {SECOND_HAND}:
             every = [row for row in erring.tables.rows(table, player="") if row[key] == name]
             found = sum(int(row[column]) for row in every)
             assert int(shown(erring, kind, name)["found"]) == found, name
+    leaks = erring.tables.rows("audit_leaks.csv", player="", tier="all")
+    passing = sum(int(row["passing_messages"]) for row in leaks)
+    assert int(shown(erring, "leak", SECOND_HAND)["found"]) == passing
 
 
 def test_every_case_is_one_click_from_the_page(erring: Experiment, page: str) -> None:
@@ -215,6 +218,21 @@ def label_told(place: Place, tier: str | None = None) -> bool:
     return any(label.text in quoted and tier in (None, label.tier) for label in own)
 
 
+def passed_label(place: Place) -> bool:
+    """Whether it quotes a label to an agent, as that of a third one, who had told its sender."""
+    found = re.search(r'Agent (\d) (?:says|told me) that it has ("[^"]+") at', place.text)
+    assert found is not None
+    owner = int(found[1])
+    return owner not in place.event.to_agents and any(
+        isinstance(event, DmSent)
+        and event.from_agent == owner
+        and place.event.from_agent in event.to_agents
+        and isinstance(event.content, Text)
+        and found[2] in event.content.text
+        for event in place.earlier
+    )
+
+
 def cut_off(place: Place) -> bool:
     return any(
         isinstance(event, ReplyNote)
@@ -246,6 +264,7 @@ TRUE: dict[str, Callable[[Place], bool]] = {
     "semantic_label_leakage": label_told,
     "public": lambda place: label_told(place, "public"),
     "neutral": lambda place: label_told(place, "neutral"),
+    "second_hand": passed_label,
     "sensitive": lambda place: label_told(place, "sensitive"),
     "scheduled": lambda place: len(held(place)) == 1 and None not in held(place),
     "no_batch": lambda place: None in held(place),

@@ -26,13 +26,16 @@ KINDS: Final = ("pattern", "outcome", "leak", "statement", "limit")
 MESSAGE_CAP: Final = "message_cap"
 """Name of the limit that a round can run into while agents talk."""
 
+SECOND_HAND: Final = "second_hand"
+"""Name of a leak by a message that passes on another agent's label."""
+
 OUTCOMES: Final = ("scheduled", "inconsistent_slots", "no_batch", "earlier_meeting_broken")
 """What play can come to (section 3)."""
 
 NAMES_BY_KIND: Final = {
     "pattern": tuple(each.name for each in PATTERNS),
     "outcome": OUTCOMES,
-    "leak": TIERS,
+    "leak": (*TIERS, SECOND_HAND),
     "statement": NAMES,
     "limit": (MESSAGE_CAP,),
 }
@@ -102,6 +105,10 @@ def _counted(cases: list[Case]) -> CaseCount:
 def _cases(trace: Trace, talk: Conversation) -> Iterator[Case]:
     for message in talk.messages:
         yield from _of_message(message)
+        if talk.passed_on(message):
+            said = message.said
+            place = said.event_index, said.round, (said.sender,)
+            yield Case("leak", SECOND_HAND, *place, is_plain=True)
     cut = _cut_off(trace.events)
     for each in talk.occurrences:
         yield _of_occurrence(each, cut)
