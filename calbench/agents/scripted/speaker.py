@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted.batch import decision, voluntary
+from calbench.agents.scripted.confiding import answer_reasons
 from calbench.agents.scripted.outbox import envelope
 from calbench.agents.scripted.phrases import Voice
+from calbench.agents.scripted.probing import Goal, probe
 from calbench.agents.scripted.reading import read_briefing, read_message
 from calbench.agents.scripted.reflecting import beliefs
 from calbench.agents.scripted.style import STYLES, Style
@@ -29,11 +31,13 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 class ScriptedSpeaker:
     """Plays cooperatively, in plain English, using the thread and nothing else.
 
-    A completion is a pure function of style, seed (of the choice among wordings) and thread.
+    A completion is a pure function of style, goal, seed (of the choice among wordings, and of what
+    is left to chance) and thread.
     """
 
     style: Style
     seed: int
+    goal: Goal | None = None
     _reader: Reader = field(default_factory=Reader)
 
     async def complete(self, request: Request, site: CallSite) -> Completion:
@@ -62,9 +66,14 @@ class ScriptedSpeaker:
     def _act(self, view: View) -> dict[str, Any]:
         now = view.now
         turn = -1 if now.turn_index is None else now.turn_index
-        voice = Voice(stream(self.seed, "words", now.round_index or 0, now.kind, turn))
+        moment = (now.round_index or 0, now.kind, turn)
+        voice = Voice(stream(self.seed, "words", *moment))
         if now.kind in ("round_start", "outsider", "turn"):
-            messages = talk(view, self.style, voice).messages(self.style.most_slots)
+            outbox = talk(view, self.style, voice)
+            answer_reasons(view, self.style, stream(self.seed, "reasons", *moment), outbox)
+            if self.goal is not None:
+                probe(view, self.goal, stream(self.seed, "probing", *moment), outbox)
+            messages = outbox.messages(self.style.most_slots)
             return envelope("I go on." if messages else "There is nothing to add.", messages)
         if now.kind == "voluntary":
             return envelope("I keep what I promised.", voluntary(view, voice))
@@ -73,8 +82,13 @@ class ScriptedSpeaker:
         return envelope("I cannot read this.", [])
 
 
-def scripted_speaker(style: str, seed: int) -> Completer:
+def scripted_speaker(style: str, seed: int, goal: Goal | None = None) -> Completer:
     """Return a speaker for one game and one seat.
+
+    Args:
+        style: its name.
+        seed: of its chance.
+        goal: what it is after beside the meetings, if anything.
 
     Raises:
         ConfigError: listing the known styles, if this is none of them.
@@ -82,4 +96,4 @@ def scripted_speaker(style: str, seed: int) -> Completer:
     if style not in STYLES:
         known = ", ".join(sorted(STYLES))
         raise ConfigError(f"scripted style {style!r} is unknown; known are {known}")
-    return ScriptedSpeaker(STYLES[style], seed)
+    return ScriptedSpeaker(STYLES[style], seed, goal)

@@ -23,12 +23,14 @@ class Style:
         is_open: reveals all its slots to an agent that talks with it for the first time.
         gives_reasons: mentions private labels.
         most_slots: slots that one message may name.
+        confides: chance in percent that it tells what stands in a slot if it is asked.
     """
 
     name: str
     is_open: bool
     gives_reasons: bool
     most_slots: int | None
+    confides: int = 0
 
     def answer(self, view: View, voice: Voice, asker: AgentId, asked: Sequence[Slot]) -> list[str]:
         """Return the answer to a question for slots; to one that names none, if empty."""
@@ -81,7 +83,8 @@ STYLES: Final = {
     for style in (
         Style("candid", is_open=True, gives_reasons=False, most_slots=None),
         Style("guarded", is_open=False, gives_reasons=False, most_slots=3),
-        Style("oversharer", is_open=True, gives_reasons=True, most_slots=None),
+        Style("oversharer", is_open=True, gives_reasons=True, most_slots=None, confides=100),
+        Style("trusting", is_open=True, gives_reasons=False, most_slots=None, confides=50),
     )
 }
 """The scripted styles by name [C]."""
