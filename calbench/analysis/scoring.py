@@ -14,6 +14,7 @@ from calbench.facts.beliefs import BELIEFS, PAIRS
 from calbench.facts.calls import CALLS
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.games import SCORES
+from calbench.facts.hearings import HEARINGS
 from calbench.facts.judged import JUDGE_FACTS
 from calbench.facts.messages import MESSAGES
 from calbench.facts.reflections import REFLECTIONS
@@ -28,7 +29,7 @@ GAMES_PER_TASK = 20
 """Most games of a task [C]: enough to make the transfer to a worker, and the batch of columns that
 each task makes of its games, negligible."""
 
-TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS)
+TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS, HEARINGS)
 """Facts that grow with messages."""
 
 ALL_FACTS: tuple[Fact, ...] = (*SCORES, *TALK)
