@@ -5,6 +5,7 @@ from typing import Any
 
 from calbench.analysis.tables.probes import PROBED
 from calbench.report.experiment import Experiment, confidence_of, level_of
+from calbench.report.pages import audits
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 from calbench.report.tables import Row
@@ -61,6 +62,9 @@ def _shown(site: Site, experiment: Experiment) -> dict[str, Any]:
             for team in dict.fromkeys(row["team"] for row in rows)
         },
         "messages": _first(site, told),
+        "patterns": {
+            setting: audits.patterns(experiment, setting) for setting in experiment.settings
+        },
     }
 
 
