@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from calbench.report.experiment import Experiment
-from calbench.report.pages.probes import TOLD, content
+from calbench.report.pages.speech.probes import TOLD, content
 from tests.report.language_samples import make_language
 from tests.report.language_site import rows_of
 from tests.report.samples import NOTHING, make_results, site_of, write_pages

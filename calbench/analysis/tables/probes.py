@@ -2,7 +2,7 @@
 
 The *prober's seat* of a game is where the probing agent sits; in the team without it, whoever has
 that seat on the same scenario. Labels are counted where they are first heard
-(:mod:`calbench.metrics.speech.hearings`).
+(:mod:`calbench.facts.hearings`).
 """
 
 from collections.abc import Iterator, Mapping

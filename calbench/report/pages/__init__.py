@@ -17,7 +17,6 @@ from calbench.report.pages import (
     language,
     leaderboard,
     paper,
-    probes,
     ratings,
     regret,
     reproduction,
@@ -25,6 +24,7 @@ from calbench.report.pages import (
     setting,
 )
 from calbench.report.pages.page import Content, Page
+from calbench.report.pages.speech import probes
 from calbench.report.role import SETTINGS
 from calbench.report.site import Site
 
