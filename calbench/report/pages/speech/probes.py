@@ -23,18 +23,25 @@ TOLD: Mapping[str, Callable[[Row], bool]] = {
 }
 """Which labels that a prober learns are counted by a measure, of those that have messages."""
 
+SCRIPTED = "scripted"
+"""Kind of players that are code."""
+
 SAID = 3
 """Messages of a team and setting that the page names [C]."""
 
 
 def content(site: Site) -> Content | None:
-    """Return what probing changed in every experiment of the page; no page if there is none."""
-    shown = [each for each in site.on("probes") if each.tables.optional(EFFECTS)]
+    """Return what probing changed in every experiment with teams that probe, and teams beside them.
+
+    No page if there is none.
+    """
+    shown = [each for each in site.experiments if each.tables.optional(EFFECTS)]
     if not shown:
         return None
     return Content(
         {
             "experiments": [_shown(site, each) for each in shown],
+            "is_scripted": all(_is_scripted(each) for each in shown),
             "confidence": confidence_of(shown),
             "level": level_of(shown),
             "files": [
@@ -66,6 +73,12 @@ def _shown(site: Site, experiment: Experiment) -> dict[str, Any]:
             setting: audits.patterns(experiment, setting) for setting in experiment.settings
         },
     }
+
+
+def _is_scripted(experiment: Experiment) -> bool:
+    """Whether only scripted speakers play it."""
+    rows = experiment.tables.optional("players.csv")
+    return all(row["kind"] == SCRIPTED for row in rows)
 
 
 def _told(site: Site, experiment: Experiment) -> list[Row]:
