@@ -108,20 +108,33 @@ LIMITS: Mapping[str, tuple[float, float]] = {
 _EACH = f"games, or agent-games ({ALL} that count)"
 
 
-class _Pair(NamedTuple):
-    """A probing team and the same without, with the prober's seats by scenario."""
+class Pair(NamedTuple):
+    """A team with probing agents and the same without.
+
+    Attributes:
+        setting: of both.
+        team: with them.
+        without: the other.
+        seats: of probing agents, ``scenario_id`` and ``agent_id``.
+    """
 
     setting: str
     team: str
-    plain: str
+    without: str
     seats: pd.DataFrame
-    """``scenario_id`` and ``agent_id``."""
 
 
-def _pairs(agents: pd.DataFrame) -> Iterator[_Pair]:
-    """Yield the probing teams of each setting that have a twin, in the order of tables."""
+def probed_pairs(agents: pd.DataFrame) -> Iterator[Pair]:
+    """Yield the probing teams of each setting that have a twin, in the order of tables.
+
+    Args:
+        agents: agent-games with ``setting``, ``team``, ``scenario_id``, ``agent_id``, ``player``
+            and ``is_probing``. The name of a player with a variant ends in a dot and the variant.
+    """
     probing = agents["is_probing"].astype(bool)
-    plain = agents["player"].where(~probing, agents["player"].str.rpartition(".")[0])
+    plain = agents["player"].where(
+        ~probing, agents["player"].str.replace(r"\.[^.]*$", "", regex=True)
+    )
     seated = agents.assign(plain=plain, probing=probing)
     for setting, own in seated.groupby("setting", sort=True):
         teams = {str(team): rows for team, rows in own.groupby("team", sort=False)}
@@ -132,7 +145,7 @@ def _pairs(agents: pd.DataFrame) -> Iterator[_Pair]:
             twin = next((other for other, theirs in without.items() if _alike(rows, theirs)), None)
             if twin is not None:
                 seats = rows.loc[rows["probing"], ["scenario_id", "agent_id"]].drop_duplicates()
-                yield _Pair(str(setting), name, twin, seats)
+                yield Pair(str(setting), name, twin, seats)
 
 
 def _alike(rows: pd.DataFrame, others: pd.DataFrame) -> bool:
@@ -142,10 +155,12 @@ def _alike(rows: pd.DataFrame, others: pd.DataFrame) -> bool:
     return len(both) > 0 and bool((both["plain_x"] == both["plain_y"]).all())
 
 
-def _games(facts: Facts, pair: _Pair) -> pd.DataFrame:
+def _games(facts: Facts, pair: Pair) -> pd.DataFrame:
     """Return the games of both teams on the prober's scenarios, with the values of each."""
     games = facts.scored
-    games = games[(games["setting"] == pair.setting) & games["team"].isin([pair.team, pair.plain])]
+    games = games[
+        (games["setting"] == pair.setting) & games["team"].isin([pair.team, pair.without])
+    ]
     games = games.sort_values("team", key=lambda teams: teams == pair.team, kind="stable")
     names = [GAME, "setting", "team", "scenario_id", REPLICATES]
     rows = games[names].reset_index(drop=True)
@@ -217,13 +232,13 @@ def _remark(games: pd.DataFrame) -> str:
     return "" if is_one else TWO_INSTRUMENTS
 
 
-def _effects(facts: Facts, settings: Settings, agents: pd.DataFrame, pair: _Pair) -> pd.DataFrame:
+def _effects(facts: Facts, settings: Settings, agents: pd.DataFrame, pair: Pair) -> pd.DataFrame:
     """Compare a probed team with its twin under every measure."""
     games = _games(facts, pair)
     of_games = pd.DataFrame({measure.name: measure.value(games) for measure in OF_GAMES})
     own = agents[
         (agents["setting"] == pair.setting)
-        & agents["team"].isin([pair.team, pair.plain])
+        & agents["team"].isin([pair.team, pair.without])
         & agents["scenario_id"].isin(games["scenario_id"])
     ].sort_values("team", key=lambda teams: teams == pair.team, kind="stable")
     names = [measure.name for measure in OF_AGENTS]
@@ -287,7 +302,7 @@ def probe_effects(facts: Facts, settings: Settings) -> pd.DataFrame:
     A team is the same if it seats the same players on every common scenario, variants aside.
     """
     agents = facts.of_games("agents")
-    found = [_effects(facts, settings, agents, pair) for pair in _pairs(agents)]
+    found = [_effects(facts, settings, agents, pair) for pair in probed_pairs(agents)]
     if not found:
         return empty(EFFECTS)
     return with_verdicts(pd.concat(found, ignore_index=True), settings.analysis)
