@@ -103,7 +103,7 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
         return empty(COMPARISONS)
     rows = pd.concat(found, ignore_index=True)
     rows = rows.sort_values(["setting", "place_a", "place_b"], kind="stable", ignore_index=True)
-    return with_verdicts(_with_power(_without_numbers(rows), settings.analysis), settings.analysis)
+    return with_verdicts(_with_power(without_numbers(rows), settings.analysis), settings.analysis)
 
 
 def _remarks(
@@ -187,7 +187,7 @@ def _equivalence(sums: Sums, pairs: Sequence[tuple[int, int]], margin: float) ->
     return equivalence(first, second, margin)
 
 
-def _without_numbers(rows: pd.DataFrame) -> pd.DataFrame:
+def without_numbers(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows without what must not be said of pairs that are not tested."""
     rows = rows.copy()
     is_unlike = rows["remark"] == TWO_INSTRUMENTS

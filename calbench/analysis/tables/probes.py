@@ -22,14 +22,16 @@ from calbench.analysis.measures import (
     RANKED_FROM,
     Measure,
     compared_values,
+    joint_kind,
 )
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.comparisons import UNIT, compared
+from calbench.analysis.tables.comparisons import UNIT, compared, without_numbers
 from calbench.analysis.tables.registry import table
 from calbench.analysis.verdicts import (
     TOO_FEW_READ,
     TWO_INSTRUMENTS,
     VERDICT_COLUMNS,
+    are_unlike,
     with_verdicts,
 )
 from calbench.facts.columns import SCENARIO, SETTING, SLOTS, TEAM, count, estimated, text
@@ -232,6 +234,13 @@ def _remark(games: pd.DataFrame) -> str:
     return "" if is_one else TWO_INSTRUMENTS
 
 
+def _remark_of_agents(agents: pd.DataFrame) -> str:
+    """Return why excess VPS of two teams must not be compared; empty if it may."""
+    kinds = [joint_kind(rows["vps_kind"]) for _, rows in agents.groupby("team")]
+    known = [kind for kind in kinds if kind is not None]
+    return TWO_INSTRUMENTS if len(known) == 2 and are_unlike(*known) else ""
+
+
 def _effects(facts: Facts, settings: Settings, agents: pd.DataFrame, pair: Pair) -> pd.DataFrame:
     """Compare a probed team with its twin under every measure."""
     games = _games(facts, pair)
@@ -250,10 +259,9 @@ def _effects(facts: Facts, settings: Settings, agents: pd.DataFrame, pair: Pair)
             next(scenario_sums(own, ["team"], compared_values(own, ["team"])[names], exact=exact)),
         ),
     ]
+    remarks = {"vps_to_prober": _remark(games), "excess_vps": _remark_of_agents(own)}
     rows = [
-        _compared(
-            sums, measure, _remark(games) if measure.name == "vps_to_prober" else "", settings
-        )
+        _compared(sums, measure, remarks.get(measure.name, ""), settings)
         for measures, sums in found
         for measure in measures
     ]
@@ -305,7 +313,8 @@ def probe_effects(facts: Facts, settings: Settings) -> pd.DataFrame:
     found = [_effects(facts, settings, agents, pair) for pair in probed_pairs(agents)]
     if not found:
         return empty(EFFECTS)
-    return with_verdicts(pd.concat(found, ignore_index=True), settings.analysis)
+    rows = without_numbers(pd.concat(found, ignore_index=True))
+    return with_verdicts(rows, settings.analysis)
 
 
 @table(
