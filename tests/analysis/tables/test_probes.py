@@ -10,7 +10,7 @@ from statistics import mean
 import pytest
 
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.probes import OF_AGENTS, PROBED
+from calbench.analysis.tables.speech.probes import OF_AGENTS, PROBED
 from calbench.api import play_game
 from calbench.domain.ids import AgentId, ErrandId, ItemId
 from calbench.domain.messages import Text
