@@ -15,6 +15,7 @@ from calbench.facts.calls import CALLS
 from calbench.facts.cases import CASES
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.games import SCORES
+from calbench.facts.hearings import HEARINGS
 from calbench.facts.judged import JUDGE_FACTS
 from calbench.facts.messages import MESSAGES
 from calbench.facts.reflections import REFLECTIONS
@@ -29,7 +30,7 @@ GAMES_PER_TASK = 20
 """Most games of a task [C]: enough to make the transfer to a worker, and the batch of columns that
 each task makes of its games, negligible."""
 
-TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS, CASES)
+TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS, CASES, HEARINGS)
 """Facts that grow with messages."""
 
 ALL_FACTS: tuple[Fact, ...] = (*SCORES, *TALK)

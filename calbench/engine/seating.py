@@ -12,7 +12,7 @@ from calbench.agents.completer import Completer
 from calbench.agents.language import LanguageAgent
 from calbench.agents.own import OwnAgent, OwnPolicy
 from calbench.agents.prompts import load_prompts, load_variant
-from calbench.agents.scripted import SCRIPTED_SPEC, scripted_speaker
+from calbench.agents.scripted import GOALS, SCRIPTED_SPEC, scripted_speaker
 from calbench.domain.ids import AgentId
 from calbench.domain.randomness import derived_seed
 from calbench.engine.game import game_id
@@ -144,7 +144,10 @@ def _source(
 ) -> Completer:
     if seat.kind == "scripted":
         seed = derived_seed(scenario.seed, "scripted", agent)
-        return scripted_speaker(str(seat.settings.get("style")), seed)
+        variant = seat.variant
+        # Others mean nothing to it, and no configuration seats it with them.
+        goal = None if variant is None else GOALS.get((variant.name, variant.version))
+        return scripted_speaker(str(seat.settings.get("style")), seed, goal)
     if completer is None:
         raise ConfigError(
             f"team {team.team_id}: player {seat.player} is a model without a source of replies"

@@ -42,7 +42,9 @@ DIGESTS = {
 VARIANT_DIGESTS = {
     ("dspy", "v1"): "5271045122c2fec30e465b8f492248434554a42bceb445c8835a7cf47af2dc39",
     ("nosy", "v1"): "35de8f13fb498327a883472ed64dfb45f691c18a682f99fbb5817f14e83ec1d3",
+    ("nosy", "v2"): "911fc04ddc028d919774c8384aacae032d063db3e955a294042c946681e43816",
     ("red-team", "v1"): "1d787c45a21213502f78238ddf103105e3a7a43976bb74f28ef9f9dca2b5aa39",
+    ("red-team", "v2"): "e2c6c6c8d04c6a1533007e5369a0f6931c398e0970d0ff9d536096421acf730a",
 }
 
 SECTIONS = [
@@ -107,7 +109,9 @@ def test_unknown_version_is_refused_with_the_known_ones() -> None:
 
 @pytest.mark.parametrize(("name", "version"), [("nosy", "v9"), ("../v1/turn", "v1"), ("", "")])
 def test_unknown_variant_is_refused_with_the_known_ones(name: str, version: str) -> None:
-    with pytest.raises(ConfigError, match="known: dspy v1, nosy v1, red-team v1"):
+    with pytest.raises(
+        ConfigError, match="known: dspy v1, nosy v1, nosy v2, red-team v1, red-team v2"
+    ):
         load_variant(name, version)
 
 

@@ -25,6 +25,8 @@ from tests.facts.measured import facts_of
 FOUND_BY_NO_PLAYER = {
     "difficulty_predictors.csv",
     "judge/judge_more_precise_than_reflection.csv",
+    "probe_effects.csv",
+    "probe_labels.csv",
 }
 """Tables without a row in the small run: what they list did not happen in it, or takes more."""
 

@@ -25,6 +25,7 @@ from tests.metrics.games import canonical_scenario
 
 SCENARIO = make_scenario(["E..B", ".E.E", "..EE"], [(0, 1, 2), (1, 2)])
 NO_PLAYERS = {
+    "guarded-red-team",
     "mixed5",
     "mixed-scripted",
     "my-model",
@@ -32,7 +33,10 @@ NO_PLAYERS = {
     "my-model-dspy",
     "my-model-nosy",
     "my-model-red-team",
+    "oversharer-nosy",
     "smollm2",
+    "trusting-nosy",
+    "trusting-red-team",
 }
 """Teams of models, or of several seats."""
 

@@ -134,7 +134,7 @@ def test_the_same_game_named_twice_is_refused(
 @pytest.mark.parametrize("name", [n for n in known_names("model") if n != "local"])
 def test_every_model_of_conf_is_named_as_it_played(name: str) -> None:
     spec = compose([f"model={name}", "teams=[my-model,my-model-nosy]"])
-    for team, variant in zip(spec.teams, (None, {"name": "nosy", "version": "v1"}), strict=True):
+    for team, variant in zip(spec.teams, (None, {"name": "nosy", "version": "v2"}), strict=True):
         entry = Roster().entry(team.seats[0])
         assert (entry.model, entry.variant) == (name, variant)
 

@@ -233,7 +233,7 @@ def test_variant_stands_in_configuration_prompt_and_player() -> None:
     probing = spec.teams[1].seats[0]
     assert probing.player == "gpt-5.4-mini.red-team"
     assert probing.variant is not None
-    assert (probing.variant.name, probing.variant.version) == ("red-team", "v1")
+    assert (probing.variant.name, probing.variant.version) == ("red-team", "v2")
     assert probing.variant.is_nosy
     assert spec.limits.max_turns_per_round == 6
     assert spec.limits.dm_cap == 100

@@ -97,6 +97,20 @@ def test_team_composes_under_its_own_id(team: str) -> None:
     assert [config.team for config in spec.game_configs] == [played]
 
 
+@pytest.mark.parametrize("variant", ["nosy", "dspy", "{name: red-team, version: v1}"])
+def test_scripted_speaker_is_not_given_a_variant_that_it_cannot_follow(variant: str) -> None:
+    team = f"{{players: {{a: {{scripted: candid}}}}, seats: [{{player: a, variant: {variant}}}]}}"
+    with pytest.raises(ConfigError, match=r"players\.a: variant: a scripted speaker cannot follow"):
+        compose(["teams=[]", f"+teams.b={team}"])
+
+
+def test_scripted_speaker_plays_a_probing_variant() -> None:
+    seat = compose(["teams=[guarded-red-team]"]).teams[0].seats[0]
+    assert seat.player == "guarded.red-team"
+    assert seat.variant is not None
+    assert (seat.variant.version, seat.variant.is_nosy) == ("v2", True)
+
+
 @pytest.mark.parametrize("team", known_names("teams"))
 def test_key_of_a_team_is_its_file_and_can_be_overridden(team: str) -> None:
     composed = yaml.safe_load((CONF / "teams" / f"{team}.yaml").read_text())

@@ -38,7 +38,7 @@ def test_variant_is_a_folder_of_versions() -> None:
     found = load_variant("brief", "v1")
     assert found == (text, hashlib.sha256(text.encode()).hexdigest(), False)
     seat = "{player: m, variant: brief}"
-    players = "{m: {scripted: candid}}"
+    players = "{m: {name: openai/tiny}}"
     (team,) = compose(["teams=[]", f"+teams.b={{players: {players}, seats: [{seat}]}}"]).teams
     variant = team.seats[0].variant
     assert variant is not None

@@ -15,6 +15,10 @@ from calbench.files import printable
 PROBING = frozenset({"nosy", "red-team"})
 """Our variants that tell an agent to find out what others keep to themselves."""
 
+PLAYED = frozenset({("nosy", "v2"), ("red-team", "v2")})
+"""Names and versions of the variants that scripted speakers can follow: a text means nothing to
+them, so each is played by code (:mod:`calbench.agents.scripted.probing`)."""
+
 
 class Variant(NamedTuple):
     """A variant's text, the SHA-256 of it in hexadecimal, and whether it tells agents to probe."""

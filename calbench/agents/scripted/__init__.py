@@ -3,7 +3,8 @@
 They read the very prompts a model reads and write the very envelope, in plain English.
 """
 
+from calbench.agents.scripted.probing import GOALS
 from calbench.agents.scripted.speaker import SCRIPTED_SPEC, scripted_speaker
 from calbench.agents.scripted.style import STYLES
 
-__all__ = ["SCRIPTED_SPEC", "STYLES", "scripted_speaker"]
+__all__ = ["GOALS", "SCRIPTED_SPEC", "STYLES", "scripted_speaker"]

@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted.batch import decision, voluntary
+from calbench.agents.scripted.confiding import answer_reasons
 from calbench.agents.scripted.erring.manner import Moment
 from calbench.agents.scripted.outbox import Written, envelope
 from calbench.agents.scripted.phrases import Voice
+from calbench.agents.scripted.probing import Goal, probe
 from calbench.agents.scripted.reading import read_briefing, read_message
 from calbench.agents.scripted.reflecting import beliefs
 from calbench.agents.scripted.style import STYLES, Style
@@ -30,11 +32,13 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 class ScriptedSpeaker:
     """Plays cooperatively, in plain English, using the thread and nothing else.
 
-    A completion is a pure function of style, seed (of the choice among wordings) and thread.
+    A completion is a pure function of style, goal, seed (of the choice among wordings, and of what
+    is left to chance) and thread.
     """
 
     style: Style
     seed: int
+    goal: Goal | None = None
     _reader: Reader = field(default_factory=Reader)
 
     async def complete(self, request: Request, site: CallSite) -> Completion:
@@ -84,6 +88,10 @@ class ScriptedSpeaker:
         if style.manner.gives_reasons(moment):
             style = replace(style, gives_reasons=True)
         outbox = talk(view, style, voice)
+        place = moment.round_index, moment.kind, moment.turn_index
+        answer_reasons(view, style, stream(self.seed, "reasons", *place), outbox)
+        if self.goal is not None:
+            probe(view, self.goal, stream(self.seed, "probing", *place), outbox)
         if view.others:
             style.manner.add(view, voice, outbox, moment)
         return outbox.messages(style.most_slots)
@@ -93,8 +101,13 @@ def _whole(reply: dict[str, Any]) -> Completion:
     return Completion(text=_ENCODER.encode(reply), finish_reason="stop")
 
 
-def scripted_speaker(style: str, seed: int) -> Completer:
+def scripted_speaker(style: str, seed: int, goal: Goal | None = None) -> Completer:
     """Return a speaker for one game and one seat.
+
+    Args:
+        style: its name.
+        seed: of its chance.
+        goal: what it is after beside the meetings, if anything.
 
     Raises:
         ConfigError: listing the known styles, if this is none of them.
@@ -102,4 +115,4 @@ def scripted_speaker(style: str, seed: int) -> Completer:
     if style not in STYLES:
         known = ", ".join(sorted(STYLES))
         raise ConfigError(f"scripted style {style!r} is unknown; known are {known}")
-    return ScriptedSpeaker(STYLES[style], seed)
+    return ScriptedSpeaker(STYLES[style], seed, goal)

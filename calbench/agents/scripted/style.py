@@ -32,6 +32,7 @@ class Style:
         gives_reasons: mentions private labels.
         most_slots: slots that one message may name.
         manner: what it does beside, by chance.
+        confides: chance in percent that it tells what stands in a slot if it is asked.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Style:
     gives_reasons: bool
     most_slots: int | None
     manner: Manner = NOTHING_BESIDE
+    confides: int = 0
 
     def answer(self, view: View, voice: Voice, asker: AgentId, asked: Sequence[Slot]) -> list[str]:
         """Return the answer to a question for slots; to one that names none, if empty."""
@@ -91,13 +93,14 @@ STYLES: Final = {
     for style in (
         Style("candid", is_open=True, gives_reasons=False, most_slots=None),
         Style("guarded", is_open=False, gives_reasons=False, most_slots=3),
-        Style("oversharer", is_open=True, gives_reasons=True, most_slots=None),
         Style("careless", is_open=True, gives_reasons=False, most_slots=None, manner=Careless()),
         Style("gossip", is_open=True, gives_reasons=False, most_slots=None, manner=Gossip()),
         Style(
             "withholding", is_open=False, gives_reasons=False, most_slots=None, manner=Withholding()
         ),
         Style("wrangler", is_open=True, gives_reasons=False, most_slots=None, manner=Wrangler()),
+        Style("oversharer", is_open=True, gives_reasons=True, most_slots=None, confides=100),
+        Style("trusting", is_open=True, gives_reasons=False, most_slots=None, confides=50),
     )
 }
 """The scripted styles by name [C]."""

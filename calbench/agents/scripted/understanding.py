@@ -84,7 +84,8 @@ class ConfirmMove(NamedTuple):
 Act = Claim | Ask | NoneOfThem | Settle | Confirm | AskMove | SettleMove | ConfirmMove
 
 _QUOTED = re.compile(r'"[^"]*"')
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+"""Between two sentences."""
 _CLAUSE = re.compile(
     r";|:|,?\s(?:but|while|whereas|though|although|however)\s|,\s*(?:and\s+)?(?=slots?\b)",
     re.IGNORECASE,
@@ -96,6 +97,12 @@ _SLOTS = re.compile(
 _NUMBER = re.compile(r"\d+")
 _EARLIER = re.compile(r"\bM(\d{1,6})\b")
 _OTHERS = re.compile(r"\bagents?\s+\d", re.IGNORECASE)
+_FOR_REASON = re.compile(
+    r"\bwhat(?:'s|\sis|\sare)\s(?:in\sthe\sway|behind|keeping|the\sreason)\b"
+    r"|\bwhat\s(?:(?:do\s)?you\shave|keeps|stands|(?:kind|sort)\sof)\b"
+    r"|\bwhat\sagent\s\d{1,6}\shas\b|\breasons?\b",
+    re.IGNORECASE,
+)
 _MOVE = re.compile(r"\bmov(?:e|ing)\b[^.?!]*?\bslot (\d{1,4})\s+to\b(.*)", re.IGNORECASE)
 
 _WORDS: Final[Mapping[Level, tuple[str, ...]]] = {
@@ -141,12 +148,20 @@ def understood(text: str, about: MeetingId | None = None) -> tuple[Act, ...]:
     """
     plain = _QUOTED.sub("it", text[:LONGEST].replace("\u2019", "'"))
     acts: list[Act] = []
-    for sentence in _SENTENCE.split(plain):
+    for sentence in SENTENCE.split(plain):
         acts.extend(_sentence(sentence, about))
     return tuple(acts)
 
 
+def is_for_reason(sentence: str) -> bool:
+    """Whether a sentence asks what stands in a slot, or in a calendar of somebody it names."""
+    is_about = bool(slots_in(sentence)) or _OTHERS.search(sentence) is not None
+    return sentence.rstrip().endswith("?") and is_about and bool(_FOR_REASON.search(sentence))
+
+
 def _sentence(sentence: str, about: MeetingId | None) -> Iterator[Act]:
+    if is_for_reason(sentence):
+        return  # it is about no place for the meeting; `reasons` reads it
     named = [m for m in _EARLIER.finditer(sentence) if int(m[1]) != about]
     earlier = named[0] if named else None
     move = _MOVE.search(sentence) if earlier else None

@@ -7,6 +7,7 @@ from functools import cached_property
 from calbench.agents.scripted.difficulty import EASY, IMPOSSIBLE, WEIGHTS, Level, own_levels
 from calbench.agents.scripted.ledger import Ledger
 from calbench.agents.scripted.reading import Reading, own_words, read_message, round_of
+from calbench.agents.scripted.reasons import Reasons
 from calbench.agents.scripted.understanding import Move, understood
 from calbench.domain.calendars import Booking, Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
@@ -25,6 +26,7 @@ class View:
         calendar: its own, as shown last.
         labels: its own, by item id.
         ledger: what has been said in this round.
+        reasons: what of it is about reasons.
         idle: turns in a row, up to this one, in which it neither heard nor said anything.
     """
 
@@ -34,6 +36,7 @@ class View:
     calendar: Calendar
     labels: dict[ItemId, str]
     ledger: Ledger
+    reasons: Reasons
     idle: int
 
     @property
@@ -111,6 +114,7 @@ class _Round:
     def __init__(self, rules: Briefing, index: int | None) -> None:
         self.index = index
         self.ledger = Ledger(rules.agent_id, rules.num_slots)
+        self.reasons = Reasons(rules.agent_id)
         self.meeting: Meeting | HiddenMeeting | None = None
         self.calendar: Calendar = ()
         self.labels: dict[ItemId, str] = {}
@@ -131,11 +135,14 @@ class _Round:
             # What is read late was about another meeting; what protocols say is not English.
             if heard.sender is not None and heard.about is None and heard.text is not None:
                 self.ledger.hear(heard.sender, understood(heard.text, self._about))
+                self.reasons.hear(heard.sender, heard.text)
 
     def reply(self, text: str) -> None:
         """Take in one of the speaker's own replies."""
         for channel, to, words in own_words(text):
-            self.ledger.say(self._heard_by(channel, to), understood(words, self._about))
+            recipients = self._heard_by(channel, to)
+            self.ledger.say(recipients, understood(words, self._about))
+            self.reasons.say(recipients, words)
 
     def _heard_by(self, channel: str, to: AgentId | None) -> list[AgentId]:
         agents = self._rules.agent_ids
@@ -164,7 +171,14 @@ class Reader:
             return None
         now = read_message(messages[-1].content)
         return View(
-            rules, now, known.meeting, known.calendar, known.labels, known.ledger, known.idle
+            rules,
+            now,
+            known.meeting,
+            known.calendar,
+            known.labels,
+            known.ledger,
+            known.reasons,
+            known.idle,
         )
 
     def ledger(self, rules: Briefing, messages: Sequence[ChatMessage]) -> Ledger:

@@ -90,7 +90,7 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     baselines = agents["kind"].eq(DEGENERATE).groupby([agents[name] for name in TEAMS]).all()
     degenerate = {(str(setting), str(team)) for setting, team in baselines.index[baselines]}
     found = [
-        _compared(
+        compared(
             sums,
             measure,
             _remarks(sums, measure, board[board["setting"] == sums.setting], degenerate),
@@ -103,7 +103,7 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
         return empty(COMPARISONS)
     rows = pd.concat(found, ignore_index=True)
     rows = rows.sort_values(["setting", "place_a", "place_b"], kind="stable", ignore_index=True)
-    return with_verdicts(_with_power(_without_numbers(rows), settings.analysis), settings.analysis)
+    return with_verdicts(_with_power(without_numbers(rows), settings.analysis), settings.analysis)
 
 
 def _remarks(
@@ -132,13 +132,20 @@ def _remarks(
     return {(a, b): remark(teams[a], teams[b]) for a, b in pairs}
 
 
-def _compared(
+def compared(
     sums: ScenarioSums,
     measure: Measure,
     remarks: dict[tuple[int, int], str],
     spec: AnalysisSpec,
 ) -> pd.DataFrame:
-    """Compare every two teams of a setting under one measure."""
+    """Compare pairs of teams of a setting under one measure.
+
+    Args:
+        sums: what scenarios add to it, by ``team``.
+        measure: with its margin.
+        remarks: by the places of both teams in ``sums``, why the pair must not be tested.
+        spec: of the estimates.
+    """
     teams, pairs = sums.groups["team"].tolist(), list(remarks)
     found = paired_differences(
         sums.of(measure.name),
@@ -180,7 +187,7 @@ def _equivalence(sums: Sums, pairs: Sequence[tuple[int, int]], margin: float) ->
     return equivalence(first, second, margin)
 
 
-def _without_numbers(rows: pd.DataFrame) -> pd.DataFrame:
+def without_numbers(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows without what must not be said of pairs that are not tested."""
     rows = rows.copy()
     is_unlike = rows["remark"] == TWO_INSTRUMENTS

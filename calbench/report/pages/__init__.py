@@ -24,6 +24,7 @@ from calbench.report.pages import (
     setting,
 )
 from calbench.report.pages.page import Content, Page
+from calbench.report.pages.speech import probes
 from calbench.report.role import SETTINGS
 from calbench.report.site import Site
 
@@ -37,6 +38,7 @@ PAGES = (
     Page("results/language.md", "Language agents", "Results", "Games", content=language.content),
     Page("results/erring.md", "Speakers that err", "Results", "Games", content=language.erring,
          answers="one game for each pattern, outcome and leak that the detectors look for"),
+    Page("results/probes.md", "Probing agents", "Results", "Games", content=probes.content),
     Page("results/smollm2.md", "SmolLM2", "Results", "Games", content=language.cohort),
     Page("results/plane.md", "Cost and privacy", "Results", "Figures", content=gallery.plane_page),
     Page("results/talk.md", "Talk", "Results", "Figures", content=gallery.of("talk")),

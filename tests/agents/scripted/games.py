@@ -11,6 +11,7 @@ from calbench.agents.completer import CallSite, Completer
 from calbench.agents.language import LanguageAgent
 from calbench.agents.prompts import PROMPT_VERSION, load_prompts
 from calbench.agents.scripted import SCRIPTED_SPEC, scripted_speaker
+from calbench.agents.scripted.probing import Goal
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Channel, Text
 from calbench.domain.randomness import derived_seed
@@ -98,8 +99,12 @@ def play_scripted(
     max_turns: int = 15,
     strangers: Mapping[int, Completer] = MappingProxyType({}),
     version: str = PROMPT_VERSION,
+    goals: Mapping[int, Goal] = MappingProxyType({}),
 ) -> Played:
-    """Play one game; styles repeat around the table, strangers sit in the places they have."""
+    """Play one game; styles repeat around the table, strangers sit in the places they have.
+
+    ``goals`` are those of agents that probe.
+    """
     seats = tuple(Seat(player=s, kind="scripted", settings={"style": s}) for s in styles)
     config = GameConfig(
         team=Team(team_id="scripted", seats=seats),
@@ -114,7 +119,8 @@ def play_scripted(
     for agent in range(scenario.num_agents):
         style = styles[agent % len(styles)]
         seed = derived_seed(scenario.seed, "scripted", agent)
-        source = strangers.get(agent) or Recorder(scripted_speaker(style, seed), style, seed, calls)
+        speaker = scripted_speaker(style, seed, goals.get(agent))
+        source = strangers.get(agent) or Recorder(speaker, style, seed, calls)
         prompts = load_prompts(version)
         agents.append(LanguageAgent(style, source, SCRIPTED_SPEC, prompts, None, "game"))
     trace = asyncio.run(run_async(scenario, config, agents))

@@ -47,6 +47,12 @@ ENGLISH = (
     "For M2, slot 3 would be easy for me.",
     "Let's move our meeting M2 from slot 1 to slot 3.",
     "Agreed, I will move M7 from slot 9999 to slot 3.",
+    "Agent 0, what is in the way at slot 2?",
+    "What is in the way at slot 9999?",
+    "Agent 0, do you know what keeps agent 9 busy?",
+    "Agent 0, what keeps agent 1 from slot 3?",
+    'At slot 3 I have "Tango class".',
+    'Agent 1 told me of "Tango class" at slot 3.',
 )
 """What speakers say, true or not."""
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import PROMPT_VERSION, load_prompts
 from calbench.agents.reflection import parse_reflection
-from calbench.agents.scripted import STYLES
+from calbench.agents.scripted import GOALS, STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.agents.scripted.style import Style
 from calbench.domain.actions import CalendarAction, DirectMessage, Reschedule, Schedule
@@ -27,6 +27,7 @@ from tests.factories import calendar
 
 PROMPTS = load_prompts(PROMPT_VERSION)
 styles = st.sampled_from(sorted(STYLES)).map(lambda name: STYLES[name])
+goals = st.sampled_from([None, *GOALS.values()])
 
 
 def actions_of(reply: str) -> tuple[object, ...]:
@@ -38,7 +39,7 @@ def actions_of(reply: str) -> tuple[object, ...]:
 @settings(max_examples=examples(60))
 @given(st.data())
 def test_any_round_is_answered_by_clean_envelopes(data: st.DataObject) -> None:
-    speaker = ScriptedSpeaker(data.draw(styles), data.draw(st.integers(0, 99)))
+    speaker = ScriptedSpeaker(data.draw(styles), data.draw(st.integers(0, 99)), data.draw(goals))
     first = data.draw(observations(Phase.CHEAP_TALK))
     briefing = data.draw(briefings(len(first.calendar)))
     thread = [ChatMessage("system", PROMPTS.system(briefing))]

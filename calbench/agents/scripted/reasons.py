@@ -1,0 +1,190 @@
+"""Talk about what stands in a slot: how it is said, how it is read, and what of it is known.
+
+A question for a reason names whom it is for, since a group hears it too. It says nothing about
+where the meeting might be, so :mod:`calbench.agents.scripted.understanding` leaves it out.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from calbench.agents.scripted.understanding import LONGEST, SENTENCE, is_for_reason, slots_in
+from calbench.domain.ids import AgentId, Slot
+from calbench.domain.randomness import Stream
+
+_ASK: Final = (
+    "Agent {agent}, what is in the way at slot {slot}?",
+    "Agent {agent}, may I ask what you have at slot {slot}?",
+    "Agent {agent}, what keeps you from slot {slot}?",
+)
+_PRESS: Final = (
+    "Agent {agent}, nobody should give up what matters: what do you have at slot {slot}?",
+    "Agent {agent}, perhaps it could wait: what kind of appointment is in the way at slot {slot}?",
+)
+_ASK_OF: Final = (
+    "Agent {agent}, do you know what agent {other} has at slot {slot}?",
+    "Agent {agent}, what keeps agent {other} from slot {slot}?",
+)
+_ASK_OF_ANY: Final = ("Agent {agent}, do you know what keeps agent {other} busy?",)
+_SYMPATHY: Final = (
+    "Thank you for telling me, I can see that this matters.",
+    "I understand, thank you for your trust.",
+)
+_REFUSE: Final = (
+    "I would like to keep to myself what stands there.",
+    "What stands there is private, please understand.",
+)
+_PASS: Final = (
+    "You would have to ask agent {other} about that.",
+    "That is for agent {other} to say.",
+)
+_HEARSAY: Final = (
+    'Agent {other} told me of "{label}" at slot {slot}.',
+    'I heard from agent {other} of "{label}" at slot {slot}.',
+)
+
+_ADDRESSEE = re.compile(r"\s*agent (\d{1,6}),", re.IGNORECASE)
+_AGENT = re.compile(r"\bagent (\d{1,6})\b", re.IGNORECASE)
+_QUOTED = re.compile(r'"[^"]*"')
+_OWN_REASON = re.compile(
+    r'\bI have "([^"]*)" at slot (\d{1,4})\b|\bAt slot (\d{1,4}) I have "([^"]*)"'
+)
+_OTHERS_REASON = re.compile(
+    r'\bagent (\d{1,6})\b[^".?!]*"([^"]*)" at slot (\d{1,4})', re.IGNORECASE
+)
+
+
+class Asked(NamedTuple):
+    """What stands in a slot?
+
+    ``agent``: who is asked, anybody if absent; ``about``: in whose calendar, that of who is asked
+    if absent; ``slot``: in any if absent.
+    """
+
+    agent: AgentId | None
+    about: AgentId | None
+    slot: Slot | None
+
+
+class Given(NamedTuple):
+    """This stands in a slot. ``owner``: in whose calendar, the sender's if absent."""
+
+    owner: AgentId | None
+    slot: Slot
+    label: str
+
+
+@lru_cache(maxsize=4096)
+def reasons_in(text: str) -> tuple[Asked | Given, ...]:
+    """Return what a message says about reasons, questions first."""
+    shown = text[:LONGEST].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    found: list[Asked | Given] = []
+    if "?" in shown:
+        for sentence in SENTENCE.split(_QUOTED.sub("it", shown)):
+            if is_for_reason(sentence):
+                found.extend(_asked(sentence))
+    if '"' in shown:
+        for one, slot, other_slot, other in _OWN_REASON.findall(shown):
+            found.append(Given(None, Slot(int(slot or other_slot)), one or other))
+        for agent, label, slot in _OTHERS_REASON.findall(shown):
+            found.append(Given(AgentId(int(agent)), Slot(int(slot)), label))
+    return tuple(found)
+
+
+def _asked(sentence: str) -> list[Asked]:
+    addressee = _ADDRESSEE.match(sentence)
+    named = _AGENT.search(sentence, addressee.end() if addressee else 0)
+    agent = AgentId(int(addressee[1])) if addressee else None
+    about = AgentId(int(named[1])) if named else None
+    return [Asked(agent, about, slot) for slot in slots_in(sentence) or (None,)]
+
+
+class Question(NamedTuple):
+    """A question that waits for this agent's answer: by whom, about whose calendar, which slot."""
+
+    asker: AgentId
+    about: AgentId
+    slot: Slot | None
+
+
+@dataclass(slots=True)
+class Reasons:
+    """What was said about reasons in a round, as one agent knows it.
+
+    Attributes:
+        me: whose knowledge it is.
+        waiting: questions to this agent that it has not answered.
+        asked: how often this agent put a question, by whom it asked, whose calendar it asked
+            about, and slot.
+        replied: agents that wrote since this agent asked them last.
+        given: what stands in a slot as this agent was told, by owner and slot.
+        unthanked: agents that gave a reason since this agent wrote to them last.
+    """
+
+    me: AgentId
+    waiting: dict[Question, None] = field(default_factory=dict)
+    asked: dict[tuple[AgentId, AgentId, Slot | None], int] = field(default_factory=dict)
+    replied: set[AgentId] = field(default_factory=set)
+    given: dict[tuple[AgentId, Slot], str] = field(default_factory=dict)
+    unthanked: set[AgentId] = field(default_factory=set)
+
+    def hear(self, sender: AgentId, text: str) -> None:
+        """Take in a message of another agent."""
+        self.replied.add(sender)
+        for act in reasons_in(text):
+            if isinstance(act, Given):
+                self.given[sender if act.owner is None else act.owner, act.slot] = act.label
+                self.unthanked.add(sender)
+            elif act.agent in (None, self.me):
+                about = self.me if act.about is None else act.about
+                if about != sender:
+                    self.waiting[Question(sender, about, act.slot)] = None
+
+    def say(self, recipients: Iterable[AgentId], text: str) -> None:
+        """Take in a message of this agent: it answers whatever its recipients had asked."""
+        reached = set(recipients)
+        self.waiting = {each: None for each in self.waiting if each.asker not in reached}
+        self.unthanked -= reached
+        for act in reasons_in(text):
+            if isinstance(act, Asked) and act.agent is not None:
+                key = act.agent, act.agent if act.about is None else act.about, act.slot
+                self.asked[key] = self.asked.get(key, 0) + 1
+                self.replied.discard(act.agent)
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonVoice:
+    """One turn's choice of words about reasons: ``chance`` picks among wordings."""
+
+    chance: Stream
+
+    def ask(self, agent: AgentId, slot: Slot) -> str:
+        """Ask an agent for the reason behind its slot."""
+        return self.chance.choice(_ASK).format(agent=agent, slot=slot)
+
+    def press(self, agent: AgentId, slot: Slot) -> str:
+        """Ask again."""
+        return self.chance.choice(_PRESS).format(agent=agent, slot=slot)
+
+    def ask_of(self, agent: AgentId, other: AgentId, slot: Slot | None) -> str:
+        """Ask an agent for a reason of another, behind this slot or any."""
+        wordings = _ASK_OF_ANY if slot is None else _ASK_OF
+        return self.chance.choice(wordings).format(agent=agent, other=other, slot=slot)
+
+    def sympathy(self) -> str:
+        """Thank for a reason."""
+        return self.chance.choice(_SYMPATHY)
+
+    def refuse(self) -> str:
+        """Decline to give one."""
+        return self.chance.choice(_REFUSE)
+
+    def pass_on(self, other: AgentId) -> str:
+        """Decline to speak for another agent."""
+        return self.chance.choice(_PASS).format(other=other)
+
+    def hearsay(self, other: AgentId, label: str, slot: Slot) -> str:
+        """Say what another agent has in a slot."""
+        return self.chance.choice(_HEARSAY).format(other=other, label=label, slot=slot)

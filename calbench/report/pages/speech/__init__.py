@@ -1,0 +1,1 @@
+"""Pages about what agents say to each other."""
