@@ -38,6 +38,10 @@ class Outbox:
                 mine = self._sentences.setdefault(agent, [])
                 mine.extend(text for text in sentences if text not in mine)
 
+    def speaks_to(self, agent: AgentId) -> bool:
+        """Whether there is anything to say to an agent."""
+        return agent in self._sentences
+
     def __bool__(self) -> bool:
         return bool(self._sentences)
 

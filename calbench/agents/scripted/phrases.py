@@ -1,15 +1,16 @@
 """What scripted speakers write: plain sentences, each in a few wordings.
 
-Every sentence here is one that :mod:`calbench.agents.scripted.understanding` reads. The only
-numbers in it are of slots, meetings and agents.
+Every sentence that says something of its speaker's slots is one that
+:mod:`calbench.agents.scripted.understanding` reads; hearsay is not taken for a claim. The only
+numbers are of slots, meetings and agents, but for what a gossip tells of its errands.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from calbench.agents.scripted.difficulty import IMPOSSIBLE, Level
-from calbench.domain.ids import MeetingId, Slot
+from calbench.agents.scripted.difficulty import EASY, IMPOSSIBLE, Level
+from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.randomness import Stream
 
 _ASK: Final = (
@@ -50,6 +51,31 @@ _MOVE_CONFIRM: Final = (
 _REASON: Final = (
     'I have "{label}" at slot {slot}.',
     'At slot {slot} I have "{label}".',
+)
+_RECONFIRM: Final = (
+    "Just to be sure: slot {slot} is confirmed from my side.",
+    "Once more, slot {slot} is agreed.",
+    "Thank you all, slot {slot} it is, agreed.",
+)
+_HEARSAY_REASON: Final = (
+    'Agent {agent} says that it has "{label}" at slot {slot}.',
+    'Agent {agent} told me that it has "{label}" at slot {slot}.',
+)
+_HEARSAY: Final = (
+    "Agent {agent} says that slot {slot} would be {word} for it.",
+    "Agent {agent} told me that slot {slot} would be {word} for it.",
+)
+_ERRAND: Final = (
+    "There is an errand of mine at slot {slot}.",
+    "At slot {slot} there is an errand of mine.",
+)
+_ERRAND_COST: Final = (
+    "The errand at slot {slot} costs me {cost}.",
+    "My errand at slot {slot} has a cost of {cost}.",
+)
+_ERRAND_NUMBER: Final = (
+    "At slot {slot} there is errand #{errand} of mine.",
+    "It is errand #{errand} that stands at slot {slot}.",
 )
 _JUSTIFICATION: Final = (
     "The agreed meeting needs this slot.",
@@ -125,6 +151,32 @@ class Voice:
     def reason(self, label: str, slot: Slot) -> str:
         """Say what is in a slot: the oversharer's weakness."""
         return self.chance.choice(_REASON).format(label=label.replace('"', "'"), slot=slot)
+
+    def reconfirm(self, slot: Slot) -> str:
+        """Agree once more: the wrangler's weakness."""
+        return self.chance.choice(_RECONFIRM).format(slot=slot)
+
+    def hearsay(self, agent: AgentId, slot: Slot, level: Level) -> str:
+        """Pass on how hard a slot is for another agent: the gossip's weakness."""
+        filled = self.chance.choice(_HEARSAY)
+        return filled.format(agent=agent, slot=slot, word="free" if level is EASY else level.word)
+
+    def hearsay_reason(self, agent: AgentId, label: str, slot: Slot) -> str:
+        """Pass on what is in a slot of another agent."""
+        filled = self.chance.choice(_HEARSAY_REASON)
+        return filled.format(agent=agent, label=label.replace('"', "'"), slot=slot)
+
+    def errand(self, slot: Slot) -> str:
+        """Mention an own errand."""
+        return self.chance.choice(_ERRAND).format(slot=slot)
+
+    def errand_cost(self, cost: int, slot: Slot) -> str:
+        """Mention an own errand with its cost, which the prompt forbids."""
+        return self.chance.choice(_ERRAND_COST).format(cost=cost, slot=slot)
+
+    def errand_number(self, errand: ErrandId, slot: Slot) -> str:
+        """Mention an own errand with its number."""
+        return self.chance.choice(_ERRAND_NUMBER).format(errand=errand, slot=slot)
 
     def justification(self) -> str:
         """Say why an item is moved, naming nothing."""

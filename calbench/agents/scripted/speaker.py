@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted.batch import decision, voluntary
-from calbench.agents.scripted.outbox import envelope
+from calbench.agents.scripted.manner import Moment
+from calbench.agents.scripted.outbox import Written, envelope
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.reading import read_briefing, read_message
 from calbench.agents.scripted.reflecting import beliefs
@@ -39,38 +40,57 @@ class ScriptedSpeaker:
     async def complete(self, request: Request, site: CallSite) -> Completion:
         """Answer at once; the place in the run does not matter."""
         del site
-        return Completion(text=self.reply(request.messages), finish_reason="stop")
+        return self.completion(request.messages)
 
     def reply(self, messages: Sequence[ChatMessage]) -> str:
-        """Return the reply to a thread's last message."""
-        return _ENCODER.encode(self._reply(messages))
+        """Return the text of the reply to a thread's last message."""
+        return self.completion(messages).text or ""
 
-    def _reply(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
-        if len(messages) < 2:
-            return envelope("Nothing was asked.", [])
-        now = read_message(messages[-1].content)
+    def completion(self, messages: Sequence[ChatMessage]) -> Completion:
+        """Return the reply to a thread's last message, whole or cut off."""
+        now = read_message(messages[-1].content) if len(messages) > 1 else None
+        if now is None:
+            return _whole(envelope("Nothing was asked.", []))
         rules = read_briefing(messages[0].content)
         if rules is None:
-            return envelope("I cannot read this.", [])
+            return _whole(envelope("I cannot read this.", []))
         if now.kind == "reflection":
-            return beliefs(now, self._reader.ledger(rules, messages))
+            return _whole(beliefs(now, self._reader.ledger(rules, messages)))
         view = self._reader.view(rules, messages)
         if view is None:
-            return envelope("I cannot read this.", [])
-        return self._act(view)
-
-    def _act(self, view: View) -> dict[str, Any]:
-        now = view.now
+            return _whole(envelope("I cannot read this.", []))
         turn = -1 if now.turn_index is None else now.turn_index
-        voice = Voice(stream(self.seed, "words", now.round_index or 0, now.kind, turn))
-        if now.kind in ("round_start", "outsider", "turn"):
-            messages = talk(view, self.style, voice).messages(self.style.most_slots)
+        moment = Moment(self.seed, now.round_index or 0, now.kind, turn)
+        text = _ENCODER.encode(self._act(view, moment))
+        return self.style.manner.written(text, moment)
+
+    def _act(self, view: View, moment: Moment) -> dict[str, Any]:
+        manner, kind = self.style.manner, moment.kind
+        chance = stream(self.seed, "words", moment.round_index, kind, moment.turn_index)
+        voice = manner.voiced(Voice(chance), moment)
+        view = manner.seen(view, moment)
+        if kind in ("round_start", "outsider", "turn"):
+            messages = self._talk(view, voice, moment)
             return envelope("I go on." if messages else "There is nothing to add.", messages)
-        if now.kind == "voluntary":
+        view = manner.remembered(view, moment)
+        if kind == "voluntary":
             return envelope("I keep what I promised.", voluntary(view, voice))
-        if now.kind in ("decision", "retry"):
+        if kind in ("decision", "retry"):
             return envelope("I do what we agreed on.", decision(view, voice))
         return envelope("I cannot read this.", [])
+
+    def _talk(self, view: View, voice: Voice, moment: Moment) -> list[Written]:
+        style = self.style
+        if style.manner.gives_reasons(moment):
+            style = replace(style, gives_reasons=True)
+        outbox = talk(view, style, voice)
+        if view.others:
+            style.manner.add(view, voice, outbox, moment)
+        return outbox.messages(style.most_slots)
+
+
+def _whole(reply: dict[str, Any]) -> Completion:
+    return Completion(text=_ENCODER.encode(reply), finish_reason="stop")
 
 
 def scripted_speaker(style: str, seed: int) -> Completer:

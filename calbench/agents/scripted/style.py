@@ -4,11 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from calbench.agents.scripted.careless import Careless
 from calbench.agents.scripted.difficulty import EASY, IMPOSSIBLE, Level
+from calbench.agents.scripted.gossip import Gossip
+from calbench.agents.scripted.manner import Manner
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.view import View
+from calbench.agents.scripted.withholding import Withholding
+from calbench.agents.scripted.wrangler import Wrangler
 from calbench.domain.calendars import Errand
 from calbench.domain.ids import AgentId, Slot
+
+NOTHING_BESIDE: Final = Manner()
+"""Of styles that never err."""
 
 REASONS: Final = 2
 """Labels that the oversharer mentions in one message [C]."""
@@ -23,12 +31,14 @@ class Style:
         is_open: reveals all its slots to an agent that talks with it for the first time.
         gives_reasons: mentions private labels.
         most_slots: slots that one message may name.
+        manner: what it does beside, by chance.
     """
 
     name: str
     is_open: bool
     gives_reasons: bool
     most_slots: int | None
+    manner: Manner = NOTHING_BESIDE
 
     def answer(self, view: View, voice: Voice, asker: AgentId, asked: Sequence[Slot]) -> list[str]:
         """Return the answer to a question for slots; to one that names none, if empty."""
@@ -82,6 +92,12 @@ STYLES: Final = {
         Style("candid", is_open=True, gives_reasons=False, most_slots=None),
         Style("guarded", is_open=False, gives_reasons=False, most_slots=3),
         Style("oversharer", is_open=True, gives_reasons=True, most_slots=None),
+        Style("careless", is_open=True, gives_reasons=False, most_slots=None, manner=Careless()),
+        Style("gossip", is_open=True, gives_reasons=False, most_slots=None, manner=Gossip()),
+        Style(
+            "withholding", is_open=False, gives_reasons=False, most_slots=None, manner=Withholding()
+        ),
+        Style("wrangler", is_open=True, gives_reasons=False, most_slots=None, manner=Wrangler()),
     )
 }
 """The scripted styles by name [C]."""
