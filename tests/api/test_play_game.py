@@ -32,6 +32,9 @@ NO_PLAYERS = {
     "my-model-dspy",
     "my-model-nosy",
     "my-model-red-team",
+    "slice-careless",
+    "slice-gossip",
+    "slice-wrangler",
     "smollm2",
 }
 """Teams of models, or of several seats."""
