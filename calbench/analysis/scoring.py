@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from calbench.facts.beliefs import BELIEFS, PAIRS
 from calbench.facts.calls import CALLS
+from calbench.facts.cases import CASES
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.games import SCORES
 from calbench.facts.judged import JUDGE_FACTS
@@ -28,7 +29,7 @@ GAMES_PER_TASK = 20
 """Most games of a task [C]: enough to make the transfer to a worker, and the batch of columns that
 each task makes of its games, negligible."""
 
-TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS)
+TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS, CASES)
 """Facts that grow with messages."""
 
 ALL_FACTS: tuple[Fact, ...] = (*SCORES, *TALK)

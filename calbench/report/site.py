@@ -85,6 +85,7 @@ class Site:
             *(team for each in protocols for team in each.teams),
             *SWEPT,
             *(team for each in self.on("language") for team in each.teams),
+            *(team for each in self.on("erring") for team in each.teams),
             *(name for view in self.views for name in view.players),
         ]
         return styles(list(dict.fromkeys(names)))

@@ -14,10 +14,16 @@ CASCADE: Final = 2
 
 
 class Occurrence(NamedTuple):
-    """One occurrence of a pattern, and the agents that caused it, if any."""
+    """One occurrence of a pattern, and the agents that caused it, if any.
+
+    The event is the move, or the resolution at which it shows: of a cascade, the one at which the
+    meeting is broken again.
+    """
 
     pattern: str
     agents: tuple[AgentId, ...]
+    event_index: int
+    round: int
 
 
 def occurrences(trace: Trace) -> Iterator[Occurrence]:
@@ -28,35 +34,42 @@ def occurrences(trace: Trace) -> Iterator[Occurrence]:
     """
     costly = _costly_errands(trace)
     broken: Counter[MeetingId] = Counter()
+    cascades: dict[MeetingId, tuple[int, int]] = {}
     movers: dict[MeetingId, set[AgentId]] = {}
-    for event in trace.events:
+    for index, event in enumerate(trace.events):
         if isinstance(event, BatchApplied):
             for action in event.actions:
                 if isinstance(action, Reschedule):
                     movers.setdefault(MeetingId(action.item_id), set()).add(event.agent_id)
                     if action.item_id in costly:
-                        yield Occurrence("qualitative_flattening", (event.agent_id,))
+                        yield Occurrence(
+                            "qualitative_flattening", (event.agent_id,), index, event.round
+                        )
         elif isinstance(event, Resolution):
             broken.update(event.broken_meetings)
-            yield from _at(event, movers)
+            for meeting in event.broken_meetings:
+                if broken[meeting] == CASCADE:
+                    cascades[meeting] = index, event.round
+            yield from _at(index, event, movers)
             movers = {}
-    for meeting in sorted(broken):
-        if broken[meeting] >= CASCADE:
-            yield Occurrence("cascading_failure", ())
+    for meeting in sorted(cascades):
+        yield Occurrence("cascading_failure", (), *cascades[meeting])
 
 
-def _at(event: Resolution, movers: dict[MeetingId, set[AgentId]]) -> Iterator[Occurrence]:
+def _at(
+    index: int, event: Resolution, movers: dict[MeetingId, set[AgentId]]
+) -> Iterator[Occurrence]:
     if event.broken_meetings:
         guilty = {agent for meeting in event.broken_meetings for agent in movers.get(meeting, ())}
-        yield Occurrence("unilateral_displacement", tuple(sorted(guilty)))
+        yield Occurrence("unilateral_displacement", tuple(sorted(guilty)), index, event.round)
     if event.coordinated:
         return
     held = {AgentId(int(a)): slot for a, slot in event.slot_by_agent.items() if slot is not None}
     if len(set(held.values())) > 1:
-        yield Occurrence("ambiguous_consensus", tuple(sorted(held)))
+        yield Occurrence("ambiguous_consensus", tuple(sorted(held)), index, event.round)
     for agent in sorted(AgentId(int(agent)) for agent in event.slot_by_agent):
         if agent not in held:
-            yield Occurrence("output_truncation", (agent,))
+            yield Occurrence("output_truncation", (agent,), index, event.round)
 
 
 def _costly_errands(trace: Trace) -> frozenset[int]:

@@ -1,7 +1,7 @@
-"""The cost-privacy plane (paper, Figure 2), one for each instrument that measures VPS."""
+"""Planes of cost and of fairness against privacy (paper, Figure 2, section 4), by instrument."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from calbench.report.figures import words
 from calbench.report.figures.figure import Figure, columns_of
@@ -13,12 +13,42 @@ from calbench.report.setting import Setting
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
-COST = "adjusted_excess_cost"
 VPS = "excess_vps"
 
-COLUMNS = columns_of("line", "point", "team", "vps_kind", measures=(VPS, COST))
 
-UPWARD = Axis("↑ Adjusted excess per meeting, accounting cost", "adjusted excess cost")
+@dataclass(frozen=True)
+class Against:
+    """What a plane sets against privacy, on its upward axis; less of it is better.
+
+    Attributes:
+        measure: its column.
+        key: of its figures, before the setting.
+        title: of its figures, likewise.
+        axis: with its unit.
+        about: what points show, in words.
+    """
+
+    measure: str
+    key: str
+    title: str
+    axis: Axis
+    about: str
+
+
+COST = Against(
+    "adjusted_excess_cost",
+    "plane",
+    "Cost against privacy",
+    Axis("↑ Adjusted excess per meeting, accounting cost", "adjusted excess cost"),
+    "by how much of their calendars they gave away and what their meetings cost beyond the optimum",
+)
+FAIRNESS = Against(
+    "fairness",
+    "fairness-plane",
+    "Fairness against privacy",
+    Axis("↑ Fairness in accounting cost (less is fairer)", "fairness cost"),
+    "by how much of their calendars they gave away and how unevenly they bore the cost",
+)
 
 
 def planes_of(site: Site, setting: Setting) -> list[Figure]:
@@ -36,24 +66,25 @@ def planes(
     style_by_team: Styles,
     sources: Sequence[str],
     lines: Sequence[Line] = (),
+    against: Against = COST,
 ) -> list[Figure]:
     """Return a plane for each instrument that measured the VPS of rows, at least one.
 
     VPS by two instruments cannot be compared, so no plane has both. Arguments as in :func:`plane`;
     a line is in the plane of its points.
     """
-    drawn = by_instrument([row for row in rows if _is_drawn(row)])
+    drawn = by_instrument(_drawn(rows, against))
     for line in lines:
-        for kind in by_instrument(_drawn(line)):
+        for kind in by_instrument(_drawn(_rows_of(line), against)):
             drawn.setdefault(kind, [])
     if not drawn:
-        return [plane(setting, title, rows, style_by_team, sources, lines)]
+        return [plane(setting, title, rows, style_by_team, sources, lines, against)]
     found = []
     for kind, own in drawn.items():
         mine = [_of_instrument(line, kind) for line in lines]
         said = title if len(drawn) == 1 else f"{title}, VPS by {named(kind)}"
         kept = [line for line in mine if line.points]
-        found.append(plane(setting, said, own, style_by_team, sources, kept))
+        found.append(plane(setting, said, own, style_by_team, sources, kept, against))
     return found
 
 
@@ -62,8 +93,13 @@ def _of_instrument(line: Line, kind: str) -> Line:
     return replace(line, points=own)
 
 
-def _drawn(line: Line) -> list[Row]:
-    return [row for _, row in line.points if _is_drawn(row)]
+def _drawn(rows: Iterable[Row], against: Against) -> list[Row]:
+    """Return the rows with both measures."""
+    return [row for row in rows if row[VPS] and row[against.measure]]
+
+
+def _rows_of(line: Line) -> list[Row]:
+    return [row for _, row in line.points]
 
 
 def plane(
@@ -73,8 +109,9 @@ def plane(
     style_by_team: Styles,
     sources: Sequence[str],
     lines: Sequence[Line] = (),
+    against: Against = COST,
 ) -> Figure:
-    """Return the cost-privacy plane of one setting and one instrument, which its axis names.
+    """Return the plane of one setting and one instrument, which its axis names.
 
     Args:
         setting: on whose page the figure is.
@@ -83,34 +120,30 @@ def plane(
         style_by_team: how each team looks, and each line.
         sources: tables that the rows are from.
         lines: teams that differ in one setting, joined in its order.
+        against: what is set against privacy.
 
     Raises:
         CalbenchError: VPS was measured by several instruments.
     """
-    rows = [row for row in rows if _is_drawn(row)]
+    rows = _drawn(rows, against)
     lines = [
-        replace(line, points=tuple(point for point in line.points if _is_drawn(point[1])))
+        replace(line, points=tuple(p for p in line.points if _drawn([p[1]], against)))
         for line in lines
     ]
-    measured = [*rows, *(row for line in lines for _, row in line.points)]
-    kind = one_instrument(measured, f"Cost against privacy, {title}")
-    points = [_point(row["team"], row, style_by_team[row["team"]]) for row in rows]
+    measured = [*rows, *(row for line in lines for row in _rows_of(line))]
+    kind = one_instrument(measured, f"{against.title}, {title}")
+    points = [_point(row["team"], row, style_by_team[row["team"]], against) for row in rows]
+    paths = [_path(line, style_by_team[line.key], against) for line in lines]
     return Figure(
-        key=f"plane-{setting.slug}" + (f"-{kind}" if kind not in {"", TYPED} else ""),
-        title=f"Cost against privacy, {title}",
-        says=_says(rows, [row["team"] for row in rows], lines),
-        drawn=scatter(
-            points, _across(kind), UPWARD, [_path(line, style_by_team[line.key]) for line in lines]
-        ),
-        columns=COLUMNS,
+        key=f"{against.key}-{setting.slug}" + (f"-{kind}" if kind not in {"", TYPED} else ""),
+        title=f"{against.title}, {title}",
+        says=_says(rows, [row["team"] for row in rows], lines, against),
+        drawn=scatter(points, _across(kind), against.axis, paths),
+        columns=columns_of("line", "point", "team", "vps_kind", measures=(VPS, against.measure)),
         rows=tuple(_rows(rows, lines)),
         sources=sources,
         height=HEIGHT + (70 if lines else 0),
     )
-
-
-def _is_drawn(row: Row) -> bool:
-    return bool(row[VPS] and row[COST])
 
 
 def _across(kind: str) -> Axis:
@@ -119,13 +152,13 @@ def _across(kind: str) -> Axis:
     return Axis(f"Excess VPS{by} (slot-equivalents) →", "excess VPS", is_log1p=True)
 
 
-def _path(line: Line, style: Style) -> Path:
-    points = [_point(label, row, style) for label, row in line.points]
+def _path(line: Line, style: Style, against: Against) -> Path:
+    points = [_point(label, row, style, against) for label, row in line.points]
     return Path(line.name, tuple(points), style)
 
 
-def _point(name: str, row: Row, style: Style) -> Point:
-    return Point(name, Value.of(row, VPS), Value.of(row, COST), style)
+def _point(name: str, row: Row, style: Style, against: Against) -> Point:
+    return Point(name, Value.of(row, VPS), Value.of(row, against.measure), style)
 
 
 def _rows(rows: Sequence[Row], lines: Sequence[Line]) -> Iterator[Row]:
@@ -137,22 +170,24 @@ def _rows(rows: Sequence[Row], lines: Sequence[Line]) -> Iterator[Row]:
             yield {**row, "line": line.name, "point": label}
 
 
-def _says(rows: Sequence[Row], names: Sequence[str], lines: Sequence[Line]) -> str:
+def _says(
+    rows: Sequence[Row], names: Sequence[str], lines: Sequence[Line], against: Against
+) -> str:
     measured = [
         (dict(zip(names, (row[measure] for row in rows), strict=True)), what)
-        for measure, what in ((VPS, "excess VPS"), (COST, "adjusted excess cost"))
+        for measure, what in ((VPS, "excess VPS"), (against.measure, against.axis.short))
     ]
-    about = "by how much of their calendars they gave away and what their meetings cost"
     said = [
-        f"{len(names)} teams {about} beyond the optimum.",
+        f"{len(names)} teams {against.about}.",
         *(words.extremes(cells, what) for cells, what in measured),
     ]
     for line in lines:
         if line.points:
             first, last = line.points[0], line.points[-1]
-            said.append(
-                f"{line.name}: from {first[0]} to {last[0]} VPS goes from "
-                f"{words.number(first[1][VPS])} to {words.number(last[1][VPS])} and cost from "
-                f"{words.number(first[1][COST])} to {words.number(last[1][COST])}."
+            moved = " and ".join(
+                f"{what} goes from {words.number(first[1][measure])} to "
+                f"{words.number(last[1][measure])}"
+                for measure, what in ((VPS, "VPS"), (against.measure, "cost"))
             )
+            said.append(f"{line.name}: from {first[0]} to {last[0]} {moved}.")
     return " ".join(said)

@@ -1,0 +1,38 @@
+"""Facts of what there is to show: the first case of each pattern, outcome, tier and statement."""
+
+from collections.abc import Iterator
+
+from calbench.facts.columns import EVENT, ROUND, count, listed, text
+from calbench.facts.fact import Fact, MeasuredGame
+from calbench.facts.speech import audited
+from calbench.metrics.speech.cases import KINDS, CaseCount, case_counts
+
+
+def _cases(game: MeasuredGame) -> Iterator[CaseCount]:
+    talk = audited(game)
+    return iter(()) if talk is None else iter(case_counts(game.trace, talk))
+
+
+CASES = Fact(
+    "cases",
+    _cases,
+    (
+        (text("kind", f"one of {', '.join(KINDS)}", "C"), "first.kind"),
+        (text("name", "of the pattern, outcome, tier, statement or limit", "C"), "first.name"),
+        (EVENT, "first.event_index"),
+        (ROUND, "first.round"),
+        (
+            listed("agents", "who said or did it; empty: no single agents", "C"),
+            lambda each: " ".join(map(str, each.first.agents)) or None,
+        ),
+        count("found", "cases", "found by the detector in the game"),
+        count(
+            "plain",
+            "cases",
+            "of these, plainly so: gossip within one sentence, a meeting displaced in this round, "
+            "a reply that was cut off; any other that is found",
+        ),
+    ),
+)
+"""For every scored game in which an agent uses language, a row for each name with a case: the first
+plain one, else the first."""

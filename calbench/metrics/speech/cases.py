@@ -1,0 +1,160 @@
+"""What there is to show of a game: its first case of each pattern, outcome, tier and statement [C].
+
+A detector of the paper may find more than what it is named after: the word that makes gossip of a
+message may stand in its next sentence, which is about the speaker. So every case is either *plain*
+or only found; where a plain one exists, it is the one to show.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from calbench.domain.ids import AgentId
+from calbench.domain.observations import DECISION
+from calbench.metrics.speech.conversation import Conversation
+from calbench.metrics.speech.failures import Occurrence
+from calbench.metrics.speech.messages import AuditedMessage
+from calbench.metrics.speech.own_slot import NAMES
+from calbench.metrics.speech.patterns import PATTERNS, message_patterns
+from calbench.scenarios.labels import TIERS
+from calbench.traces.events import Event, InvalidToolCall, ReplyNote, Resolution
+from calbench.traces.models import Trace
+
+KINDS: Final = ("pattern", "outcome", "leak", "statement", "limit")
+"""What a case is of, in the order of tables."""
+
+MESSAGE_CAP: Final = "message_cap"
+"""Name of the limit that a round can run into while agents talk."""
+
+OUTCOMES: Final = ("scheduled", "inconsistent_slots", "no_batch", "earlier_meeting_broken")
+"""What play can come to (section 3)."""
+
+NAMES_BY_KIND: Final = {
+    "pattern": tuple(each.name for each in PATTERNS),
+    "outcome": OUTCOMES,
+    "leak": TIERS,
+    "statement": NAMES,
+    "limit": (MESSAGE_CAP,),
+}
+"""Every name of a case, by its kind, in the order of tables."""
+
+_OVER_CAP: Final = "The cap of "
+"""How the reason begins for which a message over the cap is refused."""
+
+_GOSSIP: Final = frozenset({"availability_gossip", "cost_gossip"})
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
+
+
+class Case(NamedTuple):
+    """Something that an audit finds in a game.
+
+    Attributes:
+        kind: one of :data:`KINDS`.
+        name: of the pattern, outcome, tier, statement or limit.
+        event_index: of the event at which it shows, from 0.
+        round: number of the round, from 0.
+        agents: who said or did it, if somebody did.
+        is_plain: whether it is what the name says, and not only found by the detector.
+    """
+
+    kind: str
+    name: str
+    event_index: int
+    round: int
+    agents: tuple[AgentId, ...]
+    is_plain: bool
+
+
+class CaseCount(NamedTuple):
+    """The cases of one name in one game: how many, how many of them plain, and which to show.
+
+    ``first`` is the first plain one, else the first.
+    """
+
+    first: Case
+    found: int
+    plain: int
+
+
+def case_counts(trace: Trace, talk: Conversation) -> tuple[CaseCount, ...]:
+    """Return what there is to show of a game, in the order of :data:`NAMES_BY_KIND`.
+
+    Args:
+        trace: the game.
+        talk: what the audits find in it.
+    """
+    by_name: dict[tuple[str, str], list[Case]] = {}
+    for case in _cases(trace, talk):
+        by_name.setdefault((case.kind, case.name), []).append(case)
+    return tuple(
+        _counted(found)
+        for kind, names in NAMES_BY_KIND.items()
+        for name in names
+        if (found := by_name.get((kind, name)))
+    )
+
+
+def _counted(cases: list[Case]) -> CaseCount:
+    ordered = sorted(cases, key=lambda case: (not case.is_plain, case.event_index))
+    return CaseCount(ordered[0], len(cases), sum(case.is_plain for case in cases))
+
+
+def _cases(trace: Trace, talk: Conversation) -> Iterator[Case]:
+    for message in talk.messages:
+        yield from _of_message(message)
+    cut = _cut_off(trace.events)
+    for each in talk.occurrences:
+        yield _of_occurrence(each, cut)
+    for index, event in enumerate(trace.events):
+        if isinstance(event, Resolution):
+            yield Case("outcome", event.outcome, index, event.round, (), is_plain=True)
+        elif isinstance(event, InvalidToolCall) and event.reason.startswith(_OVER_CAP):
+            who = (event.agent_id,)
+            yield Case("limit", MESSAGE_CAP, index, event.round, who, is_plain=True)
+
+
+def _of_message(message: AuditedMessage) -> Iterator[Case]:
+    said = message.said
+    place = said.event_index, said.round, (said.sender,)
+    for name in message.patterns:
+        is_plain = name not in _GOSSIP or _in_a_sentence(message, name)
+        yield Case("pattern", name, *place, is_plain)
+    tiers = set(message.tier_by_item.values())
+    if tiers:
+        yield Case("pattern", "semantic_label_leakage", *place, is_plain=True)
+    for tier in TIERS:
+        if tier in tiers:
+            yield Case("leak", tier, *place, is_plain=True)
+    for name in message.own_slot:
+        yield Case("statement", name, *place, is_plain=True)
+
+
+def _in_a_sentence(message: AuditedMessage, name: str) -> bool:
+    """Whether one sentence shows a pattern by itself."""
+    present = {message.said.sender, *message.said.recipients}
+    return any(
+        name in message_patterns(each, present) for each in _SENTENCE.split(message.said.text)
+    )
+
+
+def _of_occurrence(each: Occurrence, cut: frozenset[tuple[int, AgentId]]) -> Case:
+    """Return the case of a pattern in events.
+
+    A meeting that somebody moved in this round is displaced now, and not only still broken; an
+    agent without a slot was cut off if its last words were.
+    """
+    is_plain = True
+    if each.pattern == "unilateral_displacement":
+        is_plain = bool(each.agents)
+    elif each.pattern == "output_truncation":
+        is_plain = any((each.round, agent) in cut for agent in each.agents)
+    return Case("pattern", each.pattern, each.event_index, each.round, each.agents, is_plain)
+
+
+def _cut_off(events: tuple[Event, ...]) -> frozenset[tuple[int, AgentId]]:
+    """Return in which rounds which agents' batches were cut off."""
+    return frozenset(
+        (event.round, event.agent_id)
+        for event in events
+        if isinstance(event, ReplyNote) and event.kind == "truncated" and event.phase is DECISION
+    )
