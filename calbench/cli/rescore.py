@@ -10,7 +10,9 @@ from pathlib import Path
 from calbench.analysis.output import write_all_tables
 from calbench.analysis.scoring import facts_of
 from calbench.analysis.settings import Settings
+from calbench.cli.run import summary_tables
 from calbench.cli.status import Status
+from calbench.cli.tables import show
 from calbench.cli.words import Words, names
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
@@ -26,6 +28,10 @@ from calbench.runs.results import TABLES_FOLDER, read_run
 from calbench.runs.slices import pooled, told_apart
 from calbench.runs.sweep import SWEEP_KEY, SWEEP_TABLE, job_folders, write_sweep_table
 from calbench.traces.heads import TraceHead
+
+
+TABLE1 = "table1.csv"
+"""Means of players over all their seats in mixed teams."""
 
 
 def main(words: Words) -> int:
@@ -44,6 +50,8 @@ def main(words: Words) -> int:
         verdict(line, is_good=True)
         return Status.DONE
     count = _rescored(paths, out, teams, spec)
+    seats = {"agent_games": "Seats"}
+    show(*summary_tables(out / TABLE1, spec.analysis.confidence, "player", seats))
     verdict(f"{count} games scored: {out}/leaderboard.csv and others beside it", is_good=True)
     return Status.DONE
 

@@ -4,6 +4,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rich.table import Table
@@ -29,6 +30,8 @@ SHOWN = {
     "excess_vps": "VPS",
 }
 """Measures of the terminal's table, by column of ``leaderboard.csv``."""
+
+NO_COUNTS: Mapping[str, str] = MappingProxyType({})
 
 REASONS_SHOWN = 3
 """Most reasons for excluded games that the summary names [C]; each trace has its own."""
@@ -105,16 +108,27 @@ def _warnings(spec: RunSpec, summary: RunSummary) -> Iterator[str]:
             yield f"  {count} by {why}"
 
 
-def summary_tables(leaderboard: Path, confidence: float) -> list[Table]:
-    """Return the leaderboard as the terminal shows it: a table for each setting."""
+def summary_tables(
+    results: Path, confidence: float, who: str = "team", counts: Mapping[str, str] = NO_COUNTS
+) -> list[Table]:
+    """Return a table of results as the terminal shows it: a table for each setting.
+
+    Args:
+        results: ``leaderboard.csv``, or another one with its measures.
+        confidence: of the intervals.
+        who: column with the names.
+        counts: further columns to show, with their heads.
+    """
     tables: dict[str, Table] = {}
-    for row in read_table(leaderboard):
+    for row in read_table(results):
         setting = row["setting"]
         if setting not in tables:
             interval = f"{100 * confidence:g}% interval"
             title = f"{setting}: mean and {interval} over {row['scenarios']} scenarios"
-            tables[setting] = new_table(title, ("Team", *SHOWN.values()))
-        tables[setting].add_row(row["team"], *(_cell(row, name) for name in SHOWN))
+            heads = (who.capitalize(), *counts.values(), *SHOWN.values())
+            tables[setting] = new_table(title, heads)
+        cells = (_cell(row, name) for name in SHOWN)
+        tables[setting].add_row(row[who], *(row[name] for name in counts), *cells)
     return list(tables.values())
 
 

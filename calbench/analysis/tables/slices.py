@@ -78,6 +78,7 @@ SCHEDULED = estimated("scheduled", "meetings", "mean of an agent's S", "agent_ga
         SETTING,
         PLAYER,
         count("slices", "teams", "teams of several players in which it sat: slices of a cohort"),
+        count("scenarios", "scenarios", "distinct scenarios of its games there"),
         AGENT_GAMES,
         *SCHEDULED,
         *(
@@ -114,6 +115,7 @@ def table1(facts: Facts, settings: Settings) -> pd.DataFrame:
     for part in (
         found.set_index(BY),
         groups["team"].nunique().rename("slices"),
+        groups["scenario_id"].nunique().rename("scenarios"),
         groups.size().rename("agent_games"),
         groups["vps_kind"].agg(joint_kind),
     ):
