@@ -29,7 +29,6 @@ from calbench.runs.slices import pooled, told_apart
 from calbench.runs.sweep import SWEEP_KEY, SWEEP_TABLE, job_folders, write_sweep_table
 from calbench.traces.heads import TraceHead
 
-
 TABLE1 = "table1.csv"
 """Means of players over all their seats in mixed teams."""
 
@@ -50,8 +49,7 @@ def main(words: Words) -> int:
         verdict(line, is_good=True)
         return Status.DONE
     count = _rescored(paths, out, teams, spec)
-    seats = {"agent_games": "Seats"}
-    show(*summary_tables(out / TABLE1, spec.analysis.confidence, "player", seats))
+    show(*summary_tables(out / TABLE1, spec.analysis.confidence, "player", "agent_games"))
     verdict(f"{count} games scored: {out}/leaderboard.csv and others beside it", is_good=True)
     return Status.DONE
 

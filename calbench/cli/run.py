@@ -4,7 +4,6 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from rich.table import Table
@@ -30,8 +29,6 @@ SHOWN = {
     "excess_vps": "VPS",
 }
 """Measures of the terminal's table, by column of ``leaderboard.csv``."""
-
-NO_COUNTS: Mapping[str, str] = MappingProxyType({})
 
 REASONS_SHOWN = 3
 """Most reasons for excluded games that the summary names [C]; each trace has its own."""
@@ -109,7 +106,7 @@ def _warnings(spec: RunSpec, summary: RunSummary) -> Iterator[str]:
 
 
 def summary_tables(
-    results: Path, confidence: float, who: str = "team", counts: Mapping[str, str] = NO_COUNTS
+    results: Path, confidence: float, who: str = "team", seats: str = ""
 ) -> list[Table]:
     """Return a table of results as the terminal shows it: a table for each setting.
 
@@ -117,7 +114,7 @@ def summary_tables(
         results: ``leaderboard.csv``, or another one with its measures.
         confidence: of the intervals.
         who: column with the names.
-        counts: further columns to show, with their heads.
+        seats: column with their seats in games; they are below the name.
     """
     tables: dict[str, Table] = {}
     for row in read_table(results):
@@ -125,10 +122,9 @@ def summary_tables(
         if setting not in tables:
             interval = f"{100 * confidence:g}% interval"
             title = f"{setting}: mean and {interval} over {row['scenarios']} scenarios"
-            heads = (who.capitalize(), *counts.values(), *SHOWN.values())
-            tables[setting] = new_table(title, heads)
-        cells = (_cell(row, name) for name in SHOWN)
-        tables[setting].add_row(row[who], *(row[name] for name in counts), *cells)
+            tables[setting] = new_table(title, (who.capitalize(), *SHOWN.values()))
+        name = f"{row[who]}\n{row[seats]} seats" if seats else row[who]
+        tables[setting].add_row(name, *(_cell(row, measure) for measure in SHOWN))
     return list(tables.values())
 
 

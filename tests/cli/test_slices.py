@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,14 +18,15 @@ from calbench.config.composition import compose
 from calbench.facts.storage import MeasuredBatch
 from calbench.runs.play import execute
 from calbench.traces.storage import read_trace
-from tests.cli.runs import SMALL, edited, files, without_progress
+from tests.cli.runs import REPO, SMALL, edited, files, without_progress
 
 pytestmark = pytest.mark.heavy
 
 SLICES = ("careless", "gossip", "wrangler")
 SHARED = ("candid", "guarded", "oversharer", "withholding")
+FEW = ("suite.num_scenarios=2",)
 GAMES = (
-    *SMALL,
+    *(word for word in SMALL if not word.startswith("suite.num_scenarios")),
     "suite.scenario.num_agents=5",
     "suite.scenario.participants_per_meeting=3",
     "limits.dm_cap=20",
@@ -35,7 +37,7 @@ SETTINGS = tuple(word for word in GAMES if word.startswith("analysis."))
 
 
 def played(out: Path, *words: str) -> Path:
-    execute(compose([*GAMES, *words, f"out={out}"]))
+    execute(compose([*GAMES, "suite.num_scenarios=3", *words, f"out={out}"]))
     return out
 
 
@@ -195,3 +197,47 @@ def test_slices_that_have_grown_are_measured_where_they_are_new(
     monkeypatch.setattr(upkeep, "measured_batches", noting)
     assert files(rescored(tmp_path, *slices)) == files(merged)
     assert sorted(measured) == sorted((slices[2] / "traces").rglob("*.json"))
+
+
+SECTION = (
+    (REPO / "site" / "docs" / "evaluate.md").read_text().split("{#slices}")[1].split("\n## ")[0]
+)
+LINES = [shlex.split(line)[1:] for line in SECTION.splitlines() if line.startswith("    calbench ")]
+"""Commands of the page on evaluating a model, without the program's name."""
+
+KEYLESS = {
+    "claude": "candid",
+    "gemini-flash": "guarded",
+    "gemini-pro": "oversharer",
+    "gpt-mini": "withholding",
+}
+"""Who sits in the places of the shared models where nobody has a key."""
+
+
+def test_commands_of_the_page_make_table_1_and_the_next_slice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    entrants = iter(SLICES)
+    for words in LINES:
+        more = [] if "matchmake" in words else [*(SETTINGS if "rescore" in words else GAMES + FEW)]
+        if "+experiment=mixed5" in words:
+            more.append("~more_suites.varied")
+            for name, style in {**KEYLESS, "model": next(entrants)}.items():
+                place = f"teams.mixed5.players.{name}"
+                more += [f"~{place}", f"+{place}={{scripted: {style}}}"]
+        named = [word.partition("=")[0] for word in more]
+        assert answer([*(w for w in words if w.partition("=")[0] not in named), *more]) == 0, words
+    assert sum(words[0] == "rescore" for words in LINES) == 3
+    printed = capsys.readouterr().out
+    assert "6 seats" in printed
+    assert " 2 seats" in printed
+    assert [row["team"] for row in rows(tmp_path / "table1" / "leaderboard.csv")] == [
+        "mixed5-deepseek-v4-pro",
+        "mixed5-llama-4-maverick",
+        "mixed5-qwen3.6-plus",
+    ]
+    counts = {row["player"]: row["agent_games"] for row in rows(tmp_path / "table1" / "table1.csv")}
+    assert counts == dict.fromkeys(SHARED, "6") | dict.fromkeys(SLICES, "2")
+    # The slice that was proposed let everybody meet.
+    assert {row["never_met"] for row in rows(tmp_path / "speakers/ratings_further.csv")} == {"0"}

@@ -1,5 +1,6 @@
 """The page of a mixed cohort: Table 1 of its players, and what further games would tell."""
 
+import statistics
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,28 @@ def test_players_are_rated_though_their_teams_are_not_ranked(docs: Path) -> None
     ratings = (docs / "results" / "ratings.md").read_text()
     assert 'id="slices-scripted"' in ratings
     assert "slice-careless" not in (docs / "leaderboard.md").read_text()
+
+
+def test_common_share_is_that_of_the_games(cohort: Experiment) -> None:
+    """From the seats of the shared players, game by game."""
+    values: dict[str, dict[str, list[float]]] = {name: {} for name in SHARED}
+    for row in cohort.tables.rows("agent_games.csv", setting="uniform"):
+        if row["player"] in SHARED:
+            own = values[row["player"]].setdefault(row["scenario_id"], [])
+            own.append(float(row["excess_vps"]))
+    between, within = 0.0, 0.0
+    for games in values.values():
+        assert {len(own) for own in games.values()} == {3}
+        square = statistics.fmean(map(statistics.variance, games.values()))
+        between += statistics.variance(map(statistics.fmean, games.values())) - square / 3
+        within += square
+    rows = cohort.tables.rows("further_slices.csv", setting="uniform", measure="excess_vps")
+    shared = [row for row in rows if row["player"] in SHARED]
+    for row in rows:
+        assert float(row["common_share"]) == pytest.approx(between / (between + within), abs=1e-4)
+    for row in shared:
+        ratio = float(row["width_scenarios"]) / float(row["width"])
+        assert ratio == pytest.approx((3 / 4) ** 0.5, abs=1e-3)
 
 
 def test_first_proposal_lets_everybody_meet(cohort: Experiment) -> None:
