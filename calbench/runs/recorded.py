@@ -29,6 +29,11 @@ TEAM_ORDER = (
     "guarded",
     "oversharer",
     "mixed-scripted",
+    "careless",
+    "gossip",
+    "withholding",
+    "wrangler",
+    "mixed-erring",
 )
 """Default order of teams in tables: as in our experiments, then others by name [C]."""
 

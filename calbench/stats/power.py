@@ -12,6 +12,9 @@ from calbench.stats.spec import AnalysisSpec
 NORMAL_FROM = 500
 """From this many units on, the normal distribution replaces t: closer than a table's digits."""
 
+MOST_UNITS = 10**9
+"""A difference that takes a larger sample is zero but for rounding [C]."""
+
 FEWEST_UNITS = 3
 """Smaller samples show nothing: with one degree of freedom, t has no mean [C]."""
 
@@ -39,10 +42,10 @@ def required_units(difference: float, spread: float, spec: AnalysisSpec) -> int 
     """Return the smallest sample that detects a difference of this size with ``spec.power``.
 
     Returns:
-        Number of units, at least three; ``None`` for a difference of zero, which no sample
-        detects, or if nothing varies.
+        Number of units, at least three; ``None`` for a difference of zero, also one that only
+        rounding keeps from it, which no sample detects, or if nothing varies.
     """
-    if difference == 0 or spread == 0:
+    if abs(difference) * MOST_UNITS**0.5 <= spread or spread == 0:
         return None
     level = 1 - spec.confidence
     ratio = (spread / abs(difference)) ** 2

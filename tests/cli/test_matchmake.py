@@ -109,7 +109,7 @@ def test_code_is_named_by_the_users_folder_alone(
         (["teams=0"], "a number from 1 to 100"),
         (["setting=nowhere"], "is not one of"),
         (["pool=everybody"], "is not one of models, scripted"),
-        (["entrants=stranger"], "is not one of candid, guarded, oversharer"),
+        (["entrants=stranger"], "is not one of candid, careless, gossip, guarded, oversharer"),
         (["seats=3"], "seats=3: is neither an option nor a file"),
         (["config_dir=nowhere"], "config_dir: nowhere: there is no such folder"),
         (["config_dir=conf", "out=mine/teams/next.yaml"], "out: write it into the folder of"),

@@ -30,6 +30,12 @@ TEAMS = (
 SPEAKERS = ("candid", "guarded", "oversharer")
 """Teams that use language; one of them also sits at a table with typed agents."""
 
+ERRING = ("careless", "gossip", "withholding", "wrangler")
+"""Players of a further team."""
+
+TALKING = {**{name: (name,) for name in SPEAKERS}, "mixed": SPEAKERS, "erring": ERRING}
+"""Styles of each team that uses language."""
+
 SCENARIOS: tuple[Scenario, ...] = (
     # Errands of all costs, a blocked one, and an agent that takes part in nothing.
     make_scenario(
@@ -52,7 +58,7 @@ SCENARIOS: tuple[Scenario, ...] = (
 GAMES = {
     f"{scenario.scenario_id}-{team}.json": (scenario, team)
     for scenario in SCENARIOS
-    for team in (*TEAMS, *SPEAKERS, "mixed")
+    for team in (*TEAMS, *TALKING)
 }
 """Scenario and team of every golden game by the file name of its trace."""
 
@@ -63,7 +69,7 @@ def golden_bytes() -> dict[str, bytes]:
 
 
 def _played(scenario: Scenario, team: str) -> bytes:
-    if team in (*SPEAKERS, "mixed"):
+    if team in TALKING:
         return _spoken(scenario, team)
     config = GameConfig(
         team=_team(team),
@@ -75,7 +81,7 @@ def _played(scenario: Scenario, team: str) -> bytes:
 
 
 def _spoken(scenario: Scenario, name: str) -> bytes:
-    styles = SPEAKERS if name == "mixed" else (name,)
+    styles = TALKING[name]
     seats = [Seat(player=each, kind="scripted", settings={"style": each}) for each in styles]
     if name == "mixed":
         seats.insert(1, Seat(player="imap", kind="protocol"))

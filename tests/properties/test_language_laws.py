@@ -68,7 +68,7 @@ configs = st.builds(
     limits,
     st.booleans(),
 )
-styles = st.sampled_from(["candid", "guarded"])
+styles = st.sampled_from(["candid", "guarded", "careless", "withholding", "wrangler"])
 
 
 def listened(scenario: Scenario, config: GameConfig, style: str) -> tuple[Trace, Listener]:

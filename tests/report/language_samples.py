@@ -66,15 +66,18 @@ class Tiny:
 
 
 def make_language(
-    folder: Path, name: str, *teams: str, num_scenarios: int = 3, confidence: float = 0.95
+    folder: Path, name: str, *teams: str, num_scenarios: int | None = 3, confidence: float = 0.95
 ) -> Experiment:
-    """Play a few scenarios of one of the language experiments, with all its teams or these."""
+    """Play a few scenarios of one of the language experiments, with all its teams or these.
+
+    Without a number of scenarios it is played whole.
+    """
+    suites = () if num_scenarios is None else ("suite", "more_suites.varied")
     spec = compose(
         [
             f"+experiment={name}",
             *([f"teams=[{','.join(teams)}]"] if teams else []),
-            *_few("suite", num_scenarios),
-            *_few("more_suites.varied", num_scenarios),
+            *(part for suite in suites for part in _few(suite, num_scenarios or 0)),
             "analysis.permutations=99",
             f"analysis.confidence={confidence}",
         ]

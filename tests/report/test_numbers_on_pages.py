@@ -41,6 +41,7 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     varied = make_results(folder / "varied", "varied", ["imap", "first-free"], num_scenarios=2)
     special = [
         make_language(folder / "language", "language", "oversharer", num_scenarios=2),
+        make_language(folder / "erring", "erring", "gossip", "careless", num_scenarios=2),
         make_cohort(folder / "smollm2", num_scenarios=2),
         rename(played, "frontier", {"imap": "dsm-theta-0.1", "tell-all": "dsm-lmax-2"}),
         draws(played, "reproduction"),
@@ -83,8 +84,8 @@ def test_every_page_of_results_is_looked_at(docs: Path) -> None:
     names = {path.stem for path in (docs / "results").glob("*.md")}
 
     assert names >= {
-        "uniform", "varied", "plane", "difficulty", "reproduction", "scale", "language", "smollm2",
-        "paper", "audits", "regret",
+        "uniform", "varied", "plane", "difficulty", "reproduction", "scale", "language", "erring",
+        "smollm2", "paper", "audits", "regret",
     }  # fmt: skip
 
 

@@ -52,6 +52,9 @@ def test_required_units_are_the_fewest_that_detect(difference: float, spread: fl
 
 def test_no_sample_finds_a_difference_of_zero() -> None:
     assert required_units(0.0, 1.0, SPEC) is None
+    assert required_units(0.1 + 0.2 - 0.3, 1.0, SPEC) is None, (
+        "nor one that is zero but for rounding"
+    )
 
 
 def test_where_nothing_varies_nothing_is_asked() -> None:

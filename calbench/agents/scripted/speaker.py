@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted.batch import decision, voluntary
-from calbench.agents.scripted.manner import Moment
+from calbench.agents.scripted.erring.manner import Moment
 from calbench.agents.scripted.outbox import Written, envelope
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.reading import read_briefing, read_message

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from calbench.agents.scripted.careless import Careless
 from calbench.agents.scripted.difficulty import EASY, IMPOSSIBLE, Level
-from calbench.agents.scripted.gossip import Gossip
-from calbench.agents.scripted.manner import Manner
+from calbench.agents.scripted.erring.careless import Careless
+from calbench.agents.scripted.erring.gossip import Gossip
+from calbench.agents.scripted.erring.manner import Manner
+from calbench.agents.scripted.erring.withholding import Withholding
+from calbench.agents.scripted.erring.wrangler import Wrangler
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.view import View
-from calbench.agents.scripted.withholding import Withholding
-from calbench.agents.scripted.wrangler import Wrangler
 from calbench.domain.calendars import Errand
 from calbench.domain.ids import AgentId, Slot
 

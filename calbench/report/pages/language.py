@@ -1,14 +1,16 @@
-"""The pages of agents that use language: scripted speakers, and a very small recorded model."""
+"""The pages of agents that use language: scripted speakers, also such as err, and a small model."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from calbench.analysis.summary import in_words
 from calbench.analysis.summary.runs import CHANNEL_WORDS
 from calbench.facts.reflections import MAGNITUDES
 from calbench.metrics.outcomes import OUTCOMES
+from calbench.metrics.speech.cases import OUTCOMES as PLAYED
 from calbench.metrics.usage import PROBLEMS
 from calbench.report.experiment import Experiment, confidence_of
+from calbench.report.figures.plane import COST, FAIRNESS
 from calbench.report.figures.plane import planes as planes_of
 from calbench.report.pages.page import Content
 from calbench.report.role import SETTINGS
@@ -16,8 +18,18 @@ from calbench.report.setting import Setting
 from calbench.report.site import Site, settings_of
 from calbench.report.tables import Row
 
+CASES = "audit_first_cases.csv"
 CALIBRATION = "privacy/reflection_calibration.csv"
 BASELINES = "privacy/vps_baselines.csv"
+
+TITLES: Mapping[str, str] = {
+    "pattern": "Patterns of behaviour",
+    "outcome": "Outcomes of meetings",
+    "leak": "Private labels told, by tier",
+    "statement": "Statements about own slots",
+    "limit": "Limits run into",
+}
+"""What a case is of, as captions say it."""
 
 
 def content(site: Site) -> Content | None:
@@ -49,6 +61,27 @@ def cohort(site: Site) -> Content | None:
     }
     values = {"counts": counts, "outcomes": outcomes, "outcome_names": OUTCOMES}
     return Content({**spoken(site, shown), **values})
+
+
+def erring(site: Site) -> Content | None:
+    """Return what speakers that err did, with a link to one case of everything; or no page."""
+    shown = site.on("erring")
+    if not shown:
+        return None
+    drawn = [_fairness(site, each) for each in settings_of(shown)]
+    return Content(
+        {
+            **spoken(site, shown),
+            "outcomes": [
+                (each, site.with_kinds(each.rows("outcomes.csv"))) for each in settings_of(shown)
+            ],
+            "outcome_names": PLAYED,
+            "planes": drawn,
+            "cases": [(title, _cases(site, shown, kind)) for kind, title in TITLES.items()],
+            "confidence": confidence_of(shown),
+        },
+        figures=[figure for each in drawn for figure in each["figures"]],
+    )
 
 
 def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
@@ -143,3 +176,25 @@ def _plane(site: Site, setting: Setting) -> dict[str, Any]:
         "confidence": confidence_of(each.experiment for each in drawn),
         "rows": rows,
     }
+
+
+def _fairness(site: Site, setting: Setting) -> dict[str, Any]:
+    """Return fairness and cost of a setting's teams against what they disclosed."""
+    rows = site.with_kinds(setting.counted)
+    source = [setting.source("leaderboard.csv")]
+    title = f"speakers that err, {setting.name}"
+    figures = [
+        figure
+        for against in (FAIRNESS, COST)
+        for figure in planes_of(setting, title, rows, site.styles, source, against=against)
+    ]
+    return {"name": setting.name, "figures": figures, "rows": rows}
+
+
+def _cases(site: Site, shown: Sequence[Experiment], kind: str) -> list[Row]:
+    """Return the cases of a kind, each linked to its event."""
+    return [
+        site.links.to_event({**row, "experiment": each.name})
+        for each in shown
+        for row in each.tables.optional(CASES, kind=kind)
+    ]

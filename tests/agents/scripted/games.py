@@ -23,6 +23,8 @@ from calbench.traces.events import AllAgentGroupchatSent, DmSent, ParticipantGro
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
 
 STYLE_NAMES = ("candid", "guarded", "oversharer")
+ERRING = ("careless", "gossip", "withholding", "wrangler")
+"""Styles that err by chance."""
 
 Sent = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent
 

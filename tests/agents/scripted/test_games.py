@@ -28,6 +28,7 @@ from calbench.traces.events import (
     ReplyNote,
 )
 from tests.agents.scripted.games import (
+    ERRING,
     STYLE_NAMES,
     Played,
     agent_ids,
@@ -41,6 +42,17 @@ from tests.agents.scripted.observed import ENGLISH
 
 MIXED = ("candid", "guarded", "oversharer", "candid", "guarded")
 EVERY = [(style, channel) for style in STYLE_NAMES for channel in CHANNELS]
+LAWFUL = [
+    *EVERY,
+    *((style, "dm") for style in ERRING),
+    *(
+        pytest.param(style, channel, marks=pytest.mark.heavy)
+        for style in ERRING
+        for channel in CHANNELS
+        if channel != "dm"
+    ),
+]
+"""What holds for every style, also for those that err."""
 
 
 def games(style: str, channel: Channel, count: int = 2) -> list[Played]:
@@ -55,6 +67,13 @@ def share(successes: Iterable[bool]) -> float:
 def faults(game: Played) -> list[object]:
     kinds = (InvalidToolCall, ReplyNote, BatchRejected)
     return [event for event in game.trace.events if isinstance(event, kinds)]
+
+
+def is_cut_off(event: InvalidToolCall | ReplyNote | BatchRejected) -> bool:
+    """Whether a careless speaker broke off, which is no fault of the code."""
+    if isinstance(event, ReplyNote):
+        return event.kind == "truncated"
+    return isinstance(event, BatchRejected) and "(truncated)" in event.conflict
 
 
 @pytest.mark.parametrize(("style", "channel"), EVERY)
@@ -145,8 +164,7 @@ class Stranger:
         return Completion(text=json.dumps(reply), finish_reason="stop")
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
-@pytest.mark.parametrize("style", STYLE_NAMES)
+@pytest.mark.parametrize(("style", "channel"), LAWFUL)
 def test_speakers_keep_their_composure_beside_a_stranger(style: str, channel: Channel) -> None:
     game = play_scripted(
         canonical_scenario(3, pref_level=3),
@@ -159,7 +177,9 @@ def test_speakers_keep_their_composure_beside_a_stranger(style: str, channel: Ch
     others = [
         event
         for event in game.trace.events
-        if isinstance(event, InvalidToolCall | ReplyNote | BatchRejected) and event.agent_id != 2
+        if isinstance(event, InvalidToolCall | ReplyNote | BatchRejected)
+        and event.agent_id != 2
+        and not is_cut_off(event)
     ]
     assert others == []
     for text in [t for m, t in zip(game.messages, game.texts, strict=True) if m.from_agent != 2]:
@@ -224,7 +244,7 @@ def test_guarded_leaks_less_than_candid_in_the_eyes_of_listeners() -> None:
     assert 0 < evidence(guarded) < 0.7 * evidence(candid)
 
 
-@pytest.mark.parametrize(("style", "channel"), EVERY)
+@pytest.mark.parametrize(("style", "channel"), LAWFUL)
 def test_same_thread_gives_the_same_text_whatever_was_asked_before(
     style: str, channel: Channel
 ) -> None:
@@ -241,10 +261,14 @@ def test_same_thread_gives_the_same_text_whatever_was_asked_before(
                 assert one.reply(request.messages) == text
 
 
-@pytest.mark.parametrize(("style", "channel"), EVERY)
+@pytest.mark.parametrize(("style", "channel"), LAWFUL)
 def test_every_reply_is_a_clean_envelope_or_reflection(style: str, channel: Channel) -> None:
-    for _, _, request, text in played(0, style, channel).calls:
-        completion = Completion(text=text, finish_reason="stop")
+    for _, seed, request, text in played(0, style, channel).calls:
+        completion = ScriptedSpeaker(STYLES[style], seed).completion(request.messages)
+        assert completion.text == text
+        if completion.finish_reason == "length":
+            assert style == "careless"
+            continue
         if "MEASUREMENT" in request.messages[-1].content:
             me = next(
                 a for a in agent_ids() if f"You are agent {a}." in request.messages[0].content
@@ -269,5 +293,5 @@ def test_seeds_choose_words_and_nothing_else() -> None:
 
 
 def test_unknown_style_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="'silent' is unknown; known are candid, guarded, over"):
+    with pytest.raises(ConfigError, match="'silent' is unknown; known are candid, careless, g"):
         scripted_speaker("silent", 0)

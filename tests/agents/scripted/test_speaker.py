@@ -49,8 +49,10 @@ def test_any_round_is_answered_by_clean_envelopes(data: st.DataObject) -> None:
     for index, seen in enumerate([first, *later, *ends]):
         now = first._replace(phase=seen.phase, inbox=seen.inbox, turns_left=seen.turns_left)
         thread.append(ChatMessage("user", PROMPTS.message(now, is_first=index == 0)))
-        reply = speaker.reply(thread)
-        actions = actions_of(reply)
+        completion = speaker.completion(thread)
+        reply = completion.text or ""
+        is_cut = completion.finish_reason == "length"
+        actions = () if is_cut else actions_of(reply)
         if data.draw(st.booleans()) and now.phase is Phase.CHEAP_TALK:
             reply = data.draw(forged)
         thread.append(ChatMessage("assistant", reply))

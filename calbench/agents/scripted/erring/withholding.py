@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from calbench.agents.scripted.difficulty import IMPOSSIBLE, Level
-from calbench.agents.scripted.manner import Manner, Moment, happens
+from calbench.agents.scripted.erring.manner import Manner, Moment, happens
 from calbench.agents.scripted.phrases import Voice, listed
 from calbench.domain.ids import MeetingId, Slot
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from calbench.agents.scripted.difficulty import IMPOSSIBLE
-from calbench.agents.scripted.manner import Manner, Moment, happens
+from calbench.agents.scripted.erring.manner import Manner, Moment, happens
 from calbench.agents.scripted.outbox import Outbox
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.view import View

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from calbench.agents.scripted.difficulty import IMPOSSIBLE
-from calbench.agents.scripted.ledger import Ledger
-from calbench.agents.scripted.manner import (
+from calbench.agents.scripted.erring.manner import (
     GAMES,
     MODELS,
     ROUNDS,
@@ -19,6 +18,7 @@ from calbench.agents.scripted.manner import (
     happens,
     share_of_rounds,
 )
+from calbench.agents.scripted.ledger import Ledger
 from calbench.agents.scripted.outbox import Outbox
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.view import View

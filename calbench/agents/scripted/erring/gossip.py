@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from calbench.agents.scripted.difficulty import EASY, IMPOSSIBLE
-from calbench.agents.scripted.manner import Manner, Moment, happens, share_of_messages
+from calbench.agents.scripted.erring.manner import Manner, Moment, happens, share_of_messages
 from calbench.agents.scripted.outbox import Outbox
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.reading import Heard

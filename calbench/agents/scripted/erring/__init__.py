@@ -1,0 +1,1 @@
+"""Manners of speakers that err: what each of them does beside its talk, by seeded chance [C]."""

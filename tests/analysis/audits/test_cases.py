@@ -1,0 +1,97 @@
+"""What there is to show of a game: the first plain case of everything, found and counted."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from calbench.domain.messages import Text
+from calbench.domain.observations import DECISION
+from calbench.facts.cases import CASES
+from calbench.facts.games import GAMES
+from calbench.metrics.speech.cases import NAMES_BY_KIND, CaseCount, case_counts
+from calbench.metrics.speech.conversation import conversation
+from calbench.traces.events import ReplyNote, Resolution
+from calbench.traces.models import Trace
+from tests.analysis.audits.test_audit_tables import Row, cells, failing_game, rows
+from tests.factories import make_scenario
+from tests.facts.measured import facts_of
+from tests.metrics.games import book, decide, dm, play_scripts, talk
+from tests.metrics.language_games import seat, seated
+
+
+def cases(trace: Trace) -> dict[str, CaseCount]:
+    talked = conversation(trace)
+    assert talked is not None
+    found = case_counts(trace, talked)
+    order = [(kind, name) for kind, names in NAMES_BY_KIND.items() for name in names]
+    assert [(each.first.kind, each.first.name) for each in found] == sorted(
+        ((each.first.kind, each.first.name) for each in found), key=order.index
+    )
+    return {each.first.name: each for each in found}
+
+
+def telling(*texts: str, scenario_id: str = "a-first") -> Trace:
+    """Return a game in which agent 0 says these things to agent 1, and the second meeting fails."""
+    rows = ["E3E1....", "......", "......"]
+    scenario = make_scenario(rows, [(0, 1), (0, 2)], scenario_id=scenario_id)
+    scripts = {
+        0: talk(*[dm(1, Text(text=text)) for text in texts]) | decide(book(1, 3)),
+        1: decide(book(1, 3)),
+    }
+    trace = play_scripts(scenario, scripts)
+    return seated(trace, seat("a"), seat("b"), seat("c"))
+
+
+def test_failures_are_shown_where_they_happen() -> None:
+    trace = failing_game()
+    found = cases(trace)
+    ends = [place for place, event in enumerate(trace.events) if isinstance(event, Resolution)]
+    shown = {
+        name: (found[name].first.event_index, found[name].found, found[name].plain)
+        for name in ("unilateral_displacement", "cascading_failure", "ambiguous_consensus")
+    }
+    assert shown == {
+        "unilateral_displacement": (ends[1], 2, 1),  # in the last round it is only still broken
+        "cascading_failure": (ends[2], 1, 1),
+        "ambiguous_consensus": (ends[2], 1, 1),
+    }
+    assert found["earlier_meeting_broken"].first.event_index == ends[1]
+    assert found["inconsistent_slots"].first.event_index == ends[2]
+
+
+def test_gossip_is_plain_within_one_sentence_only() -> None:
+    beside = "Agent 2 says that slot 4 would be free for it. The errand at slot 1 costs me 10."
+    within = "Agent 2 told me that slot 4 would be hard for it."
+    found = cases(telling(beside, within, beside))
+    cost = found["cost_gossip"]
+    assert (cost.found, cost.plain) == (3, 1)
+    alone = cases(telling(within))["cost_gossip"]
+    assert cost.first.event_index == alone.first.event_index + 1, "the second message"
+    assert found["availability_gossip"].plain == 2
+    only = cases(telling(beside))["cost_gossip"]
+    assert (only.found, only.plain, only.first.is_plain) == (1, 0, False)
+
+
+def test_a_missing_batch_is_plainly_cut_off_if_its_reply_was() -> None:
+    trace = telling("Let's settle on slot 3.")
+    found = cases(trace)["output_truncation"]
+    assert (found.found, found.plain) == (2, 0)
+    (agent,) = found.first.agents
+    note = ReplyNote(round=1, phase=DECISION, agent_id=agent, kind="truncated", detail="cut off")
+    cut = trace.model_copy(update={"events": (*trace.events, note)})
+    assert cases(cut)["output_truncation"].plain == 1
+
+
+def gossip_of(found: Sequence[Row]) -> list[Row]:
+    return [row for row in found if row["name"] == "cost_gossip"]
+
+
+def test_tables_show_the_first_plain_case(tmp_path: Path) -> None:
+    beside = "Agent 2 says that slot 4 would be free for it. The errand at slot 1 costs me 10."
+    within = "Agent 2 told me that slot 4 would be hard for it."
+    odd, plain = telling(beside), telling(within, scenario_id="z-last")
+    facts = facts_of(tmp_path, [odd, plain], facts=(GAMES, CASES))
+    (row,) = gossip_of(rows(facts, "audit_first_cases"))
+    shown = ("games", "found", "plain", "scenario_id", "agents")
+    assert cells([row], *shown) == [("2", "2", "1", "z-last", "0")]
+    (team,) = gossip_of(rows(facts, "audit_cases"))
+    assert cells([team], *shown) == cells([row], *shown)
