@@ -84,6 +84,17 @@ def propose(
     return found
 
 
+def never_met_after(scope: Scope, proposals: Sequence[Proposal]) -> list[int]:
+    """Return how many players each never met, by number, once proposed teams have played."""
+    number = {player: place for place, player in enumerate(scope.players)}
+    met = scope.meetings.games > 0
+    for proposal in proposals:
+        seated = [number[player] for player in proposal.players]
+        met[np.ix_(seated, seated)] = True
+    np.fill_diagonal(met, True)
+    return [int(count) for count in (~met).sum(axis=1)]
+
+
 def _held(seats: pd.DataFrame) -> Held:
     """Return how often players had each calendar."""
     columns = (seats[name].tolist() for name in ("number", "setting", "scenario_id", "agent_id"))

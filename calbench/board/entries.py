@@ -1,7 +1,5 @@
 """Runs of one's own: their games are measured, and their teams get names that no other has."""
 
-import json
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,16 +15,10 @@ from calbench.llm.replies.database import is_store_file
 from calbench.metrics.measure import MeasureSpec
 from calbench.pool import Pool
 from calbench.report.experiment import checked_id
-from calbench.runs.fragments import STORE
+from calbench.runs.naming import renamed_trace, run_name, team_of_run
 from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
 from calbench.traces.catalog import raw_trace
 from calbench.traces.outlines import trace_name
-
-LONGEST = 64
-"""Most characters of the name of a team."""
-
-LONGEST_RUN = 24
-"""Most characters of the name of a run, which may be behind that of a team [C]."""
 
 Place = tuple[str, str]
 """Setting and channels: only games of one place are compared."""
@@ -101,9 +93,7 @@ def read_runs(
     found = []
     for number, (name, own) in enumerate(zip(named, games, strict=True)):
         names = {
-            team: f"{team[: LONGEST - len(name) - 1]}.{name}"
-            if count[team] > 1 or team in taken
-            else team
+            team: team_of_run(team, name) if count[team] > 1 or team in taken else team
             for team in {game.team_id for game in own}
         }
         folder = scratch / str(number)
@@ -128,10 +118,7 @@ def run_names(paths: Iterable[Path]) -> dict[str, Path]:
         if not path.is_dir() and not (path.is_file() and is_store_file(path)):
             why = "is a file" if path.exists() else "there is no such folder"
             raise FileError(f"{path}: {why}; name the folder of a run, or of traces")
-        whole = path.resolve()
-        is_inside = whole.name in {"traces", STORE}
-        folder = whole.parent.name if is_inside else whole.name
-        name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder).strip("-_")[:LONGEST_RUN] or "run"
+        name = run_name(path)
         same = sum(each == name or each.startswith(f"{name}--") for each in named)
         named[f"{name}--{same + 1}" if same else name] = path
     return named
@@ -148,9 +135,7 @@ def _staged(game: RecordedGame, team: str, folder: Path) -> Staged:
             "settings; name the runs apart"
         )
     if team != game.team_id:
-        document = json.loads(raw_trace(game.path))  # whole numbers of any size stay whole
-        document["config"]["team"]["team_id"] = team
-        path.write_bytes(json.dumps(document, separators=(",", ":")).encode("ascii"))
+        path.write_bytes(renamed_trace(game.path, team))
     elif game.path.is_file():
         path.symlink_to(game.path.resolve())
     else:

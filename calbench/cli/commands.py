@@ -384,7 +384,8 @@ _keyed(
     """Write all tables of games from their traces alone.
 
     TRACES are trace files, folders of them, or folders of whole runs. With the settings of a run,
-    its tables come out as the run wrote them.
+    its tables come out as the run wrote them. Runs that share players are scored as slices of a
+    cohort: table1.csv has a row for each player over all of them.
     """,
     Key("out=DIR", "an empty folder, a new one, or one that holds nothing but tables"),
     Key("teams=[imap,silent]", "order in which tables list teams; others follow by name"),

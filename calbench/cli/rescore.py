@@ -1,7 +1,7 @@
 """``calbench rescore``: all tables from traces alone.
 
-Takes files, folders of them and whole runs, mixed. Traces are read strictly but not replayed, as
-``calbench verify`` does.
+Takes files, folders of them and whole runs, mixed: slices of a cohort are scored together. Traces
+are read strictly but not replayed, as ``calbench verify`` does.
 """
 
 from collections.abc import Sequence
@@ -10,19 +10,27 @@ from pathlib import Path
 from calbench.analysis.output import write_all_tables
 from calbench.analysis.scoring import facts_of
 from calbench.analysis.settings import Settings
+from calbench.cli.run import summary_tables
 from calbench.cli.status import Status
+from calbench.cli.tables import show
 from calbench.cli.words import Words, names
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import progress, verdict, warn
+from calbench.folders import scratch_folder
 from calbench.llm.prices import read_prices
 from calbench.pool import workers
 from calbench.runs.faults import excluded_games, faults_of
 from calbench.runs.folder import KEPT, KEYS, check_folder
-from calbench.runs.recorded import TEAM_ORDER, recorded_games, team_rank
+from calbench.runs.recorded import TEAM_ORDER, read_games, team_rank
 from calbench.runs.results import TABLES_FOLDER, read_run
+from calbench.runs.slices import pooled, told_apart
 from calbench.runs.sweep import SWEEP_KEY, SWEEP_TABLE, job_folders, write_sweep_table
+from calbench.traces.heads import TraceHead
+
+TABLE1 = "table1.csv"
+"""Means of players over all their seats in mixed teams."""
 
 
 def main(words: Words) -> int:
@@ -41,6 +49,7 @@ def main(words: Words) -> int:
         verdict(line, is_good=True)
         return Status.DONE
     count = _rescored(paths, out, teams, spec)
+    show(*summary_tables(out / TABLE1, spec.analysis.confidence, "player", "agent_games"))
     verdict(f"{count} games scored: {out}/leaderboard.csv and others beside it", is_good=True)
     return Status.DONE
 
@@ -66,15 +75,24 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
         CalbenchError: one line about what does not fit; nothing was written.
     """
     check_folder(out, KEPT, KEYS)
-    rank = team_rank(teams)
-    games = recorded_games(paths)  # read here: workers are needed only for games that are new
-    games.sort(key=lambda game: (*rank(game.team_id), game.head.setting, game.file))
-    digests = [game.sha256 for game in games]
+    found = read_games(paths)  # read here: workers are needed only for games that are new
     settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
     facts = facts_of(spec.facts, spec.judge)
-    with (
-        workers(spec.jobs, spec.executor, games=len(games)) as pool,
-        progress("measured", len(games)) as tick,
-    ):
-        write_all_tables(games, out, settings, tick, pool, facts, digests)
+    with scratch_folder("rescore") as scratch:
+        games, lines = told_apart(found, scratch / "renamed")
+        for line in (*lines, *pooled(games)):
+            warn(line)
+        rank = team_rank(teams)
+        games.sort(key=lambda game: (*rank(game.team_id), *_place(game.head)))
+        digests = [game.sha256 for game in games]
+        with (
+            workers(spec.jobs, spec.executor, games=len(games)) as pool,
+            progress("measured", len(games)) as tick,
+        ):
+            write_all_tables(games, out, settings, tick, pool, facts, digests)
     return len(games)
+
+
+def _place(head: TraceHead) -> tuple[str, str, int]:
+    """Return the place of a game among those of its team, in whichever folder it is."""
+    return head.setting, head.scenario_id, head.replicate

@@ -105,16 +105,26 @@ def _warnings(spec: RunSpec, summary: RunSummary) -> Iterator[str]:
             yield f"  {count} by {why}"
 
 
-def summary_tables(leaderboard: Path, confidence: float) -> list[Table]:
-    """Return the leaderboard as the terminal shows it: a table for each setting."""
+def summary_tables(
+    results: Path, confidence: float, who: str = "team", seats: str = ""
+) -> list[Table]:
+    """Return a table of results as the terminal shows it: a table for each setting.
+
+    Args:
+        results: ``leaderboard.csv``, or another one with its measures.
+        confidence: of the intervals.
+        who: column with the names.
+        seats: column with their seats in games; they are below the name.
+    """
     tables: dict[str, Table] = {}
-    for row in read_table(leaderboard):
+    for row in read_table(results):
         setting = row["setting"]
         if setting not in tables:
             interval = f"{100 * confidence:g}% interval"
             title = f"{setting}: mean and {interval} over {row['scenarios']} scenarios"
-            tables[setting] = new_table(title, ("Team", *SHOWN.values()))
-        tables[setting].add_row(row["team"], *(_cell(row, name) for name in SHOWN))
+            tables[setting] = new_table(title, (who.capitalize(), *SHOWN.values()))
+        name = f"{row[who]}\n{row[seats]} seats" if seats else row[who]
+        tables[setting].add_row(name, *(_cell(row, measure) for measure in SHOWN))
     return list(tables.values())
 
 

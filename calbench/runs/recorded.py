@@ -93,28 +93,52 @@ def recorded_games(paths: Iterable[Path], pool: Pool | None = None) -> list[Reco
     Raises:
         FileError: a file is no trace, or two contradict each other.
     """
+    return consistent(read_games(paths, pool))
+
+
+def read_games(paths: Iterable[Path], pool: Pool | None = None) -> list[RecordedGame]:
+    """Return the games below some paths, whatever they say of each other.
+
+    Args:
+        paths: trace files, folders of them, or folders of runs.
+        pool: where to read; ``None`` reads here.
+
+    Raises:
+        FileError: a file is no trace.
+    """
     files = [file for path in paths for file in trace_paths(path)]
-    games: dict[tuple[str, str, str, int], RecordedGame] = {}
-    first_by_scenario: dict[tuple[str, str], RecordedGame] = {}
+    games: list[RecordedGame] = []
     with progress("read", len(files)) as tick:
         for chunk in mapped(_read_heads, chunks(files), pool):
             for read in chunk:
-                head = read.head.shared()
-                game = RecordedGame(read.file, head, read.sha256)
-                key = (head.setting, head.team_id, head.scenario_id, head.replicate)
-                if (earlier := games.setdefault(key, game)) is not game:
-                    raise FileError(
-                        f"{game.file}: {head.team_id} on {head.scenario_id} of {head.setting} is "
-                        f"in {earlier.file} already; name one of the two, or score them apart"
-                    )
-                first = first_by_scenario.setdefault((head.setting, head.scenario_id), game)
-                if first.head.scenario_digest != head.scenario_digest:
-                    raise FileError(
-                        f"{game.file}: {head.scenario_id} of {head.setting} is another scenario "
-                        f"than in {first.file}; score them apart"
-                    )
+                games.append(RecordedGame(read.file, read.head.shared(), read.sha256))
                 tick()
-    return list(games.values())
+    return games
+
+
+def consistent(games: Iterable[RecordedGame]) -> list[RecordedGame]:
+    """Return games none of which contradict another.
+
+    Raises:
+        FileError: one is there twice, or a scenario of one name is another one.
+    """
+    known: dict[tuple[str, str, str, int], RecordedGame] = {}
+    first_by_scenario: dict[tuple[str, str], RecordedGame] = {}
+    for game in games:
+        head = game.head
+        key = (head.setting, head.team_id, head.scenario_id, head.replicate)
+        if (earlier := known.setdefault(key, game)) is not game:
+            raise FileError(
+                f"{game.file}: {head.team_id} on {head.scenario_id} of {head.setting} is "
+                f"in {earlier.file} already; name one of the two, or score them apart"
+            )
+        first = first_by_scenario.setdefault((head.setting, head.scenario_id), game)
+        if first.head.scenario_digest != head.scenario_digest:
+            raise FileError(
+                f"{game.file}: {head.scenario_id} of {head.setting} is another scenario "
+                f"than in {first.file}; score them apart"
+            )
+    return list(known.values())
 
 
 def _read_heads(files: Sequence[Path]) -> list[RecordedGame]:

@@ -117,6 +117,38 @@ def rate(
     return found
 
 
+def further_ranks(
+    events: Sequence[Event],
+    units: Ints,
+    num_players: int,
+    in_mmr: Sequence[bool],
+    spec: RatingSpec,
+    *names: str,
+    kinds: Ints,
+    times: int,
+) -> tuple[Floats, Floats]:
+    """Return the rank intervals to expect of several times as many units, like those there are.
+
+    Each resample draws so many units instead of as many as there are [C]; all else is as in
+    :func:`rate`, whose intervals these are with ``times`` of 1 and other draws.
+
+    Returns:
+        Best and worst rank in the interval, ``[player]``; absent where :func:`rate` has none.
+    """
+    counted = np.flatnonzero(in_mmr)
+    low, high = np.full((2, num_players), np.nan)
+    counts = event_counts(events, num_players, len(in_mmr))
+    ranked = np.flatnonzero((counts[counted] > 0).all(axis=0))
+    if not ranked.size:
+        return low, high
+    update = Update([event.only(counted) for event in events], num_players, len(counted))
+    drawn = _resampled(update, units, spec, "further", *names, times=times)
+    for kind in np.unique(kinds[ranked]):
+        own = ranked[kinds[ranked] == kind]
+        low[own], high[own] = _rank_intervals(drawn, own, spec)
+    return low, high
+
+
 def _averaged(skills: Skills, counts: Ints) -> Ratings:
     """Return ratings averaged over orders, without MMR and ranks."""
     mu, sigma, ordinal = map(_orders_last, (skills.mu, skills.sigma, skills.ordinal))
@@ -166,20 +198,24 @@ def _orders_last(values: Floats) -> Floats:
     return np.ascontiguousarray(np.moveaxis(values, 0, -1))
 
 
-def _resampled(update: Update, units: Ints, spec: RatingSpec, *names: str) -> Floats | None:
+def _resampled(
+    update: Update, units: Ints, spec: RatingSpec, *names: str, times: int = 1
+) -> Floats | None:
     """Return the MMR over resampled units, ``[resample, player]``; ``None`` below two units.
 
-    A player without a game in a resample has the rating of a new player in it.
+    A resample draws as many units as there are, or several times as many. A player without a game
+    in a resample has the rating of a new player in it.
     """
     num_units = int(units.max()) + 1
     if num_units < 2:
         return None
     bits = np.random.PCG64(derived_seed(spec.seed, "resample orders", *names))
+    drawn = resample_weights(num_units, times * spec.resamples, spec.seed, "ratings", *names)
+    weights = np.concatenate(list(drawn)).reshape(spec.resamples, times, num_units).sum(axis=1)
     orders: list[Ints] = []
-    for weights in resample_weights(num_units, spec.resamples, spec.seed, "ratings", *names):
-        for row in weights.astype(np.int64):
-            drawn = np.repeat(np.arange(len(units)), row[units])
-            orders += [_shuffled(drawn, bits) for _ in range(spec.orders_per_resample)]
+    for row in weights.astype(np.int64):
+        games = np.repeat(np.arange(len(units)), row[units])
+        orders += [_shuffled(games, bits) for _ in range(spec.orders_per_resample)]
     mmr = mmr_of(update.along(_padded(orders)), range(update.num_ratings), spec)
     by_resample = mmr.reshape(spec.resamples, spec.orders_per_resample, mmr.shape[1])
     return np.asarray(np.round(by_resample.mean(axis=1), RATING_DIGITS))

@@ -7,9 +7,10 @@ from typing import Any, Self
 
 import orjson
 
-from calbench.domain.canonical import digest
+from calbench.domain.canonical import canonical_json, digest
 from calbench.errors import FileError
 from calbench.files import printable
+from calbench.scenarios.bounds import MOST_AGENTS
 from calbench.traces.catalog import raw_trace
 from calbench.traces.outlines import checked_version, written_id
 from calbench.traces.storage import read_trace
@@ -25,6 +26,8 @@ class TraceHead:
     Attributes:
         scenario_digest: SHA-256 of the scenario, without oracle and difficulty, which are
             derived.
+        lineup: the team as JSON without its id. All rotations of a team have the same.
+        rules: the rest of the game's configuration as JSON, without the replicate.
         replicate: which of the team's games on the scenario, from 0.
     """
 
@@ -32,6 +35,8 @@ class TraceHead:
     team_id: str
     scenario_id: str
     scenario_digest: str
+    lineup: str
+    rules: str
     replicate: int = 0
 
     def shared(self) -> Self:
@@ -41,6 +46,8 @@ class TraceHead:
             team_id=sys.intern(self.team_id),
             scenario_id=sys.intern(self.scenario_id),
             scenario_digest=sys.intern(self.scenario_digest),
+            lineup=sys.intern(self.lineup),
+            rules=sys.intern(self.rules),
             replicate=self.replicate,
         )
 
@@ -71,17 +78,32 @@ def head_of(path: Path, data: bytes) -> TraceHead:
             for key, value in document["scenario"].items()
             if key not in ("oracle", "difficulty")
         }
+        config = document["config"]
+        rules = {key: config[key] for key in config if key not in ("team", "replicate")}
         head = TraceHead(
             setting=str(scenario["setting"]),
-            team_id=str(document["config"]["team"]["team_id"]),
+            team_id=str(config["team"]["team_id"]),
             scenario_id=str(scenario["scenario_id"]),
             scenario_digest=digest(scenario),
-            replicate=int(document["config"].get("replicate", 0)),
+            lineup=_lineup(config["team"]),
+            rules=canonical_json(rules),
+            replicate=int(config.get("replicate", 0)),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         read_trace(path)  # says what is wrong
         raise FileError(f"{path}: not a trace") from error
     return head
+
+
+def _lineup(team: dict[str, Any]) -> str:
+    """Return a team as JSON without its id; if it rotates, in the first of its rotations."""
+    seats = team["seats"]
+    texts = [canonical_json(seat) for seat in seats]
+    is_moved = team.get("rotation") and len(texts) <= MOST_AGENTS  # more never all sit
+    turns = range(len(texts)) if is_moved else range(1)
+    first = min(turns, key=lambda turn: texts[turn:] + texts[:turn])
+    rest = {key: value for key, value in team.items() if key != "team_id"}
+    return canonical_json(rest | {"seats": [*seats[first:], *seats[:first]]})
 
 
 def _beginning(data: bytes) -> dict[str, Any] | None:

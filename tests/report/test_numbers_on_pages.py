@@ -42,6 +42,7 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     special = [
         make_language(folder / "language", "language", "oversharer", num_scenarios=2),
         make_language(folder / "erring", "erring", "gossip", "careless", num_scenarios=2),
+        make_language(folder / "slices", "slices", num_scenarios=4),
         make_cohort(folder / "smollm2", num_scenarios=2),
         make_language(folder / "probes", "probes", "trusting", "trusting-nosy", num_scenarios=2),
         rename(played, "frontier", {"imap": "dsm-theta-0.1", "tell-all": "dsm-lmax-2"}),
@@ -86,7 +87,7 @@ def test_every_page_of_results_is_looked_at(docs: Path) -> None:
 
     assert names >= {
         "uniform", "varied", "plane", "difficulty", "reproduction", "scale", "language", "erring",
-        "smollm2", "probes", "paper", "audits", "regret",
+        "smollm2", "probes", "paper", "audits", "regret", "slices",
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.domain.canonical import digest
+from calbench.domain.canonical import canonical_json, digest
 from calbench.errors import FileError
 from calbench.runs.recorded import count_traces
 from calbench.scenarios.models import Scenario
@@ -30,6 +30,10 @@ def expected(trace: Trace) -> TraceHead:
         scenario_digest=digest(
             scenario.model_dump(mode="json", exclude={"oracle", "difficulty"}),
         ),
+        lineup=canonical_json(
+            trace.config.team.model_dump(mode="json", exclude={"team_id"}),
+        ),
+        rules=canonical_json(trace.config.model_dump(mode="json", exclude={"team", "replicate"})),
         replicate=trace.config.replicate,
     )
 
@@ -56,6 +60,22 @@ def test_head_is_that_of_the_trace(number: int, replicate: int, params: dict[str
     assert head_of(PLACE, data) == expected(trace)
     spaced = json.dumps(json.loads(data), indent=1).encode()
     assert head_of(PLACE, spaced) == expected(trace)
+
+
+@given(st.integers(1, 5), st.integers(0, 9), st.booleans())
+def test_lineup_is_that_of_every_rotation(size: int, places: int, is_rotating: bool) -> None:
+    one = game(0)
+    seats = tuple(
+        one.config.team.seats[0].model_copy(update={"player": f"p{place % 2}-{place // 3}"})
+        for place in range(size)
+    )
+    team = one.config.team.model_copy(update={"seats": seats, "rotation": True})
+    moved = team.rotated(places).model_copy(update={"rotation": is_rotating, "team_id": "other"})
+    lineups = {
+        head_of(PLACE, trace_bytes(one.model_copy(update={"config": config}))).lineup
+        for config in (one.config.updated(team=team), one.config.updated(team=moved))
+    }
+    assert len(lineups) == (1 if is_rotating else 2)
 
 
 @pytest.mark.parametrize("key", ["scenario", "config"])

@@ -22,7 +22,7 @@ from calbench.analysis.ratings.pools import (
 )
 from calbench.metrics.players import Player
 from calbench.stats.plackett_luce import Event, rated_seats
-from calbench.stats.ratings import Ratings, margin_of, ranges_of, rate
+from calbench.stats.ratings import Ratings, further_ranks, margin_of, ranges_of, rate
 from calbench.stats.spec import DEFAULT_RATINGS, RatingSpec
 from calbench.stats.sums import Ints
 
@@ -47,6 +47,22 @@ class MarginRow(NamedTuple):
     margin: float
 
 
+class RatedGames(NamedTuple):
+    """The games in which two players met, as events of the ratings.
+
+    Attributes:
+        events: with the margins of their settings, in the order of games.
+        units: scenario of each, numbered from 0.
+        kinds: number of the ways in which the losses of each player were measured.
+        spec: settings of the ratings.
+    """
+
+    events: Sequence[Event]
+    units: Ints
+    kinds: Ints
+    spec: RatingSpec
+
+
 MARGIN_COLUMNS = [*MarginKey._fields, *MarginRow._fields]
 
 
@@ -66,6 +82,7 @@ class Scope:
             and the margin.
         meetings: which players met, by number.
         seats: of scored games, each with the ``number`` of its player.
+        rated: the games that made the ratings.
     """
 
     pool: str
@@ -76,6 +93,26 @@ class Scope:
     margins: pd.DataFrame
     meetings: Meetings
     seats: pd.DataFrame
+    rated: RatedGames
+
+    def further_ranks(self, times: int) -> pd.DataFrame:
+        """Return the rank interval to expect of several times as many scenarios, by player.
+
+        Returns:
+            ``low`` and ``high`` by number; see :func:`calbench.stats.ratings.further_ranks`.
+        """
+        low, high = further_ranks(
+            self.rated.events,
+            self.rated.units,
+            len(self.players),
+            [rating.in_mmr for rating in RATINGS],
+            self.rated.spec,
+            self.pool,
+            self.setting,
+            kinds=self.rated.kinds,
+            times=times,
+        )
+        return pd.DataFrame({"low": low, "high": high})
 
     def warnings(self) -> Iterator[str]:
         """Yield limits of the ranks: players that never met, and that no games link."""
@@ -141,7 +178,7 @@ def rated_scope(
     games = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     meetings = meetings_of(games, scored["number"].to_numpy(), len(players))
     kinds = _kinds(scored, len(players))
-    ratings, margins = _rated(scored, starts, kinds, spec, pool, setting)
+    ratings, margins, rated_games = _rated(scored, starts, kinds, spec, pool, setting)
     rated = _standings(ratings, kinds, spec)
     own, silence = rated.iloc[: len(players)], rated.iloc[len(players) :]
     excluded = seats[is_excluded].drop_duplicates(
@@ -154,7 +191,7 @@ def rated_scope(
     )
     standings = standings.sort_values(["vps_kind", "rank", "number"], ignore_index=True)
     standings = standings.sort_values("rank", key=pd.isna, kind="stable", ignore_index=True)
-    return Scope(pool, setting, players, standings, silence, margins, meetings, scored)
+    return Scope(pool, setting, players, standings, silence, margins, meetings, scored, rated_games)
 
 
 def _is_below(mmr: "pd.Series[float]", silence: "pd.Series[float]") -> "pd.Series[bool]":
@@ -164,7 +201,7 @@ def _is_below(mmr: "pd.Series[float]", silence: "pd.Series[float]") -> "pd.Serie
 
 def _rated(
     seats: pd.DataFrame, starts: Ints, kinds: Sequence[str], spec: RatingSpec, *names: str
-) -> tuple[Ratings, pd.DataFrame]:
+) -> tuple[Ratings, pd.DataFrame, RatedGames]:
     """Rate the games in which two players meet, with the margins of their settings.
 
     The silent reference joins each of them as the last player; it moves nobody.
@@ -189,9 +226,9 @@ def _rated(
     in_mmr = [rating.in_mmr for rating in RATINGS]
     codes = np.unique(np.array(kinds, dtype=object).astype(str), return_inverse=True)[1]
     found = rate(events, units, len(kinds), in_mmr, spec, *names, kinds=codes, joined=joined)
-    return found, pd.DataFrame(
-        [[*key, *row] for key, row in margins.items()], columns=MARGIN_COLUMNS
-    )
+    rows = [[*key, *row] for key, row in margins.items()]
+    games = RatedGames(events, units, codes, spec)
+    return found, pd.DataFrame(rows, columns=MARGIN_COLUMNS), games
 
 
 def _margins(games: Sequence[GameEvent]) -> dict[MarginKey, MarginRow]:

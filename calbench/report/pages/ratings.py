@@ -1,10 +1,11 @@
-"""The page of ratings: players who met in mixed teams, and how sure their order is."""
+"""The pages of ratings and of slices: players who met in mixed teams, and how sure that is."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from calbench.report.experiment import Experiment, percent
+from calbench.report.columns import HEADLINE
+from calbench.report.experiment import Experiment, confidence_of, percent
 from calbench.report.games.game import kind_words
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
@@ -36,7 +37,7 @@ def content(site: Site) -> Content:
         {
             "pools": [
                 _pool(each, pool, rows)
-                for each in site.ranked
+                for each in (*site.ranked, *_cohorts(site))
                 for pool, rows in _by(each.tables.rows("ratings.csv"), "pool").items()
             ],
             "ratings": RATING_TITLES,
@@ -47,6 +48,55 @@ def content(site: Site) -> Content:
             ],
         }
     )
+
+
+SLICES = "slices"
+"""Page of a cohort of players in several mixed teams."""
+
+SLICE_TABLES = (
+    "table1.csv",
+    "further_slices.csv",
+    "ratings_further.csv",
+    "ratings_proposals.csv",
+    "players.csv",
+    "leaderboard.csv",
+    "ratings.csv",
+    "ratings_pairs.csv",
+)
+"""The tables behind the page of slices."""
+
+
+def slices(site: Site) -> Content | None:
+    """Return Table 1 of each cohort, and what a further slice or more scenarios would tell."""
+    shown = site.on(SLICES)
+    if not shown:
+        return None
+    return Content(
+        {
+            "cohorts": [_cohort(each) for each in shown],
+            "confidence": confidence_of(shown),
+            "files": [f"{each.name}/{name}" for each in shown for name in SLICE_TABLES],
+        }
+    )
+
+
+def _cohorts(site: Site) -> Sequence[Experiment]:
+    """Return the cohorts whose teams are ranked with nobody, but whose players are rated."""
+    return [each for each in site.on(SLICES) if not each.role.is_ranked]
+
+
+def _cohort(experiment: Experiment) -> dict[str, Any]:
+    """Return what the page of slices shows of one cohort."""
+    tables = experiment.tables
+    further = [row for row in tables.rows("further_slices.csv") if row["measure"] in HEADLINE]
+    return {
+        "experiment": experiment,
+        "teams": tables.rows("leaderboard.csv"),
+        "table1": _by([_with_kind(row) for row in tables.rows("table1.csv")], "setting"),
+        "further": _by(further, "setting"),
+        "ranks": _by(_named(tables.rows("ratings_further.csv")), "setting"),
+        "proposals": _by(tables.rows("ratings_proposals.csv"), "setting"),
+    }
 
 
 def _by(rows: Sequence[Row], column: str) -> dict[str, list[Row]]:

@@ -1,0 +1,117 @@
+"""How the intervals of players' means would narrow with a further slice, and with scenarios."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from calbench.analysis.estimates import estimated_means
+from calbench.analysis.measures import BOUNDS, MEASURES, measured_values
+from calbench.analysis.settings import Settings
+from calbench.analysis.tables.players import BY, IDENTITY, TEAMS, with_teams
+from calbench.analysis.tables.registry import table
+from calbench.analysis.tables.slices.seats import mixed_seats
+from calbench.facts.columns import (
+    PLAYER,
+    PLAYER_KIND,
+    SETTING,
+    number,
+    text,
+)
+from calbench.facts.frames import empty
+from calbench.facts.storage import Facts
+from calbench.stats.components import common_share, components, widths
+from calbench.stats.intervals import T
+from calbench.stats.sums import Floats
+
+ROOT = "root of the ratio of variances that the components give"
+
+FURTHER = (
+    SETTING,
+    PLAYER,
+    text("measure", f"one of {', '.join(measure.name for measure in MEASURES)}"),
+    number("slices", "games", "its games on a scenario", "scenarios that count"),
+    number(
+        "common_share",
+        "share",
+        "of the variance of a game's value, what the slices on one scenario have in common: "
+        "components of variance, added up over the players with several slices",
+    ),
+    number("width", "unit of the measure", "of its t interval now; empty without one"),
+    number(
+        "width_slice",
+        "unit of the measure",
+        f"expected with one more slice on the same scenarios: width times the {ROOT}",
+    ),
+    number(
+        "width_scenarios",
+        "unit of the measure",
+        "expected with as many games as that on further scenarios, with the slices there are",
+    ),
+    number(
+        "width_limit",
+        "unit of the measure",
+        "expected with any number of slices on the same scenarios",
+    ),
+    PLAYER_KIND,
+    TEAMS,
+)
+
+
+@table("further_slices.csv", FURTHER, key="setting player kind teams measure")
+def further_slices(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """How a player's intervals would narrow with a further slice, and with further scenarios.
+
+    Of settings in which some player sat in several teams of several players, else nothing.
+    """
+    seats = mixed_seats(facts)
+    values = measured_values(seats, IDENTITY)
+    means = estimated_means(seats, IDENTITY, values, settings.analysis, bounds=BOUNDS)
+    rows = with_teams(seats).merge(means, "left", BY)
+    parts = [
+        _further(own, measure.name, _by_slice(seats, values[measure.name]))
+        for _, own in rows.groupby("setting", sort=False)
+        for measure in MEASURES
+    ]
+    found = [part for part in parts if len(part)]
+    if not found:
+        return empty(FURTHER)
+    placed = pd.concat(found, ignore_index=True)
+    return placed.sort_values(["setting", "place"], kind="stable", ignore_index=True)
+
+
+def _by_slice(seats: pd.DataFrame, values: "pd.Series[float]") -> dict[tuple[object, ...], Floats]:
+    """Return the mean value of each player by scenario and team, ``[scenario, team]``."""
+    rows = seats[[*BY, "scenario_id", "team"]].assign(value=values)
+    return {
+        key if isinstance(key, tuple) else (key,): own.pivot_table(
+            index="scenario_id", columns="team", values="value", aggfunc="mean", sort=True
+        ).to_numpy(dtype=np.float64)
+        for key, own in rows.dropna(subset="value").groupby(BY, dropna=False, sort=False)
+    }
+
+
+def _further(
+    players: pd.DataFrame, measure: str, by_slice: Mapping[tuple[object, ...], Floats]
+) -> pd.DataFrame:
+    """Return what further games would tell of one measure of the players of a setting."""
+    keys = list(players[BY].itertuples(index=False, name=None))
+    own = [by_slice.get(key, np.empty((0, 0))) for key in keys]
+    share = common_share(found for each in own if (found := components(each)) is not None)
+    if np.isnan(share):
+        return players.iloc[:0]
+    slices = [(~np.isnan(each)).sum() / len(each) if len(each) else np.nan for each in own]
+    is_t = players[f"{measure}_interval"] == T
+    width = (players[f"{measure}_high"] - players[f"{measure}_low"]).where(is_t)
+    factors = [widths(share, each) if each > 0 else (np.nan,) * 3 for each in slices]
+    slice_, scenarios, limit = np.array(factors, dtype=np.float64).T
+    return players.assign(
+        place=range(len(players)),
+        measure=measure,
+        slices=slices,
+        common_share=share,
+        width=width,
+        width_slice=width * slice_,
+        width_scenarios=width * scenarios,
+        width_limit=width * limit,
+    )

@@ -1,0 +1,243 @@
+"""Slices of a cohort, played apart and scored together: the tables of one run with all of them."""
+
+import csv
+import io
+import itertools
+import shlex
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calbench.analysis import upkeep
+from calbench.analysis.scoring import measured_batches
+from calbench.cli.main import answer
+from calbench.config.composition import compose
+from calbench.facts.storage import MeasuredBatch
+from calbench.runs.play import execute
+from calbench.traces.storage import read_trace
+from tests.cli.runs import REPO, SMALL, edited, files, without_progress
+
+pytestmark = pytest.mark.heavy
+
+SLICES = ("careless", "gossip", "wrangler")
+SHARED = ("candid", "guarded", "oversharer", "withholding")
+FEW = ("suite.num_scenarios=2",)
+GAMES = (
+    *(word for word in SMALL if not word.startswith("suite.num_scenarios")),
+    "suite.scenario.num_agents=5",
+    "suite.scenario.participants_per_meeting=3",
+    "limits.dm_cap=20",
+    "analysis.ratings.orders=10",
+    "analysis.ratings.resamples=20",
+)
+SETTINGS = tuple(word for word in GAMES if word.startswith("analysis."))
+
+
+def played(out: Path, *words: str) -> Path:
+    execute(compose([*GAMES, "suite.num_scenarios=3", *words, f"out={out}"]))
+    return out
+
+
+@pytest.fixture(scope="module")
+def slices(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Return the runs of three slices, each played by itself."""
+    folder = tmp_path_factory.mktemp("slices")
+    return [played(folder / f"run-{name}", f"teams=[slice-{name}]") for name in SLICES]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return one run of the same three teams."""
+    teams = ",".join(f"slice-{name}" for name in SLICES)
+    return played(tmp_path_factory.mktemp("whole") / "run", f"teams=[{teams}]")
+
+
+@pytest.fixture(scope="module")
+def merged(slices: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return rescored(tmp_path_factory.mktemp("merged") / "table1", *slices)
+
+
+def rescored(out: Path, *runs: Path) -> Path:
+    assert answer(["rescore", *map(str, runs), f"out={out}", *SETTINGS]) == 0
+    return out
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(file.read_text())))
+
+
+def test_merged_tables_are_those_of_one_run_to_the_byte(merged: Path, whole: Path) -> None:
+    assert files(merged) == files(whole / "tables")
+
+
+def test_order_of_slices_does_not_matter(slices: list[Path], merged: Path, tmp_path: Path) -> None:
+    for number, order in enumerate(itertools.permutations(slices)):
+        assert files(rescored(tmp_path / str(number), *order)) == files(merged)
+        if number == 3:
+            break
+
+
+def test_a_player_of_several_slices_is_one_row_over_all_of_them(merged: Path) -> None:
+    found = {row["player"]: row for row in rows(merged / "players.csv")}
+    assert set(found) == {*SHARED, *SLICES}
+    teams = " ".join(f"slice-{name}" for name in SLICES)
+    for name, row in found.items():
+        is_shared = name in SHARED
+        assert row["agent_games"] == row["games"] == ("9" if is_shared else "3")
+        assert row["scenarios"] == "3"
+        assert row["teams"] == (teams if is_shared else f"slice-{name}")
+
+
+def changed(run: Path, out: Path, *changes: tuple[tuple[str | int, ...], object]) -> Path:
+    """Copy the traces of a run as they would be with other words in some places."""
+    for file in sorted((run / "traces").rglob("*.json")):
+        target = out / "traces" / "team" / file.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(edited(file.read_bytes(), *changes))
+    return out
+
+
+CALLED_MIXED = (("config", "team", "team_id"), "mixed")
+
+
+def scored(
+    capsys: pytest.CaptureFixture[str], out: Path, *runs: Path, status: int = 0
+) -> list[str]:
+    """Score runs together; return the warnings, or the error."""
+    capsys.readouterr()
+    assert answer(["rescore", *map(str, runs), f"out={out}", *SETTINGS]) == status
+    said = without_progress(capsys.readouterr().err)
+    return [line for line in said if line.startswith(("warning: ", "error: "))]
+
+
+def test_teams_of_one_name_are_told_apart_by_their_runs(
+    slices: list[Path], merged: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = (
+        changed(run, tmp_path / name, CALLED_MIXED)
+        for name, run in zip("ab", slices[:2], strict=True)
+    )
+    (line,) = scored(capsys, tmp_path / "out", one, other, slices[2])
+    assert line == "warning: team mixed has other players in some runs: here it is mixed.a, mixed.b"
+    assert scored(capsys, tmp_path / "again", slices[2], other, one) == [line]
+    assert files(tmp_path / "again") == files(tmp_path / "out")
+    names = {"mixed.a": "slice-careless", "mixed.b": "slice-gossip"}
+    boards = [rows(out / "leaderboard.csv") for out in (tmp_path / "out", merged)]
+    assert [row | {"team": names.get(row["team"], row["team"])} for row in boards[0]] == boards[1]
+
+
+def test_teams_that_no_folder_tells_apart_are_refused(
+    slices: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = (
+        changed(run, tmp_path / name / "run", CALLED_MIXED)
+        for name, run in zip("ab", slices[:2], strict=True)
+    )
+    (line,) = scored(capsys, tmp_path / "out", one, other, status=2)
+    assert "team mixed has other players than in" in line
+    assert line.endswith("rename one folder, or score them apart")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_game_that_two_runs_hold_is_refused(
+    slices: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(slices[0], tmp_path / "copy")
+    (line,) = scored(capsys, tmp_path / "out", slices[0], tmp_path / "copy", status=2)
+    assert "already; name one of the two" in line
+
+
+def test_players_of_one_name_and_other_settings_are_two_rows(
+    slices: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    settings = {"style": "candid", "temperature": 1}
+    for file in sorted((slices[1] / "traces").rglob("*.json")):
+        seats = [seat.player for seat in read_trace(file).config.team.seats]
+        place = ("config", "team", "seats", seats.index("candid"), "settings")
+        target = other / "traces" / "slice-gossip" / file.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(edited(file.read_bytes(), (place, settings)))
+    (line,) = scored(capsys, tmp_path / "out", slices[0], other)
+    assert "2 players are called candid, with other temperature: each has a row" in line
+    found = [row for row in rows(tmp_path / "out" / "players.csv") if row["player"] == "candid"]
+    assert [(row["teams"], row["agent_games"]) for row in found] == [
+        ("slice-careless", "3"),
+        ("slice-gossip", "3"),
+    ]
+
+
+def test_a_row_over_other_rules_is_named(
+    slices: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = changed(slices[1], tmp_path / "other", (("config", "limits", "dm_cap"), 21))
+    lines = scored(capsys, tmp_path / "out", slices[0], other)
+    assert len(lines) == len(SHARED)
+    assert "candid played with other limits in some teams: its row" in lines[0]
+    # And the same team by other rules is another team.
+    shutil.copytree(slices[1], tmp_path / "first")
+    (line, *_) = scored(capsys, tmp_path / "both", tmp_path / "first", other)
+    assert "team slice-gossip has other limits in some runs: here it is slice-gossip.first" in line
+
+
+def test_slices_that_have_grown_are_measured_where_they_are_new(
+    slices: list[Path], merged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rescored(tmp_path, *slices[:2])
+    measured: list[Path] = []
+
+    def noting(tasks: Iterable[Sequence[Path]], *rest: Any) -> Iterator[MeasuredBatch]:
+        known = list(tasks)
+        measured.extend(path for task in known for path in task)
+        return measured_batches(known, *rest)
+
+    monkeypatch.setattr(upkeep, "measured_batches", noting)
+    assert files(rescored(tmp_path, *slices)) == files(merged)
+    assert sorted(measured) == sorted((slices[2] / "traces").rglob("*.json"))
+
+
+SECTION = (
+    (REPO / "site" / "docs" / "evaluate.md").read_text().split("{#slices}")[1].split("\n## ")[0]
+)
+LINES = [shlex.split(line)[1:] for line in SECTION.splitlines() if line.startswith("    calbench ")]
+"""Commands of the page on evaluating a model, without the program's name."""
+
+KEYLESS = {
+    "claude": "candid",
+    "gemini-flash": "guarded",
+    "gemini-pro": "oversharer",
+    "gpt-mini": "withholding",
+}
+"""Who sits in the places of the shared models where nobody has a key."""
+
+
+def test_commands_of_the_page_make_table_1_and_the_next_slice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    entrants = iter(SLICES)
+    for words in LINES:
+        more = [] if "matchmake" in words else [*(SETTINGS if "rescore" in words else GAMES + FEW)]
+        if "+experiment=mixed5" in words:
+            more.append("~more_suites.varied")
+            for name, style in {**KEYLESS, "model": next(entrants)}.items():
+                place = f"teams.mixed5.players.{name}"
+                more += [f"~{place}", f"+{place}={{scripted: {style}}}"]
+        named = [word.partition("=")[0] for word in more]
+        assert answer([*(w for w in words if w.partition("=")[0] not in named), *more]) == 0, words
+    assert sum(words[0] == "rescore" for words in LINES) == 3
+    printed = capsys.readouterr().out
+    assert "6 seats" in printed
+    assert " 2 seats" in printed
+    assert [row["team"] for row in rows(tmp_path / "table1" / "leaderboard.csv")] == [
+        "mixed5-deepseek-v4-pro",
+        "mixed5-llama-4-maverick",
+        "mixed5-qwen3.6-plus",
+    ]
+    counts = {row["player"]: row["agent_games"] for row in rows(tmp_path / "table1" / "table1.csv")}
+    assert counts == dict.fromkeys(SHARED, "6") | dict.fromkeys(SLICES, "2")
+    # The slice that was proposed let everybody meet.
+    assert {row["never_met"] for row in rows(tmp_path / "speakers/ratings_further.csv")} == {"0"}
