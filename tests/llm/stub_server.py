@@ -1,6 +1,8 @@
 """A provider on the loopback that behaves as it is told to, over real HTTP."""
 
 import json
+import socket
+import struct
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -41,7 +43,8 @@ def chat(
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer; ``cut`` sends half of it, ``drop`` closes the connection without a word.
+    """One answer; ``cut`` sends half of it, ``drop`` closes the connection without a word, and
+    ``reset`` breaks it off as a machine does that goes down.
 
     ``raw`` is sent as it is, head and body, and then the connection is closed; ``pieces_s`` waits
     so long after each of its 64 bytes.
@@ -54,6 +57,7 @@ class Answer:
     delay_s: float = 0.0
     cut: bool = False
     drop: bool = False
+    reset: bool = False
     raw: bytes | None = None
     pieces_s: float = 0.0
 
@@ -95,8 +99,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.asked.append(body)
             self.server.authorizations.append(self.headers.get("authorization"))
         self.server.closing.wait(answer.delay_s)
-        if answer.drop:
+        if answer.drop or answer.reset:
             self.close_connection = True
+            if answer.reset:  # no time to linger: what is closed now is reset
+                self.connection.setsockopt(
+                    socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+                )
+                self.connection.close()
             return
         if answer.raw is not None:
             self.close_connection = True
