@@ -6,11 +6,11 @@ our attempts are recorded and paid one by one.
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from calbench.errors import ConfigError
-from calbench.llm.body import masked, read_body, read_reply
+from calbench.llm.body import google_usage, masked, read_body, read_reply
 from calbench.llm.completion import Completion, Request
 from calbench.llm.fault import attempt_error, exceeded, setup_problem
 from calbench.llm.model import PROVIDERS, Endpoint
@@ -95,6 +95,8 @@ async def _called(litellm: Any, arguments: Mapping[str, Any], exchange: Exchange
 def _reply(found: Any, exchange: Exchange) -> Completion | None:
     """Return the reply as LiteLLM read it, or else as its body says."""
     reply = None if isinstance(found, Exception) else read_reply(found)
+    if reply is not None and reply.text is None:
+        reply = replace(reply, usage=google_usage(exchange.json()) or reply.usage)
     is_usual = reply is not None and (reply.text or reply.refusal or reply.finish_reason != "stop")
     if is_usual or exchange.status is None or not 200 <= exchange.status < 300:
         return reply
@@ -156,7 +158,7 @@ def _arguments(request: Request, endpoint: Endpoint) -> dict[str, Any]:
         "top_p": sampling.top_p,
         "seed": sampling.seed,
         "reasoning_effort": sampling.reasoning_effort,
-        "response_format": _response_format(request),
+        "response_format": _response_format(request, endpoint),
         "logprobs": request.logprobs or None,
         "top_logprobs": TOP_LOGPROBS if request.logprobs else None,
     }
@@ -171,12 +173,17 @@ def _arguments(request: Request, endpoint: Endpoint) -> dict[str, Any]:
     }
 
 
-def _response_format(request: Request) -> dict[str, Any] | None:
+def _response_format(request: Request, endpoint: Endpoint) -> dict[str, Any] | None:
+    """Return how JSON is asked for; only servers of one's own take a schema beside `json_object`.
+
+    As llama.cpp's does; hosted providers refuse or ignore it there.
+    """
     schema = request.sent_schema
     if request.spec.response_format == "none":
         return None
     if schema is None:
         return {"type": "json_object"}
     if request.spec.response_format == "json_object":
-        return {"type": "json_object", "schema": schema}  # as llama.cpp's server takes it
+        own = {} if endpoint.api_base is None else {"schema": schema}
+        return {"type": "json_object", **own}
     return {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}

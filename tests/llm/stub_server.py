@@ -62,6 +62,16 @@ class Answer:
     pieces_s: float = 0.0
 
 
+@dataclass(frozen=True)
+class Asked:
+    """One request: names of headers in lower case, the body as JSON."""
+
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: Any
+
+
 class StubServer(ThreadingHTTPServer):
     """Answers in the order given, the last one for ever; keeps what it was asked."""
 
@@ -80,6 +90,10 @@ class StubServer(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}/v1"
 
+    def answer_to(self, _asked: Asked) -> Answer:
+        """Return the next answer; one request at a time."""
+        return self.answers[min(len(self.asked), len(self.answers) - 1)]
+
     def handle_error(self, *_: Any) -> None:
         """A client that hangs up is part of the game."""
 
@@ -93,9 +107,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        path, _, query = self.path.partition("?")
+        headers = {name.lower(): value for name, value in self.headers.items()}
         with self.server.lock:
-            answers = self.server.answers
-            answer = answers[min(len(self.server.asked), len(answers) - 1)]
+            answer = self.server.answer_to(Asked(path, query, headers, body))
             self.server.asked.append(body)
             self.server.authorizations.append(self.headers.get("authorization"))
         self.server.closing.wait(answer.delay_s)
@@ -133,10 +148,16 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serving(*answers: Answer) -> Iterator[StubServer]:
     server = StubServer(*answers)
+    with served(server):
+        yield server
+
+
+@contextmanager
+def served(server: StubServer) -> Iterator[None]:
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
-        yield server
+        yield
     finally:
         server.closing.set()  # an answer that would come much later comes now
         server.shutdown()
