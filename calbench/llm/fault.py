@@ -34,11 +34,16 @@ _CONTEXT = re.compile(
 """How servers say that a thread is too long, where LiteLLM does not know their words."""
 
 
+_LOG_IN = (
+    "run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to the "
+    "file of a service account"
+)
+
 _SETUP = {
     "ImportError": "its provider needs a package that is not installed; for Google Vertex AI: "
     "pip install google-auth",
-    "DefaultCredentialsError": "no Google credentials are found; run "
-    "`gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS",
+    "DefaultCredentialsError": f"no Google credentials are found; {_LOG_IN}",
+    "RefreshError": f"Google does not accept the credentials that are found; {_LOG_IN}",
 }
 """Faults of this machine that LiteLLM reports as the provider's, by their class."""
 
@@ -62,7 +67,11 @@ def setup_problem(error: Exception) -> str | None:
     """Return what is missing on this machine, if that is what an error means."""
     if _headers(error) is None and _NO_KEY_TEXT.search(str(error)):
         return NO_KEY_FOUND
+    if "Could not resolve project_id" in str(error):
+        return "no Google project is named; set VERTEXAI_PROJECT"
     for cause in _causes(error):
+        if getattr(cause, "retryable", False):  # as the fetching of a token may be
+            return None
         for kind in type(cause).__mro__:
             if kind.__name__ in _SETUP:
                 return _SETUP[kind.__name__]

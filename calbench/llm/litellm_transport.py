@@ -46,6 +46,8 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
     with hushed():
         found = await _called(load_litellm(), arguments, exchange)
         reply = _reply(found, exchange)
+    if reply is not None and request.logprobs and reply.logprobs is None:
+        reply = _with_logprobs(reply, exchange)
     if reply is not None:
         return masked(reply, exchange.secrets | _secrets(endpoint))
     if not isinstance(found, Exception):
@@ -53,7 +55,7 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
     too_long = exceeded(found)
     if too_long is not None:
         return too_long
-    problem = None if exchange.status else setup_problem(found)
+    problem = None if exchange.status else setup_problem(found) or _unsupported(found, arguments)
     if problem is not None:
         raise ConfigError(f"{request.spec.model}: {problem}")
     # The original contains the provider's text, which may repeat the key: it is left behind.
@@ -104,6 +106,24 @@ def _reply(found: Any, exchange: Exchange) -> Completion | None:
     if reply is None or own is None or own.text is None:
         return reply or own
     return own
+
+
+def _with_logprobs(reply: Completion, exchange: Exchange) -> Completion:
+    """Add the log-probabilities of the body: LiteLLM reads none of Llama's on Vertex AI."""
+    own = read_body(exchange.json())
+    return replace(reply, logprobs=own.logprobs) if own and own.text == reply.text else reply
+
+
+def _unsupported(error: Exception, arguments: Mapping[str, Any]) -> str | None:
+    """Return what a model was asked for and does not take, as LiteLLM knows it, if that it is.
+
+    It is then set in a run's configuration, and leaving it out in silence would be another game.
+    """
+    if type(error).__name__ != "UnsupportedParamsError":
+        return None
+    own = ("temperature", "top_p", "seed", "reasoning_effort", "response_format", "logprobs")
+    names = [name for name in own if name in arguments and name in str(error)]
+    return f"it does not take {', '.join(names) or 'one of its settings'}; leave that out"
 
 
 def _is_watched(model: str) -> bool:

@@ -44,7 +44,11 @@ ROUTES = {
         Anthropic(),
     ),
     "gemini": Route(
-        _direct("gemini-3-flash", "gemini/gemini-3-flash-preview", "GEMINI_API_KEY"), Gemini()
+        (
+            *_direct("gemini-3-flash", "gemini/gemini-3-flash-preview", "GEMINI_API_KEY"),
+            "model.logprobs=false",  # there LiteLLM knows of no alternatives to a token
+        ),
+        Gemini(),
     ),
     "deepseek": Route(
         _direct("deepseek-v4-pro", "deepseek/deepseek-v4-pro", "DEEPSEEK_API_KEY"), DeepSeek()
