@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import pytest
 
@@ -14,6 +15,12 @@ from tests.llm.dialects.login import logged_in
 from tests.llm.dialects.messages import Anthropic, VertexClaude
 
 
+@cache
+def _composed(*overrides: str) -> ModelConfig:
+    (config,) = compose(list(overrides)).models.values()
+    return config
+
+
 @dataclass(frozen=True)
 class Route:
     """A model, as the command line names it, and the dialect of its provider."""
@@ -23,8 +30,7 @@ class Route:
 
     def model(self, *more: str) -> ModelConfig:
         """Return the model's configuration, with further overrides."""
-        (config,) = compose([*self.overrides, *more]).models.values()
-        return config
+        return _composed(*self.overrides, *more)
 
 
 def _direct(model: str, name: str, key: str) -> tuple[str, ...]:
