@@ -179,6 +179,17 @@ def _usage(usage: Any) -> Usage | None:
     return Usage(input_tokens=sent, cached_tokens=max(0, cached), output_tokens=received)
 
 
+def is_broken_off(body: Any) -> bool:
+    """Whether the provider says in a reply that its model failed on the way, as OpenRouter does.
+
+    LiteLLM takes what came of it for a whole reply.
+    """
+    choice = _choice(_get(body, "choices")) if isinstance(body, Mapping) else None
+    return isinstance(choice, Mapping) and (
+        isinstance(choice.get("error"), Mapping) or choice.get("finish_reason") == "error"
+    )
+
+
 def google_usage(body: Any) -> Usage | None:
     """Read the counts of a body of Google's; absent if it is another's.
 

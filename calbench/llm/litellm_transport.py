@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calbench.errors import ConfigError
-from calbench.llm.body import google_usage, masked, read_body, read_reply
+from calbench.llm.body import google_usage, is_broken_off, masked, read_body, read_reply
 from calbench.llm.completion import Completion, Request
 from calbench.llm.fault import attempt_error, exceeded, setup_problem
 from calbench.llm.model import PROVIDERS, Endpoint
 from calbench.llm.noise import hushed
-from calbench.llm.transport import DELIVERY, AttemptError, Delivery
+from calbench.llm.transport import BROKEN, DELIVERY, AttemptError, Delivery
 from calbench.llm.wire import EXCHANGE, FEWEST_SECRET, Exchange, watch_httpx
 
 TOP_LOGPROBS = 10
@@ -46,6 +46,8 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
     with hushed():
         found = await _called(load_litellm(), arguments, exchange)
         reply = _reply(found, exchange)
+    if b'"error"' in exchange.body and is_broken_off(exchange.json()):
+        raise AttemptError(BROKEN)
     if reply is not None and request.logprobs and reply.logprobs is None:
         reply = _with_logprobs(reply, exchange)
     if reply is not None:
@@ -117,13 +119,15 @@ def _with_logprobs(reply: Completion, exchange: Exchange) -> Completion:
 def _unsupported(error: Exception, arguments: Mapping[str, Any]) -> str | None:
     """Return what a model was asked for and does not take, as LiteLLM knows it, if that it is.
 
-    It is then set in a run's configuration, and leaving it out in silence would be another game.
+    A run's configuration sets it: leaving it out in silence would be another game.
     """
     if type(error).__name__ != "UnsupportedParamsError":
         return None
     own = ("temperature", "top_p", "seed", "reasoning_effort", "response_format", "logprobs")
     names = [name for name in own if name in arguments and name in str(error)]
-    return f"it does not take {', '.join(names) or 'one of its settings'}; leave that out"
+    if len(names) == 1:
+        return f"its provider does not take {names[0]}; leave model.{names[0]} out"
+    return f"its provider does not take these settings, or not together: {', '.join(names)}"
 
 
 def _is_watched(model: str) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from calbench.config.groups import known_names
 from calbench.domain.usage import Usage
+from calbench.errors import ConfigError
 from calbench.llm.completion import Completion, Request
 from calbench.llm.litellm_transport import (
     TOP_LOGPROBS,
@@ -21,7 +22,7 @@ from calbench.llm.model import ModelConfig
 from calbench.llm.transport import BROKEN, AttemptError
 from tests.llm.asking import request
 from tests.llm.dialects.contents import Gemini
-from tests.llm.dialects.dialect import FAULTS, KEY, Fault, Said
+from tests.llm.dialects.dialect import FAULTS, KEY, Fault, Prompt, Said
 from tests.llm.dialects.routes import ROUTES, with_keys
 from tests.llm.dialects.server import speaking
 from tests.llm.stub_server import Answer
@@ -209,3 +210,74 @@ def test_answer_that_breaks_off_counts_as_paid_and_is_asked_once(
     assert (caught.value.error, caught.value.status) == (BROKEN, None)
     assert (caught.value.is_retryable, caught.value.is_free) == (True, False)
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "said"),
+    [
+        ("claude-sonnet-4.6", ["seed=1"], "does not take seed; leave model.seed out"),
+        ("claude-sonnet-4.6", ["logprobs=true"], "does not take logprobs"),
+        ("llama-4-maverick", ["reasoning_effort=low"], "does not take reasoning_effort"),
+        ("gpt-5.4-mini", ["reasoning_effort=low"], "or not together: reasoning_effort, logprobs"),
+        ("gemini", ["logprobs=true"], "does not take logprobs"),
+    ],
+)
+def test_setting_that_the_provider_does_not_take_is_named_and_nothing_is_sent(
+    name: str, settings: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    route = ROUTES[name]
+    config = route.model(*(f"model.{setting}" for setting in settings))
+    with (
+        speaking(route.dialect, monkeypatch) as server,
+        pytest.raises(ConfigError, match=said),
+    ):
+        ask(config, asked_of(config, logprobs=config.logprobs))
+    assert not server.asked
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", ["gpt-5.4-mini", "deepseek-v4-pro", "llama-4-maverick"])
+def test_half_a_reply_that_the_provider_calls_failed_is_no_reply(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As OpenRouter documents errors after the first token; LiteLLM takes the half for all."""
+    route = ROUTES[name]
+    config = route.model()
+    body = route.dialect.write(Prompt(thread=(), max_tokens=1), Said(text="half a re"))
+    body["choices"][0] |= {"finish_reason": "error", "error": {"code": 502, "message": KEY}}
+    with (
+        speaking(route.dialect, monkeypatch, first=(Answer(body),)),
+        pytest.raises(AttemptError) as caught,
+    ):
+        ask(config, asked_of(config))
+    assert (caught.value.error, caught.value.is_free) == (BROKEN, False)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("name", "settings", "sampling"),
+    [
+        ("gpt-5.4-mini", {"seed": 3, "reasoning_effort": "low", "logprobs": "false"}, {}),
+        ("gpt-5.4-mini", {"temperature": 0.5, "top_p": 0.5, "seed": 3}, {}),
+        ("deepseek-v4-pro", {"temperature": 0.0, "seed": 3, "reasoning_effort": "low"}, {}),
+        ("llama-4-maverick", {"temperature": 0.0, "top_p": 0.5, "seed": 3}, {}),
+        ("gemini-3-flash", {"temperature": 0.0, "seed": 3, "reasoning_effort": "low"}, {}),
+        ("claude-sonnet-4.6", {"temperature": 0.5}, {}),
+        ("claude-sonnet-4.6", {"reasoning_effort": "low"}, {}),
+        ("gemini", {"top_p": 0.5, "seed": 3}, {"temperature": 1.0}),
+        ("deepseek", {"temperature": 0.5, "top_p": 0.5}, {}),
+    ],
+)
+def test_sampling_arrives_as_it_is_set(
+    name: str,
+    settings: dict[str, Any],
+    sampling: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    route = ROUTES[name]
+    config = route.model(*(f"model.{key}={value}" for key, value in settings.items()))
+    with speaking(route.dialect, monkeypatch) as server:
+        ask(config, asked_of(config, logprobs=config.logprobs))
+    (prompt,) = server.prompts
+    sent = {key: value for key, value in settings.items() if key != "logprobs"}
+    assert prompt.sampling == {**sent, **sampling}

@@ -207,5 +207,8 @@ def _effort(body: Mapping[str, Any]) -> dict[str, Any]:
     if thinking is not None:
         kinds = {"enabled", "disabled", "adaptive"}
         check(thinking.get("type") in kinds, "thinking.type")
+        budget = thinking.get("budget_tokens", 0)
+        is_right = 1024 <= budget < body["max_tokens"] or thinking["type"] != "enabled"
+        check(is_right, "thinking.budget_tokens")
     check(effort in {None, "low", "medium", "high", "max"}, "output_config.effort")
     return {} if effort is None else {"reasoning_effort": effort}
