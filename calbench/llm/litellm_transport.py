@@ -178,6 +178,7 @@ def _arguments(request: Request, endpoint: Endpoint) -> dict[str, Any]:
     given = {
         "api_base": endpoint.api_base,
         "api_key": key,
+        "vertex_location": endpoint.location,
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "seed": sampling.seed,

@@ -98,7 +98,7 @@ def preflight(
 def distinct(models: Mapping[str, ModelConfig]) -> dict[str, ModelConfig]:
     """Return one player of each model: those of one name, address and key are the same."""
     by_model = {
-        (config.spec.model, config.api_base, config.api_key_env): (player, config)
+        (config.spec.model, address(config), config.api_key_env): (player, config)
         for player, config in sorted(models.items(), reverse=True)
     }
     return dict(sorted(by_model.values(), key=lambda found: found[0]))
@@ -226,7 +226,10 @@ def _yes(is_so: object) -> str:
 
 def address(config: ModelConfig) -> str:
     """Return where a model is asked, as users are told."""
-    return "its provider's own address" if config.api_base is None else printable(config.api_base)
+    if config.api_base is not None:
+        return printable(config.api_base)
+    place = "" if config.location is None else f" in {config.location}"
+    return f"its provider's own address{place}"
 
 
 def _remove_if_empty(path: Path) -> None:

@@ -5,18 +5,22 @@ from pathlib import Path
 
 import pytest
 
+from calbench.cli.main import answer
 from calbench.engine.drivers import run_async
 from calbench.engine.seating import seat_agents
 from calbench.llm.client import Mode, Source, open_completer
 from calbench.llm.completion import Completion, ModelSpec, Request
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import Endpoint, ModelConfig
+from calbench.llm.preflight import MOST_TOKENS
 from calbench.llm.transport import Transport
 from calbench.scenarios.difficulty import completed
 from calbench.traces.events import Reflection
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
 from calbench.traces.storage import trace_bytes
 from tests.cli.recording import spoken
+from tests.cli.runs import SMALL
+from tests.cli.test_killed_recording import contents
 from tests.factories import make_scenario
 from tests.llm.dialects.dialect import KEY, Prompt, Said
 from tests.llm.dialects.routes import ROUTES, with_keys
@@ -85,3 +89,35 @@ def test_game_is_played_recorded_and_replayed(
     for variable in ("OPENAI", "OPENROUTER", "ANTHROPIC", "GEMINI", "DEEPSEEK"):
         monkeypatch.delenv(f"{variable}_API_KEY")
     assert played(model, store, nobody, "replay") == trace
+
+
+@pytest.mark.parametrize("name", ["gpt-5.4-mini", "claude-sonnet-4.6", "gemini-3-flash"])
+def test_command_asks_each_model_once_plays_within_its_budget_and_replays(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with_keys(monkeypatch)
+    route = ROUTES[name]
+    run = [*SMALL, *route.overrides, "teams=[my-model]", "suite.num_scenarios=1", "jobs=1"]
+    out, again = tmp_path / "run", tmp_path / "again"
+    with speaking(route.dialect, monkeypatch, candid) as server:
+        status = answer([*run, "budget.max_usd=20", f"out={out}"])
+    said = capsys.readouterr()
+
+    assert not server.refusals
+    assert status == 0, said.err
+    given = "yes" if route.model().logprobs else "no (its reflections count by the integers"
+    assert f"model {name} answers; schema: no, log-probabilities: {given}" in said.err
+    assert f"{len(server.asked)} replies paid for" in said.out
+    assert server.prompts[0].max_tokens == MOST_TOKENS
+    assert KEY not in said.out + said.err
+    for path in out.rglob("*"):
+        assert path.is_dir() or KEY.encode() not in path.read_bytes()
+
+    replay = ["replies.mode=replay", f"replies.path={out / 'replies.sqlite'}", f"out={again}"]
+    assert answer([*run, *replay]) == 0
+    capsys.readouterr()
+    assert contents(again / "traces") == contents(out / "traces")
+    assert contents(again / "tables") == contents(out / "tables")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -233,6 +234,24 @@ def test_setting_that_the_provider_does_not_take_is_named_and_nothing_is_sent(
     ):
         ask(config, asked_of(config, logprobs=config.logprobs))
     assert not server.asked
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    "name", ["claude-sonnet-4.6", "gemini-3-flash", "gemini-3.1-pro", "llama-4-maverick"]
+)
+def test_models_on_vertex_may_be_in_regions_of_their_own(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No region has all of them, and a team may seat several."""
+    monkeypatch.setenv("VERTEXAI_LOCATION", "us-central1")
+    route = ROUTES[name]
+    for settings, refusals in (((), 1), (("model.location=global",), 0)):
+        config = route.model(*settings)
+        with speaking(route.dialect, monkeypatch) as server, suppress(AttemptError):
+            ask(config, asked_of(config))
+        assert len(server.asked) == 1
+        assert len(server.refusals) == refusals
 
 
 @pytest.mark.heavy
