@@ -42,7 +42,7 @@ _LOG_IN = (
 _SETUP = {
     "ImportError": "its provider needs a package that is not installed; for Google Vertex AI: "
     "pip install google-auth",
-    "DefaultCredentialsError": f"no Google credentials are found; {_LOG_IN}",
+    "DefaultCredentialsError": f"no Google credentials can be read; {_LOG_IN}",
     "RefreshError": f"Google does not accept the credentials that are found; {_LOG_IN}",
 }
 """Faults of this machine that LiteLLM reports as the provider's, by their class."""

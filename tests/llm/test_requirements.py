@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,9 @@ from calbench.llm.preflight import preflight
 from calbench.llm.requirements import PACKAGES, check_requirements
 from tests.cli.runs import SMALL, environment, python
 from tests.llm.asking import model
+from tests.llm.dialects.login import Credentials, Login, logged_in
+from tests.llm.dialects.routes import ROUTES, with_keys
+from tests.llm.dialects.server import speaking
 
 VERTEX = ("claude-sonnet-4.6", "gemini-3-flash", "gemini-3.1-pro", "llama-4-maverick")
 LACKING = "its provider vertex_ai needs a package that is not installed: pip install google-auth"
@@ -79,3 +83,48 @@ def test_command_says_so_in_one_line_and_plays_nothing(more: list[str], tmp_path
     assert "Traceback" not in ended.err
     assert sum(LACKING in line for line in ended.error_lines) == 1
     assert not out.exists()
+
+
+class DefaultCredentialsError(Exception):
+    """Called like the one of `google-auth`."""
+
+
+class RefreshError(Exception):
+    """Called like the one of `google-auth`."""
+
+    retryable = False
+
+
+def _raising(error: Exception) -> Login:
+    def default(**_: Any) -> tuple[Credentials, str | None]:
+        raise error
+
+    return default
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", VERTEX)
+@pytest.mark.parametrize(
+    ("kind", "login", "said"),
+    [
+        ("none", _raising(DefaultCredentialsError("no")), "no Google credentials can be read; run"),
+        ("old", _raising(RefreshError("no")), "does not accept the credentials that are found"),
+        ("placeless", lambda **_: (Credentials(), None), "set VERTEXAI_PROJECT"),
+    ],
+)
+def test_login_that_google_does_not_take_is_told_before_anything_is_sent(
+    name: str, kind: str, login: Login, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_keys(monkeypatch)
+    logged_in(monkeypatch, login)
+    monkeypatch.setenv("VERTEXAI_PROJECT", f"project-{kind}")  # LiteLLM keeps one login for each
+    if kind == "placeless":
+        monkeypatch.delenv("VERTEXAI_PROJECT")
+    route = ROUTES[name]
+    with speaking(route.dialect, monkeypatch) as server, pytest.raises(PreflightError) as caught:
+        preflight({name: route.model()}, Source(mode="live"))
+
+    (line,) = caught.value.lines
+    assert line.startswith(f"model {name}: ")
+    assert said in line
+    assert not server.asked

@@ -2,7 +2,8 @@
 
 import enum
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -40,11 +41,14 @@ def _default(scopes: Sequence[str] = (), **_: Any) -> tuple[Credentials, str]:
     return Credentials(), "dry-run"
 
 
-def logged_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put the stand-in where the package would be."""
+Login = Callable[..., tuple[Credentials, str | None]]
+
+
+def logged_in(monkeypatch: pytest.MonkeyPatch, default: Login = _default) -> None:
+    """Put the stand-in where the package would be; ``default`` finds the login."""
     parts: dict[str, dict[str, Any]] = {
         "google": {},
-        "google.auth": {"default": _default},
+        "google.auth": {"default": default},
         "google.auth.credentials": {"TokenState": TokenState, "Credentials": Credentials},
         "google.auth.transport": {},
         "google.auth.transport.requests": {"Request": object},
@@ -52,7 +56,7 @@ def logged_in(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, members in parts.items():
         module = ModuleType(name)
         module.__path__ = []
-        module.__spec__ = __import__("importlib.machinery").machinery.ModuleSpec(name, None)
+        module.__spec__ = ModuleSpec(name, None)
         vars(module).update(members)
         monkeypatch.setitem(sys.modules, name, module)
         parent, _, child = name.rpartition(".")
