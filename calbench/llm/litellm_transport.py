@@ -127,7 +127,8 @@ def _unsupported(error: Exception, arguments: Mapping[str, Any]) -> str | None:
     names = [name for name in own if name in arguments and name in str(error)]
     if len(names) == 1:
         return f"its provider does not take {names[0]}; leave model.{names[0]} out"
-    return f"its provider does not take these settings, or not together: {', '.join(names)}"
+    what = ", ".join(names) or "some that LiteLLM does not name"
+    return f"its provider does not take these settings, or not together: {what}"
 
 
 def _is_watched(model: str) -> bool:
