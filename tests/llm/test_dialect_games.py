@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from calbench.agents import prompts
 from calbench.cli.main import answer
 from calbench.engine.drivers import run_async
 from calbench.engine.seating import seat_agents
@@ -28,6 +29,9 @@ from tests.llm.dialects.server import speaking
 
 pytestmark = pytest.mark.heavy
 
+NEWEST = max(path.name for path in Path(prompts.__file__).parent.glob("v[0-9]"))
+"""Version of the prompts that games are played with."""
+
 (SCENARIO,) = completed((make_scenario(["..E2.", "E...", ".B.."], [(0, 1, 2), (2, 1)]),))
 
 
@@ -47,7 +51,7 @@ def played(model: ModelConfig, store: Path, transport: Transport, mode: Mode) ->
         team=Team(team_id="own", seats=(seat,)),
         channels=("dm", "all_agent_groupchat"),
         limits=Limits(max_turns_per_round=3, decision_retries=1),
-        prompt_version="v1",
+        prompt_version=NEWEST,
         label_bank="v1",
         reflection=True,
     )
