@@ -179,6 +179,31 @@ def _usage(usage: Any) -> Usage | None:
     return Usage(input_tokens=sent, cached_tokens=max(0, cached), output_tokens=received)
 
 
+def is_broken_off(body: Any) -> bool:
+    """Whether the provider says in a reply that its model failed on the way, as OpenRouter does.
+
+    LiteLLM takes what came of it for a whole reply.
+    """
+    choice = _choice(_get(body, "choices")) if isinstance(body, Mapping) else None
+    return isinstance(choice, Mapping) and (
+        isinstance(choice.get("error"), Mapping) or choice.get("finish_reason") == "error"
+    )
+
+
+def google_usage(body: Any) -> Usage | None:
+    """Read the counts of a body of Google's; absent if it is another's.
+
+    Of a reply that safety stops, LiteLLM reads neither the cache nor the hidden reasoning, which is
+    paid for. The total is of both, however a model counts its reasoning.
+    """
+    usage = _get(body, "usageMetadata") if isinstance(body, Mapping) else None
+    sent, total = _count(usage, "promptTokenCount"), _count(usage, "totalTokenCount")
+    if sent is None or total is None or not 0 < sent <= total:
+        return None
+    cached = _count(usage, "cachedContentTokenCount") or 0
+    return Usage(input_tokens=sent, cached_tokens=max(0, cached), output_tokens=total - sent)
+
+
 def _count(holder: Any, name: str) -> int | None:
     """Return a count, also one written as a text or as a fraction; absent if there is none."""
     value = _get(holder, name)

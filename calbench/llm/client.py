@@ -27,6 +27,7 @@ from calbench.llm.replies.request import NamedRequest, named
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
+from calbench.llm.requirements import check_requirements
 from calbench.llm.transport import Transport
 
 Mode = Literal["live", "record", "replay"]
@@ -144,9 +145,9 @@ def _tell_noise() -> None:
 
 
 def check_source(models: Mapping[str, ModelConfig], source: Source) -> None:
-    """Refuse what cannot be opened, or asked for want of a price or key; nothing is made.
+    """Refuse what cannot be opened, or asked for want of a price, package or key; nothing is made.
 
-    With recorded replies, no key may be needed.
+    With recorded replies, neither package nor key may be needed.
 
     Raises:
         CalbenchError: as opening it, or asking a model, would.
@@ -160,8 +161,11 @@ def check_source(models: Mapping[str, ModelConfig], source: Source) -> None:
     if not is_replay:
         price_table(source.prices, models, is_capped=source.max_usd is not None)
     if not is_replay and not is_there:
-        for config in models.values():
-            config.key()
+        for player, config in sorted(models.items()):
+            try:
+                check_requirements(config)
+            except ConfigError as error:
+                raise ConfigError(f"model {player}: {error}") from error
 
 
 def _store(source: Source, stack: ExitStack) -> ReplyStore | None:

@@ -92,7 +92,7 @@ class Request:
 
     @property
     def sent_schema(self) -> Mapping[str, Any] | None:
-        """The schema, if the model is sent it."""
+        """The schema, if the model is held to one; its provider may still take only JSON."""
         return None if self.spec.response_format == "none" else self.reply_schema
 
 

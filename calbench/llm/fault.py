@@ -17,6 +17,7 @@ from calbench.llm.transport import (
     CONNECTION_REFUSED,
     CONTEXT_EXCEEDED,
     HOST_NOT_FOUND,
+    NO_CREDIT,
     REDIRECTED,
     TIMEOUT,
     TOO_LONG,
@@ -33,11 +34,16 @@ _CONTEXT = re.compile(
 """How servers say that a thread is too long, where LiteLLM does not know their words."""
 
 
+_LOG_IN = (
+    "run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to the "
+    "file of a service account"
+)
+
 _SETUP = {
     "ImportError": "its provider needs a package that is not installed; for Google Vertex AI: "
     "pip install google-auth",
-    "DefaultCredentialsError": "no Google credentials are found; run "
-    "`gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS",
+    "DefaultCredentialsError": f"no Google credentials can be read; {_LOG_IN}",
+    "RefreshError": f"Google does not accept the credentials that are found; {_LOG_IN}",
 }
 """Faults of this machine that LiteLLM reports as the provider's, by their class."""
 
@@ -52,11 +58,20 @@ NO_KEY_FOUND = (
 )
 
 
+_NO_CREDIT = re.compile(rb'"insufficient_quota"|credit balance is too low')
+"""How OpenAI, with the status of haste, and Anthropic, with that of a bad request, say that an
+account has no credit. Others have a status for it."""
+
+
 def setup_problem(error: Exception) -> str | None:
     """Return what is missing on this machine, if that is what an error means."""
     if _headers(error) is None and _NO_KEY_TEXT.search(str(error)):
         return NO_KEY_FOUND
+    if "Could not resolve project_id" in str(error):
+        return "no Google project is named; set VERTEXAI_PROJECT"
     for cause in _causes(error):
+        if getattr(cause, "retryable", False):  # as the fetching of a token may be
+            return None
         for kind in type(cause).__mro__:
             if kind.__name__ in _SETUP:
                 return _SETUP[kind.__name__]
@@ -78,8 +93,13 @@ def attempt_error(error: Exception, exchange: Exchange) -> AttemptError:
     name = type(error).__name__
     status: Any = getattr(error, "status_code", None)
     headers = _headers(error)
-    if exchange.status is not None and exchange.status >= 300:  # what was really answered
+    is_answered = exchange.status is not None and exchange.status >= 300
+    if exchange.failure is not None and not is_answered:  # LiteLLM may call it a status of 500
+        return _unanswered(error, exchange)
+    if is_answered:
         status, headers = exchange.status, exchange.headers
+        if _NO_CREDIT.search(exchange.body):
+            return AttemptError(NO_CREDIT, status=status, is_retryable=False, is_free=True)
     if exchange.is_redirected:
         name = REDIRECTED
     elif any(isinstance(cause, UnreadableBodyError) for cause in _causes(error)):
@@ -89,7 +109,7 @@ def attempt_error(error: Exception, exchange: Exchange) -> AttemptError:
     return AttemptError(
         name,
         status=status,
-        retry_after_s=retry_after(headers or {}),
+        retry_after_s=_wait(headers, exchange),
         is_retryable=is_retryable(status),
         is_free=True,
     )
@@ -101,10 +121,10 @@ _UNSENT = frozenset({"ConnectTimeout", "PoolTimeout", "ClientConnectorError"})
 
 def _unanswered(error: Exception, exchange: Exchange) -> AttemptError:
     """Type an error without an answer; it is free only if nothing was sent."""
-    causes = list(_causes(error))
+    causes = [*_causes(error), *_causes(exchange.failure)]
     classes = {kind.__name__ for cause in causes for kind in type(cause).__mro__}
     is_free = not exchange.delivery.may_be_sent or bool(_UNSENT & classes)
-    if type(error).__name__ == "Timeout":
+    if type(error).__name__ == "Timeout" or "TimeoutException" in classes:
         return AttemptError(TIMEOUT, is_free=is_free)
     for cause in causes:
         if isinstance(cause, ConnectionRefusedError):
@@ -114,9 +134,9 @@ def _unanswered(error: Exception, exchange: Exchange) -> AttemptError:
     return AttemptError(BROKEN, is_free=is_free)
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
     """Yield an error and what it was raised from, outermost first."""
-    cause: BaseException | None = error
+    cause = error
     while cause is not None:
         yield cause
         cause = cause.__cause__ or cause.__context__
@@ -133,6 +153,18 @@ def _headers(error: Exception) -> Mapping[str, str] | None:
         return {str(name).lower(): str(value) for name, value in dict(headers).items()} or None
     except (TypeError, ValueError):
         return None
+
+
+def _wait(headers: Mapping[str, str] | None, exchange: Exchange) -> float | None:
+    """Return the seconds to wait: from a header, or as Google writes them in the body."""
+    wait = retry_after(headers or {})
+    if wait is not None or exchange.status != 429:
+        return wait
+    found = _RETRY_DELAY.search(exchange.body)
+    return None if found is None else float(found[1])
+
+
+_RETRY_DELAY = re.compile(rb'"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d{1,9})?)s"')
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -6,16 +6,16 @@ our attempts are recorded and paid one by one.
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from calbench.errors import ConfigError
-from calbench.llm.body import masked, read_body, read_reply
+from calbench.llm.body import google_usage, is_broken_off, masked, read_body, read_reply
 from calbench.llm.completion import Completion, Request
 from calbench.llm.fault import attempt_error, exceeded, setup_problem
 from calbench.llm.model import PROVIDERS, Endpoint
 from calbench.llm.noise import hushed
-from calbench.llm.transport import DELIVERY, AttemptError, Delivery
+from calbench.llm.transport import BROKEN, DELIVERY, AttemptError, Delivery
 from calbench.llm.wire import EXCHANGE, FEWEST_SECRET, Exchange, watch_httpx
 
 TOP_LOGPROBS = 10
@@ -46,6 +46,10 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
     with hushed():
         found = await _called(load_litellm(), arguments, exchange)
         reply = _reply(found, exchange)
+    if b'"error"' in exchange.body and is_broken_off(exchange.json()):
+        raise AttemptError(BROKEN)
+    if reply is not None and request.logprobs and reply.logprobs is None:
+        reply = _with_logprobs(reply, exchange)
     if reply is not None:
         return masked(reply, exchange.secrets | _secrets(endpoint))
     if not isinstance(found, Exception):
@@ -53,7 +57,7 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
     too_long = exceeded(found)
     if too_long is not None:
         return too_long
-    problem = None if exchange.status else setup_problem(found)
+    problem = None if exchange.status else setup_problem(found) or _unsupported(found, arguments)
     if problem is not None:
         raise ConfigError(f"{request.spec.model}: {problem}")
     # The original contains the provider's text, which may repeat the key: it is left behind.
@@ -95,6 +99,8 @@ async def _called(litellm: Any, arguments: Mapping[str, Any], exchange: Exchange
 def _reply(found: Any, exchange: Exchange) -> Completion | None:
     """Return the reply as LiteLLM read it, or else as its body says."""
     reply = None if isinstance(found, Exception) else read_reply(found)
+    if reply is not None and reply.text is None:
+        reply = replace(reply, usage=google_usage(exchange.json()) or reply.usage)
     is_usual = reply is not None and (reply.text or reply.refusal or reply.finish_reason != "stop")
     if is_usual or exchange.status is None or not 200 <= exchange.status < 300:
         return reply
@@ -102,6 +108,27 @@ def _reply(found: Any, exchange: Exchange) -> Completion | None:
     if reply is None or own is None or own.text is None:
         return reply or own
     return own
+
+
+def _with_logprobs(reply: Completion, exchange: Exchange) -> Completion:
+    """Add the log-probabilities of the body: LiteLLM reads none of Llama's on Vertex AI."""
+    own = read_body(exchange.json())
+    return replace(reply, logprobs=own.logprobs) if own and own.text == reply.text else reply
+
+
+def _unsupported(error: Exception, arguments: Mapping[str, Any]) -> str | None:
+    """Return what a model was asked for and does not take, as LiteLLM knows it, if that it is.
+
+    A run's configuration sets it: leaving it out in silence would be another game.
+    """
+    if type(error).__name__ != "UnsupportedParamsError":
+        return None
+    own = ("temperature", "top_p", "seed", "reasoning_effort", "response_format", "logprobs")
+    names = [name for name in own if name in arguments and name in str(error)]
+    if len(names) == 1:
+        return f"its provider does not take {names[0]}; leave model.{names[0]} out"
+    what = ", ".join(names) or "some that LiteLLM does not name"
+    return f"its provider does not take these settings, or not together: {what}"
 
 
 def _is_watched(model: str) -> bool:
@@ -152,11 +179,12 @@ def _arguments(request: Request, endpoint: Endpoint) -> dict[str, Any]:
     given = {
         "api_base": endpoint.api_base,
         "api_key": key,
+        "vertex_location": endpoint.location,
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "seed": sampling.seed,
         "reasoning_effort": sampling.reasoning_effort,
-        "response_format": _response_format(request),
+        "response_format": _response_format(request, endpoint),
         "logprobs": request.logprobs or None,
         "top_logprobs": TOP_LOGPROBS if request.logprobs else None,
     }
@@ -171,12 +199,17 @@ def _arguments(request: Request, endpoint: Endpoint) -> dict[str, Any]:
     }
 
 
-def _response_format(request: Request) -> dict[str, Any] | None:
+def _response_format(request: Request, endpoint: Endpoint) -> dict[str, Any] | None:
+    """Return how JSON is asked for; only servers of one's own take a schema beside `json_object`.
+
+    As llama.cpp's does; hosted providers refuse or ignore it there.
+    """
     schema = request.sent_schema
     if request.spec.response_format == "none":
         return None
     if schema is None:
         return {"type": "json_object"}
     if request.spec.response_format == "json_object":
-        return {"type": "json_object", "schema": schema}  # as llama.cpp's server takes it
+        own = {} if endpoint.api_base is None else {"schema": schema}
+        return {"type": "json_object", **own}
     return {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}

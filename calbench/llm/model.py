@@ -32,6 +32,8 @@ class Endpoint(BaseModel):
         api_key_env: name of the environment variable that holds the key; never the key.
             Absent: LiteLLM looks where the provider's keys usually are, unless there is an
             ``api_base``, which is then asked without a key.
+        location: region of Google Cloud, for models on Vertex AI, which are not all in one; absent:
+            that of ``VERTEXAI_LOCATION``.
         concurrency: most calls under way at once, of all games together.
         requests_per_minute: most calls per minute; absent: no limit.
         tokens_per_minute: most tokens per minute, input and the most that the reply may hold, as
@@ -44,6 +46,7 @@ class Endpoint(BaseModel):
 
     api_base: str | None = None
     api_key_env: str | None = None
+    location: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,64}$")] | None = None
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 8
     requests_per_minute: Amount | None = None
     tokens_per_minute: Amount | None = None
@@ -116,6 +119,12 @@ class ModelConfig(Endpoint):
     logprobs: bool = False
     replicate: Annotated[int, Field(ge=0)] = 0
     prompts: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")] | None = None
+
+    @model_validator(mode="after")
+    def _is_somewhere(self) -> Self:
+        if self.location is not None and not self.name.startswith("vertex_ai/"):
+            raise PydanticCustomError("location", "location: only models on Vertex AI have one")
+        return self
 
     @property
     def spec(self) -> ModelSpec:

@@ -14,11 +14,13 @@ from pathlib import Path
 from calbench.errors import ConfigError, PreflightError, StoppedError, UnavailableError
 from calbench.files import printable
 from calbench.llm.client import ModelClient, Source, open_completer
-from calbench.llm.completion import ChatMessage, Request
+from calbench.llm.completion import ChatMessage, Completion, Request
+from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
 from calbench.llm.replies.database import BESIDE
 from calbench.llm.replies.request import named
 from calbench.llm.replies.store import ReplyStore
+from calbench.llm.requirements import check_requirements
 
 MOST_TOKENS = 16
 """What the reply may hold: any reply will do, also an empty or a cut one [C]."""
@@ -61,8 +63,8 @@ def preflight(
     *,
     is_stopping: Callable[[], bool] = lambda: False,
     tick: Callable[[], None] = lambda: None,
-) -> None:
-    """Ask every model once; return if all of them answer.
+) -> list[str]:
+    """Ask every model once; return a line for each of them if all answer.
 
     A store that was made only for this, and holds neither a reply nor money, is removed.
 
@@ -72,6 +74,9 @@ def preflight(
         is_stopping: asked often; once it is true, no further attempt is started.
         tick: called for each model that has answered or failed.
 
+    Returns:
+        What each model is asked for beside a text, and whether it gives log-probabilities.
+
     Raises:
         PreflightError: with a line for each model that cannot be asked.
         StoppedError: if it was stopped.
@@ -80,10 +85,11 @@ def preflight(
     is_new = source.store is not None and not source.store.exists()
     is_done = False
     try:
-        problems = asyncio.run(_problems(distinct(models), source, is_stopping, tick))
-        if problems:
+        found = asyncio.run(_found(distinct(models), source, is_stopping, tick))
+        if problems := [line for is_right, line in found if not is_right]:
             raise PreflightError(problems)
         is_done = True
+        return [line for _, line in found]
     finally:
         if is_new and not is_done and source.store is not None:
             _remove_if_empty(source.store)
@@ -92,32 +98,31 @@ def preflight(
 def distinct(models: Mapping[str, ModelConfig]) -> dict[str, ModelConfig]:
     """Return one player of each model: those of one name, address and key are the same."""
     by_model = {
-        (config.spec.model, config.api_base, config.api_key_env): (player, config)
+        (config.spec.model, address(config), config.api_key_env): (player, config)
         for player, config in sorted(models.items(), reverse=True)
     }
     return dict(sorted(by_model.values(), key=lambda found: found[0]))
 
 
-async def _problems(
+async def _found(
     models: Mapping[str, ModelConfig],
     source: Source,
     is_stopping: Callable[[], bool],
     tick: Callable[[], None],
-) -> list[str]:
-    """Ask all models at the same time; return what is wrong, by player."""
+) -> list[tuple[bool, str]]:
+    """Ask all models at the same time; return whether each can be asked, and its line."""
     impatient = {player: _impatient(config) for player, config in models.items()}
     async with open_completer(impatient, replace(source, grace_s=GRACE_S)) as client:
         calls = _Asking(client)
-        asking = [asyncio.create_task(calls.problem(*each)) for each in impatient.items()]
+        asking = [asyncio.create_task(calls.found(*each)) for each in impatient.items()]
         for task in asking:
             task.add_done_callback(lambda _task: tick())
         try:
             await _finished(asking, is_stopping)
-            found = [task.result() for task in asking]
+            return [task.result() for task in asking]
         finally:
             for task in asking:
                 task.cancel()
-    return [problem for problem in found if problem is not None]
 
 
 def _impatient(config: ModelConfig) -> ModelConfig:
@@ -131,7 +136,7 @@ def _impatient(config: ModelConfig) -> ModelConfig:
 
 
 async def _finished(
-    asking: Sequence[asyncio.Task[str | None]], is_stopping: Callable[[], bool]
+    asking: Sequence[asyncio.Task[tuple[bool, str]]], is_stopping: Callable[[], bool]
 ) -> None:
     pending = set(asking)
     while pending:
@@ -147,10 +152,10 @@ class _Asking:
     client: ModelClient
     keys: set[str] = field(default_factory=set)
 
-    async def problem(self, player: str, config: ModelConfig) -> str | None:
-        """Ask a model; return the line about what is wrong, if anything is."""
+    async def found(self, player: str, config: ModelConfig) -> tuple[bool, str]:
+        """Ask a model; return whether it can be asked, and a line about it."""
         try:
-            await self._ask(player, config)
+            reply = await self._ask(player, config)
         except ConfigError as error:
             why = f"model {player}: {error}"
         except UnavailableError as error:
@@ -158,18 +163,20 @@ class _Asking:
             if error.reason == "budget_stop":
                 why = f"model {player}: {why}"
         else:
-            return None
-        return f"{why} ({config.spec.model} at {address(config)})"
+            return True, f"model {player} answers; {features(config, reply)}"
+        return False, f"{why} ({config.spec.model} at {address(config)})"
 
-    async def _ask(self, player: str, config: ModelConfig) -> None:
+    async def _ask(self, player: str, config: ModelConfig) -> Completion:
+        if self.client.source.transport is ask_litellm:
+            check_requirements(config)
         site = PreflightSite(player)
         few = min(MOST_TOKENS, config.max_tokens)
         try:
-            await self.client.complete(self._request(config, few), site)
+            return await self.client.complete(self._request(config, few), site)
         except UnavailableError as error:
             if error.status not in REFUSES_SHORT or few == config.max_tokens:
                 raise
-            await self.client.complete(self._request(config, config.max_tokens), site)
+            return await self.client.complete(self._request(config, config.max_tokens), site)
 
     def _request(self, config: ModelConfig, max_tokens: int) -> Request:
         """Return the next preflight of a model, with the settings of games: they are tried too.
@@ -197,9 +204,32 @@ class _Asking:
         return store is not None and store.get(key) is not None
 
 
+def features(config: ModelConfig, reply: Completion) -> str:
+    """Return what a model is asked for beside a text, and whether it gives log-probabilities.
+
+    A reply without a text, as of hidden reasoning that was cut, does not tell.
+    """
+    has_schema = config.response_format == "json_schema" or (
+        config.response_format == "json_object" and config.api_base is not None
+    )
+    is_silent = config.logprobs and reply.text is not None and not reply.logprobs
+    logprobs = "asked for, not given" if is_silent else _yes(config.logprobs)
+    if is_silent or not config.logprobs:
+        logprobs += " (its reflections count by the integers that it writes)"
+    seed = _yes(config.seed is not None)
+    return f"schema: {_yes(has_schema)}, log-probabilities: {logprobs}, seed: {seed}"
+
+
+def _yes(is_so: object) -> str:
+    return "yes" if is_so else "no"
+
+
 def address(config: ModelConfig) -> str:
     """Return where a model is asked, as users are told."""
-    return "its provider's own address" if config.api_base is None else printable(config.api_base)
+    if config.api_base is not None:
+        return printable(config.api_base)
+    place = "" if config.location is None else f" in {config.location}"
+    return f"its provider's own address{place}"
 
 
 def _remove_if_empty(path: Path) -> None:

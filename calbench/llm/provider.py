@@ -22,6 +22,7 @@ from calbench.llm.transport import (
     CONTEXT_EXCEEDED,
     DELIVERY,
     HOST_NOT_FOUND,
+    NO_CREDIT,
     REDIRECTED,
     TIMEOUT,
     TOO_LONG,
@@ -48,6 +49,7 @@ HINTS = {
 }
 
 FINAL_HINTS = {
+    NO_CREDIT: HINTS[402],
     REDIRECTED: "its server points to another address, and no key is sent on; check api_base",
     TOO_LONG: "its reply is longer than is read, or compressed in a way that nobody asked for",
 }

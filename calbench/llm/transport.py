@@ -27,6 +27,9 @@ TIMEOUT, BROKEN = "Timeout", "ConnectionOrReplyBroken"
 REDIRECTED, TOO_LONG = "Redirected", "ReplyTooLong"
 """Classes of answers that point elsewhere, and of those that are not read to their end."""
 
+NO_CREDIT = "NoCredit"
+"""Class of the answer that an account has no credit, whatever its status."""
+
 RETRYABLE = frozenset({408, 409, 425, 429})
 
 

@@ -1,8 +1,9 @@
 """What an attempt sends and receives below LiteLLM: bounded, seen by us, never sent elsewhere.
 
 LiteLLM and the libraries under it discard a good reply that has an odd form, read a body of any
-size, follow a redirect with the key of some providers, and do not tell whether a request was sent.
-All of them send through one method of httpx, which is watched here while an attempt is made.
+size, follow a redirect with the key of some providers, send again what broke off and may be paid
+for, and do not tell whether a request was sent. All of them send through one method of httpx, which
+is watched here while an attempt is made.
 """
 
 import functools
@@ -48,6 +49,7 @@ class Exchange:
         body: of the answer, as far as it came, without compression.
         secrets: keys that were sent.
         is_redirected: whether the answer pointed elsewhere.
+        failure: what broke the attempt on its way; nothing is sent after it.
     """
 
     delivery: Delivery
@@ -58,6 +60,7 @@ class Exchange:
     body: bytes = b""
     secrets: set[str] = field(default_factory=set)
     is_redirected: bool = False
+    failure: Exception | None = None
 
     def json(self) -> Any:
         """Return what the body holds as JSON; absent if it is none."""
@@ -81,18 +84,26 @@ def watch_httpx() -> None:
 
 
 def _watched(send: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    import httpx
+
     @functools.wraps(send)
     async def watched(client: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         exchange = EXCHANGE.get()
         if exchange is None or stream:
             return await send(client, request, stream=stream, **options)
+        if exchange.failure is not None:
+            raise exchange.failure
         _prepare(request, exchange)
         options["follow_redirects"] = False
-        response = await send(client, request, stream=True, **options)
         try:
-            await _read(response, exchange)
-        finally:
-            await response.aclose()
+            response = await send(client, request, stream=True, **options)
+            try:
+                await _read(response, exchange)
+            finally:
+                await response.aclose()
+        except httpx.HTTPError as error:
+            exchange.failure = error
+            raise
         return _whole(response, exchange)
 
     setattr(watched, "is_watched", True)  # noqa: B010 - a function, for mypy

@@ -201,7 +201,9 @@ def _check_models(
         check_source(models, replies)
         return
     with progress("models", len(distinct(models))) as tick:
-        preflight(models, replies, is_stopping=is_stopping, tick=tick)
+        lines = preflight(models, replies, is_stopping=is_stopping, tick=tick)
+    for line in lines:
+        say(line)
 
 
 def _raise_if(is_interrupted: bool) -> None:

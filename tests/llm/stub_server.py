@@ -1,6 +1,8 @@
 """A provider on the loopback that behaves as it is told to, over real HTTP."""
 
 import json
+import socket
+import struct
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -41,7 +43,8 @@ def chat(
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer; ``cut`` sends half of it, ``drop`` closes the connection without a word.
+    """One answer; ``cut`` sends half of it, ``drop`` closes the connection without a word, and
+    ``reset`` breaks it off as a machine does that goes down.
 
     ``raw`` is sent as it is, head and body, and then the connection is closed; ``pieces_s`` waits
     so long after each of its 64 bytes.
@@ -54,8 +57,19 @@ class Answer:
     delay_s: float = 0.0
     cut: bool = False
     drop: bool = False
+    reset: bool = False
     raw: bytes | None = None
     pieces_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request: names of headers in lower case, the body as JSON."""
+
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: Any
 
 
 class StubServer(ThreadingHTTPServer):
@@ -76,6 +90,10 @@ class StubServer(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}/v1"
 
+    def answer_to(self, _asked: Asked) -> Answer:
+        """Return the next answer; one request at a time."""
+        return self.answers[min(len(self.asked), len(self.answers) - 1)]
+
     def handle_error(self, *_: Any) -> None:
         """A client that hangs up is part of the game."""
 
@@ -89,14 +107,20 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        path, _, query = self.path.partition("?")
+        headers = {name.lower(): value for name, value in self.headers.items()}
         with self.server.lock:
-            answers = self.server.answers
-            answer = answers[min(len(self.server.asked), len(answers) - 1)]
+            answer = self.server.answer_to(Asked(path, query, headers, body))
             self.server.asked.append(body)
             self.server.authorizations.append(self.headers.get("authorization"))
         self.server.closing.wait(answer.delay_s)
-        if answer.drop:
+        if answer.drop or answer.reset:
             self.close_connection = True
+            if answer.reset:  # no time to linger: what is closed now is reset
+                self.connection.setsockopt(
+                    socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+                )
+                self.connection.close()
             return
         if answer.raw is not None:
             self.close_connection = True
@@ -124,10 +148,16 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serving(*answers: Answer) -> Iterator[StubServer]:
     server = StubServer(*answers)
+    with served(server):
+        yield server
+
+
+@contextmanager
+def served(server: StubServer) -> Iterator[None]:
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
-        yield server
+        yield
     finally:
         server.closing.set()  # an answer that would come much later comes now
         server.shutdown()

@@ -24,7 +24,7 @@ from calbench.llm.litellm_transport import (
 )
 from calbench.llm.model import PROVIDERS, Endpoint
 from calbench.llm.replies.shards import merge_into, open_replies
-from calbench.llm.transport import AttemptError
+from calbench.llm.transport import BROKEN, AttemptError
 from tests.effort import GUARD_S
 from tests.llm.asking import SITE, THEN, FakeTime, model, request
 from tests.llm.stub_server import Answer, StubServer, chat, serving
@@ -204,6 +204,20 @@ def test_fault_is_typed(name: str) -> None:
     assert error.status in {status, 400 if status == 422 else status}
     assert len(server.asked) == 1  # LiteLLM itself never asks twice
     assert CANARY not in str(error)
+
+
+@pytest.mark.parametrize("name", ["openrouter/stub", "anthropic/stub", "deepseek/stub"])
+def test_request_that_broke_off_is_not_sent_again_below_us(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LiteLLM sends it twice where no client of the provider's is used; it may be paid for."""
+    for provider in ("OPENROUTER", "ANTHROPIC", "DEEPSEEK"):
+        monkeypatch.setenv(f"{provider}_API_KEY", CANARY)
+    with serving(Answer(reset=True)) as server, pytest.raises(AttemptError) as caught:
+        ask(server, request("Hi", model=name))
+
+    assert (caught.value.error, caught.value.is_free) == (BROKEN, False)
+    assert len(server.asked) == 1
 
 
 def test_refused_connection_is_a_fault_that_passes() -> None:

@@ -152,3 +152,10 @@ def test_prices_that_do_not_fit_name_file_and_key(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match=r"prices.yaml: models.a.input"):
         read_prices(path)
+
+
+def test_only_models_on_vertex_are_somewhere() -> None:
+    assert model(name="vertex_ai/one", api_base=None, location="us-east5").location == "us-east5"
+    for keys in ({"location": "us-east5"}, {"name": "vertex_ai/one", "location": "us/east"}):
+        with pytest.raises(ValidationError):
+            model(**keys)

@@ -8,7 +8,7 @@ import pytest
 
 from calbench.errors import ConfigError, PreflightError, StoppedError
 from calbench.llm.client import Mode, Source
-from calbench.llm.completion import Completion, Request
+from calbench.llm.completion import Completion, Request, TokenLogprob
 from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.preflight import MOST_TOKENS, distinct, preflight
 from calbench.llm.prices import Prices
@@ -195,3 +195,35 @@ def test_user_can_stop_it() -> None:
     asking = source(hanging, None, "live")
     with pytest.raises(StoppedError):
         preflight({"stub": model()}, asking, is_stopping=lambda: True)
+
+
+TOKENS = (TokenLogprob("fine", -0.1),)
+INTEGERS = " (its reflections count by the integers that it writes)"
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer", "said"),
+    [
+        ({}, reply(), f"schema: no, log-probabilities: no{INTEGERS}, seed: no"),
+        (
+            {"logprobs": True, "seed": 0, "response_format": "json_schema"},
+            reply(logprobs=TOKENS),
+            "schema: yes, log-probabilities: yes, seed: yes",
+        ),
+        (
+            {"logprobs": True, "response_format": "json_object", "api_base": None},
+            reply(),
+            f"schema: no, log-probabilities: asked for, not given{INTEGERS}, seed: no",
+        ),
+        (
+            {"logprobs": True, "response_format": "json_object"},
+            reply(None, finish_reason="length"),  # cut while it reasoned: nobody can tell
+            "schema: yes, log-probabilities: yes, seed: no",
+        ),
+    ],
+)
+def test_line_says_what_a_model_is_asked_for_and_whether_it_gives_log_probabilities(
+    keys: dict[str, Any], answer: Completion, said: str
+) -> None:
+    lines = preflight({"stub": model(**keys)}, source(Script(answer), None, "live"))
+    assert lines == [f"model stub answers; {said}"]
