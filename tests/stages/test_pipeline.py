@@ -52,8 +52,8 @@ WHOLE = {"analysis", "site"}
 REACH_ONLY = {"budget", "games_at_once", "models", "preflight"}
 """How models are asked: nothing that a recorded reply depends on."""
 
-PARTS = {"subset", "replicates"}
-"""Of a user's own runs: ``compose`` refuses an experiment of the site that sets them."""
+PARTS = {"subset"}
+"""Of a user's own runs: ``compose`` refuses an experiment of the site that sets it."""
 
 PLANS = "only `plan_jobs`, which says where the traces are"
 ONLY_TYPES = "lends the parameters their types"

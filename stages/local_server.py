@@ -1,0 +1,322 @@
+"""An OpenAI-compatible server of one small model on the loopback, over llama.cpp.
+
+It runs in the Python of the extra ``local``, which need not have CalBench, and serves one request
+at a time. The server of llama-cpp-python gives the same replies, but it reads a conversation again
+from the point where the last request left it, and for log-probabilities it keeps those of the whole
+conversation, which takes seconds a reply. Here each of some conversations keeps what it has read,
+and only what is written has log-probabilities.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from ctypes import byref, c_char_p
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any, NamedTuple
+
+import llama_cpp
+import numpy as np
+from llama_cpp._internals import LlamaBatch, LlamaContext, LlamaTokenDataArray
+from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+from llama_cpp.llama_grammar import json_schema_to_gbnf
+
+LIKELIEST = 256
+"""Tokens whose fit to the grammar is looked at first [C]; if none fits, that of all is."""
+
+
+class TooLongError(Exception):
+    """A conversation that leaves no room for a reply."""
+
+
+class Sampling(NamedTuple):
+    """How tokens are drawn: at temperature 0 the likeliest, otherwise from the nucleus."""
+
+    temperature: float
+    top_p: float
+    seed: int
+    most: int
+    top_logprobs: int
+
+
+class Written(NamedTuple):
+    """A token that was written, and the likeliest at its place before any schema."""
+
+    token: int
+    logprob: float
+    top: tuple[tuple[int, float], ...]
+
+
+class Conversation:
+    """What a context of the model has read."""
+
+    def __init__(self, llama: llama_cpp.Llama) -> None:
+        self._context = LlamaContext(
+            model=llama._model, params=llama.context_params, verbose=False
+        )
+        self._vocabulary = llama.n_vocab()
+        self._batch = LlamaBatch(n_tokens=llama.n_batch, embd=0, n_seq_max=1, verbose=False)
+        self._most = llama.n_batch
+        self.read: list[int] = []
+        self.used = 0
+
+    def shared(self, tokens: Sequence[int]) -> int:
+        """Return how many tokens at the beginning it has read already."""
+        count = 0
+        for own, asked in zip(self.read, tokens, strict=False):
+            if own != asked:
+                break
+            count += 1
+        return count
+
+    def turn_to(self, tokens: Sequence[int]) -> None:
+        """Read these tokens, and forget what else there was."""
+        kept = min(self.shared(tokens), len(tokens) - 1)  # the last one gives what comes next
+        self._context.kv_cache_seq_rm(0, kept, -1)
+        del self.read[kept:]
+        self.go_on(tokens[kept:])
+
+    def go_on(self, tokens: Sequence[int]) -> None:
+        """Read further tokens."""
+        for at in range(0, len(tokens), self._most):
+            part = tokens[at : at + self._most]
+            self._batch.set_batch(part, len(self.read), False)
+            self._context.decode(self._batch)
+            self.read.extend(part)
+
+    def logits(self) -> np.ndarray:
+        """Return a number for each token that could come next."""
+        return np.ctypeslib.as_array(
+            self._context.get_logits_ith(-1), shape=(self._vocabulary,)
+        ).copy()
+
+
+class Grammar:
+    """What may be written next, by a JSON Schema."""
+
+    def __init__(self, llama: llama_cpp.Llama, schema: Mapping[str, Any]) -> None:
+        grammar = json_schema_to_gbnf(json.dumps(schema)).encode()
+        self._sampler = llama_cpp.llama_sampler_init_grammar(
+            llama._model.vocab, c_char_p(grammar), c_char_p(b"root")
+        )
+        if not self._sampler:
+            raise ValueError("llama.cpp cannot read the grammar of this schema")
+
+    def allowed(self, tokens: np.ndarray) -> np.ndarray:
+        """Tell which of some tokens may come next."""
+        array = LlamaTokenDataArray(n_vocab=len(tokens))
+        array.copy_logits(np.zeros(len(tokens), dtype=np.single))
+        array.candidates_data.id[:] = tokens
+        llama_cpp.llama_sampler_apply(self._sampler, byref(array.candidates))
+        data = array.candidates_data[: array.candidates.size]
+        return np.isin(tokens, data.id[np.isfinite(data.logit)])
+
+    def accept(self, token: int) -> None:
+        """Go on behind a token."""
+        llama_cpp.llama_sampler_accept(self._sampler, token)
+
+    def close(self) -> None:
+        """Free its memory."""
+        llama_cpp.llama_sampler_free(self._sampler)
+
+
+@contextmanager
+def grammar_of(llama: llama_cpp.Llama, schema: Mapping[str, Any] | None) -> Iterator[Grammar | None]:
+    """Yield the grammar of a schema, if there is one."""
+    if schema is None:
+        yield None
+        return
+    grammar = Grammar(llama, schema)
+    try:
+        yield grammar
+    finally:
+        grammar.close()
+
+
+class Speaker:
+    """The model with some conversations."""
+
+    def __init__(self, path: str, context: int, conversations: int) -> None:
+        self._llama = llama_cpp.Llama(
+            path, n_ctx=context, n_threads=1, n_threads_batch=1, verbose=False
+        )
+        self._context = context
+        self._conversations = [Conversation(self._llama) for _ in range(conversations)]
+        self._end = self._llama.token_eos()
+        self._formatter = Jinja2ChatFormatter(
+            self._llama.metadata["tokenizer.chat_template"],
+            eos_token=self._llama._model.token_get_text(self._end),
+            bos_token=self._llama._model.token_get_text(self._llama.token_bos()),
+        )
+        self._count = 0
+
+    def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the response to a request of OpenAI's format."""
+        text = self._formatter(messages=asked["messages"]).prompt
+        tokens = self._llama.tokenize(text.encode(), add_bos=False, special=True)
+        if len(tokens) >= self._context:
+            raise TooLongError(
+                f"This model's maximum context length is {self._context} tokens. However, your "
+                f"messages resulted in {len(tokens)} tokens."
+            )
+        sampling = Sampling(
+            temperature=float(asked.get("temperature", 1.0)),
+            top_p=float(asked.get("top_p", 1.0)),
+            seed=int(asked.get("seed", 0)),
+            most=min(int(asked.get("max_tokens", 256)), self._context - len(tokens)),
+            top_logprobs=int(asked.get("top_logprobs", 0)) if asked.get("logprobs") else 0,
+        )
+        conversation = self._turned_to(tokens)
+        with grammar_of(self._llama, (asked.get("response_format") or {}).get("schema")) as grammar:
+            written = list(self._write(conversation, sampling, grammar))
+        is_done = bool(written) and written[-1].token == self._end
+        said = written[:-1] if is_done else written
+        return self._response(said, len(tokens), len(written), is_done, sampling.top_logprobs)
+
+    def _turned_to(self, tokens: Sequence[int]) -> Conversation:
+        """Return the conversation that has read most of these tokens, after it read them all."""
+        found = max(self._conversations, key=lambda each: (each.shared(tokens), -each.used))
+        self._count += 1
+        found.used = self._count
+        found.turn_to(tokens)
+        return found
+
+    def _write(
+        self, conversation: Conversation, sampling: Sampling, grammar: Grammar | None
+    ) -> Iterator[Written]:
+        chance = np.random.Generator(np.random.PCG64(sampling.seed))
+        for count in range(sampling.most):
+            logits = conversation.logits()
+            token = drawn(logits, sampling, grammar, chance)
+            yield self._written(logits, token, sampling.top_logprobs)
+            if token == self._end:
+                return
+            if grammar is not None:
+                grammar.accept(token)
+            if count + 1 < sampling.most:
+                conversation.go_on([token])
+
+    def _written(self, logits: np.ndarray, token: int, likeliest: int) -> Written:
+        if not likeliest:
+            return Written(token, 0.0, ())
+        exact = logits.astype(np.float64)
+        logprobs = exact - exact.max()
+        logprobs -= np.log(np.exp(logprobs).sum())
+        top = np.argsort(-logprobs, kind="stable")[:likeliest]
+        return Written(
+            token, float(logprobs[token]), tuple((int(each), float(logprobs[each])) for each in top)
+        )
+
+    def _text(self, tokens: Sequence[int]) -> str:
+        return self._llama.detokenize(list(tokens), special=True).decode("utf-8", "replace")
+
+    def _response(
+        self, said: Sequence[Written], asked: int, written: int, is_done: bool, likeliest: int
+    ) -> dict[str, Any]:
+        choice: dict[str, Any] = {
+            "index": 0,
+            "message": {"role": "assistant", "content": self._text([each.token for each in said])},
+            "finish_reason": "stop" if is_done else "length",
+        }
+        if likeliest:
+            choice["logprobs"] = {
+                "content": [
+                    {
+                        "token": self._text([each.token]),
+                        "logprob": each.logprob,
+                        "top_logprobs": [
+                            {"token": self._text([token]), "logprob": logprob}
+                            for token, logprob in each.top
+                        ],
+                    }
+                    for each in said
+                ]
+            }
+        return {
+            "id": "reply",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "smollm2",
+            "choices": [choice],
+            "usage": {
+                "prompt_tokens": asked,
+                "completion_tokens": written,
+                "total_tokens": asked + written,
+            },
+        }
+
+
+def drawn(
+    logits: np.ndarray, sampling: Sampling, grammar: Grammar | None, chance: np.random.Generator
+) -> int:
+    """Return the token that is drawn among those that the grammar allows."""
+    order = np.argsort(-logits, kind="stable")
+    if sampling.temperature == 0:
+        return int(allowed_of(order, 1, grammar)[0])
+    tokens = allowed_of(order, LIKELIEST, grammar)
+    weights = np.exp((logits[tokens].astype(np.float64) - logits[tokens[0]]))
+    shares = weights / weights.sum()
+    nucleus = int(np.searchsorted(np.cumsum(shares), sampling.top_p)) + 1
+    sharp = shares[:nucleus] ** (1 / sampling.temperature)
+    bounds = np.cumsum(sharp / sharp.sum())
+    place = int(np.searchsorted(bounds, chance.random(), side="right"))
+    return int(tokens[min(place, nucleus - 1)])
+
+
+def allowed_of(order: np.ndarray, enough: int, grammar: Grammar | None) -> np.ndarray:
+    """Return the likeliest of the tokens that the grammar allows, at least one."""
+    if grammar is None:
+        return order[:enough]
+    few = order[:LIKELIEST] if enough > 1 else order[:1]
+    found = few[grammar.allowed(few)]
+    if len(found) == 0:
+        found = order[grammar.allowed(order)]
+    if len(found) == 0:
+        raise ValueError("the grammar allows no token")
+    return found[:enough]
+
+
+def handler(speaker: Speaker) -> type[BaseHTTPRequestHandler]:
+    """Return what answers requests with the model's replies."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            length = int(self.headers.get("content-length", 0))
+            try:
+                self._send(200, speaker.answer(json.loads(self.rfile.read(length))))
+            except TooLongError as error:
+                self._send(400, _error(str(error), "context_length_exceeded"))
+            except (ValueError, KeyError, RuntimeError) as error:
+                sys.stderr.write(f"{error!r}\n")
+                self._send(500, _error(repr(error), "server_error"))
+
+        def _send(self, status: int, body: Mapping[str, Any]) -> None:
+            data = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+    return Handler
+
+
+def _error(message: str, code: str) -> dict[str, Any]:
+    kind = "invalid_request_error"
+    return {"error": {"message": message, "type": kind, "param": "messages", "code": code}}
+
+
+def main() -> None:
+    """Serve until the process is ended."""
+    words = argparse.ArgumentParser()
+    words.add_argument("--model", required=True)
+    for name in ("port", "context", "conversations"):
+        words.add_argument(f"--{name}", type=int, required=True)
+    given = words.parse_args()
+    speaker = Speaker(given.model, given.context, given.conversations)
+    HTTPServer(("127.0.0.1", given.port), handler(speaker)).serve_forever()
+
+
+if __name__ == "__main__":
+    main()
