@@ -6,8 +6,9 @@ from calbench.agents.completer import CallSite, Completer
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import Prompts
 from calbench.agents.questions import Questions
-from calbench.agents.reflection import parse_reflection
-from calbench.agents.schemas import envelope_schema, reflection_schema
+from calbench.agents.reflection import reflection_parser
+from calbench.agents.schemas import Schema, envelope_schema, reflection_schema
+from calbench.agents.ties import tied_schema
 from calbench.domain.actions import PASS
 from calbench.domain.observations import REFLECTION, Briefing, Observation
 from calbench.domain.replies import Reply, Unreadable
@@ -66,7 +67,7 @@ class LanguageAgent:
         question = self._questions.question(observation)
         completion = await self._complete(observation, question)
         if observation.phase is REFLECTION:
-            reply = _reflected(observation, question, completion)
+            reply = _reflected(observation, question, completion, self.prompts.edition)
         else:
             self.thread = extended(self.thread, question, completion.text)
             reply = _acted(question, completion)
@@ -74,7 +75,9 @@ class LanguageAgent:
         return reply
 
     async def _complete(self, observation: Observation, question: str) -> Completion:
-        request = request_of(self.spec, self.thread, observation, question)
+        request = request_of(
+            self.spec, self.thread, observation, question, edition=self.prompts.edition
+        )
         site = CallSite(
             player=self.player,
             game_id=self.game_id,
@@ -102,28 +105,37 @@ def extended(thread: Thread, question: str, text: str | None) -> Thread:
     )
 
 
-def request_of(spec: ModelSpec, thread: Thread, observation: Observation, question: str) -> Request:
-    """Return the request that asks a question at the end of a conversation."""
-    is_reflection = observation.phase is REFLECTION
-    schema = None
-    if spec.response_format != "none":
-        schema = (
-            reflection_schema(
-                observation.agent_ids, observation.agent_id, len(observation.calendar)
-            )
-            if is_reflection
-            else envelope_schema(
-                # Servers that take a schema there know more of it than strict modes do.
-                observation,
-                is_counted=spec.response_format == "json_object",
-            )
-        )
+def request_of(
+    spec: ModelSpec, thread: Thread, observation: Observation, question: str, *, edition: int
+) -> Request:
+    """Return the request that asks a question at the end of a conversation.
+
+    Args:
+        spec: what is asked.
+        thread: the conversation so far.
+        observation: what the question is about.
+        question: the message.
+        edition: of the prompts, see :attr:`Prompts.edition
+            <calbench.agents.prompts.messages.Prompts.edition>`.
+    """
     return Request(
         spec=spec,
         messages=(*thread, ChatMessage("user", question)),
-        reply_schema=schema,
-        logprobs=spec.logprobs and is_reflection,
+        reply_schema=_schema(spec, observation, edition),
+        logprobs=spec.logprobs and observation.phase is REFLECTION,
     )
+
+
+def _schema(spec: ModelSpec, observation: Observation, edition: int) -> Schema | None:
+    if spec.response_format == "none":
+        return None
+    if observation.phase is REFLECTION:
+        num_slots = len(observation.calendar)
+        return reflection_schema(observation.agent_ids, observation.agent_id, num_slots)
+    # Servers that take a schema there know more of it than strict modes do.
+    is_counted = spec.response_format == "json_object"
+    schema = envelope_schema if edition == 1 else tied_schema
+    return schema(observation, is_counted=is_counted)
 
 
 def _acted(question: str, completion: Completion) -> Reply:
@@ -133,9 +145,13 @@ def _acted(question: str, completion: Completion) -> Reply:
     return replace(_reply(question, completion), turn=found.value, recovered=found.recovered)
 
 
-def _reflected(observation: Observation, question: str, completion: Completion) -> Reply:
-    agent_ids, me = observation.agent_ids, observation.agent_id
-    found = parse_reflection(completion, agent_ids, me, len(observation.calendar))
+def _reflected(
+    observation: Observation, question: str, completion: Completion, edition: int
+) -> Reply:
+    parse = reflection_parser(edition)
+    found = parse(
+        completion, observation.agent_ids, observation.agent_id, len(observation.calendar)
+    )
     if isinstance(found, Unreadable):
         return replace(_reply(question, completion), unreadable=found)
     return replace(_reply(question, completion), beliefs=found.value, recovered=found.recovered)

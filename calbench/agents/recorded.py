@@ -9,7 +9,7 @@ from typing import Any
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.language import Thread, extended, opened, request_of
 from calbench.agents.questions import Questions
-from calbench.agents.reflection import MOST_CHANGE, parse_reflection
+from calbench.agents.reflection import MOST_CHANGE, reflection_parser
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.messages import Text
 from calbench.domain.observations import REFLECTION, Briefing, Observation
@@ -77,7 +77,7 @@ class RecordedSpeaker:
         recorded = _next(self.replies, observation)
         question = self.questions.question(observation)
         self.questions.answered(observation, recorded.unreadable)
-        _check_text(recorded, observation)
+        _check_text(recorded, observation, self.questions.prompts.edition)
         keys = self._keys(recorded, observation, question)
         if observation.phase is not REFLECTION and self._thread is not None:
             is_empty = recorded.unreadable is not None and recorded.unreadable.problem == "empty"
@@ -93,7 +93,9 @@ class RecordedSpeaker:
             raise ReplayError(f"{_place(observation)}: a model's reply has one key, a SHA-256")
         if self._thread is None:
             return keys
-        return (named(request_of(self.spec, self._thread, observation, question)).key,)
+        edition = self.questions.prompts.edition
+        request = request_of(self.spec, self._thread, observation, question, edition=edition)
+        return (named(request).key,)
 
 
 def _next(replies: deque[Reply], observation: Observation) -> Reply:
@@ -110,13 +112,13 @@ def _place(observation: Observation) -> str:
     return f"agent {asked.agent_id}, round {asked.round_index}, {asked.phase}"
 
 
-def _check_text(recorded: Reply, observation: Observation) -> None:
+def _check_text(recorded: Reply, observation: Observation, edition: int) -> None:
     """Raise a :class:`ReplayError` if no text of a language model is read as this reply."""
     if recorded.unreadable is not None:
         has_content = recorded.turn != PASS or recorded.beliefs not in (None, Beliefs({}))
         problem = "a reply that could not be read has no content" if has_content else None
     elif observation.phase is REFLECTION:
-        problem = _misfit_beliefs(recorded.beliefs or Beliefs({}), observation)
+        problem = _misfit_beliefs(recorded.beliefs or Beliefs({}), observation, edition)
     else:
         problem = _misfit_turn(recorded.turn)
     if problem is not None:
@@ -138,10 +140,10 @@ def _misfit_turn(turn: Turn) -> str | None:
     return None if found.value == turn else "actions: are others when they are read"
 
 
-def _misfit_beliefs(beliefs: Beliefs, observation: Observation) -> str | None:
+def _misfit_beliefs(beliefs: Beliefs, observation: Observation, edition: int) -> str | None:
     text = json.dumps({"beliefs": beliefs.delta})
     asked = observation.agent_ids, observation.agent_id, len(observation.calendar)
-    found = parse_reflection(Completion(text=text, finish_reason="stop"), *asked)
+    found = reflection_parser(edition)(Completion(text=text, finish_reason="stop"), *asked)
     if isinstance(found, Unreadable):
         return found.detail
     if beliefs.expected is not None:

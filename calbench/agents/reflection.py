@@ -1,6 +1,6 @@
 """What an agent says it came to believe: the answer to a reflection (appendix F.3)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from calbench.agents.expectation import expectations
@@ -11,6 +11,16 @@ from calbench.llm.completion import Completion
 
 MOST_CHANGE = 3
 """Changes of belief run from -3 to 3 [P]."""
+
+Parser = Callable[[Completion, Sequence[AgentId], AgentId, int], Read[Beliefs] | Unreadable]
+"""Reads the answer of an agent, given all agents, itself and the number of slots."""
+
+
+PARTIAL = "partial"
+"""What is noted of an answer of which some lists could not be read."""
+
+SURPLUS = "surplus"
+"""What is noted of an answer that held more than was asked for."""
 
 
 def parse_reflection(
@@ -25,7 +35,7 @@ def parse_reflection(
     found = read_object(completion, frozenset({"beliefs"}))
     if isinstance(found, Unreadable):
         return found
-    targets = [str(agent) for agent in agent_ids if agent != me]
+    targets = _targets(agent_ids, me)
     try:
         check_keys("reply", found.value, ("beliefs",))
         written = _lists(found.value["beliefs"], targets, num_slots)
@@ -37,6 +47,55 @@ def parse_reflection(
         None if expected is None else {target: expected[target] for target in targets},
     )
     return Read(beliefs, found.recovered, found.place)
+
+
+def parse_partial_reflection(
+    completion: Completion, agent_ids: Sequence[AgentId], me: AgentId, num_slots: int
+) -> Read[Beliefs] | Unreadable:
+    """Return the changes of belief about those agents whose lists can be read, at least one [C].
+
+    A list is read as a whole, since one that is too short or too long does not say which slot
+    it leaves out: a list of another length, or with anything but integers in -3..3, counts as
+    missing. What was not asked for is passed over. Both are noted in :attr:`Read.recovered`,
+    and such an answer has no expected values: its tokens hold other numbers as well.
+    """
+    whole = parse_reflection(completion, agent_ids, me, num_slots)
+    if isinstance(whole, Read) or whole.problem != "wrong_shape":
+        return whole
+    found = read_object(completion, frozenset({"beliefs"}))
+    beliefs = None if isinstance(found, Unreadable) else found.value.get("beliefs")
+    if isinstance(found, Unreadable) or not isinstance(beliefs, dict):
+        return whole
+    targets = _targets(agent_ids, me)
+    lists = {
+        target: tuple(beliefs[target]) for target in targets if _is_list(beliefs, target, num_slots)
+    }
+    if not lists:
+        return whole
+    is_surplus = len(found.value) > 1 or not beliefs.keys() <= set(targets)
+    words = (
+        found.recovered,
+        PARTIAL if len(lists) < len(targets) else None,
+        SURPLUS if is_surplus else None,
+    )
+    return Read(Beliefs(lists), "+".join(filter(None, words)), found.place)
+
+
+def reflection_parser(edition: int) -> Parser:
+    """Return how answers to reflections of an edition of the prompts are read."""
+    return parse_reflection if edition == 1 else parse_partial_reflection
+
+
+def _targets(agent_ids: Sequence[AgentId], me: AgentId) -> list[str]:
+    return [str(agent) for agent in agent_ids if agent != me]
+
+
+def _is_list(beliefs: dict[str, Any], target: str, num_slots: int) -> bool:
+    try:
+        _check_list(target, beliefs.get(target), num_slots)
+    except MisshapenError:
+        return False
+    return True
 
 
 def _lists(beliefs: object, targets: Sequence[str], num_slots: int) -> dict[str, tuple[int, ...]]:

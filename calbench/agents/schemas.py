@@ -35,35 +35,35 @@ def envelope_schema(view: Briefing | Observation, *, is_counted: bool = False) -
     """
     if isinstance(view, Briefing):
         slots = range(view.num_slots)
-        talk = _messages(view.agent_id, view.agent_ids, _open(view.channels))
-        moves = [_reschedule(slots, _INTEGER), _schedule(slots, _INTEGER)]
-        return _envelope([*talk, *moves], MOST_MESSAGES)
+        talk = message_schemas(view.agent_id, view.agent_ids, open_channels(view.channels))
+        moves = [_reschedule(slots, INTEGER), _schedule(slots, INTEGER)]
+        return envelope_of([*talk, *moves], MOST_MESSAGES)
     if view.phase is CHEAP_TALK:
-        is_open = _open(view.channels)
+        is_open = open_channels(view.channels)
         if not isinstance(view.meeting, Meeting) and "participant_groupchat" in is_open:
             is_open.remove("participant_groupchat")
-        return _envelope(_messages(view.agent_id, view.agent_ids, is_open), MOST_MESSAGES)
+        return envelope_of(message_schemas(view.agent_id, view.agent_ids, is_open), MOST_MESSAGES)
     return _batch_schema(view, is_counted)
 
 
 def _batch_schema(observation: Observation, is_counted: bool) -> Schema:
     slots = range(len(observation.calendar))
     movable = [item.item_id for item in observation.calendar if item and item.is_movable]
-    actions = [_reschedule(slots, _one_of(movable))] if movable else []
+    actions = [_reschedule(slots, one_of(movable))] if movable else []
     most = len(movable)
     if observation.phase is DECISION:
-        schedule = _schedule(slots, _one_of([observation.meeting.meeting_id]))
+        schedule = _schedule(slots, one_of([observation.meeting.meeting_id]))
         if is_counted:
             moves = range(min(most, MOST_MOVES) + 1)
-            return _replying({"anyOf": [_places([*actions * n, schedule]) for n in moves]})
+            return replying({"anyOf": [places([*actions * n, schedule]) for n in moves]})
         actions.append(schedule)
         most += 1
-    return _envelope(actions, most)
+    return envelope_of(actions, most)
 
 
 def reflection_schema(agent_ids: Iterable[AgentId], me: AgentId, num_slots: int) -> Schema:
     """Return the schema of the answer to a reflection."""
-    change = _one_of(range(-MOST_CHANGE, MOST_CHANGE + 1))
+    change = one_of(range(-MOST_CHANGE, MOST_CHANGE + 1))
     changes = {"type": "array", "items": change, "minItems": num_slots, "maxItems": num_slots}
     others = {str(agent): changes for agent in agent_ids if agent != me}
     return _object({"beliefs": _object(others)})
@@ -83,11 +83,14 @@ def finding_schema(flags: Iterable[str], label_ids: Iterable[str]) -> Schema:
     return _object({**{name: {"type": "boolean"} for name in flags}, "leaks": leaks})
 
 
-_INTEGER: Schema = {"type": "integer"}
+INTEGER: Schema = {"type": "integer"}
+"""Any integer."""
+
 _TEXT: Schema = {"type": "string"}
 
 
-def _one_of(values: Iterable[int]) -> Schema:
+def one_of(values: Iterable[int]) -> Schema:
+    """Return the schema of an integer that is one of some."""
     return {"type": "integer", "enum": [int(value) for value in values]}
 
 
@@ -100,42 +103,47 @@ def _object(properties: Mapping[str, Schema]) -> Schema:
     }
 
 
-def _envelope(actions: Sequence[Schema], most: int) -> Schema:
+def envelope_of(actions: Sequence[Schema], most: int) -> Schema:
+    """Return the schema of a reply with at most so many of some actions, in any order."""
     items = {"anyOf": list(actions)} if actions else _TEXT
-    return _replying({"type": "array", "items": items, "maxItems": most if actions else 0})
+    return replying({"type": "array", "items": items, "maxItems": most if actions else 0})
 
 
-def _replying(actions: Schema) -> Schema:
+def replying(actions: Schema) -> Schema:
+    """Return the schema of a reply whose list of actions has a schema."""
     thinking, listed = KEYS
     return _object({thinking: _TEXT, listed: actions})
 
 
-def _places(items: Sequence[Schema]) -> Schema:
+def places(items: Sequence[Schema]) -> Schema:
     """Return a list of exactly these. ``items: false`` would say so too, but breaks llama.cpp."""
     count = len(items)
     return {"type": "array", "prefixItems": list(items), "minItems": count, "maxItems": count}
 
 
-def _action(kind: str, values: Mapping[str, Schema]) -> Schema:
+def action_schema(kind: str, values: Mapping[str, Schema]) -> Schema:
+    """Return the schema of a type of action; a field without a schema of its own is a text."""
     fields = {key: values.get(key, _TEXT) for key in FIELDS[kind]}
     return _object({"type": {"type": "string", "enum": [kind]}, **fields})
 
 
-def _messages(
+def message_schemas(
     me: AgentId, agent_ids: Iterable[AgentId], channels: Iterable[Channel]
 ) -> list[Schema]:
-    others = _one_of(agent for agent in agent_ids if agent != me)
-    return [_action(channel, {"to": others}) for channel in channels]
+    """Return the schema of a message over each channel, to other agents."""
+    others = one_of(agent for agent in agent_ids if agent != me)
+    return [action_schema(channel, {"to": others}) for channel in channels]
 
 
 def _schedule(slots: range, meeting: Schema) -> Schema:
-    return _action("schedule", {"meeting_id": meeting, "slot": _one_of(slots)})
+    return action_schema("schedule", {"meeting_id": meeting, "slot": one_of(slots)})
 
 
 def _reschedule(slots: range, item: Schema) -> Schema:
-    slot = _one_of(slots)
-    return _action("reschedule", {"item_id": item, "from_slot": slot, "to_slot": slot})
+    slot = one_of(slots)
+    return action_schema("reschedule", {"item_id": item, "from_slot": slot, "to_slot": slot})
 
 
-def _open(channels: frozenset[Channel]) -> list[Channel]:
+def open_channels(channels: frozenset[Channel]) -> list[Channel]:
+    """Return the open channels in their fixed order."""
     return [channel for channel in CHANNELS if channel in channels]

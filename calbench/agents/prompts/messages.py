@@ -1,14 +1,19 @@
 """The messages of a game, built from templates (paper, appendix A.2, A.3, Table 4)."""
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
+from calbench.agents.prompts.examples import EXAMPLE_ITEM, Example, example_of
 from calbench.agents.prompts.rendering import (
+    belief_lengths,
     belief_shape,
     calendar_lines,
+    free_slots,
     meeting_line,
     message_lines,
+    movable_items,
     numbers,
     printable,
     refusal_lines,
@@ -28,6 +33,9 @@ from calbench.domain.replies import Unreadable
 
 PROMPT_VERSION = "v1"
 """The version that new games are played with. A released version never changes."""
+
+RECIPIENT_OF_V1 = 8
+"""Of the direct message in the example of ``v1``, whatever agents a game has."""
 
 
 @cache
@@ -49,11 +57,21 @@ class Prompts:
 
     templates: Templates
 
+    @property
+    def edition(self) -> int:
+        """How replies are asked for and read: 1 as under ``v1``, 2 as under all versions since."""
+        return 1 if self.templates.version == "v1" else 2
+
     def system(self, briefing: Briefing, variant_text: str | None = None) -> str:
         """Return the system prompt of nine sections; a variant follows word for word."""
         cap = briefing.message_cap
+        example = example_of(briefing)
         base = self.templates.fill(
             "system",
+            {
+                "schedule_example": partial(self._schedule_example, example),
+                "move_example": partial(self._move_example, example),
+            },
             agent_id=briefing.agent_id,
             agent_ids=numbers(briefing.agent_ids),
             num_slots=briefing.num_slots,
@@ -63,7 +81,7 @@ class Prompts:
             decision_retries=briefing.decision_retries,
             message_cap="no limit" if cap is None else f"at most {cap}",
             channels=self._channels(briefing),
-            talk_example=self._talk_example(briefing),
+            talk_example=self._talk_example(briefing, example),
         )
         return base if variant_text is None else f"{base}\n\n{variant_text}"
 
@@ -116,6 +134,7 @@ class Prompts:
         """Return the question for a participant's batch, or for an outsider's moves."""
         return self.templates.fill(
             name,
+            _options(observation),
             round=observation.round_index + 1,
             meeting=meeting_line(observation.meeting, observation.labels),
             calendar=calendar_lines(observation.calendar, observation.labels),
@@ -126,6 +145,7 @@ class Prompts:
         """Return the question after a rejected batch, with the exact conflict."""
         return self.templates.fill(
             "retry",
+            _options(observation),
             round=observation.round_index + 1,
             attempt=observation.attempt,
             retries=observation.decision_retries,
@@ -140,11 +160,14 @@ class Prompts:
         num_slots = len(observation.calendar)
         return self.templates.fill(
             "reflection",
+            {
+                "shape": partial(belief_shape, others, num_slots),
+                "lengths": partial(belief_lengths, others, num_slots),
+            },
             round=observation.round_index + 1,
             others=numbers(others),
             num_slots=num_slots,
             last_slot=num_slots - 1,
-            shape=belief_shape(others, num_slots),
         )
 
     def _budget(self, observation: Observation) -> str:
@@ -175,20 +198,46 @@ class Prompts:
             return self.templates.fill("parts/no_channel")
         lines = [self.templates.fill(f"parts/tool_{channel}") for channel in is_open]
         closed = [f"`{channel}`" for channel in CHANNELS if channel not in is_open]
-        if closed:
+        if closed and "parts/closed_channels" in self.templates.text_by_name:
             names = ", ".join(closed)
             lines.append("\n" + self.templates.fill("parts/closed_channels", channels=names))
         return "\n".join(lines)
 
-    def _talk_example(self, briefing: Briefing) -> str:
+    def _talk_example(self, briefing: Briefing, example: Example) -> str:
         is_open = _open_channels(briefing)
         if not is_open:
             return self.templates.fill("parts/talk_example_none")
         action: dict[str, object] = {"type": is_open[0]}
         if is_open[0] == "dm":
-            action["to"] = 8
-        action["content"] = self.templates.fill("parts/talk_example_text")
+            action["to"] = RECIPIENT_OF_V1 if self.edition == 1 else example.recipient
+        slots = {"first": lambda: example.first, "second": lambda: example.second}
+        action["content"] = self.templates.fill("parts/talk_example_text", slots)
         return self.templates.fill("parts/talk_example", action=json.dumps(action))
+
+    def _schedule_example(self, example: Example) -> str:
+        return self.templates.fill(
+            "parts/schedule_example", first=example.first, meeting_id=example.meeting_id
+        )
+
+    def _move_example(self, example: Example) -> str:
+        if example.first == example.second:
+            return ""
+        return self.templates.fill(
+            "parts/move_example",
+            first=example.first,
+            second=example.second,
+            item_id=EXAMPLE_ITEM,
+            meeting_id=example.meeting_id,
+        )
+
+
+def _options(observation: Observation) -> Mapping[str, Callable[[], object]]:
+    """Return what a batch can be made of, for templates that show it."""
+    return {
+        "free": partial(free_slots, observation.calendar),
+        "movable": partial(movable_items, observation.calendar),
+        "meeting_id": lambda: observation.meeting.meeting_id,
+    }
 
 
 def _open_channels(briefing: Briefing) -> list[Channel]:

@@ -119,3 +119,23 @@ def belief_shape(others: Iterable[AgentId], num_slots: int) -> str:
     """Return the skeleton of a reflection's answer: ``"1": [slot 0, ..., slot 15], ...``."""
     slots = "slot 0" if num_slots == 1 else f"slot 0, ..., slot {num_slots - 1}"
     return ", ".join(f'"{agent}": [{slots}]' for agent in others)
+
+
+def free_slots(calendar: Calendar) -> str:
+    """Return the free slots of a calendar as ``0, 3, 4``, or ``none``."""
+    return numbers(slot for slot, item in enumerate(calendar) if item is None) or "none"
+
+
+def movable_items(calendar: Calendar) -> str:
+    """Return what may be moved, each with its slot: ``item 102 in slot 2; item 103 in slot 5``."""
+    found = [
+        f"item {item.item_id} in slot {slot}"
+        for slot, item in enumerate(calendar)
+        if item is not None and item.is_movable
+    ]
+    return "; ".join(found) or "nothing"
+
+
+def belief_lengths(others: Iterable[AgentId], num_slots: int) -> str:
+    """Return how long each list of a reflection is: ``"1": [16 integers], ...``."""
+    return ", ".join(f'"{agent}": [{num_slots} integers]' for agent in others)

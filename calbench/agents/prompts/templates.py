@@ -2,15 +2,18 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 from typing import NamedTuple
 
 from calbench.errors import ConfigError
 
 FOLDER = Path(__file__).parent
+
+NOTHING: Mapping[str, Callable[[], object]] = MappingProxyType({})
 
 
 class Templates(NamedTuple):
@@ -23,10 +26,17 @@ class Templates(NamedTuple):
     text_by_name: Mapping[str, str]
     digest: str
 
-    def fill(self, name: str, **values: object) -> str:
+    def fill(
+        self, name: str, optional: Mapping[str, Callable[[], object]] = NOTHING, /, **values: object
+    ) -> str:
         """Return a template with all its placeholders filled, once and by value.
 
         A paragraph that is nothing but one placeholder disappears if its value is empty.
+
+        Args:
+            name: of the template.
+            optional: makes the values that a template may leave out.
+            values: those that it has to show.
 
         Raises:
             ConfigError: naming the file, if it lacks a value or leaves one unused.
@@ -37,10 +47,12 @@ class Templates(NamedTuple):
         form = _form(self.text_by_name[name])
         if form is None:
             raise ConfigError(f"{where}: a stray $; write $$ for a dollar sign")
-        if form.placeholders != values.keys():
-            odd = ", ".join(sorted(form.placeholders ^ values.keys()))
+        further = form.placeholders & optional.keys()
+        if form.placeholders != values.keys() | further:
+            odd = ", ".join(sorted(form.placeholders ^ values.keys() ^ further))
             raise ConfigError(f"{where}: placeholders and values do not fit: {odd}")
         filled = {key: str(value) for key, value in values.items()}
+        filled |= {key: str(optional[key]()) for key in further}
         kept = [part.text for part in form.paragraphs if part.only is None or filled[part.only]]
         return "\n\n".join(kept) % filled
 

@@ -18,7 +18,7 @@ from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId
 from calbench.domain.messages import CHANNELS
 from calbench.domain.observations import Briefing
 
-VERSIONS: Final = frozenset({"v1"})
+VERSIONS: Final = frozenset({"v1", "v2"})
 """The prompt versions this module reads."""
 
 Kind = Literal[

@@ -95,6 +95,7 @@ def play_scripted(
     *,
     max_turns: int = 15,
     strangers: Mapping[int, Completer] = MappingProxyType({}),
+    version: str = PROMPT_VERSION,
 ) -> Played:
     """Play one game; styles repeat around the table, strangers sit in the places they have."""
     seats = tuple(Seat(player=s, kind="scripted", settings={"style": s}) for s in styles)
@@ -102,7 +103,7 @@ def play_scripted(
         team=Team(team_id="scripted", seats=seats),
         channels=tuple(channels),
         limits=Limits(max_turns_per_round=max_turns),
-        prompt_version=PROMPT_VERSION,
+        prompt_version=version,
         label_bank="v1",
         reflection=True,
     )
@@ -112,7 +113,7 @@ def play_scripted(
         style = styles[agent % len(styles)]
         seed = derived_seed(scenario.seed, "scripted", agent)
         source = strangers.get(agent) or Recorder(scripted_speaker(style, seed), style, seed, calls)
-        prompts = load_prompts(PROMPT_VERSION)
+        prompts = load_prompts(version)
         agents.append(LanguageAgent(style, source, SCRIPTED_SPEC, prompts, None, "game"))
     trace = asyncio.run(run_async(scenario, config, agents))
     return Played(scenario, config, trace, calls)

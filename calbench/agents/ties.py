@@ -1,0 +1,140 @@
+"""JSON Schemas of replies since prompts v2: an item goes with its slot, a slot with what is in it.
+
+Each movable item is an alternative of its own with the slot in which it stands and the slots that
+can take it. They use what :mod:`calbench.agents.schemas` uses, and where moves are counted a
+pattern for their justification, which the grammars of llama.cpp know.
+
+What they allow, the parser reads (but for a blank justification where moves are not counted, which
+strict modes cannot refuse), and the rules of batches refuse nothing of it but actions that
+get in each other's way: two with one target, two of one item, and a target whose item stays.
+"""
+
+from collections.abc import Sequence
+
+from calbench.agents.schemas import (
+    INTEGER,
+    MOST_MESSAGES,
+    MOST_MOVES,
+    Schema,
+    action_schema,
+    envelope_of,
+    message_schemas,
+    one_of,
+    open_channels,
+    places,
+    replying,
+)
+from calbench.domain.calendars import Calendar, Meeting
+from calbench.domain.ids import MeetingId, Slot
+from calbench.domain.messages import Channel
+from calbench.domain.observations import CHEAP_TALK, DECISION, Briefing, Observation
+
+JUSTIFICATION = "^[A-Za-z0-9]+( [A-Za-z0-9,.]+){0,11}$"
+"""Form of a justification where moves are counted [C]: up to twelve words, never blank."""
+
+
+def tied_schema(view: Briefing | Observation, *, is_counted: bool = False) -> Schema:
+    """Return the schema of a reply.
+
+    An observation allows what its phase does with what is there: messages to agents that exist
+    over the open channels, at most one for each of them; moves of the agent's movable items from
+    their own slots to slots that are free or hold another movable item; this meeting only, into a
+    slot that is free or can be freed. A briefing allows what any phase of the game does, with any
+    integer as item.
+
+    Args:
+        view: what the agent is told.
+        is_counted: whether a batch has up to :data:`~calbench.agents.schemas.MOST_MOVES` moves
+            and then its ``schedule``, for servers that know a schema for each place; otherwise
+            they may stand in any order.
+    """
+    if isinstance(view, Briefing):
+        slots = [Slot(slot) for slot in range(view.num_slots)]
+        meetings = [MeetingId(number + 1) for number in range(view.num_meetings)]
+        moved = {"item_id": INTEGER, "from_slot": one_of(slots), "to_slot": one_of(slots)}
+        moves = [action_schema("reschedule", moved), _schedule(meetings, slots)]
+        return envelope_of([*_messages(view), *moves], MOST_MESSAGES)
+    if view.phase is CHEAP_TALK:
+        return envelope_of(_messages(view), _most_messages(view))
+    movable = _movable(view.calendar)
+    if view.phase is not DECISION:
+        return envelope_of([_move(view.calendar, slot, movable) for slot in movable], len(movable))
+    if is_counted:
+        return replying({"anyOf": _batches(view, movable)})
+    moves = [_move(view.calendar, slot, movable) for slot in movable]
+    meeting = _schedule([view.meeting.meeting_id], _within_reach(view.calendar, movable))
+    return envelope_of([*moves, meeting], len(moves) + 1)
+
+
+def _batches(view: Observation, movable: Sequence[Slot]) -> list[Schema]:
+    """Return the batches of no move, of one and of several: what is free differs between them."""
+    calendar, meeting = view.calendar, [view.meeting.meeting_id]
+    free = _free(calendar)
+    found = [places([_schedule(meeting, free)])] if free else []
+    if free:
+        found += [
+            places([_move(calendar, slot, (), True), _schedule(meeting, sorted([*free, slot]))])
+            for slot in movable
+        ]
+    moves = {"anyOf": [_move(calendar, slot, movable, True) for slot in movable]}
+    schedule = _schedule(meeting, _within_reach(calendar, movable))
+    for number in range(2, min(len(movable), MOST_MOVES) + 1):
+        found.append(places([*[moves] * number, schedule]))
+    return found or [places([schedule])]
+
+
+def _move(
+    calendar: Calendar, slot: Slot, movable: Sequence[Slot], is_counted: bool = False
+) -> Schema:
+    """Return the move of what stands in a slot to a free one, or to one of other movable items."""
+    item = calendar[slot]
+    if item is None:
+        raise RuntimeError("nothing stands in the slot")
+    targets = sorted({*_free(calendar), *movable} - {slot})
+    fields: dict[str, Schema] = {
+        "item_id": one_of([item.item_id]),
+        "from_slot": one_of([slot]),
+        "to_slot": one_of(targets),
+    }
+    if is_counted:
+        fields["justification"] = {"type": "string", "pattern": JUSTIFICATION}
+    return action_schema("reschedule", fields)
+
+
+def _schedule(meetings: Sequence[MeetingId], slots: Sequence[Slot]) -> Schema:
+    return action_schema("schedule", {"meeting_id": one_of(meetings), "slot": one_of(slots)})
+
+
+def _free(calendar: Calendar) -> list[Slot]:
+    return [Slot(slot) for slot, item in enumerate(calendar) if item is None]
+
+
+def _movable(calendar: Calendar) -> list[Slot]:
+    """Return the slots of items that can go to another one: none if there is no other."""
+    found = [Slot(slot) for slot, item in enumerate(calendar) if item and item.is_movable]
+    return found if len(found) > 1 or _free(calendar) else []
+
+
+def _within_reach(calendar: Calendar, movable: Sequence[Slot]) -> list[Slot]:
+    """Return the slots that are free or can be freed; all of them if nothing can be done."""
+    found = sorted({*_free(calendar), *movable})
+    return found or [Slot(slot) for slot in range(len(calendar))]
+
+
+def _messages(view: Briefing | Observation) -> list[Schema]:
+    return message_schemas(view.agent_id, view.agent_ids, _channels(view))
+
+
+def _channels(view: Briefing | Observation) -> list[Channel]:
+    found = open_channels(view.channels)
+    if isinstance(view, Observation) and not isinstance(view.meeting, Meeting):
+        return [channel for channel in found if channel != "participant_groupchat"]
+    return found
+
+
+def _most_messages(view: Observation) -> int:
+    """One to each other agent, if that is possible, and one over each channel of a group."""
+    channels = _channels(view)
+    groups = len([channel for channel in channels if channel != "dm"])
+    most = groups + (len(view.agent_ids) - 1 if "dm" in channels else 0)
+    return min(most, MOST_MESSAGES)
