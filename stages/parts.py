@@ -15,7 +15,7 @@ USED: Mapping[str, tuple[str, ...]] = {
         "channels",
         "label_bank",
         "limits",
-        "prompt_version",
+        "prompts",
         "reflection",
         "replicates",
         "replies",

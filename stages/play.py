@@ -19,6 +19,8 @@ def main(specs: list[RunSpec]) -> None:
     Traces can be made again without a paid call, so whatever is not kept is replaced: nothing
     stays there that this run does not define.
     """
+    for spec in specs:
+        spec.prompts.use()
     kept, teams = Kept("play", digests), team_games(specs)
     missing = [games for games in teams if not kept.holds(games.folder, games.recipe)]
     num_games = play(teams, missing)

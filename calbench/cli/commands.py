@@ -166,13 +166,26 @@ def estimate(ctx: click.Context, /, overrides: tuple[str, ...], **options: Any) 
     help="Also compare with these recorded replies, an SQLite file or a folder of JSON Lines.",
 )
 @click.option(
+    "--prompts",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="The prompts of games that were played with prompts.path=FOLDER.",
+)
+@click.option(
     "--partial", is_flag=True, help="Show what was said so far in games that were not played on."
 )
 @click.option("--json", "as_json", is_flag=True, help="Everything, for programs.")
 @click.argument(
     "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
 )
-def verify(paths: tuple[Path, ...], replies: Path | None, *, partial: bool, as_json: bool) -> int:
+def verify(
+    paths: tuple[Path, ...],
+    replies: Path | None,
+    prompts: Path | None,
+    *,
+    partial: bool,
+    as_json: bool,
+) -> int:
     """Replay traces and recompute every number in them.
 
     PATH is a trace file, a folder of them, or a whole run. Protocols and scripted speakers play
@@ -180,9 +193,16 @@ def verify(paths: tuple[Path, ...], replies: Path | None, *, partial: bool, as_j
     its tokens, are compared with its recorded replies if STORE names them; the last line says
     what was not checked. Exit status 1: a trace is wrong.
 
+    Prompts of a folder of somebody's own are worded anew only if --prompts names it: a trace has
+    their digest, and no path is followed.
+
     With --partial, PATH is a run or its reply store (*.sqlite), and games of models that have no
     trace yet are played again as far as their replies go.
     """
+    if prompts is not None:
+        from calbench.agents.prompts import use_prompts
+
+        use_prompts(prompts)
     if partial:
         if replies is not None or as_json:
             raise ConfigError("--partial: reads the run's own replies, and prints lines alone")

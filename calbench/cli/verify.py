@@ -48,6 +48,7 @@ class Report:
             "replies checked": total.replies_checked,
             "replies not checked": total.replies_not_checked,
             "turns of players from elsewhere not checked": total.turns_not_checked,
+            "prompts not checked": total.prompts_not_checked,
             "reasons of halts not checked": total.halts_not_checked,
         }
         said = [f"{number} {what}" for what, number in parts.items() if number]

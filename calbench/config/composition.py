@@ -14,10 +14,12 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
+from calbench.agents.prompts import use_prompts
 from calbench.config.groups import GROUPS, among, known_names, nearest
 from calbench.config.overrides import quoted, with_players
 from calbench.config.spec import RunSpec, parse_spec
 from calbench.config.teams import played_teams, player_of
+from calbench.config.wording import chosen_prompts
 from calbench.documents import read_yaml, refuse_huge
 from calbench.errors import CalbenchError, ConfigError, FileError
 from calbench.extensions import extension_names
@@ -269,5 +271,10 @@ def run_spec(config: DictConfig) -> RunSpec:
         if key not in known:
             hint = among(key, known)
             raise ConfigError(f"configuration: {printable(key)}: is not a known key; {hint}")
+    own = keys.get("prompts")
+    if isinstance(own, dict) and own.get("path") is not None:
+        use_prompts(Path(str(own["path"])))  # seats may name variants of it
     teams = played_teams(keys.get("teams"))
-    return parse_spec({**keys, "teams": teams.teams, "models": teams.models}, "configuration")
+    prompts = chosen_prompts(own, teams.teams, teams.models)
+    made = {"teams": teams.teams, "models": teams.models, "prompts": prompts}
+    return parse_spec({**keys, **made}, "configuration")

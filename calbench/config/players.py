@@ -81,7 +81,7 @@ def own_agents(
                 config.team.seats[agent].player,
                 FunctionCompleter(cast("CompletionFunction", player)),
                 FUNCTION_SPEC,
-                load_prompts(config.prompt_version or ""),
+                load_prompts(config.prompt_version or "", config.prompt_digest),
                 None,
                 game_id(scenario, config),
             )

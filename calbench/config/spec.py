@@ -17,6 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from calbench.config.wording import PromptsSpec
 from calbench.documents import read_yaml
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
@@ -103,7 +104,7 @@ class RunSpec(BaseModel):
         facts: how much is measured: ``scores`` are numbers of games, agents and meetings alone;
             ``all`` adds messages, calls and beliefs, which grow with talk.
         judge: who reads the messages as an outside reader would (paper, appendix I), if anybody.
-        prompt_version: of the prompts, for seats that use language.
+        prompts: of seats that use language.
         label_bank: version of the bank from which their private labels come.
         reflection: whether they are asked after every round what they came to believe.
         models: the models of all teams, by player.
@@ -135,7 +136,7 @@ class RunSpec(BaseModel):
     facts: Literal["all", "scores"]
     judge: Literal["scripted"] | None
     analysis: AnalysisSpec
-    prompt_version: Annotated[str, Field(pattern=ID_PATTERN)]
+    prompts: PromptsSpec
     label_bank: Annotated[str, Field(pattern=ID_PATTERN)]
     reflection: bool
     models: dict[str, ModelConfig]
@@ -197,11 +198,13 @@ class RunSpec(BaseModel):
         channels = self.channels.open_channels
         if not team.uses_language:
             return GameConfig(team=team, channels=channels, limits=self.limits)
+        version, digest = self.prompts.version_of(team.team_id)
         return GameConfig(
             team=team,
             channels=channels,
             limits=self.limits,
-            prompt_version=self.prompt_version,
+            prompt_version=version,
+            prompt_digest=digest,
             label_bank=self.label_bank,
             reflection=self.reflection,
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from calbench.agents.completer import CallSite, Completer
+from calbench.agents.prompts.folder import use_folder, used_folders
 from calbench.engine.drivers import run, run_async, run_at_once
 from calbench.engine.game import game_id
 from calbench.engine.jobs import Job
@@ -102,7 +103,8 @@ def _play_at_hand(
             _take(part, _play_all(part, store, is_stopping), store, on_done)
         return
     with planned(jobs) as plan:
-        results = mapped(partial(_play_task, store=store), map(plan.task, parts), pool)
+        play = partial(_play_task, store=store, prompts=used_folders())
+        results = mapped(play, map(plan.task, parts), pool)
         for part, result in zip(parts, results, strict=True):
             _take(part, result, store, on_done)
 
@@ -120,8 +122,12 @@ def _take(
         on_done(Played(job, halt))
 
 
-def _play_task(task: Task, store: TraceStore) -> tuple[list[Halted | None], Batch]:
-    """Play games of a plan, in a worker."""
+def _play_task(
+    task: Task, store: TraceStore, prompts: Sequence[Path] = ()
+) -> tuple[list[Halted | None], Batch]:
+    """Play games of a plan, in a worker, with the prompts of these folders beside our own."""
+    for folder in prompts:
+        use_folder(folder)
     return _play_all(task.jobs(), store)
 
 

@@ -155,7 +155,7 @@ def _source(
 def _speaker(
     config: GameConfig, seat: Seat, source: Completer, game: str, text: str | None
 ) -> LanguageAgent:
-    prompts = load_prompts(config.prompt_version or "")
+    prompts = load_prompts(config.prompt_version or "", config.prompt_digest)
     spec = SCRIPTED_SPEC if seat.kind == "scripted" else asked_spec(seat, config.replicate)
     return LanguageAgent(seat.player, source, spec, prompts, text, game)
 

@@ -101,8 +101,8 @@ class ModelConfig(Endpoint):
     """One file of ``conf/model/``, flat: one key is one override.
 
     ``player`` names the model in teams and tables. ``name`` is the identifier as LiteLLM
-    spells it. The other keys are those of :class:`Sampling`, :class:`ModelSpec` and
-    :class:`Endpoint`.
+    spells it. ``prompts`` is the version that it is asked with where a run names none; absent: the
+    run's. The other keys are those of :class:`Sampling`, :class:`ModelSpec` and :class:`Endpoint`.
     """
 
     player: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -115,6 +115,7 @@ class ModelConfig(Endpoint):
     response_format: ResponseFormat = "none"
     logprobs: bool = False
     replicate: Annotated[int, Field(ge=0)] = 0
+    prompts: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")] | None = None
 
     @property
     def spec(self) -> ModelSpec:

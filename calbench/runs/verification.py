@@ -17,7 +17,8 @@ from typing import Literal
 
 from calbench.agents.base import Agent
 from calbench.agents.completer import Completer
-from calbench.agents.prompts import load_prompts, load_variant
+from calbench.agents.prompts import Prompts, load_prompts, load_variant
+from calbench.agents.prompts.folder import own_templates
 from calbench.agents.prompts.variants import variants
 from calbench.agents.questions import Questions
 from calbench.agents.recorded import RecordedAgent, RecordedSpeaker
@@ -35,7 +36,7 @@ from calbench.protocols.registry import DEGENERATE, POLICIES
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.difficulty import completed
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
-from calbench.traces.models import Seat, Trace
+from calbench.traces.models import GameConfig, Seat, Trace
 from calbench.traces.storage import read_trace
 
 Level = Literal["file", "rules", "numbers", "replies"]
@@ -61,7 +62,7 @@ class Verified:
             believed, and its tokens.
         turns_not_checked: of own agents and of players from elsewhere: what they did is as the
             trace says.
-        prompts_not_checked: of those, that were asked with words of their own.
+        prompts_not_checked: asked with words of a player's own, or of a folder that is not named.
         halts_not_checked: games that an agent without an answer ended: why, only the trace says.
     """
 
@@ -102,11 +103,14 @@ def verify_trace(trace: Trace, replies: Completer | None = None) -> Verified:
 
     Args:
         trace: of any game.
-        replies: the recorded replies of its models; absent: the trace's word is taken for them.
+        replies: the recorded replies of its models; absent: the trace's word is taken for them, as
+            it is where the game's prompts are unknown.
 
     Raises:
         UnprovenError: naming the first difference.
     """
+    if not has_prompts(trace.config):
+        replies = None  # what was asked cannot be worded anew
     with _level("rules"):
         if trace.rules_version != RULES_VERSION:
             raise ReplayError(
@@ -227,11 +231,10 @@ def _played_again(trace: Trace, replies: Completer | None) -> Trace:
     tireless: list[AgentId] = []
     for agent, recorded in repeating.items():
         seat = team.seat_of(agent)
-        if seat.variant is not None and _is_asked(seat):
-            prompts = load_prompts(trace.config.prompt_version or "")
-            base = prompts.system(told[agent])
+        if seat.variant is not None and _is_asked(seat, trace.config):
+            base = _prompts(trace.config).system(told[agent])
             texts[agent] = _variant_text(seat, base, recorded.system_prompt)
-        if is_known(seat):
+        if _plays_again(seat, trace.config):
             tireless.append(agent)
         elif replies is None or seat.kind != "model":
             own[agent] = _answering(trace, seat, recorded, texts.get(agent))
@@ -239,17 +242,31 @@ def _played_again(trace: Trace, replies: Completer | None) -> Trace:
     return replay_with(trace, agents, tireless)
 
 
-def _is_asked(seat: Seat) -> bool:
-    """Whether the seat is asked with the prompts of this package, whoever answers."""
+def _plays_again(seat: Seat, config: GameConfig) -> bool:
+    """Whether the player is known, and so are the prompts that it is asked with, if any."""
+    return is_known(seat) and (not seat.uses_language or has_prompts(config))
+
+
+def has_prompts(config: GameConfig) -> bool:
+    """Whether the prompts of a game are this package's, or of a folder that the user named."""
+    return config.prompt_digest is None or own_templates(config.prompt_digest) is not None
+
+
+def _prompts(config: GameConfig) -> Prompts:
+    return load_prompts(config.prompt_version or "", config.prompt_digest)
+
+
+def _is_asked(seat: Seat, config: GameConfig) -> bool:
+    """Whether the seat is asked with prompts that are known, whoever answers."""
     is_function = seat.kind == "custom" and seat.settings.get("is_completion_function") is True
-    return seat.kind in ("model", "scripted") or is_function
+    return (seat.kind in ("model", "scripted") or is_function) and has_prompts(config)
 
 
 def _answering(trace: Trace, seat: Seat, recorded: RecordedAgent, text: str | None) -> Agent:
     """Return who answers as the trace says: asked anew, unless it has words of its own."""
-    if not _is_asked(seat):
+    if not _is_asked(seat, trace.config):
         return recorded
-    questions = Questions(load_prompts(trace.config.prompt_version or ""), text)
+    questions = Questions(_prompts(trace.config), text)
     spec = asked_spec(seat, trace.config.replicate) if seat.kind == "model" else None
     return RecordedSpeaker(questions, spec, recorded.replies)
 
@@ -287,9 +304,9 @@ def _counts(trace: Trace, *, is_checked: bool) -> Verified:
         seat = trace.config.team.seat_of(agent)
         if seat.kind == "model":
             of_models += len(recorded.replies)
-        elif not is_known(seat):
+        elif not _plays_again(seat, trace.config):
             turns += len(recorded.replies)
-        if not (is_known(seat) or _is_asked(seat)):
+        if not (_plays_again(seat, trace.config) or _is_asked(seat, trace.config)):
             asked = [recorded.system_prompt, *(reply.prompt for reply in recorded.replies)]
             prompts += sum(prompt is not None for prompt in asked)
     return Verified(

@@ -140,7 +140,8 @@ class Limits(Model):
 class GameConfig(Model):
     """What defines a game, apart from its scenario.
 
-    ``prompt_version`` and ``label_bank`` are absent without seats that use language. With
+    ``prompt_version`` and ``label_bank`` are absent without seats that use language;
+    ``prompt_digest`` is the SHA-256 of prompts that are not this package's. With
     ``reflection`` these seats are asked after every round what they have come to believe.
     ``replicate`` tells the games of a team on one scenario apart: the first is 0, and models are
     asked anew in each.
@@ -150,6 +151,9 @@ class GameConfig(Model):
     channels: tuple[Channel, ...]
     limits: Limits
     prompt_version: str | None = None
+    prompt_digest: Annotated[str | None, Field(pattern=r"^[0-9a-f]{64}$", exclude_if=is_absent)] = (
+        None
+    )
     label_bank: str | None = None
     reflection: Extra = False
     replicate: Annotated[Natural, Field(exclude_if=not_)] = 0

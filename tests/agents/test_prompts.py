@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.agents.prompts import PROMPT_VERSION, load_prompts, load_variant
+from calbench.agents.prompts import load_prompts, load_variant
 from calbench.agents.prompts.templates import Templates, digest_of, versions
 from calbench.agents.prompts.variants import variants
 from calbench.domain.actions import DirectMessage
@@ -31,7 +31,7 @@ from tests.golden.prompts.samples import (
     said,
 )
 
-PROMPTS = load_prompts(PROMPT_VERSION)
+EVERY = pytest.mark.parametrize("version", versions())
 
 DIGESTS = {
     "v1": "3c7e20b24b2be37651ab502b5da9565d8c38d5026aa4f13e0e93646d2951d311",
@@ -157,46 +157,56 @@ def test_digest_tells_names_from_texts() -> None:
     assert digest_of({"a": "1", "b": "2"}) == digest_of({"b": "2", "a": "1"})
 
 
-def test_system_prompt_has_the_nine_sections_in_order() -> None:
-    text = PROMPTS.system(briefing(*CHANNELS))
+@EVERY
+def test_system_prompt_has_the_nine_sections_in_order(version: str) -> None:
+    text = load_prompts(version).system(briefing(*CHANNELS))
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == SECTIONS
     strategy = text.split("## Negotiation Strategy")[1].split("\n## ")[0]
     assert re.findall(r"^\d", strategy, re.MULTILINE) == list("123456")
 
 
+@EVERY
 @pytest.mark.parametrize("channels", [(), ("dm",), CHANNELS[1:], CHANNELS])
-def test_system_prompt_offers_open_channels_only(channels: tuple[Channel, ...]) -> None:
-    text = PROMPTS.system(briefing(*channels))
+def test_system_prompt_offers_open_channels_only(
+    version: str, channels: tuple[Channel, ...]
+) -> None:
+    text = load_prompts(version).system(briefing(*channels))
     offered = set(re.findall(r'"type": "(\w+)"', text))
     assert offered == {*channels, "schedule", "reschedule"}
     closed = [channel for channel in CHANNELS if channel not in channels]
-    assert ("Closed in this game" in text) == (0 < len(closed) < 3)
+    names_closed = "parts/closed_channels" in load_prompts(version).templates.text_by_name
+    assert ("Closed in this game" in text) == (names_closed and 0 < len(closed) < 3)
     assert ("No channel is open" in text) == (not channels)
 
 
-def test_system_prompt_gives_identity_and_parameters() -> None:
-    text = PROMPTS.system(briefing("dm", num_slots=9, message_cap=100, agent=3))
+@EVERY
+def test_system_prompt_gives_identity_and_parameters(version: str) -> None:
+    text = load_prompts(version).system(briefing("dm", num_slots=9, message_cap=100, agent=3))
     assert "You are agent 3. The agents of this game are 0, 1, 2, 3, 4." in text
     assert "Slots in every calendar: 9, numbered 0 to 8." in text
     assert "Messages by all agents together in a round: at most 100." in text
     assert "Retries of a rejected batch in DECISION: 3." in text
 
 
-def test_examples_of_the_system_prompt_are_json() -> None:
+@EVERY
+def test_examples_of_the_system_prompt_are_json(version: str) -> None:
     for channels in ((), *((channel,) for channel in CHANNELS)):
-        text = PROMPTS.system(briefing(*channels))
+        text = load_prompts(version).system(briefing(*channels))
         replies = [json.loads(line) for line in text.splitlines() if line.startswith('{"thinking"')]
-        assert [set(reply) for reply in replies] == [{"thinking", "actions"}] * 2
+        number = 2 if version == "v1" else 3
+        assert [set(reply) for reply in replies] == [{"thinking", "actions"}] * number
 
 
-def test_variant_follows_the_base_prompt_word_for_word() -> None:
-    base = PROMPTS.system(briefing("dm"))
+@EVERY
+def test_variant_follows_the_base_prompt_word_for_word(version: str) -> None:
+    base = load_prompts(version).system(briefing("dm"))
     odd = "$5 ${agent_id}\n\n\n{x} "
-    assert PROMPTS.system(briefing("dm"), odd) == f"{base}\n\n{odd}"
+    assert load_prompts(version).system(briefing("dm"), odd) == f"{base}\n\n{odd}"
 
 
-def test_slot_lines_have_the_fixed_format() -> None:
-    text = PROMPTS.message(observation(Phase.DECISION))
+@EVERY
+def test_slot_lines_have_the_fixed_format(version: str) -> None:
+    text = load_prompts(version).message(observation(Phase.DECISION))
     assert "\nSlot  1: [FREE]\n" in text
     assert "\nSlot  6: Errand #104 (cost=1) private_label='Water the plants'\n" in text
     assert "\nSlot  3: Blocked Errand #102 (cost=1) private_label=" in text
@@ -206,42 +216,51 @@ def test_slot_lines_have_the_fixed_format() -> None:
     )
 
 
-def test_slot_numbers_are_as_wide_as_the_last() -> None:
-    text = PROMPTS.message(observation(Phase.DECISION, calendar=(None,) * 101))
+@EVERY
+def test_slot_numbers_are_as_wide_as_the_last(version: str) -> None:
+    text = load_prompts(version).message(observation(Phase.DECISION, calendar=(None,) * 101))
     assert "\nSlot   0: [FREE]\n" in text
     assert "\nSlot 100: [FREE]\n" in text
 
 
-def test_outsider_reads_number_and_cost_of_the_meeting_only() -> None:
+@EVERY
+def test_outsider_reads_number_and_cost_of_the_meeting_only(version: str) -> None:
     outside = observation(meeting=OUTSIDE, inbox=INBOX[:1], labels={})
     for text in (
-        PROMPTS.message(outside, is_first=True),
-        PROMPTS.message(outside._replace(phase=Phase.VOLUNTARY)),
+        load_prompts(version).message(outside, is_first=True),
+        load_prompts(version).message(outside._replace(phase=Phase.VOLUNTARY)),
     ):
         assert "Meeting M3 (cost=1)" in text
         assert "participants=[0, 2, 4]" not in text
 
 
+@EVERY
 @pytest.mark.parametrize(("turn", "left"), [(0, 14), (7, 7), (14, 0)])
-def test_budget_line_counts_from_one(turn: int, left: int) -> None:
-    text = PROMPTS.message(observation(turn_index=turn, turns_left=left), is_first=False)
+def test_budget_line_counts_from_one(version: str, turn: int, left: int) -> None:
+    text = load_prompts(version).message(
+        observation(turn_index=turn, turns_left=left), is_first=False
+    )
     line = f"CHEAP_TALK turn budget: turn {turn + 1} of 15. {left} turn(s) remain after this one."
     assert line in text.splitlines()
     assert ("last turn" in text) == (left == 0)
     assert "No new messages in your inbox." in text.splitlines()
 
 
-def test_retry_gives_counter_and_exact_conflict() -> None:
+@EVERY
+def test_retry_gives_counter_and_exact_conflict(version: str) -> None:
     conflict = "Expected exactly 1 schedule action, got 0"
-    text = PROMPTS.message(observation(Phase.DECISION, attempt=1, conflict=conflict))
+    text = load_prompts(version).message(observation(Phase.DECISION, attempt=1, conflict=conflict))
     assert "RETRY 1 OF 3" in text
     assert f"Conflict: {conflict}\n" in text
 
 
-def test_messages_are_functions_of_the_observation() -> None:
+@EVERY
+def test_messages_are_functions_of_the_observation(version: str) -> None:
     for phase in Phase:
         one, other = (observation(phase, inbox=INBOX) for _ in range(2))
-        assert PROMPTS.message(one, is_first=True) == PROMPTS.message(other, is_first=True)
+        assert load_prompts(version).message(one, is_first=True) == load_prompts(version).message(
+            other, is_first=True
+        )
 
 
 BREAKERS = [
@@ -267,12 +286,13 @@ def skeleton(text: str) -> list[str]:
     return [line.split(" ")[0] for line in re.split(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", text)]
 
 
+@EVERY
 @given(hostile)
-def test_no_text_of_an_agent_can_forge_a_line(text: str) -> None:
+def test_no_text_of_an_agent_can_forge_a_line(version: str, text: str) -> None:
     def message(words: str) -> str:
         inbox = (heard(1, "dm", said(words)),)
         refused = Refusal(DirectMessage(to=AgentId(1), content=said(words)), words)
-        return PROMPTS.message(
+        return load_prompts(version).message(
             observation(inbox=inbox, refusals=(refused,)),
             is_first=True,
             unreadable=Unreadable("not_json", words),
@@ -283,12 +303,15 @@ def test_no_text_of_an_agent_can_forge_a_line(text: str) -> None:
     assert json.loads(line.removeprefix("- [dm] from agent 1: ")) == text
 
 
+@EVERY
 @given(hostile)
-def test_no_label_can_forge_a_line_or_end_its_quotes(text: str) -> None:
+def test_no_label_can_forge_a_line_or_end_its_quotes(version: str, text: str) -> None:
     labels = {ErrandId(101): text}
     (line,) = (
         one
-        for one in PROMPTS.message(observation(Phase.DECISION, labels=labels)).split("\n")
+        for one in load_prompts(version)
+        .message(observation(Phase.DECISION, labels=labels))
+        .split("\n")
         if one.startswith("Slot  2:")
     )
     quoted = line.removeprefix("Slot  2: Errand #101 (cost=10) private_label=")
@@ -296,15 +319,17 @@ def test_no_label_can_forge_a_line_or_end_its_quotes(text: str) -> None:
     assert quoted.isprintable()
 
 
-def test_late_message_names_its_meeting() -> None:
+@EVERY
+def test_late_message_names_its_meeting(version: str) -> None:
     late = heard(2, "all_agent_groupchat", Text(text="hm"), meeting_id=1)
-    text = PROMPTS.message(observation(inbox=(late, INBOX[0])), is_first=False)
+    text = load_prompts(version).message(observation(inbox=(late, INBOX[0])), is_first=False)
     assert "[all_agent_groupchat] from agent 2 (read late: sent about meeting M1," in text
     assert "[dm] from agent 4: " in text
 
 
-def test_reflection_asks_about_every_other_agent() -> None:
-    text = PROMPTS.message(
+@EVERY
+def test_reflection_asks_about_every_other_agent(version: str) -> None:
+    text = load_prompts(version).message(
         observation(Phase.REFLECTION, meeting=HiddenMeeting(OUTSIDE.meeting_id, 1))
     )
     assert "Other agents: 1, 2, 3, 4\n" in text

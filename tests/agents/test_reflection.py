@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench.agents.reading import Read
-from calbench.agents.reflection import parse_reflection
+from calbench.agents.reflection import parse_partial_reflection, parse_reflection
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Beliefs, Unreadable
 from calbench.llm.completion import TokenLogprob
@@ -182,3 +182,56 @@ def test_expectation_stays_within_bounds_however_a_reply_is_cut_into_tokens(
 @given(replies())
 def test_no_reply_gives_an_exception(text: str) -> None:
     assert isinstance(parse(text), Unreadable)
+
+
+def partly(text: str, **fields: Any) -> Read[Beliefs] | Unreadable:
+    return parse_partial_reflection(completion(text, **fields), AGENTS, ME, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "delta", "recovered"),
+    [
+        ('{"beliefs": {"0": [0, 1]}}', {"0": (0, 1)}, "partial"),
+        ('{"beliefs": {"0": [0], "2": [3, 1]}}', {"2": (3, 1)}, "partial"),
+        ('{"beliefs": {"0": [0, 4], "2": [3, 1]}}', {"2": (3, 1)}, "partial"),
+        ('{"beliefs": {"0": null, "2": [3, 1]}}', {"2": (3, 1)}, "partial"),
+        ('{"beliefs": {"1": [0, 0], "2": [3, 1]}}', {"2": (3, 1)}, "partial+surplus"),
+        (f"So: {GOOD[:-2]}, " + '"9": []}}', {"0": (0, -2), "2": (3, 1)}, "prefixed+surplus"),
+        (GOOD[:-1] + ', "thinking": ""}', {"0": (0, -2), "2": (3, 1)}, "surplus"),
+    ],
+)
+def test_lists_that_can_be_read_count(
+    text: str, delta: dict[str, tuple[int, ...]], recovered: str
+) -> None:
+    found = partly(text, logprobs=tuple(plain(text)))
+    assert isinstance(found, Read)
+    assert found.value == Beliefs(delta)
+    assert found.recovered == recovered
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"beliefs": {"0": [0]}}', '{"beliefs": {}}', '{"beliefs": []}', "{}", "[]", "no", GOOD[:-1]],
+)
+def test_answer_without_a_readable_list_is_refused_as_before(text: str) -> None:
+    assert partly(text) == parse(text)
+
+
+def test_duplicate_keys_are_no_partial_answer() -> None:
+    assert isinstance(partly('{"beliefs": {"0": [0, 0], "0": [1, 1], "2": [0, 0]}}'), Unreadable)
+
+
+@given(st.dictionaries(st.sampled_from("012"), st.lists(st.integers(-4, 4), max_size=3)))
+def test_whole_answers_are_read_alike_and_others_list_by_list(lists: dict[str, list[int]]) -> None:
+    text = json.dumps({"beliefs": lists})
+    whole, some = parse(text), partly(text)
+    if isinstance(whole, Read):
+        assert some == whole
+        return
+    good = {
+        target: tuple(values)
+        for target, values in lists.items()
+        if target != "1" and len(values) == 2 and max(map(abs, values)) <= 3
+    }
+    assert isinstance(some, Read) == bool(good)
+    assert not isinstance(some, Read) or some.value == Beliefs(good)

@@ -172,7 +172,7 @@ def test_live_run_keeps_no_replies_and_plays_the_same(recorded: Path, tmp_path: 
     [
         (("replies.mode=live", "replies.path=x.sqlite"), "mode live keeps nothing"),
         (("replies.mode=replay",), "there is no reply store|no such|cannot be read"),
-        (("teams=[my-model-dspy,my-model]", "prompt_version=v9"), "v9"),
+        (("teams=[my-model-dspy,my-model]", "prompts.version=v9"), "v9"),
         (("label_bank=v9",), "there is no label bank 'v9'"),
     ],
     ids=["live with a path", "replay of nothing", "unknown prompts", "unknown bank"],

@@ -84,15 +84,19 @@ def played(
     store: Path | None,
     transport: Transport | None = None,
     mode: Mode = "record",
+    *,
+    prompts: tuple[str, str | None] = ("v1", None),
 ) -> Trace:
-    """Play a game of these seats, and record the replies of its models."""
+    """Play a game of these seats, asked with prompts of a version and digest; record replies."""
+    version, digest = prompts
+    game = config(*seats).updated(prompt_version=version, prompt_digest=digest)
 
     async def play() -> Trace:
         source = Source(mode=mode, store=store, transport=transport or answering())
         models = {seat.player: MODEL for seat in (STUB, PROBING)}
         async with open_completer(models, source) as completer:
-            agents = seat_agents(SCENARIO, config(*seats), completer)
-            return await run_async(SCENARIO, config(*seats), agents)
+            agents = seat_agents(SCENARIO, game, completer)
+            return await run_async(SCENARIO, game, agents)
 
     return asyncio.run(play())
 

@@ -5,6 +5,14 @@ templates, and text of agents or label banks cannot look like a line of the envi
 """
 
 from calbench.agents.prompts.messages import PROMPT_VERSION, Prompts, load_prompts
+from calbench.agents.prompts.trial import use_prompts
 from calbench.agents.prompts.variants import Variant, load_variant
 
-__all__ = ["PROMPT_VERSION", "Prompts", "Variant", "load_prompts", "load_variant"]
+__all__ = [
+    "PROMPT_VERSION",
+    "Prompts",
+    "Variant",
+    "load_prompts",
+    "load_variant",
+    "use_prompts",
+]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from calbench.agents.prompts.examples import EXAMPLE_ITEM, Example, example_of
+from calbench.agents.prompts.folder import own_templates
 from calbench.agents.prompts.rendering import (
     belief_lengths,
     belief_shape,
@@ -30,6 +31,7 @@ from calbench.domain.observations import (
     Observation,
 )
 from calbench.domain.replies import Unreadable
+from calbench.errors import ConfigError
 
 PROMPT_VERSION = "v1"
 """The version that new games are played with. A released version never changes."""
@@ -39,13 +41,25 @@ RECIPIENT_OF_V1 = 8
 
 
 @cache
-def load_prompts(version: str) -> "Prompts":
+def load_prompts(version: str, digest: str | None = None) -> "Prompts":
     """Return the prompts of one version.
+
+    Args:
+        version: its name.
+        digest: of the templates, if they are those of a folder that this process uses.
 
     Raises:
         ConfigError: listing the known versions, if it is not one of them.
     """
-    return Prompts(read_templates(version))
+    if digest is None:
+        return Prompts(read_templates(version))
+    found = own_templates(digest)
+    if found is None or found.version != version:
+        raise ConfigError(
+            f"prompts {printable(version)}: stand in a folder, with the digest {digest[:12]}...; "
+            "name it, as prompts.path=FOLDER or --prompts FOLDER"
+        )
+    return Prompts(found)
 
 
 @dataclass(frozen=True, slots=True)

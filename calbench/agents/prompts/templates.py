@@ -19,12 +19,14 @@ NOTHING: Mapping[str, Callable[[], object]] = MappingProxyType({})
 class Templates(NamedTuple):
     """The files of one version by name, such as ``turn`` or ``parts/budget``.
 
-    ``digest`` is the SHA-256 of all names and texts, in hexadecimal.
+    ``digest`` is the SHA-256 of all names and texts, in hexadecimal; ``folder`` is named in errors,
+    absent for those of this package.
     """
 
     version: str
     text_by_name: Mapping[str, str]
     digest: str
+    folder: str | None = None
 
     def fill(
         self, name: str, optional: Mapping[str, Callable[[], object]] = NOTHING, /, **values: object
@@ -41,7 +43,7 @@ class Templates(NamedTuple):
         Raises:
             ConfigError: naming the file, if it lacks a value or leaves one unused.
         """
-        where = f"prompts/{self.version}/{name}.md"
+        where = f"{self.folder or f'prompts/{self.version}'}/{name}.md"
         if name not in self.text_by_name:
             raise ConfigError(f"{where}: there is no such template; add the file")
         form = _form(self.text_by_name[name])

@@ -6,6 +6,7 @@ from importlib.resources.abc import Traversable
 from types import ModuleType
 from typing import NamedTuple
 
+from calbench.agents.prompts.folder import own_variant, own_variants
 from calbench.agents.prompts.templates import FOLDER
 from calbench.errors import ConfigError
 from calbench.extensions import extension, extension_names
@@ -30,7 +31,7 @@ def variants() -> dict[str, tuple[str, ...]]:
 
 
 def load_variant(name: str, version: str) -> Variant:
-    """Return one variant, ours or that of a distribution.
+    """Return one variant: ours, that of a folder which this process uses, or of a distribution.
 
     A distribution names a package whose folder has ``v1.md`` and so on; one that tells agents to
     probe has ``is_probing = True`` in it.
@@ -40,6 +41,9 @@ def load_variant(name: str, version: str) -> Variant:
             gives the name cannot be used.
     """
     known = variants()
+    own = own_variant(name, version)
+    if own is not None:
+        return Variant(own.text, _digest(own.text), own.is_probing)
     found = extension("prompt", name, known)
     if found is not None:
         folder, is_probing = _package(name, found.value, found.distribution)
@@ -47,14 +51,19 @@ def load_variant(name: str, version: str) -> Variant:
     else:
         folder, is_probing = FOLDER / "variants" / name, name in PROBING
     if version not in known.get(name, ()):
-        listed = ", ".join(f"{one} {number}" for one in known for number in known[one])
+        offered = [*known.items(), *own_variants().items()]
+        listed = ", ".join(f"{one} {number}" for one, numbers in offered for number in numbers)
         others = [other for other in extension_names("prompt") if other != name]
         raise ConfigError(
             f"prompt variant {printable(repr(name))} {printable(repr(version))} is unknown; "
             f"known: {', '.join([listed, *others])}"
         )
     text = folder.joinpath(f"{version}.md").read_text(encoding="utf-8").rstrip("\n")
-    return Variant(text, hashlib.sha256(text.encode()).hexdigest(), is_probing)
+    return Variant(text, _digest(text), is_probing)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _versions(folder: Traversable) -> tuple[str, ...]:

@@ -1,0 +1,145 @@
+"""Prompts of the user's own, in a folder that a command names: a version, variants, or both.
+
+``FOLDER/*.md`` and ``FOLDER/parts/*.md`` are the templates of a version, which has the folder's
+name; ``FOLDER/variants/NAME/v1.md`` and so on are variants. They are known by their digests, which
+stand in configurations and traces; a path never does, and none is followed for a trace.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from calbench.agents.prompts.templates import (
+    FOLDER,
+    Templates,
+    digest_of,
+    read_templates,
+    versions,
+)
+from calbench.errors import ConfigError, FileError
+from calbench.files import printable, read_bytes
+
+LATEST = "v2"
+"""The version whose templates a folder has as well, and whose values they are given."""
+
+NEEDLESS = frozenset({"parts/closed_channels"})
+"""Templates that a version may leave out."""
+
+MOST_BYTES = 200_000
+"""Size of a template or variant [C]: it is part of every request."""
+
+PROBING_MARK = "PROBING"
+"""Name of an empty file beside a variant's texts: it tells agents to probe."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class OwnVariant(NamedTuple):
+    """A variant of a folder: its text, and whether it tells agents to probe."""
+
+    text: str
+    is_probing: bool
+
+
+class OwnPrompts(NamedTuple):
+    """What a folder holds.
+
+    Attributes:
+        path: of the folder.
+        templates: of its version; absent if it has variants alone.
+        variants: by name and version.
+    """
+
+    path: Path
+    templates: Templates | None
+    variants: dict[tuple[str, str], OwnVariant]
+
+
+_used: dict[Path, OwnPrompts] = {}
+"""The folders that this process was told to use."""
+
+
+def use_folder(path: Path) -> OwnPrompts:
+    """Read a folder, and know its prompts from now on in this process.
+
+    Raises:
+        ConfigError: naming the file that is missing, is not one of a version, or cannot be read.
+    """
+    folder = path.absolute()
+    if not folder.is_dir():
+        raise ConfigError(f"prompts: {printable(str(path))} is not a folder")
+    own = OwnPrompts(folder, _templates(folder), _variants(folder / "variants"))
+    if own.templates is None and not own.variants:
+        raise ConfigError(
+            f"prompts: {printable(str(path))} has neither system.md nor variants/NAME/v1.md"
+        )
+    _used[folder] = own
+    return own
+
+
+def used_folders() -> tuple[Path, ...]:
+    """Return the folders that this process uses, for the workers that it starts."""
+    return tuple(_used)
+
+
+def own_templates(digest: str) -> Templates | None:
+    """Return the templates of a digest, if one of the folders has them."""
+    found = (own.templates for own in _used.values() if own.templates is not None)
+    return next((each for each in found if each.digest == digest), None)
+
+
+def own_variant(name: str, version: str) -> OwnVariant | None:
+    """Return a variant of the folder that was named last, of those that have it."""
+    found = (own.variants.get((name, version)) for own in reversed(_used.values()))
+    return next((each for each in found if each is not None), None)
+
+
+def own_variants() -> dict[str, tuple[str, ...]]:
+    """Return the versions of each variant of the folders by its name."""
+    keys = sorted({key for own in _used.values() for key in own.variants})
+    names = dict.fromkeys(name for name, _ in keys)
+    return {name: tuple(version for one, version in keys if one == name) for name in names}
+
+
+def _templates(folder: Path) -> Templates | None:
+    """Return the templates of a folder; absent if it has none."""
+    paths = {
+        path.relative_to(folder).with_suffix("").as_posix(): path
+        for path in sorted([*folder.glob("*.md"), *folder.glob("parts/*.md")])
+    }
+    if not paths:
+        return None
+    name, shown = folder.name, printable(str(folder))
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"{shown}: a version is named like its folder, by letters and digits")
+    if name in versions():
+        raise ConfigError(f"{shown}: {name} is a version of this package; rename the folder")
+    known = read_templates(LATEST).text_by_name.keys() | NEEDLESS
+    for missing in sorted(known - paths.keys() - NEEDLESS):
+        raise ConfigError(f"{shown}/{missing}.md: is missing; prompts {LATEST} show what it says")
+    for odd in sorted(paths.keys() - known):
+        raise ConfigError(f"{shown}/{odd}.md: is no template; known are {', '.join(sorted(known))}")
+    texts = {each: _text(path) for each, path in paths.items()}
+    return Templates(name, texts, digest_of(texts), shown)
+
+
+def _variants(folder: Path) -> dict[tuple[str, str], OwnVariant]:
+    found: dict[tuple[str, str], OwnVariant] = {}
+    for path in sorted(folder.glob("*/*.md")):
+        name, version, shown = path.parent.name, path.stem, printable(str(path))
+        if not _NAME.fullmatch(name) or not re.fullmatch(r"v[0-9]{1,4}", version):
+            raise ConfigError(f"{shown}: a variant is variants/NAME/v1.md, v2.md and so on")
+        if (FOLDER / "variants" / name / f"{version}.md").exists():
+            raise ConfigError(f"{shown}: {name} {version} is a variant of this package")
+        found[name, version] = OwnVariant(_text(path), (path.parent / PROBING_MARK).exists())
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        text = read_bytes(path, MOST_BYTES).decode("utf-8-sig")
+    except FileError as error:
+        raise ConfigError(str(error)) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{printable(str(path))}: is no UTF-8 text") from error
+    return text.replace("\r\n", "\n").rstrip("\n")

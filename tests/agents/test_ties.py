@@ -1,0 +1,248 @@
+"""Schemas and examples since v2: what they allow or show is read, and is a legal batch."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calbench.agents.envelope import parse_envelope
+from calbench.agents.prompts import load_prompts
+from calbench.agents.prompts.examples import EXAMPLE_ITEM, example_of
+from calbench.agents.prompts.templates import versions
+from calbench.agents.reading import Read
+from calbench.agents.schemas import MOST_MOVES, Schema
+from calbench.agents.ties import tied_schema
+from calbench.domain.actions import CalendarAction, Reschedule, Schedule, Turn
+from calbench.domain.calendars import Errand, HiddenMeeting, Item, Meeting
+from calbench.domain.ids import AgentId, MeetingId
+from calbench.domain.messages import CHANNELS
+from calbench.domain.observations import Briefing, Observation, Phase
+from calbench.domain.rules import Applied, Rejection, apply_batch
+from tests.agents.drawn import allowed_by
+from tests.agents.replies import completion
+from tests.agents.scripted.observed import briefings, observations
+from tests.effort import examples
+from tests.factories import calendar
+from tests.golden.prompts.samples import AGENTS, OUTSIDE, briefing, observation
+
+jsonschema = pytest.importorskip("jsonschema")
+
+NEW = [version for version in versions() if version != "v1"]
+
+IN_THE_WAY = re.compile(
+    r"Two actions target slot|.* is moved twice in one batch$|Target slot|Slot \d+ is not free"
+)
+"""What is refused of a batch that a schema allows: actions that get in each other's way."""
+
+
+def accepts(schema: Schema, value: object) -> bool:
+    return bool(jsonschema.Draft202012Validator(schema).is_valid(value))
+
+
+def turn_of(value: object) -> Turn:
+    found = parse_envelope(completion(json.dumps(value)))
+    assert isinstance(found, Read), found
+    assert found.recovered is None
+    turn: Turn = found.value
+    return turn
+
+
+def batch_of(value: object) -> list[CalendarAction]:
+    actions = turn_of(value).actions
+    assert all(isinstance(action, Schedule | Reschedule) for action in actions)
+    return [action for action in actions if isinstance(action, Schedule | Reschedule)]
+
+
+def meeting_of(view: Observation) -> Meeting | None:
+    return view.meeting if isinstance(view.meeting, Meeting) else None
+
+
+@settings(max_examples=examples(60))
+@given(view=observations(Phase.DECISION), data=st.data())
+def test_counted_batch_that_a_schema_allows_is_legal(
+    view: Observation, data: st.DataObject
+) -> None:
+    schema = tied_schema(view, is_counted=True)
+    value = data.draw(allowed_by(schema))
+    assert accepts(schema, value)
+    *moves, schedule = batch_of(value)
+    assert isinstance(schedule, Schedule)
+    found = apply_batch(view.calendar, [*moves, schedule], meeting_of(view))
+    is_hopeless = None not in view.calendar and not any(
+        item is not None and item.is_movable for item in view.calendar
+    )
+    targets = {move.to_slot for move in moves if isinstance(move, Reschedule)}
+    if isinstance(found, Rejection):
+        assert IN_THE_WAY.match(found.conflict), found.conflict
+        assert moves or is_hopeless or None not in view.calendar
+    elif not moves:
+        assert view.calendar[schedule.slot] is None
+    if len(moves) == 1 and schedule.slot not in targets:
+        assert isinstance(found, Applied)
+
+
+@given(view=observations(Phase.DECISION, Phase.VOLUNTARY), data=st.data())
+def test_batch_in_any_order_has_items_where_they_stand(
+    view: Observation, data: st.DataObject
+) -> None:
+    schema = tied_schema(view)
+    for text in ("is asked for", "."):
+        value = data.draw(allowed_by(schema))
+        for action in value["actions"]:
+            if "justification" in action:
+                action["justification"] = text
+        assert accepts(schema, value)
+        for action in batch_of(value):
+            if isinstance(action, Reschedule):
+                item = view.calendar[action.from_slot]
+                assert item is not None
+                assert item.is_movable
+                assert item.item_id == action.item_id
+                target = view.calendar[action.to_slot]
+                assert action.to_slot != action.from_slot
+                assert target is None or target.is_movable
+            else:
+                assert action.meeting_id == view.meeting.meeting_id
+
+
+@given(view=observations(Phase.CHEAP_TALK), data=st.data())
+def test_messages_that_a_schema_allows_reach_others_that_exist(
+    view: Observation, data: st.DataObject
+) -> None:
+    value = data.draw(allowed_by(tied_schema(view)))
+    turn_of(value)
+    assert len(value["actions"]) <= len(view.agent_ids) - 1 + 2
+    for action in value["actions"]:
+        assert action["type"] in view.channels
+        assert action.get("to", 1) in view.agent_ids[1:]
+        is_inside = not isinstance(view.meeting, HiddenMeeting)
+        assert is_inside or action["type"] != "participant_groupchat"
+
+
+def test_schema_ties_each_item_to_its_slot() -> None:
+    view = observation(Phase.DECISION)
+    schedule = {"type": "schedule", "meeting_id": 3, "slot": 7}
+    move = {
+        "type": "reschedule",
+        "item_id": 104,
+        "from_slot": 6,
+        "to_slot": 0,
+        "justification": "x",
+    }
+
+    def allows(*actions: object) -> bool:
+        value = {"thinking": "", "actions": list(actions)}
+        return accepts(tied_schema(view, is_counted=True), value)
+
+    assert allows(schedule)
+    assert allows(move, schedule | {"slot": 6})
+    assert allows(*[move] * MOST_MOVES, schedule)
+    for odd in ({"from_slot": 5}, {"item_id": 102}, {"to_slot": 6}, {"to_slot": 3}, {"to_slot": 2}):
+        assert not allows(move | odd, schedule), odd
+    for odd in ({"slot": 6}, {"slot": 3}, {"meeting_id": 2}):
+        assert not allows(schedule | odd), odd
+    assert not allows(schedule, move)
+    assert not allows(move | {"justification": " "}, schedule)
+
+
+def test_schema_of_a_full_calendar_still_is_one() -> None:
+    for view in (
+        observation(Phase.DECISION, calendar=calendar("B1B1")),
+        observation(Phase.DECISION, calendar=calendar("B1E1")),
+        observation(Phase.DECISION, calendar=calendar("E1E1")),
+        observation(Phase.VOLUNTARY, calendar=calendar("B1E1"), meeting=OUTSIDE),
+    ):
+        for is_counted in (False, True):
+            jsonschema.Draft202012Validator.check_schema(tied_schema(view, is_counted=is_counted))
+
+
+def test_tied_schemas_hold_nothing_but_what_llama_cpp_knows() -> None:
+    known = {"type", "properties", "required", "additionalProperties", "enum", "anyOf", "items"}
+    known |= {"prefixItems", "minItems", "maxItems", "pattern"}
+
+    def walk(node: object) -> None:
+        if isinstance(node, dict):
+            assert node.keys() <= known, node
+            for key, inner in node.items():
+                for each in inner.values() if key == "properties" else (inner,):
+                    walk(each)
+        elif isinstance(node, list):
+            for inner in node:
+                walk(inner)
+
+    for phase in Phase:
+        walk(tied_schema(observation(phase), is_counted=True))
+    walk(tied_schema(briefing(*CHANNELS)))
+
+
+def examples_in(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines() if line.startswith('{"thinking"')]
+
+
+@pytest.mark.parametrize("version", NEW)
+@given(told=briefings(), place=st.integers(0, 5))
+def test_examples_are_of_the_game_and_legal_in_their_phase(
+    version: str, told: Briefing, place: int
+) -> None:
+    told = told._replace(agent_id=AgentId(place))
+    replies = examples_in(load_prompts(version).system(told))
+    shown = example_of(told)
+    kinds = [[action["type"] for action in reply["actions"]] for reply in replies]
+    assert [len(kind) for kind in kinds[1:]] == [1, 2][: 1 if told.num_slots == 1 else 2]
+    for reply in replies:
+        assert accepts(tied_schema(told), reply)
+        turn_of(reply)
+        for action in reply["actions"]:
+            slots = {value for key, value in action.items() if key.endswith("slot")}
+            assert slots <= set(range(told.num_slots))
+            assert 1 <= action.get("meeting_id", 1) <= told.num_meetings
+            assert action.get("to", place + 1) != place
+            named = [int(number) for number in re.findall(r"\d+", action.get("content", ""))]
+            assert set(named) <= {shown.first, shown.second}
+    meeting = Meeting(MeetingId(told.num_meetings), told.agent_ids, 1)
+    view = observation(Phase.DECISION, meeting=meeting, calendar=(None,) * told.num_slots)
+    talk = view._replace(
+        phase=Phase.CHEAP_TALK,
+        channels=told.channels,
+        agent_id=told.agent_id,
+        agent_ids=told.agent_ids,
+    )
+    assert accepts(tied_schema(talk), replies[0])
+    assert accepts(tied_schema(view, is_counted=True), replies[1])
+    for reply in replies[2:]:
+        items: list[Item | None] = [None] * told.num_slots
+        items[shown.second] = Errand(EXAMPLE_ITEM, 1, blocked=False)
+        held = view._replace(calendar=tuple(items))
+        assert accepts(tied_schema(held, is_counted=True), reply)
+        assert isinstance(apply_batch(held.calendar, batch_of(reply), meeting), Applied)
+
+
+@given(num_slots=st.integers(1, 60), num_agents=st.integers(2, 20))
+def test_examples_of_two_agents_name_different_slots(num_slots: int, num_agents: int) -> None:
+    told = briefing(num_slots=num_slots)._replace(agent_ids=tuple(map(AgentId, range(num_agents))))
+    firsts = [example_of(told._replace(agent_id=agent)).first for agent in told.agent_ids]
+    assert len(set(firsts)) == min(num_slots, num_agents)
+
+
+@pytest.mark.parametrize("version", NEW)
+@given(view=observations(Phase.DECISION, Phase.VOLUNTARY))
+def test_what_can_be_moved_is_listed_and_nothing_else(version: str, view: Observation) -> None:
+    text = load_prompts(version).message(view._replace(labels={}, conflict="none"))
+    listed = {
+        (int(item), int(slot)) for item, slot in re.findall(r"item (\d+) in slot (\d+)", text)
+    }
+    assert listed == {
+        (item.item_id, slot)
+        for slot, item in enumerate(view.calendar)
+        if item is not None and item.is_movable
+    }
+    free = ", ".join(str(slot) for slot, item in enumerate(view.calendar) if item is None)
+    assert re.search(rf"(?:Free|Valid) slots: {free or 'none'}[.;]", text)
+
+
+def test_recipient_of_an_example_is_the_next_agent() -> None:
+    shown = [example_of(briefing("dm", agent=agent)).recipient for agent in AGENTS]
+    assert shown == [1, 2, 3, 4, 0]

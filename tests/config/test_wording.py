@@ -1,0 +1,202 @@
+"""Which prompts a run is played with: its own choice, its models' files, or a folder's."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calbench.agents.prompts import load_prompts, load_variant, use_prompts
+from calbench.agents.prompts.folder import MOST_BYTES, PROBING_MARK
+from calbench.agents.prompts.templates import FOLDER
+from calbench.config.composition import compose
+from calbench.config.spec import read_params, write_params
+from calbench.config.wording import PromptsSpec, chosen_prompts
+from calbench.errors import ConfigError
+from calbench.llm.client import open_recorded
+from calbench.runs.verification import verify_trace
+from tests.runs.model_games import CANDID, IMAP, STUB, played
+
+TEAM = "teams=[candid]"
+
+
+@pytest.fixture(autouse=True)
+def no_folder_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("calbench.agents.prompts.folder._used", {})
+    load_prompts.cache_clear()
+
+
+def forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Be another process, that was told of no folder."""
+    monkeypatch.setattr("calbench.agents.prompts.folder._used", {})
+    load_prompts.cache_clear()
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """Return a folder with a version and two variants."""
+    folder = tmp_path / "mine"
+    shutil.copytree(FOLDER / "v2", folder)
+    text = (folder / "system.md").read_text()
+    (folder / "system.md").write_text(text.replace("Place every meeting", "Place all"))
+    for name in ("kind", "curious"):
+        (folder / "variants" / name).mkdir(parents=True)
+        (folder / "variants" / name / "v1.md").write_text(f"Be {name}.\r\n")
+    (folder / "variants" / "curious" / PROBING_MARK).touch()
+    return folder
+
+
+def team(team_id: str, *models: str) -> dict[str, Any]:
+    seats = [{"player": model, "kind": "model"} for model in models]
+    return {"team_id": team_id, "seats": [{"player": "candid", "kind": "scripted"}, *seats]}
+
+
+def versions_of(given: object, *teams: dict[str, Any]) -> list[str]:
+    models: dict[str, dict[str, Any]] = {
+        "old": {"prompts": "v1"},
+        "new": {"prompts": "v2"},
+        "any": {"prompts": None},
+    }
+    chosen = PromptsSpec.model_validate(chosen_prompts(given, teams, models))
+    return [chosen.version_of(each["team_id"])[0] for each in teams]
+
+
+def test_version_is_the_runs_own_or_what_the_files_of_models_say() -> None:
+    teams = team("a"), team("b", "any"), team("c", "new"), team("d", "new", "any"), team("e", "old")
+    assert versions_of({}, *teams) == ["v1", "v1", "v2", "v2", "v1"]
+    assert versions_of({"version": "v2"}, *teams) == ["v2"] * 5
+    assert versions_of({"version": "v1", "path": None}, *teams) == ["v1"] * 5
+
+
+def test_models_of_one_team_share_their_prompts() -> None:
+    both = team("two", "old", "new")
+    line = r"^teams\.two: its models name different prompts \(old v1, new v2\): choose one"
+    with pytest.raises(ConfigError, match=line):
+        versions_of({}, both)
+    assert versions_of({"version": "v2"}, both) == ["v2"]
+
+
+def test_file_of_a_model_names_its_prompts() -> None:
+    spec = compose(["teams=[my-model,imap]", "model=gpt-5.4-mini", "model.prompts=v2"])
+    assert [config.prompt_version for config in spec.game_configs] == ["v2", None]
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"version": "v9"}, "prompt version 'v9' is unknown; known: v1, v2"),
+        ({"version": "../v1"}, "unknown"),
+        ({"path": "/nowhere/at/all"}, "prompts: /nowhere/at/all is not a folder"),
+        ({"file": "x"}, "prompts: expected the keys version and path"),
+        ("v2", "prompts: expected the keys version and path"),
+    ],
+)
+def test_unknown_prompts_are_refused_in_a_line(given: object, line: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        chosen_prompts(given, [], {})
+    assert line in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_folder_is_played_by_its_digest_and_survives_the_parameters(
+    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = compose([TEAM, f"prompts.path={mine}"])
+    (config,) = spec.game_configs
+    assert (config.prompt_version, config.prompt_digest) == ("mine", spec.prompts.digest)
+    assert str(mine) not in config.model_dump_json()
+    write_params(tmp_path / "params.yaml", spec)
+    assert read_params(tmp_path / "params.yaml").game_configs == (config,)
+    forget(monkeypatch)
+    with pytest.raises(ConfigError, match="prompts mine: stand in a folder, with the digest"):
+        load_prompts("mine", config.prompt_digest)
+    spec.prompts.use()
+    text = load_prompts("mine", config.prompt_digest).templates.text_by_name["system"]
+    assert "Place all" in text
+
+
+def test_variants_of_a_folder_are_seated_with_the_version_that_the_run_names(mine: Path) -> None:
+    seated = (
+        "+teams.kind={players: {a: {scripted: candid}}, seats: [{player: a, variant: curious}]}"
+    )
+    for path in mine.glob("*.md"):
+        path.unlink()
+    shutil.rmtree(mine / "parts")
+    spec = compose(["teams=[]", seated, f"prompts.path={mine}", "prompts.version=v2"])
+    (config,) = spec.game_configs
+    assert (config.prompt_version, config.prompt_digest) == ("v2", None)
+    variant = config.team.seats[0].variant
+    assert variant is not None
+    assert variant.is_nosy
+    assert load_variant("curious", "v1").text == "Be curious."
+    assert not load_variant("kind", "v1").is_probing
+    with pytest.raises(ConfigError, match=r"red-team v1, .*curious v1, kind v1"):
+        load_variant("kind", "v2")
+
+
+def emptied(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (lambda mine: (mine / "turn.md").unlink(), "turn.md: is missing"),
+        (lambda mine: (mine / "trun.md").write_text("x"), "trun.md: is no template; known are"),
+        (lambda mine: (mine / "turn.md").write_text("5$"), "turn.md: a stray $"),
+        (
+            lambda mine: (mine / "turn.md").write_text("${inbix}"),
+            "turn.md: placeholders and values",
+        ),
+        (lambda mine: (mine / "turn.md").write_text("none"), "turn.md: placeholders and values"),
+        (lambda mine: (mine / "turn.md").write_bytes(b"\xff"), "turn.md: is no UTF-8 text"),
+        (
+            lambda mine: (mine / "turn.md").write_bytes(b"x" * (MOST_BYTES + 1)),
+            "turn.md: holds more",
+        ),
+        (
+            lambda mine: (mine / "variants/kind/2.md").write_text("x"),
+            "2.md: a variant is variants/",
+        ),
+        (lambda mine: mine.rename(mine.parent / "v2"), "v2 is a version of this package"),
+        (lambda mine: mine.rename(mine.parent / "my own"), "a version is named like its folder"),
+        (emptied, "neither system.md nor variants/"),
+        (
+            lambda mine: (mine / "variants/kind").rename(mine / "variants/nosy"),
+            "nosy v1 is a variant of this package",
+        ),
+    ],
+)
+def test_odd_folder_is_refused_in_a_line(
+    mine: Path, change: Callable[[Path], object], line: str
+) -> None:
+    change(mine)
+    (folder,) = mine.parent.iterdir()
+    with pytest.raises(ConfigError) as refusal:
+        use_prompts(folder)
+    assert line in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_version_beside_a_folder_with_one_is_refused(mine: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^prompts\.version: the folder .* holds mine, not v2"):
+        chosen_prompts({"version": "v2", "path": str(mine)}, [], {})
+
+
+def test_trace_is_worded_anew_only_if_the_folder_is_named(
+    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = chosen_prompts({"path": str(mine)}, [], {})["digest"]
+    store = tmp_path / "replies.sqlite"
+    trace = played((IMAP, CANDID, STUB), store, prompts=("mine", digest))
+    with open_recorded(store) as replies:
+        named = verify_trace(trace, replies)
+        assert named.replies_checked > 0
+        assert named.prompts_not_checked == named.turns_not_checked == 0
+        forget(monkeypatch)
+        unnamed = verify_trace(trace, replies)
+    assert unnamed.replies_checked == 0
+    assert unnamed.replies_not_checked == named.replies_checked
+    assert unnamed.prompts_not_checked > unnamed.turns_not_checked > 0
