@@ -18,12 +18,16 @@ from typing import Any, NamedTuple
 
 import llama_cpp
 import numpy as np
-from llama_cpp._internals import LlamaBatch, LlamaContext, LlamaTokenDataArray
+from llama_cpp._internals import LlamaContext, LlamaTokenDataArray
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 from llama_cpp.llama_grammar import json_schema_to_gbnf
 
 LIKELIEST = 256
-"""Tokens whose fit to the grammar is looked at first [C]; if none fits, that of all is."""
+"""Tokens among which one is drawn [C]; if none of them fits the grammar, among all."""
+
+DECIMALS = 4
+"""Of log-probabilities [C]: the next ones change no expectation by as much as its own decimals do
+between processors, and would be most of what is recorded."""
 
 
 class TooLongError(Exception):
@@ -48,45 +52,59 @@ class Written(NamedTuple):
     top: tuple[tuple[int, float], ...]
 
 
-class Conversation:
-    """What a context of the model has read."""
+class Memory:
+    """What a context of the model has read, for each of some conversations."""
 
-    def __init__(self, llama: llama_cpp.Llama) -> None:
-        self._context = LlamaContext(
-            model=llama._model, params=llama.context_params, verbose=False
-        )
-        self._vocabulary = llama.n_vocab()
-        self._batch = LlamaBatch(n_tokens=llama.n_batch, embd=0, n_seq_max=1, verbose=False)
-        self._most = llama.n_batch
-        self.read: list[int] = []
-        self.used = 0
+    def __init__(self, llama: llama_cpp.Llama, context: int, conversations: int) -> None:
+        params = llama.context_params
+        params.n_ctx, params.n_seq_max = context * conversations, conversations
+        params.kv_unified = False  # a conversation does not look at the others
+        self._context = LlamaContext(model=llama._model, params=params, verbose=False)
+        self._batch = llama_cpp.llama_batch_init(llama.n_batch, 0, 1)
+        self._vocabulary, self._most = llama.n_vocab(), llama.n_batch
+        self.read: list[list[int]] = [[] for _ in range(conversations)]
 
-    def shared(self, tokens: Sequence[int]) -> int:
-        """Return how many tokens at the beginning it has read already."""
+    def shared(self, place: int, tokens: Sequence[int]) -> int:
+        """Return how many tokens at the beginning a conversation has read already."""
         count = 0
-        for own, asked in zip(self.read, tokens, strict=False):
+        for own, asked in zip(self.read[place], tokens, strict=False):
             if own != asked:
                 break
             count += 1
         return count
 
-    def turn_to(self, tokens: Sequence[int]) -> None:
-        """Read these tokens, and forget what else there was."""
-        kept = min(self.shared(tokens), len(tokens) - 1)  # the last one gives what comes next
-        self._context.kv_cache_seq_rm(0, kept, -1)
-        del self.read[kept:]
-        self.go_on(tokens[kept:])
+    def turn(self, place: int, tokens: Sequence[int]) -> None:
+        """Read these tokens in a conversation, and forget what else it was.
 
-    def go_on(self, tokens: Sequence[int]) -> None:
+        A beginning that another one shares is copied.
+        """
+        places = range(len(self.read))
+        other = max(places, key=lambda each: (self.shared(each, tokens), each == place))
+        if other != place:
+            self._context.kv_cache_seq_rm(place, -1, -1)
+            self._context.kv_cache_seq_cp(other, place, -1, -1)
+            self.read[place] = list(self.read[other])
+        kept = min(self.shared(place, tokens), len(tokens) - 1)  # the last gives what comes next
+        self._context.kv_cache_seq_rm(place, kept, -1)
+        del self.read[place][kept:]
+        self.go_on(place, tokens[kept:])
+
+    def go_on(self, place: int, tokens: Sequence[int]) -> None:
         """Read further tokens."""
         for at in range(0, len(tokens), self._most):
             part = tokens[at : at + self._most]
-            self._batch.set_batch(part, len(self.read), False)
-            self._context.decode(self._batch)
-            self.read.extend(part)
+            batch, before = self._batch, len(self.read[place])
+            batch.n_tokens = len(part)
+            for i, token in enumerate(part):
+                batch.token[i], batch.pos[i] = token, before + i
+                batch.n_seq_id[i], batch.seq_id[i][0] = 1, place
+                batch.logits[i] = i == len(part) - 1
+            if llama_cpp.llama_decode(self._context.ctx, batch):
+                raise RuntimeError("llama.cpp could not read on")
+            self.read[place].extend(part)
 
     def logits(self) -> np.ndarray:
-        """Return a number for each token that could come next."""
+        """Return a number for each token that could come next where it was read last."""
         return np.ctypeslib.as_array(
             self._context.get_logits_ith(-1), shape=(self._vocabulary,)
         ).copy()
@@ -142,14 +160,14 @@ class Speaker:
             path, n_ctx=context, n_threads=1, n_threads_batch=1, verbose=False
         )
         self._context = context
-        self._conversations = [Conversation(self._llama) for _ in range(conversations)]
+        self._memory = Memory(self._llama, context, conversations)
+        self._threads: dict[int, list[Any]] = {place: [] for place in range(conversations)}
         self._end = self._llama.token_eos()
         self._formatter = Jinja2ChatFormatter(
             self._llama.metadata["tokenizer.chat_template"],
             eos_token=self._llama._model.token_get_text(self._end),
             bos_token=self._llama._model.token_get_text(self._llama.token_bos()),
         )
-        self._count = 0
 
     def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return the response to a request of OpenAI's format."""
@@ -167,27 +185,33 @@ class Speaker:
             most=min(int(asked.get("max_tokens", 256)), self._context - len(tokens)),
             top_logprobs=int(asked.get("top_logprobs", 0)) if asked.get("logprobs") else 0,
         )
-        conversation = self._turned_to(tokens)
+        place = self._place_of(asked["messages"])
+        self._memory.turn(place, tokens)
         with grammar_of(self._llama, (asked.get("response_format") or {}).get("schema")) as grammar:
-            written = list(self._write(conversation, sampling, grammar))
+            written = list(self._write(place, sampling, grammar))
         is_done = bool(written) and written[-1].token == self._end
         said = written[:-1] if is_done else written
         return self._response(said, len(tokens), len(written), is_done, sampling.top_logprobs)
 
-    def _turned_to(self, tokens: Sequence[int]) -> Conversation:
-        """Return the conversation that has read most of these tokens, after it read them all."""
-        found = max(self._conversations, key=lambda each: (each.shared(tokens), -each.used))
-        self._count += 1
-        found.used = self._count
-        found.turn_to(tokens)
-        return found
+    def _place_of(self, thread: list[Any]) -> int:
+        """Return where a conversation is that this one continues, or the one left alone longest.
+
+        The last question of a conversation may have been forgotten, as a reflection is.
+        """
+        known = [place for place, own in self._threads.items() if own[:-1] == thread[: len(own) - 1]]
+        place = max(known or list(self._threads)[:1], key=lambda each: len(self._threads[each]))
+        if not self._threads[place][:-1]:
+            place = next(iter(self._threads))
+        del self._threads[place]
+        self._threads[place] = thread
+        return place
 
     def _write(
-        self, conversation: Conversation, sampling: Sampling, grammar: Grammar | None
+        self, place: int, sampling: Sampling, grammar: Grammar | None
     ) -> Iterator[Written]:
         chance = np.random.Generator(np.random.PCG64(sampling.seed))
         for count in range(sampling.most):
-            logits = conversation.logits()
+            logits = self._memory.logits()
             token = drawn(logits, sampling, grammar, chance)
             yield self._written(logits, token, sampling.top_logprobs)
             if token == self._end:
@@ -195,7 +219,7 @@ class Speaker:
             if grammar is not None:
                 grammar.accept(token)
             if count + 1 < sampling.most:
-                conversation.go_on([token])
+                self._memory.go_on(place, [token])
 
     def _written(self, logits: np.ndarray, token: int, likeliest: int) -> Written:
         if not likeliest:
@@ -203,9 +227,12 @@ class Speaker:
         exact = logits.astype(np.float64)
         logprobs = exact - exact.max()
         logprobs -= np.log(np.exp(logprobs).sum())
-        top = np.argsort(-logprobs, kind="stable")[:likeliest]
+        top = np.argpartition(-logprobs, likeliest)[:likeliest]
+        top = top[np.lexsort((top, -logprobs[top]))]
         return Written(
-            token, float(logprobs[token]), tuple((int(each), float(logprobs[each])) for each in top)
+            token,
+            round(float(logprobs[token]), DECIMALS),
+            tuple((int(each), round(float(logprobs[each]), DECIMALS)) for each in top),
         )
 
     def _text(self, tokens: Sequence[int]) -> str:
@@ -250,31 +277,35 @@ class Speaker:
 def drawn(
     logits: np.ndarray, sampling: Sampling, grammar: Grammar | None, chance: np.random.Generator
 ) -> int:
-    """Return the token that is drawn among those that the grammar allows."""
-    order = np.argsort(-logits, kind="stable")
+    """Return a token that the grammar allows.
+
+    One is drawn from all first, and only if it does not fit from those that do, as llama.cpp's own
+    server does it: to ask the grammar about every token takes longer than the model.
+    """
+    likeliest = np.argpartition(-logits, LIKELIEST)[:LIKELIEST]
+    likeliest = likeliest[np.lexsort((likeliest, -logits[likeliest]))]
+    token = _of_nucleus(logits, likeliest, sampling, chance)
+    if grammar is None or grammar.allowed(np.array([token])).all():
+        return token
+    for tokens in (likeliest, np.argsort(-logits, kind="stable")):
+        fitting = tokens[grammar.allowed(tokens)]
+        if len(fitting):
+            return _of_nucleus(logits, fitting, sampling, chance)
+    raise ValueError("the grammar allows no token")
+
+
+def _of_nucleus(
+    logits: np.ndarray, tokens: np.ndarray, sampling: Sampling, chance: np.random.Generator
+) -> int:
+    """Draw one of some tokens, the likeliest first: of the fewest that have the share ``top_p``."""
     if sampling.temperature == 0:
-        return int(allowed_of(order, 1, grammar)[0])
-    tokens = allowed_of(order, LIKELIEST, grammar)
-    weights = np.exp((logits[tokens].astype(np.float64) - logits[tokens[0]]))
+        return int(tokens[0])
+    weights = np.exp(logits[tokens].astype(np.float64) - float(logits[tokens[0]]))
     shares = weights / weights.sum()
     nucleus = int(np.searchsorted(np.cumsum(shares), sampling.top_p)) + 1
     sharp = shares[:nucleus] ** (1 / sampling.temperature)
-    bounds = np.cumsum(sharp / sharp.sum())
-    place = int(np.searchsorted(bounds, chance.random(), side="right"))
-    return int(tokens[min(place, nucleus - 1)])
-
-
-def allowed_of(order: np.ndarray, enough: int, grammar: Grammar | None) -> np.ndarray:
-    """Return the likeliest of the tokens that the grammar allows, at least one."""
-    if grammar is None:
-        return order[:enough]
-    few = order[:LIKELIEST] if enough > 1 else order[:1]
-    found = few[grammar.allowed(few)]
-    if len(found) == 0:
-        found = order[grammar.allowed(order)]
-    if len(found) == 0:
-        raise ValueError("the grammar allows no token")
-    return found[:enough]
+    place = int(np.searchsorted(np.cumsum(sharp / sharp.sum()), chance.random(), side="right"))
+    return int(tokens[min(place, len(sharp) - 1)])
 
 
 def handler(speaker: Speaker) -> type[BaseHTTPRequestHandler]:
