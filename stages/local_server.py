@@ -140,7 +140,9 @@ class Grammar:
 
 
 @contextmanager
-def grammar_of(llama: llama_cpp.Llama, schema: Mapping[str, Any] | None) -> Iterator[Grammar | None]:
+def grammar_of(
+    llama: llama_cpp.Llama, schema: Mapping[str, Any] | None
+) -> Iterator[Grammar | None]:
     """Yield the grammar of a schema, if there is one."""
     if schema is None:
         yield None
@@ -198,7 +200,9 @@ class Speaker:
 
         The last question of a conversation may have been forgotten, as a reflection is.
         """
-        known = [place for place, own in self._threads.items() if own[:-1] == thread[: len(own) - 1]]
+        known = [
+            place for place, own in self._threads.items() if own[:-1] == thread[: len(own) - 1]
+        ]
         place = max(known or list(self._threads)[:1], key=lambda each: len(self._threads[each]))
         if not self._threads[place][:-1]:
             place = next(iter(self._threads))
@@ -206,9 +210,7 @@ class Speaker:
         self._threads[place] = thread
         return place
 
-    def _write(
-        self, place: int, sampling: Sampling, grammar: Grammar | None
-    ) -> Iterator[Written]:
+    def _write(self, place: int, sampling: Sampling, grammar: Grammar | None) -> Iterator[Written]:
         chance = np.random.Generator(np.random.PCG64(sampling.seed))
         for count in range(sampling.most):
             logits = self._memory.logits()

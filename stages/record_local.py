@@ -1,8 +1,8 @@
-"""Games of a real small model -> data/cohorts/smollm2/replies.
+"""Games of a real small model -> data/cohorts/smollm2, a folder of replies for each experiment.
 
 No stage of the pipeline, which replays what this records: it needs the extra ``local`` and about
-an hour. A recording that is interrupted goes on where it was; what is there is replaced only once
-the new replies replay to the same games.
+an hour. A recording that is interrupted goes on where it was; the replies that are there are
+replaced only once the new ones replay to the same games.
 """
 
 import shutil
@@ -30,8 +30,8 @@ from stages.local_model import serving
 
 COHORT = "smollm2"
 
-EXPERIMENTS = (COHORT, "smollm2-participants", "smollm2-everyone")
-"""What is recorded together, in this order; the replies of all of them are in one folder."""
+EXPERIMENTS = (COHORT, f"{COHORT}-participants", f"{COHORT}-everyone")
+"""What is recorded, in this order; the first prompts' games are kept as they are."""
 
 
 def play(spec: RunSpec, folder: Path) -> dict[str, bytes]:
@@ -104,33 +104,40 @@ def keep(source: ReplyStore, keys: Collection[str], target: ReplyStore) -> None:
             target.add(record)
 
 
-def main(_: list[str]) -> None:
-    """Record the cohort."""
-    # Whoever ends this process means its server too.
-    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(1))
-    specs = [compose([f"+experiment={name}"]) for name in EXPERIMENTS]
-    target, begun = Path(str(specs[0].replies.path)), paths.BUILD / COHORT
-    begun.mkdir(parents=True, exist_ok=True)
-    store = begun / "replies.sqlite"
+def record(spec: RunSpec, url: str, store: Path) -> None:
+    """Replace the replies of an experiment by what the model at an address says now.
+
+    Raises:
+        OutputError: if a game was cut short, or if the new replies do not replay.
+    """
+    target = Path(str(spec.replies.path))
     with TemporaryDirectory() as scratch:
-        shards = Path(scratch, "replies")
-        with serving(begun / "server.log") as url:
-            recorded = {
-                spec.name: play(asking(spec, url, store), Path(scratch, "recorded", spec.name))
-                for spec in specs
-            }
+        asked, again, shards = (Path(scratch, name) for name in ("asked", "again", "replies"))
+        games = play(asking(spec, url, store), asked)
         with open_replies(store) as replies, ReplyStore.in_memory() as used:
-            keep(replies, used_replies(Path(scratch, "recorded")), used)
+            keep(replies, used_replies(asked), used)
             write_shards(shards, used)
-        for spec in specs:
-            folder = Path(scratch, "replayed", spec.name)
-            if play(replaying(spec, shards), folder) != recorded[spec.name]:
-                raise OutputError("the recorded replies do not replay to the same games: a bug")
+        if play(replaying(spec, shards), again) != games:
+            raise OutputError("the recorded replies do not replay to the same games: a bug")
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(shards, target)
-    for end in BESIDE:  # the next recording begins anew
-        store.with_name(f"{store.name}{end}").unlink(missing_ok=True)
-    say(f"{target}: recorded; commit it with the games that `dvc repro` makes of it")
+    say(f"{target}: recorded")
+
+
+def main(names: list[str]) -> None:
+    """Record the experiments of the cohort, or those that are named."""
+    # Whoever ends this process means its server too.
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(1))
+    specs = [compose([f"+experiment={name}"]) for name in names or EXPERIMENTS]
+    begun = paths.BUILD / COHORT
+    begun.mkdir(parents=True, exist_ok=True)
+    with serving(begun / "server.log") as url:
+        for spec in specs:
+            record(spec, url, begun / f"{spec.name}.sqlite")
+    for spec in specs:  # the next recording begins anew
+        for end in BESIDE:
+            (begun / f"{spec.name}.sqlite{end}").unlink(missing_ok=True)
+    say("commit them with the games that `dvc repro` makes of them")
 
 
 if __name__ == "__main__":
