@@ -2,11 +2,12 @@
 
 Each movable item is an alternative of its own with the slot in which it stands and the slots that
 can take it. They use what :mod:`calbench.agents.schemas` uses, and where moves are counted a
-pattern for their justification, which the grammars of llama.cpp know.
+pattern for their justification, which the grammars of llama.cpp know. There the slot of the meeting
+comes first: a model that writes its moves first has chosen before it says what for.
 
 What they allow, the parser reads (but for a blank justification where moves are not counted, which
-strict modes cannot refuse), and the rules of batches refuse nothing of it but actions that
-get in each other's way: two with one target, two of one item, and a target whose item stays.
+strict modes cannot refuse). Where they are counted, the rules of batches refuse nothing of it if
+few items can be moved, and there is a free slot; else actions may still get in each other's way.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,6 @@ from collections.abc import Sequence
 from calbench.agents.schemas import (
     INTEGER,
     MOST_MESSAGES,
-    MOST_MOVES,
     Schema,
     action_schema,
     envelope_of,
@@ -28,6 +28,10 @@ from calbench.domain.calendars import Calendar, Meeting
 from calbench.domain.ids import MeetingId, Slot
 from calbench.domain.messages import Channel
 from calbench.domain.observations import CHEAP_TALK, DECISION, Briefing, Observation
+
+MOST_PAIRED = 4
+"""Movable items of which each two moves are an alternative of their own [C]: with more of them a
+schema would be long."""
 
 JUSTIFICATION = "^[A-Za-z0-9]+( [A-Za-z0-9,.]+){0,11}$"
 """Form of a justification where moves are counted [C]: up to twelve words, never blank."""
@@ -44,9 +48,9 @@ def tied_schema(view: Briefing | Observation, *, is_counted: bool = False) -> Sc
 
     Args:
         view: what the agent is told.
-        is_counted: whether a batch has up to :data:`~calbench.agents.schemas.MOST_MOVES` moves
-            and then its ``schedule``, for servers that know a schema for each place; otherwise
-            they may stand in any order.
+        is_counted: whether a batch is its ``schedule`` and then, if its slot is taken, one or two
+            moves that free it, for servers that know a schema for each place; otherwise any moves
+            may stand beside it, in any order.
     """
     if isinstance(view, Briefing):
         slots = [Slot(slot) for slot in range(view.num_slots)]
@@ -57,44 +61,56 @@ def tied_schema(view: Briefing | Observation, *, is_counted: bool = False) -> Sc
     if view.phase is CHEAP_TALK:
         return envelope_of(_messages(view), _most_messages(view))
     movable = _movable(view.calendar)
-    if view.phase is not DECISION:
-        return envelope_of([_move(view.calendar, slot, movable) for slot in movable], len(movable))
-    if is_counted:
+    if view.phase is DECISION and is_counted:
         return replying({"anyOf": _batches(view, movable)})
-    moves = [_move(view.calendar, slot, movable) for slot in movable]
-    meeting = _schedule([view.meeting.meeting_id], _within_reach(view.calendar, movable))
-    return envelope_of([*moves, meeting], len(moves) + 1)
+    reach = _within_reach(view.calendar, movable)
+    actions = [_move(view.calendar, slot, reach) for slot in movable]
+    if view.phase is DECISION:
+        actions.append(_schedule([view.meeting.meeting_id], reach))
+    return envelope_of(actions, len(actions))
 
 
 def _batches(view: Observation, movable: Sequence[Slot]) -> list[Schema]:
-    """Return the batches of no move, of one and of several: what is free differs between them."""
+    """Return the batches: the slot first, and only if it is taken, the moves that free it.
+
+    A slot is freed by one move into a free slot, or by two, of which the second makes room for the
+    first. Without a free slot there is no legal batch.
+    """
     calendar, meeting = view.calendar, [view.meeting.meeting_id]
     free = _free(calendar)
-    found = [places([_schedule(meeting, free)])] if free else []
-    if free:
-        found += [
-            places([_move(calendar, slot, (), True), _schedule(meeting, sorted([*free, slot]))])
-            for slot in movable
+    if not free:
+        return [places([_schedule(meeting, _within_reach(calendar, movable))])]
+    found = [places([_schedule(meeting, free)])]
+    for slot in movable:
+        move = _move(calendar, slot, free, is_counted=True)
+        found.append(places([_schedule(meeting, [slot]), move]))
+    for firsts, seconds in _pairs(movable):
+        moves = [
+            {"anyOf": [_move(calendar, slot, targets, is_counted=True) for slot in slots]}
+            for slots, targets in ((firsts, seconds), (seconds, free))
         ]
-    moves = {"anyOf": [_move(calendar, slot, movable, True) for slot in movable]}
-    schedule = _schedule(meeting, _within_reach(calendar, movable))
-    for number in range(2, min(len(movable), MOST_MOVES) + 1):
-        found.append(places([*[moves] * number, schedule]))
-    return found or [places([schedule])]
+        found.append(places([_schedule(meeting, firsts), *moves]))
+    return found
+
+
+def _pairs(movable: Sequence[Slot]) -> list[tuple[Sequence[Slot], Sequence[Slot]]]:
+    """Return which slots are freed by moves into which others, one by one if they are few."""
+    if len(movable) > MOST_PAIRED:
+        return [(movable, movable)]
+    return [([first], [second]) for first in movable for second in movable if first != second]
 
 
 def _move(
-    calendar: Calendar, slot: Slot, movable: Sequence[Slot], is_counted: bool = False
+    calendar: Calendar, slot: Slot, targets: Sequence[Slot], *, is_counted: bool = False
 ) -> Schema:
-    """Return the move of what stands in a slot to a free one, or to one of other movable items."""
+    """Return the move of what stands in a slot to one of others."""
     item = calendar[slot]
     if item is None:
         raise RuntimeError("nothing stands in the slot")
-    targets = sorted({*_free(calendar), *movable} - {slot})
     fields: dict[str, Schema] = {
         "item_id": one_of([item.item_id]),
         "from_slot": one_of([slot]),
-        "to_slot": one_of(targets),
+        "to_slot": one_of(target for target in targets if target != slot),
     }
     if is_counted:
         fields["justification"] = {"type": "string", "pattern": JUSTIFICATION}
