@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import byref, c_char_p
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import llama_cpp
@@ -28,6 +30,18 @@ LIKELIEST = 256
 DECIMALS = 4
 """Of log-probabilities [C]: the next ones change no expectation by as much as its own decimals do
 between processors, and would be most of what is recorded."""
+
+
+def in_8_bits(path: str, target: str) -> None:
+    """Write a model with weights of 8 bits, which a processor reads twice as fast as its 4 bits.
+
+    What is lost is at most a 254th of the greatest weight in 32.
+    """
+    options = llama_cpp.llama_model_quantize_default_params()
+    options.ftype = llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0
+    options.allow_requantize, options.nthread = True, 1
+    if llama_cpp.llama_model_quantize(path.encode(), target.encode(), byref(options)):
+        raise ValueError("llama.cpp could not read the model's weights")
 
 
 class TooLongError(Exception):
@@ -158,9 +172,12 @@ class Speaker:
     """The model with some conversations."""
 
     def __init__(self, path: str, context: int, conversations: int) -> None:
-        self._llama = llama_cpp.Llama(
-            path, n_ctx=context, n_threads=1, n_threads_batch=1, verbose=False
-        )
+        with TemporaryDirectory() as folder:
+            weights = str(Path(folder, "weights.gguf"))
+            in_8_bits(path, weights)
+            self._llama = llama_cpp.Llama(
+                weights, n_ctx=context, n_threads=1, n_threads_batch=1, verbose=False
+            )
         self._context = context
         self._memory = Memory(self._llama, context, conversations)
         self._threads: dict[int, list[Any]] = {place: [] for place in range(conversations)}
