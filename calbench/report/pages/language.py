@@ -42,13 +42,27 @@ def cohort(site: Site) -> Content | None:
     shown = site.on("smollm2")
     if not shown:
         return None
-    outcomes = [site.with_kinds(each.rows("outcomes.csv")) for each in settings_of(shown)]
-    counts = {
-        name: sum(int(row[name]) for rows in outcomes for row in rows)
-        for name in ("games", "meetings", *OUTCOMES)
+    outcomes = [
+        {**row, "title": each.experiment.title}
+        for each in settings_of(shown)
+        for row in site.with_kinds(each.rows("outcomes.csv"))
+    ]
+    values = {
+        "parts": [_part(each) for each in shown],
+        "outcomes": outcomes,
+        "outcome_names": OUTCOMES,
+        "phases": list(_rows(shown, "answers_by_phase.csv")),
+        "seconds": site.published.optional("recordings.csv"),
     }
-    values = {"counts": counts, "outcomes": outcomes, "outcome_names": OUTCOMES}
     return Content({**spoken(site, shown), **values})
+
+
+def _part(experiment: Experiment) -> dict[str, Any]:
+    """Return how the meetings of one experiment ended, over its teams."""
+    rows = experiment.tables.rows("outcomes.csv")
+    names = ("games", "meetings", *OUTCOMES)
+    counts = {name: sum(int(row[name]) for row in rows) for name in names}
+    return {"title": experiment.title, "counts": counts}
 
 
 def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
@@ -88,7 +102,7 @@ def _rows(shown: Sequence[Experiment], name: str) -> Iterator[dict[str, str]]:
     for each in shown:
         channel = channel_of(each)
         for row in each.tables.optional(name):
-            yield {**row, "channel": channel}
+            yield {**row, "channel": channel, "title": each.title}
 
 
 def _of_games(shown: Sequence[Experiment], name: str) -> list[Row]:
