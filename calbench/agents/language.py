@@ -134,8 +134,10 @@ def _schema(spec: ModelSpec, observation: Observation, edition: int) -> Schema |
         return reflection_schema(observation.agent_ids, observation.agent_id, num_slots)
     # Servers that take a schema there know more of it than strict modes do.
     is_counted = spec.response_format == "json_object"
-    schema = envelope_schema if edition == 1 else tied_schema
-    return schema(observation, is_counted=is_counted)
+    if edition == 1:
+        return envelope_schema(observation, is_counted=is_counted)
+    max_tokens = spec.sampling.max_tokens
+    return tied_schema(observation, is_counted=is_counted, max_tokens=max_tokens)
 
 
 def _acted(question: str, completion: Completion) -> Reply:

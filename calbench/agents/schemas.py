@@ -72,12 +72,12 @@ def reflection_schema(agent_ids: Iterable[AgentId], me: AgentId, num_slots: int)
 def finding_schema(flags: Iterable[str], label_ids: Iterable[str]) -> Schema:
     """Return the schema of the answer of a reader of one message."""
     label_id: Schema = {"type": "string", "enum": list(label_ids)}
-    leak = _object({"label_id": label_id, "words": _TEXT})
+    leak = _object({"label_id": label_id, "words": TEXT})
     leaks: Schema = {"type": "array", "items": leak}
     if not label_id["enum"]:
         leaks = {
             "type": "array",
-            "items": _object({"label_id": _TEXT, "words": _TEXT}),
+            "items": _object({"label_id": TEXT, "words": TEXT}),
             "maxItems": 0,
         }
     return _object({**{name: {"type": "boolean"} for name in flags}, "leaks": leaks})
@@ -86,7 +86,8 @@ def finding_schema(flags: Iterable[str], label_ids: Iterable[str]) -> Schema:
 INTEGER: Schema = {"type": "integer"}
 """Any integer."""
 
-_TEXT: Schema = {"type": "string"}
+TEXT: Schema = {"type": "string"}
+"""Any text."""
 
 
 def one_of(values: Iterable[int]) -> Schema:
@@ -103,16 +104,16 @@ def _object(properties: Mapping[str, Schema]) -> Schema:
     }
 
 
-def envelope_of(actions: Sequence[Schema], most: int) -> Schema:
+def envelope_of(actions: Sequence[Schema], most: int, thinking: Schema = TEXT) -> Schema:
     """Return the schema of a reply with at most so many of some actions, in any order."""
-    items = {"anyOf": list(actions)} if actions else _TEXT
-    return replying({"type": "array", "items": items, "maxItems": most if actions else 0})
+    items = {"anyOf": list(actions)} if actions else TEXT
+    listed = {"type": "array", "items": items, "maxItems": most if actions else 0}
+    return replying(listed, thinking)
 
 
-def replying(actions: Schema) -> Schema:
+def replying(actions: Schema, thinking: Schema = TEXT) -> Schema:
     """Return the schema of a reply whose list of actions has a schema."""
-    thinking, listed = KEYS
-    return _object({thinking: _TEXT, listed: actions})
+    return _object(dict(zip(KEYS, (thinking, actions), strict=True)))
 
 
 def places(items: Sequence[Schema]) -> Schema:
@@ -123,16 +124,19 @@ def places(items: Sequence[Schema]) -> Schema:
 
 def action_schema(kind: str, values: Mapping[str, Schema]) -> Schema:
     """Return the schema of a type of action; a field without a schema of its own is a text."""
-    fields = {key: values.get(key, _TEXT) for key in FIELDS[kind]}
+    fields = {key: values.get(key, TEXT) for key in FIELDS[kind]}
     return _object({"type": {"type": "string", "enum": [kind]}, **fields})
 
 
 def message_schemas(
-    me: AgentId, agent_ids: Iterable[AgentId], channels: Iterable[Channel]
+    me: AgentId,
+    agent_ids: Iterable[AgentId],
+    channels: Iterable[Channel],
+    content: Schema = TEXT,
 ) -> list[Schema]:
     """Return the schema of a message over each channel, to other agents."""
     others = one_of(agent for agent in agent_ids if agent != me)
-    return [action_schema(channel, {"to": others}) for channel in channels]
+    return [action_schema(channel, {"to": others, "content": content}) for channel in channels]
 
 
 def _schedule(slots: range, meeting: Schema) -> Schema:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from calbench.agents.schemas import (
     INTEGER,
     MOST_MESSAGES,
+    TEXT,
     Schema,
     action_schema,
     envelope_of,
@@ -33,11 +34,16 @@ MOST_PAIRED = 4
 """Movable items of which each two moves are an alternative of their own [C]: with more of them a
 schema would be long."""
 
-JUSTIFICATION = "^[A-Za-z0-9]+( [A-Za-z0-9,.]+){0,11}$"
-"""Form of a justification where moves are counted [C]: up to twelve words, never blank."""
+LONGEST_TEXT = 1000
+"""Characters of a text that is bounded at all [C]: a grammar counts them one by one."""
+
+JUSTIFICATION = "^[A-Za-z0-9]{1,15}( [A-Za-z0-9,.]{1,15}){0,11}$"
+"""Form of a justification where moves are counted [C]: one to twelve words of 15 characters."""
 
 
-def tied_schema(view: Briefing | Observation, *, is_counted: bool = False) -> Schema:
+def tied_schema(
+    view: Briefing | Observation, *, is_counted: bool = False, max_tokens: int = 0
+) -> Schema:
     """Return the schema of a reply.
 
     An observation allows what its phase does with what is there: messages to agents that exist
@@ -51,7 +57,12 @@ def tied_schema(view: Briefing | Observation, *, is_counted: bool = False) -> Sc
         is_counted: whether a batch is its ``schedule`` and then, if its slot is taken, one or two
             moves that free it, for servers that know a schema for each place; otherwise any moves
             may stand beside it, in any order.
+        max_tokens: of a reply, where ``is_counted``: its thinking has at most as many characters,
+            up to :data:`LONGEST_TEXT`, and a message half of that, so that a model which repeats
+            itself still comes to an end. 0: texts of any length.
     """
+    bound = min(max_tokens, LONGEST_TEXT) if is_counted else 0
+    thinking = _text(bound)
     if isinstance(view, Briefing):
         slots = [Slot(slot) for slot in range(view.num_slots)]
         meetings = [MeetingId(number + 1) for number in range(view.num_meetings)]
@@ -59,15 +70,15 @@ def tied_schema(view: Briefing | Observation, *, is_counted: bool = False) -> Sc
         moves = [action_schema("reschedule", moved), _schedule(meetings, slots)]
         return envelope_of([*_messages(view), *moves], MOST_MESSAGES)
     if view.phase is CHEAP_TALK:
-        return envelope_of(_messages(view), _most_messages(view))
+        return envelope_of(_messages(view, _text(bound // 2)), _most_messages(view), thinking)
     movable = _movable(view.calendar)
     if view.phase is DECISION and is_counted:
-        return replying({"anyOf": _batches(view, movable)})
+        return replying({"anyOf": _batches(view, movable)}, thinking)
     reach = _within_reach(view.calendar, movable)
     actions = [_move(view.calendar, slot, reach) for slot in movable]
     if view.phase is DECISION:
         actions.append(_schedule([view.meeting.meeting_id], reach))
-    return envelope_of(actions, len(actions))
+    return envelope_of(actions, len(actions), thinking)
 
 
 def _batches(view: Observation, movable: Sequence[Slot]) -> list[Schema]:
@@ -137,8 +148,12 @@ def _within_reach(calendar: Calendar, movable: Sequence[Slot]) -> list[Slot]:
     return found or [Slot(slot) for slot in range(len(calendar))]
 
 
-def _messages(view: Briefing | Observation) -> list[Schema]:
-    return message_schemas(view.agent_id, view.agent_ids, _channels(view))
+def _messages(view: Briefing | Observation, content: Schema = TEXT) -> list[Schema]:
+    return message_schemas(view.agent_id, view.agent_ids, _channels(view), content)
+
+
+def _text(most: int) -> Schema:
+    return {**TEXT, "maxLength": most} if most else TEXT
 
 
 def _channels(view: Briefing | Observation) -> list[Channel]:

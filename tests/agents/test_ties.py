@@ -14,7 +14,7 @@ from calbench.agents.prompts.examples import EXAMPLE_ITEM, example_of
 from calbench.agents.prompts.templates import versions
 from calbench.agents.reading import Read
 from calbench.agents.schemas import Schema
-from calbench.agents.ties import MOST_PAIRED, tied_schema
+from calbench.agents.ties import LONGEST_TEXT, MOST_PAIRED, tied_schema
 from calbench.domain.actions import CalendarAction, Reschedule, Schedule, Turn
 from calbench.domain.calendars import Errand, HiddenMeeting, Item, Meeting
 from calbench.domain.ids import AgentId, MeetingId
@@ -145,6 +145,20 @@ def test_schema_ties_each_item_to_its_slot() -> None:
     assert not allows(taken, move | {"justification": " "})
 
 
+def test_texts_are_bounded_where_tokens_are_counted() -> None:
+    def reply(thinking: int, content: int) -> object:
+        message = {"type": "dm", "to": 1, "content": "x" * content}
+        return {"thinking": "x" * thinking, "actions": [message]}
+
+    view = observation()
+    small = tied_schema(view, is_counted=True, max_tokens=256)
+    assert accepts(small, reply(256, 128))
+    assert not accepts(small, reply(257, 1))
+    assert not accepts(small, reply(1, 129))
+    assert accepts(tied_schema(view, is_counted=True, max_tokens=4096), reply(LONGEST_TEXT, 500))
+    assert accepts(tied_schema(view, max_tokens=256), reply(5000, 5000))
+
+
 def test_schema_of_a_full_calendar_still_is_one() -> None:
     for view in (
         observation(Phase.DECISION, calendar=calendar("B1B1")),
@@ -158,7 +172,7 @@ def test_schema_of_a_full_calendar_still_is_one() -> None:
 
 def test_tied_schemas_hold_nothing_but_what_llama_cpp_knows() -> None:
     known = {"type", "properties", "required", "additionalProperties", "enum", "anyOf", "items"}
-    known |= {"prefixItems", "minItems", "maxItems", "pattern"}
+    known |= {"prefixItems", "minItems", "maxItems", "pattern", "maxLength"}
 
     def walk(node: object) -> None:
         if isinstance(node, dict):
@@ -171,7 +185,7 @@ def test_tied_schemas_hold_nothing_but_what_llama_cpp_knows() -> None:
                 walk(inner)
 
     for phase in Phase:
-        walk(tied_schema(observation(phase), is_counted=True))
+        walk(tied_schema(observation(phase), is_counted=True, max_tokens=256))
     walk(tied_schema(briefing(*CHANNELS)))
 
 

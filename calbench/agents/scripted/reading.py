@@ -1,4 +1,4 @@
-"""Reads prompts back into what they say: the one module that may, for version v1.
+"""Reads prompts back into what they say: the one module that may, for all versions.
 
 Untrusted text (labels, the words of others) is escaped inside a line, never at its beginning.
 Every pattern is tied to the beginning of a line, so nothing that agents write can pass for the
@@ -19,7 +19,7 @@ from calbench.domain.messages import CHANNELS
 from calbench.domain.observations import Briefing
 
 VERSIONS: Final = frozenset({"v1", "v2"})
-"""The prompt versions this module reads."""
+"""The prompt versions this module reads: lines that it needs are the same in all of them."""
 
 Kind = Literal[
     "round_start", "outsider", "turn", "voluntary", "decision", "retry", "reflection", "unknown"
