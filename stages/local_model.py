@@ -23,8 +23,8 @@ CONTEXT = 8192
 """Tokens of a conversation: what the model was made for."""
 
 CONVERSATIONS = 4
-"""Conversations of which the server keeps what it has read [C]: one more than agents in a game. Each
-takes 23 kB for each token of its context."""
+"""Conversations of which the server keeps what it has read [C]: one more than agents in a game.
+Each takes 23 kB for each token of its context."""
 
 SERVER = TREE / "stages" / "local_server.py"
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import llama_cpp
 import numpy as np
-from llama_cpp._internals import LlamaContext, LlamaTokenDataArray
+from llama_cpp._internals import LlamaTokenDataArray
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 from llama_cpp.llama_grammar import json_schema_to_gbnf
 
@@ -73,7 +73,8 @@ class Memory:
         params = llama.context_params
         params.n_ctx, params.n_seq_max = context * conversations, conversations
         params.kv_unified = False  # a conversation does not look at the others
-        self._context = LlamaContext(model=llama._model, params=params, verbose=False)
+        self._context = llama_cpp.llama_init_from_model(llama.model, params)
+        self._memory = llama_cpp.llama_get_memory(self._context)
         self._batch = llama_cpp.llama_batch_init(llama.n_batch, 0, 1)
         self._vocabulary, self._most = llama.n_vocab(), llama.n_batch
         self.read: list[list[int]] = [[] for _ in range(conversations)]
@@ -95,11 +96,11 @@ class Memory:
         places = range(len(self.read))
         other = max(places, key=lambda each: (self.shared(each, tokens), each == place))
         if other != place:
-            self._context.kv_cache_seq_rm(place, -1, -1)
-            self._context.kv_cache_seq_cp(other, place, -1, -1)
+            llama_cpp.llama_memory_seq_rm(self._memory, place, -1, -1)
+            llama_cpp.llama_memory_seq_cp(self._memory, other, place, -1, -1)
             self.read[place] = list(self.read[other])
         kept = min(self.shared(place, tokens), len(tokens) - 1)  # the last gives what comes next
-        self._context.kv_cache_seq_rm(place, kept, -1)
+        llama_cpp.llama_memory_seq_rm(self._memory, place, kept, -1)
         del self.read[place][kept:]
         self.go_on(place, tokens[kept:])
 
@@ -113,15 +114,14 @@ class Memory:
                 batch.token[i], batch.pos[i] = token, before + i
                 batch.n_seq_id[i], batch.seq_id[i][0] = 1, place
                 batch.logits[i] = i == len(part) - 1
-            if llama_cpp.llama_decode(self._context.ctx, batch):
+            if llama_cpp.llama_decode(self._context, batch):
                 raise RuntimeError("llama.cpp could not read on")
             self.read[place].extend(part)
 
     def logits(self) -> np.ndarray:
         """Return a number for each token that could come next where it was read last."""
-        return np.ctypeslib.as_array(
-            self._context.get_logits_ith(-1), shape=(self._vocabulary,)
-        ).copy()
+        logits = llama_cpp.llama_get_logits_ith(self._context, -1)
+        return np.ctypeslib.as_array(logits, shape=(self._vocabulary,)).copy()
 
 
 class Grammar:
@@ -130,7 +130,7 @@ class Grammar:
     def __init__(self, llama: llama_cpp.Llama, schema: Mapping[str, Any]) -> None:
         grammar = json_schema_to_gbnf(json.dumps(schema)).encode()
         self._sampler = llama_cpp.llama_sampler_init_grammar(
-            llama._model.vocab, c_char_p(grammar), c_char_p(b"root")
+            llama_cpp.llama_model_get_vocab(llama.model), c_char_p(grammar), c_char_p(b"root")
         )
         if not self._sampler:
             raise ValueError("llama.cpp cannot read the grammar of this schema")
@@ -184,8 +184,8 @@ class Speaker:
         self._end = self._llama.token_eos()
         self._formatter = Jinja2ChatFormatter(
             self._llama.metadata["tokenizer.chat_template"],
-            eos_token=self._llama._model.token_get_text(self._end),
-            bos_token=self._llama._model.token_get_text(self._llama.token_bos()),
+            eos_token=self._text([self._end]),
+            bos_token=self._text([self._llama.token_bos()]),
         )
 
     def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -255,7 +255,8 @@ class Speaker:
         )
 
     def _text(self, tokens: Sequence[int]) -> str:
-        return self._llama.detokenize(list(tokens), special=True).decode("utf-8", "replace")
+        said: bytes = self._llama.detokenize(list(tokens), special=True)
+        return said.decode("utf-8", "replace")
 
     def _response(
         self, said: Sequence[Written], asked: int, written: int, is_done: bool, likeliest: int

@@ -52,7 +52,7 @@ def cohort(site: Site) -> Content | None:
         "outcomes": outcomes,
         "outcome_names": OUTCOMES,
         "phases": list(_rows(shown, "answers_by_phase.csv")),
-        "seconds": site.published.optional("recordings.csv"),
+        "recordings": site.published.optional("recordings.csv"),
     }
     return Content({**spoken(site, shown), **values})
 
