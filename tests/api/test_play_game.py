@@ -33,6 +33,9 @@ NO_PLAYERS = {
     "my-model-nosy",
     "my-model-red-team",
     "smollm2",
+    "smollm2-among-imap",
+    "smollm2-among-speakers",
+    "smollm2-v1",
 }
 """Teams of models, or of several seats."""
 
