@@ -5,7 +5,7 @@ No stage of the pipeline, since traces have no clock: ``make record-local`` writ
 
 import pandas as pd
 
-from calbench.config.composition import compose
+from calbench.config.composition import composed, run_spec
 from calbench.config.groups import known_names
 from calbench.files import write_atomically
 from calbench.llm.replies.shards import open_replies
@@ -16,10 +16,11 @@ RECORDINGS = paths.DATA / "published" / "recordings.csv"
 
 
 def row_of(experiment: str) -> dict[str, object] | None:
-    """Return what an experiment's recorded replies took; nothing if it replays none."""
-    spec = compose([f"+experiment={experiment}"])
-    if spec.replies.mode != "replay" or spec.site is None:
+    """Return what recorded replies of an experiment of the site took; nothing if it has none."""
+    found = composed([f"+experiment={experiment}"])
+    if found.site is None or found.replies.mode != "replay":
         return None
+    spec = run_spec(found)
     source = reply_source(spec)
     if source is None or source.store is None:
         return None
@@ -28,7 +29,7 @@ def row_of(experiment: str) -> dict[str, object] | None:
     usages = [record.usage for record in records if record.usage is not None]
     seconds = sum(attempt.latency_s for record in records for attempt in record.attempts)
     return {
-        "experiment": spec.site.title or experiment,
+        "experiment": spec.site.title if spec.site and spec.site.title else experiment,
         "replies": len(records),
         "input_tokens": sum(usage.input_tokens for usage in usages),
         "output_tokens": sum(usage.output_tokens for usage in usages),
