@@ -69,7 +69,8 @@ def find_model() -> tuple[str, Path]:
 def serving(log: Path, *, context: int = CONTEXT) -> Iterator[str]:
     """Serve the model on a free port of the loopback; yield its address.
 
-    One thread evaluates, so that a machine gives the same reply twice.
+    One thread evaluates. In which pieces a conversation is read still changes log-probabilities by
+    some hundredths, and so may change a reply: what was said is recorded.
 
     Raises:
         ConfigError: if the extra is not installed.

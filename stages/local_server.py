@@ -28,8 +28,8 @@ LIKELIEST = 256
 """Tokens among which one is drawn [C]; if none of them fits the grammar, among all."""
 
 DECIMALS = 4
-"""Of log-probabilities [C]: the next ones change no expectation by as much as its own decimals do
-between processors, and would be most of what is recorded."""
+"""Of log-probabilities [C]: in which pieces a conversation was read changes the second one already,
+and more of them would be most of what is recorded."""
 
 
 def in_8_bits(path: str, target: str) -> None:
