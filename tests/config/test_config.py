@@ -207,7 +207,8 @@ def test_command_composes_what_the_stages_compose(command: Command) -> None:
     assert list(shown.pop("teams")) == [team.team_id for team in spec.teams]
     assert shown.pop("model")["name"] is None
     assert shown.pop("protocol") == {"id": "imap", "protocol": "imap"}
-    composed = {"teams": spec.model_dump()["teams"], "models": {}}
+    made = spec.model_dump()
+    composed = {"teams": made["teams"], "prompts": made["prompts"], "models": {}}
     assert parse_spec({**shown, **composed}, "command") == spec
     assert Role.model_validate(shown.pop("site")) == spec.site
     plain = spec.model_dump(mode="json", exclude={*composed, "site"})
