@@ -48,7 +48,7 @@ def cohort(site: Site) -> Content | None:
         for row in site.with_kinds(each.rows("outcomes.csv"))
     ]
     values = {
-        "parts": [_part(each) for each in shown],
+        "parts": [part for each in shown for part in _parts(each)],
         "outcomes": outcomes,
         "outcome_names": OUTCOMES,
         "phases": list(_rows(shown, "answers_by_phase.csv")),
@@ -57,12 +57,13 @@ def cohort(site: Site) -> Content | None:
     return Content({**spoken(site, shown), **values})
 
 
-def _part(experiment: Experiment) -> dict[str, Any]:
-    """Return how the meetings of one experiment ended, over its teams."""
+def _parts(experiment: Experiment) -> Iterator[dict[str, Any]]:
+    """Yield how the meetings of each team of an experiment ended."""
     rows = experiment.tables.rows("outcomes.csv")
-    names = ("games", "meetings", *OUTCOMES)
-    counts = {name: sum(int(row[name]) for row in rows) for name in names}
-    return {"title": experiment.title, "counts": counts}
+    for row in rows:
+        counts = {name: int(row[name]) for name in ("games", "meetings", *OUTCOMES)}
+        team = f", team {row['team']}" if len(rows) > 1 else ""
+        yield {"title": f"{experiment.title}{team}", "counts": counts}
 
 
 def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
