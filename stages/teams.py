@@ -50,6 +50,11 @@ def planned(teams: Sequence[TeamGames]) -> dict[Path, list[Job]]:
     names = dict.fromkeys(each.spec.name for each in teams)
     suites = {name: read_suite(paths.suite(name)) for name in names}
     return {
-        each.folder: plan_jobs(suites[each.spec.name], [each.config], each.folder.parent)
+        each.folder: plan_jobs(
+            suites[each.spec.name],
+            [each.config],
+            each.folder.parent,
+            replicates=each.spec.replicates,
+        )
         for each in teams
     }

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from calbench.domain.ids import AgentId
 from calbench.domain.observations import CHEAP_TALK, REFLECTION
 from calbench.facts.columns import (
     AGENT,
@@ -18,7 +19,7 @@ from calbench.facts.columns import (
 from calbench.facts.fact import Fact, Find, MeasuredGame
 from calbench.metrics.players import Player
 from calbench.metrics.usage import ANSWERS, tokens_of
-from calbench.traces.events import DecideEnd, Event, Reflection, ReplyNote, TurnEnd
+from calbench.traces.events import BatchRejected, DecideEnd, Event, Reflection, ReplyNote, TurnEnd
 
 Answer = TurnEnd | DecideEnd | Reflection
 
@@ -27,21 +28,29 @@ READ = "read"
 
 
 class Call(NamedTuple):
-    """One answer of a player, and the event after it."""
+    """One answer of a player, the event after it, and whether it was a batch that was rejected."""
 
     event_index: int
     event: Answer
     after: Event | None
     player: Player
+    is_rejected: bool
 
 
 def _calls(game: MeasuredGame) -> Iterator[Call]:
     if not game.trace.config.team.uses_language:
         return
     events = game.trace.events
+    rejected = {_batch(event) for event in events if isinstance(event, BatchRejected)}
     for index, (event, after) in enumerate(zip(events, (*events[1:], None), strict=True)):
         if isinstance(event, ANSWERS) and game.players[event.agent_id].uses_language:
-            yield Call(index, event, after, game.players[event.agent_id])
+            is_rejected = isinstance(event, DecideEnd) and _batch(event) in rejected
+            yield Call(index, event, after, game.players[event.agent_id], is_rejected)
+
+
+def _batch(event: DecideEnd | BatchRejected) -> tuple[int, str, AgentId, int]:
+    """Return what distinguishes a batch from all others of a game."""
+    return event.round, str(event.phase), event.agent_id, event.attempt
 
 
 def _phase(call: Call) -> str:
@@ -114,6 +123,7 @@ CALLS = Fact(
             _used("is_estimated"),
         ),
         (text("reading", "read, recovered after a cut, or why it was not readable", "C"), _reading),
+        (truth("is_rejected", "a batch that broke a rule and was not applied", "P"), "is_rejected"),
     ),
     is_large=True,
 )

@@ -182,7 +182,8 @@ def _arguments(request: Request, endpoint: Endpoint) -> dict[str, Any]:
         "vertex_location": endpoint.location,
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
-        "seed": sampling.seed,
+        # Replicates of a game are to differ where a provider heeds the seed.
+        "seed": None if sampling.seed is None else sampling.seed + request.spec.replicate,
         "reasoning_effort": sampling.reasoning_effort,
         "response_format": _response_format(request, endpoint),
         "logprobs": request.logprobs or None,

@@ -40,6 +40,9 @@ NO_PLAYERS = {
     "smollm2",
     "trusting-nosy",
     "trusting-red-team",
+    "smollm2-among-imap",
+    "smollm2-among-speakers",
+    "smollm2-v1",
 }
 """Teams of models, or of several seats."""
 

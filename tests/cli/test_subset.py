@@ -17,7 +17,7 @@ from tests.cli.recording import noting, recording
 from tests.cli.runs import REPO, SMALL, files
 from tests.cli.test_killed_recording import sent_keys
 
-COHORT = REPO / "data" / "cohorts" / "smollm2"
+COHORT = REPO / "data" / "cohorts" / "smollm2" / "v1"
 
 TURNING = (
     "+teams.turning={rotation: true, players: {dsm: {protocol: dsm, lmax: 2, theta: 10}, "
@@ -134,7 +134,7 @@ def test_pilot_with_the_recorded_model_grows_to_its_whole_suite(tmp_path: Path) 
     here = (f"suite.path={COHORT}/suite.jsonl", f"replies.path={COHORT}/replies")
 
     def played(name: str, *overrides: str) -> RunSummary:
-        spec = compose(["+experiment=smollm2", *here, f"out={tmp_path / name}", *overrides])
+        spec = compose(["+experiment=smollm2-v1", *here, f"out={tmp_path / name}", *overrides])
         return execute(spec)
 
     steps = [played("run", f"subset={subset}") for subset in (1, 2, 4)]

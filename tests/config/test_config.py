@@ -41,6 +41,8 @@ SMALL_DATA = compose(SMALL).model_dump()
 CHANNEL_BY_EXPERIMENT = {
     "language-everyone": "all_agent_groupchat",
     "language-participants": "participant_groupchat",
+    "smollm2-everyone": "all_agent_groupchat",
+    "smollm2-participants": "participant_groupchat",
 }
 
 
@@ -83,6 +85,7 @@ OPEN = {
     "my-model-red-team": "gpt-5.4-mini-red-team",
     "my-model-among-protocols": "gpt-5.4-mini-among-imap",
     "my-protocol": "imap",
+    "smollm2-v1": "smollm2",
     "mixed5": "mixed5-gpt-5.4-mini",
 }
 """Ids of teams that are named after who takes their open seats."""

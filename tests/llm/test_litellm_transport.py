@@ -80,6 +80,7 @@ def test_request_says_what_was_asked_and_no_more() -> None:
                 response_format="json_object",
                 reply_schema=schema,
                 logprobs=True,
+                replicate=2,
             ),
         )
         ask(server, request("Hi", response_format="json_object"))
@@ -96,7 +97,7 @@ def test_request_says_what_was_asked_and_no_more() -> None:
         "max_tokens": 7,
         "temperature": 0.5,
         "top_p": 0.9,
-        "seed": 3,
+        "seed": 3 + 2,  # a further replicate is not to repeat the first
         "reasoning_effort": "low",
         "response_format": {"type": "json_object", "schema": schema},
         "logprobs": True,

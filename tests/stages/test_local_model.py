@@ -36,7 +36,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def one_game(folder: Path) -> RunSpec:
     suite = folder / "suite.jsonl"
     write_suite(suite, read_suite(REPO / "data/cohorts/smollm2/suite.jsonl")[:1])
-    return compose(["+experiment=smollm2", f"suite.path={suite}", "limits.decision_retries=0"])
+    overrides = (f"suite.path={suite}", "teams=[smollm2]", "replicates=1")
+    return compose(["+experiment=smollm2", *overrides, "limits.decision_retries=0"])
 
 
 def asked(trace: Trace) -> list[TurnEnd | DecideEnd]:

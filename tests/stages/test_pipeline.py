@@ -52,8 +52,8 @@ WHOLE = {"analysis", "site"}
 REACH_ONLY = {"budget", "games_at_once", "models", "preflight"}
 """How models are asked: nothing that a recorded reply depends on."""
 
-PARTS = {"subset", "replicates"}
-"""Of a user's own runs: ``compose`` refuses an experiment of the site that sets them."""
+PARTS = {"subset"}
+"""Of a user's own runs: ``compose`` refuses an experiment of the site that sets it."""
 
 PLANS = "only `plan_jobs`, which says where the traces are"
 ONLY_TYPES = "lends the parameters their types"
@@ -125,11 +125,13 @@ BY_HAND = {
     "former_intervals",
     "statistic_coverage",
     "local_model",
+    "local_server",
     "measure_earlier",
     "measure_growth",
     "measure_speed",
     "predictive",
     "record_local",
+    "recordings",
     "changes",
     "release",
     "train_detectors",

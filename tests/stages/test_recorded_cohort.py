@@ -10,18 +10,29 @@ from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.errors import ConfigError, ReplayMissError
 from calbench.llm.replies.shards import open_replies
+from calbench.llm.replies.store import ReplyStore
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 from stages.local_model import MODEL_SHA256, PYTHON, find_model
-from stages.record_local import play
+from stages.record_local import EXPERIMENTS, keep, play
 from tests.cli.runs import REPO
 
 COHORT = REPO / "data" / "cohorts" / "smollm2"
 
+FIRST = COHORT / "v1"
+"""The first games, which are short."""
+
 
 def cohort(*overrides: str) -> RunSpec:
-    here = (f"suite.path={COHORT}/suite.jsonl", f"replies.path={COHORT}/replies")
-    return compose(["+experiment=smollm2", *here, *overrides])
+    here = (f"suite.path={FIRST}/suite.jsonl", f"replies.path={FIRST}/replies")
+    return compose(["+experiment=smollm2-v1", *here, *overrides])
+
+
+def recorded(experiment: str) -> tuple[RunSpec, Path]:
+    spec = compose([f"+experiment={experiment}"])
+    replies = REPO / str(spec.replies.path)
+    here = (f"suite.path={REPO / str(spec.suite.path)}", f"replies.path={replies}")
+    return compose([f"+experiment={experiment}", *here]), replies
 
 
 def traces(folder: Path) -> list[Trace]:
@@ -45,23 +56,58 @@ def test_games_of_the_cohort_verify(played: Path) -> None:
     assert verify([played]) == 0
 
 
-def test_games_use_every_recorded_reply_and_no_other(played: Path) -> None:
-    used = {
+def used(folder: Path) -> set[str]:
+    return {
         key
-        for trace in traces(played)
+        for trace in traces(folder)
         for event in trace.events
         for key in getattr(event, "reply_keys", ())
     }
-    with open_replies(COHORT / "replies") as store:
-        assert used == {record.key for record in store.records()}
+
+
+def test_games_use_every_recorded_reply_and_no_other(played: Path) -> None:
+    with open_replies(FIRST / "replies") as store:
+        assert used(played) == {record.key for record in store.records()}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    "experiment", [each for each in EXPERIMENTS if compose([f"+experiment={each}"]).site]
+)
+def test_every_game_of_the_cohort_replays_from_its_replies_and_verifies(
+    experiment: str, tmp_path: Path
+) -> None:
+    spec, replies = recorded(experiment)
+    games = play(spec, tmp_path)
+    scenarios = len((COHORT / "suite.jsonl").read_text().splitlines())
+    assert scenarios >= 12
+    assert len(games) == len(spec.teams) * scenarios * spec.replicates
+    with open_replies(replies) as store:
+        records = {record.key: record for record in store.records()}
+    assert used(tmp_path) == set(records)
+    assert any(record.asked_logprobs and record.logprobs for record in records.values())
+    assert verify([tmp_path]) == 0
+
+
+def test_only_named_replies_are_kept_with_their_threads() -> None:
+    with open_replies(FIRST / "replies") as store, ReplyStore.in_memory() as target:
+        keys = {record.key for record in store.records()}
+        chosen = set(sorted(keys)[:7])
+        keep(store, chosen, target)
+        assert {record.key for record in target.records()} == chosen
+        target.check()
+        for record in target.records():
+            assert target.thread(record.thread) == store.thread(record.thread)
+        assert target.orphan() is None
 
 
 def test_replies_say_that_a_model_gave_them() -> None:
-    with open_replies(COHORT / "replies") as store:
-        for record in store.records():
-            assert record.model == "openai/smollm2"
-            assert record.usage is not None
-            assert not record.usage.is_estimated
+    for folder in sorted(COHORT.glob("*/replies")):
+        with open_replies(folder) as store:
+            for record in store.records():
+                assert record.model == "openai/smollm2"
+                assert record.usage is not None
+                assert not record.usage.is_estimated
 
 
 @pytest.mark.parametrize(
@@ -77,12 +123,12 @@ def test_changed_request_is_missed_with_its_place_and_the_command_that_records(
     override: str, difference: str, tmp_path: Path
 ) -> None:
     changed = tmp_path / "suite.jsonl"
-    text = (COHORT / "suite.jsonl").read_text()
+    text = (FIRST / "suite.jsonl").read_text()
     changed.write_text(re.sub(r'("shown_cost":)\d+', r"\g<1>777", text))
     with pytest.raises(ReplayMissError) as miss:
         play(cohort(override.format(changed=changed)), tmp_path / "out")
     line = str(miss.value)
-    assert line.startswith(f"{COHORT}/replies: no recorded reply for ")
+    assert line.startswith(f"{FIRST}/replies: no recorded reply for ")
     where = r"openai/smollm2 \(model smollm2, game [0-9a-f-]+, agent \d, round 0, turn 0\)"
     assert re.search(where, line), line
     assert re.search(f"differs: {difference}", line), line

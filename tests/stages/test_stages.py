@@ -1,5 +1,6 @@
 """The stages of ``dvc.yaml``, run one by one on a tiny experiment in a folder of their own."""
 
+import csv
 import importlib
 import json
 import shutil
@@ -58,18 +59,29 @@ def test_compose_stage_writes_what_the_command_composes(
     monkeypatch.chdir(tmp_path)
     importlib.import_module("stages.compose").main([])
     found = {path.stem: read_params(path) for path in Path("build/params").iterdir()}
-    assert len(found) == 10
+    assert len(found) == 12
     for name, spec in found.items():
         assert spec == compose([f"+experiment={name}"])
         assert spec.site is not None
 
 
-@pytest.mark.parametrize("override", ["subset=2", "replicates=2"])
-def test_compose_stage_refuses_an_experiment_of_a_part_or_of_replicates(override: str) -> None:
+def test_compose_stage_refuses_an_experiment_of_a_part() -> None:
     stage = importlib.import_module("stages.compose")
-    assert stage.whole(tiny()) == tiny()
-    with pytest.raises(ConfigError, match=rf"tiny.yaml: {override.partition('=')[0]} is for runs"):
-        stage.whole(tiny(override))
+    assert stage.whole(tiny("replicates=2")) == tiny("replicates=2")
+    with pytest.raises(ConfigError, match=r"tiny.yaml: subset is for runs"):
+        stage.whole(tiny("subset=2"))
+
+
+def test_stages_play_and_measure_every_replicate(run_stage: Stage, tmp_path: Path) -> None:
+    spec = tiny("teams=[imap,example-agent]", "replicates=2")
+    write_params(Path("build/params/tiny.yaml"), spec)
+    run_stage(*ORDER)
+    lines = (tmp_path / "data/tables/tiny/games.csv").read_text().splitlines()
+    rows = list(csv.DictReader(lines))
+    once = [row["scenario_id"] for row in rows if row["team"] == "imap"]
+    again = [(row["scenario_id"], row["replicate"]) for row in rows if row["team"] != "imap"]
+    assert len(once) == spec.suite.num_scenarios
+    assert again == [(name, replicate) for name in once for replicate in ("0", "1")]
 
 
 def test_stages_write_the_same_bytes_when_they_are_run_twice(

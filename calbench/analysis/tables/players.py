@@ -22,6 +22,8 @@ from calbench.analysis.tables.leaderboard import (
     excluded_share,
 )
 from calbench.analysis.tables.registry import table
+from calbench.domain.observations import DECISION
+from calbench.facts.calls import CALLS, READ
 from calbench.facts.columns import (
     PLAYER,
     PLAYER_KIND,
@@ -35,7 +37,7 @@ from calbench.facts.columns import (
     precise,
 )
 from calbench.facts.games import AGENTS
-from calbench.facts.storage import Facts
+from calbench.facts.storage import GAME, Facts
 from calbench.metrics.usage import PROBLEMS
 from calbench.stats.sums import Floats
 
@@ -227,6 +229,42 @@ def reply_outcomes(facts: Facts, _settings: Settings) -> pd.DataFrame:
     everyone = with_teams(all_seats(facts))
     speaking = everyone[everyone["uses_language"].astype(bool)]
     return speaking.merge(totals, "left", BY).fillna(dict.fromkeys(names, 0))
+
+
+@table(
+    "answers_by_phase.csv",
+    (
+        SETTING,
+        TEAM,
+        *chosen(CALLS.columns, "player kind phase"),
+        count("answers", "answers", "in games scored"),
+        count("read", "answers", "of these, readable, also after a cut"),
+        count("accepted", "batches", "of these, applied; empty where no batch is submitted"),
+        number("read_share", "", "read, as a share of 1", "answers", "C"),
+        number("accepted_share", "", "accepted, as a share of 1", "answers", "C"),
+    ),
+    key="setting team player kind phase",
+    needs="calls",
+)
+def answers_by_phase(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """How often what a phase asks for came: readable answers, and batches that were applied."""
+    by = ["setting", "team_place", "team", "player", "kind", "phase"]
+    names = ["phase", "player", "kind", "reading", "is_rejected"]
+    found = []
+    for rows in facts.batches("calls", names):
+        scored = rows[rows[GAME].isin(facts.scored.index)]
+        read = scored["reading"].isin([READ, "recovered"])
+        accepted = read & ~scored["is_rejected"].astype(bool)
+        counted = scored.assign(answers=1, read=read.astype(int), accepted=accepted.astype(int))
+        named = facts.named(counted, ["setting", "team_place", "team"])
+        found.append(named.groupby(by, as_index=False)[["answers", "read", "accepted"]].sum())
+    totals = pd.concat(found).groupby(by, as_index=False).sum()
+    has_batch = totals["phase"].isin([str(DECISION)])
+    totals["accepted"] = totals["accepted"].where(has_batch)
+    return totals.assign(
+        read_share=totals["read"] / totals["answers"],
+        accepted_share=totals["accepted"] / totals["answers"],
+    )
 
 
 @table(

@@ -39,7 +39,7 @@ def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
         *chosen(
             CALLS.columns,
             "event_index round phase agent_id player kind attempt calls "
-            "input_tokens cached_tokens output_tokens is_estimated reading",
+            "input_tokens cached_tokens output_tokens is_estimated reading is_rejected",
         ),
         fine("price_usd", "US$", "of these tokens, if the price is known", "", "P"),
         truth("is_excluded", "of an excluded game: paid, but in no mean", "C"),

@@ -54,12 +54,18 @@ def cohort(site: Site) -> Content | None:
     shown = site.on("smollm2")
     if not shown:
         return None
-    outcomes = [site.with_kinds(each.rows("outcomes.csv")) for each in settings_of(shown)]
-    counts = {
-        name: sum(int(row[name]) for rows in outcomes for row in rows)
-        for name in ("games", "meetings", *OUTCOMES)
+    outcomes = [
+        {**row, "title": each.experiment.title}
+        for each in settings_of(shown)
+        for row in site.with_kinds(each.rows("outcomes.csv"))
+    ]
+    values = {
+        "parts": [part for each in shown for part in _parts(each)],
+        "outcomes": outcomes,
+        "outcome_names": OUTCOMES,
+        "phases": list(_rows(shown, "answers_by_phase.csv")),
+        "recordings": site.published.optional("recordings.csv"),
     }
-    values = {"counts": counts, "outcomes": outcomes, "outcome_names": OUTCOMES}
     return Content({**spoken(site, shown), **values})
 
 
@@ -82,6 +88,15 @@ def erring(site: Site) -> Content | None:
         },
         figures=[figure for each in drawn for figure in each["figures"]],
     )
+
+
+def _parts(experiment: Experiment) -> Iterator[dict[str, Any]]:
+    """Yield how the meetings of each team of an experiment ended."""
+    rows = experiment.tables.rows("outcomes.csv")
+    for row in rows:
+        counts = {name: int(row[name]) for name in ("games", "meetings", *OUTCOMES)}
+        team = f", team {row['team']}" if len(rows) > 1 else ""
+        yield {"title": f"{experiment.title}{team}", "counts": counts}
 
 
 def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
@@ -121,7 +136,7 @@ def _rows(shown: Sequence[Experiment], name: str) -> Iterator[dict[str, str]]:
     for each in shown:
         channel = channel_of(each)
         for row in each.tables.optional(name):
-            yield {**row, "channel": channel}
+            yield {**row, "channel": channel, "title": each.title}
 
 
 def _of_games(shown: Sequence[Experiment], name: str) -> list[Row]:

@@ -12,6 +12,7 @@ from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.metrics.usage import PROBLEMS, ReplyCounts
 from calbench.stats.spec import AnalysisSpec
+from calbench.traces.events import BatchRejected, DecideEnd
 from calbench.traces.models import Seat, Trace
 from tests.analysis.tables.sample import SETTINGS, SPEC, TEAMS, played
 from tests.factories import make_scenario
@@ -202,6 +203,33 @@ def test_reply_outcomes_count_every_reply_of_language_seats(tmp_path: Path) -> N
     assert (talker["player"], talker["replies"], talker["read"]) == ("talker", "3", "2")
     assert (talker["recovered"], talker["not_json"], talker["refused"]) == ("1", "1", "0")
     assert (guest["player"], guest["replies"], guest["read"]) == ("guest", "1", "1")
+
+
+def test_answers_by_phase_count_what_was_read_and_what_was_applied(tmp_path: Path) -> None:
+    trace = game("s-000", "one", TALKER, IMAP, GUEST)
+    places = [place for place, each in enumerate(trace.events) if isinstance(each, DecideEnd)]
+    place = next(each for each in places if getattr(trace.events[each], "agent_id", None) == 0)
+    batch = trace.events[place]
+    assert isinstance(batch, DecideEnd)
+    refused = BatchRejected(
+        round=batch.round,
+        phase=batch.phase,
+        agent_id=batch.agent_id,
+        attempt=batch.attempt,
+        conflict="taken",
+        actions=(),
+    )
+    events = (*trace.events[: place + 1], refused, *trace.events[place + 1 :])
+    spoilt = trace.model_copy(update={"events": events})
+    games = [noted(spoilt, 0, ["not_json"]), game("s-001", "one", TALKER, IMAP, GUEST)]
+    names = ("player", "phase", "answers", "read", "accepted", "accepted_share")
+    assert [
+        tuple(row[name] for name in names)
+        for row in table_rows(facts_of(tmp_path, games), "answers_by_phase.csv")
+    ] == [
+        ("talker", "CHEAP_TALK", "4", "3", "", ""),
+        ("talker", "DECISION", "2", "2", "1", "0.5000"),
+    ]
 
 
 def test_replies_add_up_over_seats_and_games(tmp_path: Path) -> None:
