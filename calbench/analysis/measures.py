@@ -299,8 +299,9 @@ def is_vps_ranked(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
 
 def _readable(counts: pd.DataFrame) -> "pd.Series[float]":
     """Return the share of reflections that could be read; not a number where none was asked."""
-    asked = counts["reflections_asked"].astype("float64")
-    return counts["reflections_read"] / asked.where(asked > 0)
+    # Counts of facts may be nullable; as numbers, an unknown share compares as false.
+    asked, read = (counts[f"reflections_{name}"].astype("float64") for name in ("asked", "read"))
+    return read / asked.where(asked > 0)
 
 
 def is_unread(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
