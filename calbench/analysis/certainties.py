@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.measures import MEASURE_BY_NAME, MEASURES
+from calbench.analysis.measures import MEASURE_BY_NAME, MEASURES, PRIVACY_MEASURES
 from calbench.facts.columns import listed
 from calbench.facts.storage import GAME, Facts
 from calbench.stats.intervals import EXACT
@@ -25,7 +25,7 @@ EXACT_MEASURES = listed(
 TYPED = ("protocol", "degenerate")
 """Kinds of players that do what their rules say."""
 
-PRIVACY = ("excess_vps", "excess_vps_participants")
+PRIVACY = tuple(PRIVACY_MEASURES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,8 +269,7 @@ def readable_shares(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     names = ["reflections_asked", "reflections_read"]
     groups = agents.groupby(["setting", *by], dropna=False, sort=False)[names]
     counts = groups.sum().astype("int64").reset_index()
-    asked = counts["reflections_asked"].astype("float64")
-    share = counts["reflections_read"] / asked.where(asked > 0)
+    share = _readable(counts)
     return counts.assign(
         readable_share=share,
         is_vps_flagged=share < FLAGGED_BELOW,
@@ -295,8 +294,14 @@ def is_vps_ranked(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
     """
     names = ["reflections_asked", "reflections_read"]
     groups = agents.groupby(["setting", *by], dropna=False, sort=False)[names]
-    totals = groups.transform("sum").astype("float64")
-    return ~(totals["reflections_read"] < RANKED_FROM * totals["reflections_asked"])
+    return ~(_readable(groups.transform("sum")) < RANKED_FROM)
+
+
+def _readable(counts: pd.DataFrame) -> "pd.Series[float]":
+    """Return the share of reflections that could be read; not a number where none was asked."""
+    # Counts of facts may be nullable; as numbers, an unknown share compares as false.
+    asked, read = (counts[f"reflections_{name}"].astype("float64") for name in ("asked", "read"))
+    return read / asked.where(asked > 0)
 
 
 def is_unread(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":

@@ -20,7 +20,8 @@ class Differences:
         low: lower end of the interval; not a number where there is none.
         high: upper end.
         kind: how the interval was made, or why there is none.
-        p_value: two-sided, of the paired permutation test; not a number without a common unit.
+        p_value: two-sided, of the paired permutation test; not a number without a common unit, or
+            where none was asked for.
         num_units: units that count for both.
         spread: standard deviation over units of what each adds to the difference, times their
             number; not a number below two units, 0 where all have one difference.
@@ -42,6 +43,7 @@ def paired_differences(
     *,
     bounds: Bounds | None = None,
     exact: Truths | None = None,
+    is_tested: Truths | None = None,
 ) -> Differences:
     """Compare means over the same units.
 
@@ -51,6 +53,7 @@ def paired_differences(
         spec: swaps, seed and confidence.
         bounds: least and greatest value of each column, as in ``paired_ends``.
         exact: whether a column is constant by construction; a difference is if both are.
+        is_tested: which pairs to test, ``[pair]``; all unless given.
     """
     left, right = ([pair[side] for pair in pairs] for side in (0, 1))
     first, second = _common(
@@ -58,7 +61,7 @@ def paired_differences(
     )
     sample = difference_of(first, second)
     p_value = np.full(len(pairs), np.nan)
-    known = np.flatnonzero(sample.num_units)
+    known = np.flatnonzero((sample.num_units > 0) & (True if is_tested is None else is_tested))
     if known.size:
         one, other = (
             Sums(each.totals[:, known], each.counts[:, known]) for each in (first, second)

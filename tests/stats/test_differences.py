@@ -101,6 +101,16 @@ def test_one_common_unit_gives_neither_interval_nor_spread() -> None:
     assert found.num_units.tolist() == [1]
 
 
+def test_pairs_that_are_not_tested_have_all_but_a_p_value() -> None:
+    columns = beside(*(random_units(seed, 12) for seed in (3, 4, 5)))
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    every = paired_differences(columns, pairs, QUICK)
+    some = paired_differences(columns, pairs, QUICK, is_tested=np.array([True, False, True]))
+    assert some.p_value[[0, 2]].tolist() == every.p_value[[0, 2]].tolist()
+    assert np.isnan(some.p_value[1])
+    assert (some.low.tolist(), some.high.tolist()) == (every.low.tolist(), every.high.tolist())
+
+
 def test_spread_of_equal_counts_is_that_of_the_differences() -> None:
     found = compare([(2.0, 2), (8.0, 2), (5.0, 2)], [(4.0, 2), (2.0, 2), (1.0, 2)])
     assert found.spread[0] == pytest.approx(np.std([-1, 3, 2], ddof=1))

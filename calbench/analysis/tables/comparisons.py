@@ -84,7 +84,8 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     reflections could not be read is not compared.
     """
     agents = facts.of_games("agents")
-    board = leaderboard(facts, settings)
+    board = leaderboard(facts, settings)[[*TEAMS, "vps_kind", "is_vps_ranked"]]
+    boards = {setting: own.set_index("team") for setting, own in board.groupby("setting")}
     values = compared_values(agents, ["team"])
     exact = exact_values(facts, agents, settings.measure.vps_floor)
     baselines = agents["kind"].eq(DEGENERATE).groupby([agents[name] for name in TEAMS]).all()
@@ -93,7 +94,7 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
         compared(
             sums,
             measure,
-            _remarks(sums, measure, board[board["setting"] == sums.setting], degenerate),
+            _remarks(sums, measure, boards[sums.setting], degenerate),
             settings.analysis,
         )
         for sums in scenario_sums(agents, ["team"], values, exact=exact)
@@ -125,8 +126,7 @@ def _remarks(
         is_baseline = any((sums.setting, team) in degenerate for team in (a, b))
         return DEGENERATE_TEAM if is_baseline else ""
 
-    own = board.set_index("team")
-    kinds, is_ranked = own["vps_kind"], own["is_vps_ranked"]
+    kinds, is_ranked = board["vps_kind"], board["is_vps_ranked"]
     teams = sums.groups["team"].tolist()
     pairs = combinations(range(len(teams)), 2)
     return {(a, b): remark(teams[a], teams[b]) for a, b in pairs}
@@ -153,6 +153,7 @@ def compared(
         spec,
         bounds=column_bounds([measure.name], BOUNDS, len(teams)),
         exact=sums.is_exact[:, sums.quantities.index(measure.name)],
+        is_tested=np.array([not each for each in remarks.values()], dtype=np.bool_),
     )
     alike = _equivalence(sums.of(measure.name), pairs, measure.margin)
     return pd.DataFrame(
