@@ -379,7 +379,7 @@ def test_of_no_games_the_tables_are_empty(tmp_path: Path) -> None:
 def test_tables_of_ratings_say_what_they_hold(tmp_path: Path) -> None:
     written = set(tables(tmp_path, GAMES))
     assert written == {name for name in TABLES if name.startswith("ratings")}
-    assert len(written) == 4
+    assert len(written) == 6
     for name in sorted(written):
         table = TABLES[name]
         assert all(column.meaning for column in table.columns)

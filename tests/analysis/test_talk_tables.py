@@ -43,12 +43,13 @@ def test_columns_are_the_public_ones() -> None:
         *of_game,
         *("turn", "sender", "player", "kind", "recipients", "channel", "source", "chars"),
         *("updates", "vps", "patterns", "own_slot", "labels_told", "leak_tier"),
+        "labels_passed_on",
         "metrics_version",
     ]
     assert [column.name for column in TABLES[CALLS].columns] == [
         *of_game,
         *("phase", "agent_id", "player", "kind", "attempt", "calls"),
-        *("input_tokens", "cached_tokens", "output_tokens", "is_estimated", "reading"),
+        *("input_tokens", "cached_tokens", "output_tokens", "is_estimated", "reading", "is_rejected"),
         *("price_usd", "is_excluded", "metrics_version"),
     ]
 
@@ -76,6 +77,7 @@ def test_messages_of_a_small_game_by_hand(tmp_path: Path) -> None:
         "own_slot": None,
         "labels_told": None,
         "leak_tier": None,
+        "labels_passed_on": None,
         "metrics_version": first["metrics_version"],
     }
     assert (second["event_index"], second["recipients"], second["vps"]) == (8, "1", 0.0)

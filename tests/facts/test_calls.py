@@ -20,13 +20,13 @@ NAMES = tuple(column.name for column in CALLS.columns)
 
 
 def test_calls_by_hand() -> None:
-    gpt, paid = ("gpt", "model", "vendor/gpt"), (2, 1000, 400, 50, False, "recovered")
+    gpt, paid = ("gpt", "model", "vendor/gpt"), (2, 1000, 400, 50, False, "recovered", False)
     free = (0, None, None, None, None, "read")
     assert rows_of(CALLS, paid_game(), *NAMES) == [
         (6, 0, "CHEAP_TALK", 0, *gpt, 0, *paid),
         (12, 0, "CHEAP_TALK", 0, *gpt, 1, *paid),
-        (17, 0, "DECISION", 0, *gpt, 0, *free),
-        (24, 0, "REFLECTION", 0, *gpt, None, *free),
+        (17, 0, "DECISION", 0, *gpt, 0, *free, True),
+        (24, 0, "REFLECTION", 0, *gpt, None, *free, False),
     ]
 
 
