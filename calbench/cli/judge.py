@@ -23,13 +23,14 @@ from calbench.cli.words import Words
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import noting_interrupt, progress, tell, verdict
+from calbench.console import noting_interrupt, progress, tell, verdict, warn
 from calbench.endings import removed
 from calbench.engine.batch import Stoppable, first_leaf
 from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
 from calbench.facts.frames import rounded
 from calbench.facts.judged import VERDICT_FACTS, judged_batch
 from calbench.facts.storage import SPOOL, FactsWriter, MeasuredBatch
+from calbench.folders import scratch_folder
 from calbench.llm.client import Source, Totals
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
@@ -44,7 +45,8 @@ from calbench.pool import mapped, workers
 from calbench.report.tables import read_table
 from calbench.runs.folder import check_folder, locked
 from calbench.runs.money import money, open_models, spent
-from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
+from calbench.runs.recorded import RecordedGame, read_games, team_rank
+from calbench.runs.slices import told_apart
 from calbench.runs.source import reply_source
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
@@ -136,7 +138,18 @@ def judge_runs(
         CalbenchError: one line about what does not fit; no table was written, replies are kept.
     """
     check_folder(out, KEPT, {name: table.key for name, table in JUDGE_TABLES.items()})
-    games = recorded_games(paths)
+    found = read_games(paths)
+    with scratch_folder("judge") as scratch:
+        games, lines = told_apart(found, scratch)
+        for line in lines:
+            warn(line)
+        return _judge_games(games, out, spec, transport)
+
+
+def _judge_games(
+    games: Sequence[RecordedGame], out: Path, spec: RunSpec, transport: Transport
+) -> Totals:
+    """Judge games in which every name of a team means one team."""
     teams = sorted({game.team_id for game in games}, key=team_rank())
     name = next(iter(spec.models), SCRIPTED_JUDGE)
     with (

@@ -164,7 +164,8 @@ def test_games_of_speakers_that_err_end_as_if_they_never_were_killed(
     """What a speaker draws depends on no former run."""
 
     def command(out: Path) -> Sequence[str]:
-        return [*SMALL, "teams=[careless,gossip]", f"out={out}"]
+        five = "suite.scenario.num_agents=5"
+        return [*SMALL, five, "teams=[careless,gossip,trusting-nosy]", f"out={out}"]
 
     outcomes = strike_and_repeat("talk", attacks(2), command, tmp_path, monkeypatch)
     figures("kills of runs with speakers that err", outcomes)

@@ -129,6 +129,23 @@ def test_teams_of_one_name_are_told_apart_by_their_runs(
     assert [row | {"team": names.get(row["team"], row["team"])} for row in boards[0]] == boards[1]
 
 
+def test_the_judge_tells_teams_of_one_name_apart_as_scoring_does(
+    slices: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = (
+        changed(run, tmp_path / name, CALLED_MIXED)
+        for name, run in zip("ab", slices[:2], strict=True)
+    )
+    found = {}
+    for out, runs in (("new", [other, one, slices[2]]), ("whole", slices)):
+        assert answer(["judge", *map(str, runs), f"out={tmp_path / out}"]) == 0
+        found[out] = rows(tmp_path / out / "metric_comparison.csv")
+    assert "warning: team mixed has other players in some runs" in capsys.readouterr().err
+    names = {"mixed.a": "slice-careless", "mixed.b": "slice-gossip"}
+    new = [row | {"team": names.get(row["team"], row["team"])} for row in found["new"]]
+    assert new == found["whole"]
+
+
 def test_teams_that_no_folder_tells_apart_are_refused(
     slices: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
