@@ -49,8 +49,8 @@ def test_columns_are_the_public_ones() -> None:
     assert [column.name for column in TABLES[CALLS].columns] == [
         *of_game,
         *("phase", "agent_id", "player", "kind", "attempt", "calls"),
-        *("input_tokens", "cached_tokens", "output_tokens", "is_estimated", "reading", "is_rejected"),
-        *("price_usd", "is_excluded", "metrics_version"),
+        *("input_tokens", "cached_tokens", "output_tokens", "is_estimated", "reading"),
+        *("is_rejected", "price_usd", "is_excluded", "metrics_version"),
     ]
 
 

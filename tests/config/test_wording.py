@@ -117,9 +117,7 @@ def test_folder_is_played_by_its_digest_and_survives_the_parameters(
 
 
 def test_variants_of_a_folder_are_seated_with_the_version_that_the_run_names(mine: Path) -> None:
-    seated = (
-        "+teams.kind={players: {a: {name: a/b}}, seats: [{player: a, variant: curious}]}"
-    )
+    seated = "+teams.kind={players: {a: {name: a/b}}, seats: [{player: a, variant: curious}]}"
     for path in mine.glob("*.md"):
         path.unlink()
     shutil.rmtree(mine / "parts")
