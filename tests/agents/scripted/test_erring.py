@@ -190,6 +190,18 @@ def test_gossip_passes_on_to_the_other_what_one_said() -> None:
     assert not any("Dialysis" in text for text in said(completions("candid", 0, heard)[0]).values())
 
 
+@pytest.mark.parametrize(("owner", "is_told"), [(4, True), (2, False), (0, False)])
+def test_what_was_passed_on_stays_its_owners_who_is_not_told_of_it(
+    owner: int, is_told: bool
+) -> None:
+    text = f'Agent {owner} told me that it has "Dialysis at the kidney unit" at slot 3.'
+    heard = seen("......", Phase.CHEAP_TALK, (1, text))
+    texts = [said(completions("gossip", seed, heard)[0]) for seed in range(40)]
+    passed = [each[2] for each in texts if "Dialysis" in each.get(2, "")]
+    assert bool(passed) == is_told
+    assert all(re.search(rf"Agent {owner} (says|told me)", text) for text in passed)
+
+
 @pytest.mark.parametrize("channel", ["participant_groupchat", "all_agent_groupchat"])
 def test_gossip_has_nothing_to_pass_on_of_what_all_have_heard(channel: Channel) -> None:
     game = play_scripted(canonical_scenario(1), ("gossip",), (channel,))

@@ -1,6 +1,5 @@
 """A gossip: passes on what others said, labels too, and tells of its own errands."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -10,7 +9,8 @@ from calbench.agents.scripted.erring.manner import Manner, Moment, happens, shar
 from calbench.agents.scripted.outbox import Outbox
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.reading import Heard
-from calbench.agents.scripted.understanding import Claim, slots_in, understood
+from calbench.agents.scripted.reasons import Given, reasons_in
+from calbench.agents.scripted.understanding import Claim, understood
 from calbench.agents.scripted.view import View
 from calbench.domain.calendars import Errand
 from calbench.domain.ids import AgentId, Slot
@@ -35,9 +35,6 @@ GIVES_REASONS: Final = 1 / 4
 The paper's models hardly did (DeepSeek: 7 of 5,265 messages): at that rate a suite of this size
 would show none, and none could be passed on."""
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
-_QUOTED: Final = re.compile(r'"([^"\n]{1,200})"')
-
 
 @dataclass(frozen=True, slots=True)
 class Gossip(Manner):
@@ -52,7 +49,7 @@ class Gossip(Manner):
         chance = moment.of_turn("gossip")
         for heard in view.now.inbox:
             for listener in _strangers_to(view, heard):
-                told = list(_told(heard, view, voice))
+                told = list(_told(heard, listener, view, voice))
                 if told and happens(chance, PASSES_ON):
                     outbox.tell([listener], chance.choice(told))
         sentence = _errand(view, voice, moment.of_turn("errands"))
@@ -68,25 +65,23 @@ def _strangers_to(view: View, heard: Heard) -> list[AgentId]:
     return [agent for agent in view.others if agent != heard.sender]
 
 
-def _told(heard: Heard, view: View, voice: Voice) -> Iterator[str]:
-    """Yield what there is to pass on of a message: its labels, or else what it says of slots."""
+def _told(heard: Heard, listener: AgentId, view: View, voice: Voice) -> Iterator[str]:
+    """Yield what there is to pass on of a message: its labels, or else what it says of slots.
+
+    A label that the sender passed on itself stays its owner's, who is not told of it.
+    """
     if heard.sender is None or heard.text is None:
         return
-    labels = list(_labels(heard.text))
-    if labels:
-        yield from (voice.hearsay_reason(heard.sender, label, slot) for label, slot in labels)
+    given = [act for act in reasons_in(heard.text) if isinstance(act, Given)]
+    if given:
+        for act in given:
+            owner = heard.sender if act.owner is None else act.owner
+            if owner not in (listener, view.me):
+                yield voice.hearsay_reason(owner, act.label, act.slot)
         return
     for act in understood(heard.text, view.meeting.meeting_id):
         if isinstance(act, Claim) and act.meeting is None:
             yield voice.hearsay(heard.sender, act.slot, act.level)
-
-
-def _labels(text: str) -> Iterator[tuple[str, Slot]]:
-    """Yield what a message quotes, with the slot that its sentence names."""
-    for sentence in _SENTENCE.split(text):
-        quoted, slots = _QUOTED.search(sentence), slots_in(_QUOTED.sub("", sentence))
-        if quoted is not None and slots:
-            yield quoted[1], slots[-1]
 
 
 def _errand(view: View, voice: Voice, chance: Stream) -> str:
