@@ -5,6 +5,7 @@ from math import fsum
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from calbench.domain.canonical import digest
 from calbench.domain.ids import ItemId
 from calbench.facts.columns import (
     AGENT,
@@ -40,6 +41,8 @@ FRACTION_DIGITS = 10
 
 MEASURED = "agents whose V was measured"
 DIGEST = text("settings_digest", "of the settings that define the player")
+RULES_DIGITS = 16
+"""Hexadecimal digits of a digest of rules [C]: two of a run's are alike once in 10^18 pairs."""
 
 
 def _sum_of_all(values: Iterable[float | None]) -> float | None:
@@ -87,6 +90,11 @@ def _obstacle(name: str, meaning: str, origin: str = "C") -> tuple[Column, Find]
     )
 
 
+def _rules(game: MeasuredGame) -> str:
+    config = game.trace.config.model_dump(mode="json", exclude={"team", "replicate"})
+    return digest(config)[:RULES_DIGITS]
+
+
 GAMES = Fact(
     "games",
     lambda game: [game],
@@ -96,6 +104,7 @@ GAMES = Fact(
         (TEAM, "score.team_id"),
         (REPLICATE, "trace.config.replicate"),
         GAME_ID,
+        (text("rules_digest", "of its configuration without team and replicate"), _rules),
         text("tertile", "difficulty by feasible fraction", "P"),
         fine(
             "feasible_fraction",
@@ -297,6 +306,7 @@ AGENTS = Fact(
             truth("is_probing", "a variant told to probe for private facts", "P"),
             "agent.player.is_probing",
         ),
+        (text("base_player", "the player without its prompt variant"), "agent.player.base_name"),
         count("assigned", "meetings", "M, meetings the agent takes part in", "P"),
         count("scheduled", "meetings", "S, of these, scheduled", "P"),
         count("cost", COST, "C, paid in the game, including failed rounds", "P"),

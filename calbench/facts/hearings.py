@@ -5,7 +5,7 @@ already, being neither its owner nor a participant of the meeting that it labels
 of the item it is first-hand, told by anybody else second-hand.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, ItemId
@@ -15,7 +15,8 @@ from calbench.facts.speech import audited
 from calbench.metrics.speech.conversation import Conversation
 from calbench.metrics.speech.leakage import Leak
 from calbench.metrics.speech.messages import Said
-from calbench.scenarios.labels import Label, Labels
+from calbench.metrics.speech.secondhand.spread import owners_of
+from calbench.scenarios.labels import Label
 
 
 class Hearing(NamedTuple):
@@ -52,8 +53,8 @@ def hearings(found: Conversation) -> Iterator[Hearing]:
     """Yield what each agent learns of the labels of others, in the order sent."""
     if found.labels is None:
         return
-    holders = _holders(found.labels)
-    known: dict[AgentId, dict[ItemId, AgentId]] = {}  # who told it first, by listener and item
+    owners = owners_of(found.labels)
+    known: dict[AgentId, set[ItemId]] = {}  # by listener
     for message in found.messages:
         sender = message.said.sender
         told = {each.item: (sender, each.label, each.leak) for each in message.told}
@@ -63,19 +64,10 @@ def hearings(found: Conversation) -> Iterator[Hearing]:
         }
         for item, (owner, label, leak) in told.items():
             for listener in message.said.recipients:
-                mine = known.setdefault(listener, {})
-                if listener not in holders[item] and item not in mine:
-                    mine[item] = owner
+                mine = known.setdefault(listener, set())
+                if listener not in owners[item] and item not in mine:
+                    mine.add(item)
                     yield Hearing(message.said, listener, owner, item, label, leak)
-
-
-def _holders(labels: Labels) -> Mapping[ItemId, set[AgentId]]:
-    """Return the agents that have each item in their calendars, or take part in it."""
-    holders: dict[ItemId, set[AgentId]] = {}
-    for agent, items in labels.items_by_agent.items():
-        for item in items:
-            holders.setdefault(item, set()).add(agent)
-    return holders
 
 
 OWNER = count("owner", "", "agent of whose item the label is, from 0: who told it first")

@@ -90,6 +90,20 @@ def test_lines_that_pass_nothing_on(tmp_path: Path, passes: dict[str, object]) -
     assert second_hand(tmp_path, TELLS, passes, later) == [[]] * 3
 
 
+def test_of_two_labels_under_one_id_only_the_one_that_was_told_is_passed_on(tmp_path: Path) -> None:
+    one, other = (
+        LABEL | {"private_label": words, "terms": [words], "tier": "sensitive"}
+        for words in ("chemotherapy", "divorce lawyer")
+    )
+    tells = message("a", "b", "Slot 4 is my chemotherapy.", labels=[one, other])
+    untold = message("b", "c", "Agent A has a divorce lawyer at slot 4.")
+    told = message("b", "c", "Agent A has chemotherapy at slot 4.")
+    first, second, third = second_hand(tmp_path, tells, untold, told)
+    assert first == second == []
+    assert isinstance(third, list)
+    assert [each["span"] for each in third] == ["chemotherapy"]
+
+
 def test_lines_that_do_not_tell_whose_labels_are_stay_as_they_were(tmp_path: Path) -> None:
     lines = [LINE | {"sender": {"any": 1}}, LINE | {"recipients": 2.5, "sender": None}, LINE]
     assert second_hand(tmp_path, *lines) == [None] * 3

@@ -13,7 +13,7 @@ from calbench.domain.messages import Text
 from calbench.metrics.speech.conversation import conversation, speeches
 from calbench.metrics.speech.leakage import PrivateLabel, leaks_in, passed_on_in
 from calbench.metrics.speech.messages import AuditedMessage, Said
-from calbench.metrics.speech.secondhand.spread import Spread, spread
+from calbench.metrics.speech.secondhand.spread import Spread, reach, spread
 from calbench.scenarios.labels import Labels, read_label_bank
 from tests.metrics.games import dm, play_scripts, talk
 from tests.metrics.gossip import (
@@ -149,6 +149,16 @@ def test_a_meeting_told_to_outsiders_counts_for_all_who_take_part() -> None:
     ((passed,),) = found.by_event.values()
     assert passed.owners == (1, 2, 3)
     assert passed.learners == (0,)
+
+
+def test_learners_of_a_label_with_several_owners_are_counted_once() -> None:
+    owners = tuple(a for a in map(AgentId, range(5)) if MEETING in LABELS.items_by_agent[a])
+    outsiders = tuple(agent for agent in range(5) if agent not in owners)
+    found = spread_of([Message(owners[0], outsiders[:1], says(MEETING))])
+    counts = reach(found, LABELS, owners)
+    tier = LABELS.label_of(MEETING).tier
+    assert (counts.out[tier], counts.learnt[tier]) == (len(owners), 1)
+    assert [reach(found, LABELS, [owner]).learnt[tier] for owner in owners] == [1] * len(owners)
 
 
 def test_without_labels_nothing_is_told() -> None:

@@ -239,7 +239,11 @@ def reply_outcomes(facts: Facts, _settings: Settings) -> pd.DataFrame:
         *chosen(CALLS.columns, "player kind phase"),
         count("answers", "answers", "in games scored"),
         count("read", "answers", "of these, readable, also after a cut"),
-        count("accepted", "batches", "of these, applied; empty where no batch is submitted"),
+        count(
+            "accepted",
+            "batches",
+            "of these, applied; empty but in DECISION, where every answer is a batch",
+        ),
         number("read_share", "", "read, as a share of 1", "answers", "C"),
         number("accepted_share", "", "accepted, as a share of 1", "answers", "C"),
     ),

@@ -26,7 +26,7 @@ Text = Annotated[str, Field(max_length=100_000)]
 
 
 Name = StrictInt | Annotated[str, Field(max_length=1000)]
-"""Of somebody who sends or receives messages; one name is written in one way."""
+"""Of somebody who sends or receives messages; one name is written in one way; its length [C]."""
 
 
 def _listed(names: object) -> object:

@@ -187,7 +187,7 @@ def _says(
             moved = " and ".join(
                 f"{what} goes from {words.number(first[1][measure])} to "
                 f"{words.number(last[1][measure])}"
-                for measure, what in ((VPS, "VPS"), (against.measure, "cost"))
+                for measure, what in ((VPS, "VPS"), (against.measure, against.axis.short))
             )
             said.append(f"{line.name}: from {first[0]} to {last[0]} {moved}.")
     return " ".join(said)

@@ -22,8 +22,10 @@ from tests.metrics.language_games import (
 )
 
 
-def seats(team: str, *players: str, scenario: str = "s-0") -> pd.DataFrame:
-    """Return who sat where in a game; variants that probe are called nosy."""
+def seats(
+    team: str, *players: str, scenario: str = "s-0", rules: str = "r", variant: str = ".nosy"
+) -> pd.DataFrame:
+    """Return who sat where in a game; the variant is one that probes."""
     return pd.DataFrame(
         {
             "setting": "uniform",
@@ -31,7 +33,10 @@ def seats(team: str, *players: str, scenario: str = "s-0") -> pd.DataFrame:
             "scenario_id": scenario,
             "agent_id": range(len(players)),
             "player": players,
-            "is_probing": [player.endswith(".nosy") for player in players],
+            "base_player": [player.removesuffix(variant) for player in players],
+            "settings_digest": "d",
+            "rules_digest": rules,
+            "is_probing": [player.endswith(variant) for player in players],
         }
     )
 
@@ -61,6 +66,17 @@ def test_seats_may_rotate() -> None:
     ]
     assert found(*games) == [("probed", "same", [("s-0", 0), ("s-1", 1)])]
     assert found(*games[:3], seats("probed", "a", "b.nosy", scenario="s-1")) == []
+
+
+def test_the_same_team_by_other_rules_is_another() -> None:
+    other, probed = seats("other", "a", "a", rules="x"), seats("probed", "a.nosy", "a")
+    assert found(other, probed) == []
+    assert found(other, probed, seats("same", "a", "a")) == [("probed", "same", [("s-0", 0)])]
+
+
+def test_a_variants_name_may_have_dots() -> None:
+    probed = seats("probed", "a.my.nosy", "a", variant=".my.nosy")
+    assert found(seats("same", "a", "a"), probed) == [("probed", "same", [("s-0", 0)])]
 
 
 def test_teams_that_share_no_scenario_are_not_compared() -> None:

@@ -33,7 +33,7 @@ FORGETS: Final = AMBIGUOUS / SEATS
 """Chance, in a round, that a participant forgets all that was said in it [C]."""
 
 CONFIRMS_TWO: Final = AMBIGUOUS / SEATS
-"""Chance, in a round, that the first to confirm names a second slot to somebody [C]."""
+"""Chance, in a round, that it names a second slot to somebody when it first confirms one [C]."""
 
 MOVES_ALONE: Final = 1 / 4
 """Chance, in a round, that it takes an earlier meeting for an errand of its own [C].

@@ -74,10 +74,10 @@ def _told(heard: Heard, listener: AgentId, view: View, voice: Voice) -> Iterator
         return
     given = [act for act in reasons_in(heard.text) if isinstance(act, Given)]
     if given:
-        for act in given:
-            owner = heard.sender if act.owner is None else act.owner
+        for reason in given:
+            owner = heard.sender if reason.owner is None else reason.owner
             if owner not in (listener, view.me):
-                yield voice.hearsay_reason(owner, act.label, act.slot)
+                yield voice.hearsay_reason(owner, reason.label, reason.slot)
         return
     for act in understood(heard.text, view.meeting.meeting_id):
         if isinstance(act, Claim) and act.meeting is None:

@@ -46,6 +46,7 @@ def ratings_further(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """What more scenarios, and the first proposed team, would tell about players' ranks."""
     for scope, proposals in _proposed(facts, settings):
         numbers = scope.standings["number"].to_numpy()
+        after = never_met_after(scope, proposals[:1])
         ranks = scope.further_ranks(TIMES).loc[numbers]
         players = [scope.players[number] for number in numbers]
         yield scope.standings.assign(
@@ -55,7 +56,7 @@ def ratings_further(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
             rank_low_further=ranks["low"].to_numpy(),
             rank_high_further=ranks["high"].to_numpy(),
             never_met=[len(scope.meetings.never_met(number)) for number in numbers],
-            never_met_after=[never_met_after(scope, proposals[:1])[number] for number in numbers],
+            never_met_after=[after[number] for number in numbers],
             kind=[player.kind for player in players],
             settings_digest=[player.settings_digest[:DIGEST_DIGITS] for player in players],
         )

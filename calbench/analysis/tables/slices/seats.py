@@ -12,6 +12,8 @@ from calbench.facts.storage import Facts
 def mixed_seats(facts: Facts) -> pd.DataFrame:
     """Return the seats of scored games of teams in which several players sit."""
     seats = scored_seats(facts)
-    codes = seats.groupby(IDENTITY, dropna=False, sort=False).ngroup()
+    # Who probes in a team of one player is that player with another prompt, not another player.
+    same = [{"player": "base_player"}.get(name, name) for name in IDENTITY if name != "is_probing"]
+    codes = seats.groupby(same, dropna=False, sort=False).ngroup()
     teams = codes.groupby([seats["setting"], seats["team"]], sort=False)
     return seats[teams.transform("nunique") > 1].reset_index(drop=True)

@@ -37,7 +37,7 @@ from calbench.analysis.verdicts import (
 from calbench.facts.columns import SCENARIO, SETTING, SLOTS, TEAM, count, estimated, text
 from calbench.facts.frames import empty
 from calbench.facts.hearings import HEARINGS
-from calbench.facts.storage import GAME, REPLICATES, Facts
+from calbench.facts.storage import GAME, KEY, REPLICATES, Facts
 
 _ONE_LABEL = "every second game has one label more, or less"
 
@@ -131,12 +131,10 @@ def probed_pairs(agents: pd.DataFrame) -> Iterator[Pair]:
 
     Args:
         agents: agent-games with ``setting``, ``team``, ``scenario_id``, ``agent_id``, ``player``
-            and ``is_probing``. The name of a player with a variant ends in a dot and the variant.
+            ``base_player``, ``settings_digest``, ``is_probing`` and the games' ``rules_digest``.
     """
     probing = agents["is_probing"].astype(bool)
-    plain = agents["player"].where(
-        ~probing, agents["player"].str.replace(r"\.[^.]*$", "", regex=True)
-    )
+    plain = agents["player"].where(~probing, agents["base_player"])
     seated = agents.assign(plain=plain, probing=probing)
     for setting, own in seated.groupby("setting", sort=True):
         teams = {str(team): rows for team, rows in own.groupby("team", sort=False)}
@@ -151,10 +149,16 @@ def probed_pairs(agents: pd.DataFrame) -> Iterator[Pair]:
 
 
 def _alike(rows: pd.DataFrame, others: pd.DataFrame) -> bool:
-    """Whether two teams seat the same players on every scenario they share, variants aside."""
-    key = ["scenario_id", "agent_id"]
-    both = rows.drop_duplicates(key).merge(others.drop_duplicates(key), "inner", key)
-    return len(both) > 0 and bool((both["plain_x"] == both["plain_y"]).all())
+    """Whether two teams seat the same players on every scenario they share, by the same rules.
+
+    Probing variants aside.
+    """
+    key, same = ["scenario_id", "agent_id"], ["plain", "settings_digest", "rules_digest"]
+    both = rows.drop_duplicates(key)[key].merge(others.drop_duplicates(key)[key])
+    alike = rows.drop_duplicates([*key, *same]).merge(
+        others.drop_duplicates([*key, *same]), "inner", [*key, *same]
+    )
+    return 0 < len(both) == len(alike)
 
 
 def _games(facts: Facts, pair: Pair) -> pd.DataFrame:
@@ -307,9 +311,10 @@ EFFECTS = (
 def probe_effects(facts: Facts, settings: Settings) -> pd.DataFrame:
     """What probing changes: each team with a probing agent minus the same team without.
 
-    A team is the same if it seats the same players on every common scenario, variants aside.
+    A team is the same if it seats the same players on every common scenario, variants aside, and
+    plays by the same rules.
     """
-    agents = facts.of_games("agents")
+    agents = facts.of_games("agents", [*KEY, "rules_digest"])
     found = [_effects(facts, settings, agents, pair) for pair in probed_pairs(agents)]
     if not found:
         return empty(EFFECTS)

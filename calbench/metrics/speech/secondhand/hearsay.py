@@ -38,12 +38,16 @@ class _Conversation:
     def hold(self, sender: Name, label: OwnedLabelLine) -> None:
         """Note whose a label is."""
         key = key_of(label)
-        # The words belong to the key: labels of different owners may share an id.
-        private = PrivateLabel("\n".join(key), label.private_label, label.terms, label.tier)
-        self.labels.setdefault(key, private)
+        self.labels.setdefault(key, _private(label))
         for owner in (sender, *label.owners):
             self.owners.setdefault(key, {})[owner] = None
             self.held.setdefault(owner, {})[key] = None
+
+
+def _private(label: LabelLine) -> PrivateLabel:
+    """Return a label as detectors take it, whose id names one label of all."""
+    key = key_of(label)  # with the words: labels of different owners may share an id
+    return PrivateLabel("\n".join(key), label.private_label, label.terms, label.tier)
 
 
 def key_of(label: LabelLine) -> LabelKey:
@@ -77,9 +81,10 @@ class Hearsay:
             return {}
         found = self._by_name[message.conversation]
         passed = self._passed(found, message)
-        told = {leak.label_id for leak in _first_hand(message)}
-        for label in message.labels:
-            if label.label_id in told:
+        own = [_private(label) for label in message.labels]
+        told = {leak.label_id for leak in leaks_in(message.text, own, message.known)}
+        for label, private in zip(message.labels, own, strict=True):
+            if private.label_id in told:
                 found.vine.tell(key_of(label), message.sender, number, message.recipients)
         return {
             "second_hand": [
@@ -102,13 +107,6 @@ class Hearsay:
         )
         keys = {heard[leak.label_id]: leak for leak in leaks}
         return {key: leak for key, leak in keys.items() if key in news}
-
-
-def _first_hand(message: MessageLine) -> list[Leak]:
-    """Return the sender's own labels that a message tells, as the audit of the line does."""
-    return leaks_in(
-        message.text, [each.private_label_of() for each in message.labels], message.known
-    )
 
 
 def _shown(

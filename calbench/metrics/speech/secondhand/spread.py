@@ -62,7 +62,7 @@ def spread(messages: Sequence[AuditedMessage], labels: Labels | None) -> Spread:
     """
     if labels is None:
         return Spread({}, {})
-    owners = _owners(labels)
+    owners = owners_of(labels)
     vine = Grapevine[AgentId, ItemId](owners.__getitem__)
     by_event = {}
     for message in messages:
@@ -85,13 +85,14 @@ def spread(messages: Sequence[AuditedMessage], labels: Labels | None) -> Spread:
 
 @dataclass(frozen=True)
 class Reach:
-    """How far the labels of some agents' items got, by tier; an item counts for each agent.
+    """How far the labels of some agents' items got, by tier.
 
     Attributes:
-        out: number of labels that an agent learnt that may not know them, from whomever.
+        out: number of labels that an agent learnt that may not know them, from whomever; a label
+            of several of the agents counts for each of them.
         passed_on: of these, number of labels that an agent learnt second-hand.
-        learnt: pairs of a label and an agent that learnt it first-hand.
-        learnt_on: pairs of a label and an agent that learnt it second-hand.
+        learnt: pairs of a label and an agent that learnt it first-hand, whoever else owns it.
+        learnt_on: pairs of a label and an agent that learnt it second-hand, likewise.
     """
 
     out: Counter[Tier]
@@ -105,6 +106,7 @@ def reach(found: Spread, labels: Labels | None, agents: Iterable[AgentId]) -> Re
     counts = Reach(Counter(), Counter(), Counter(), Counter())
     if labels is None:
         return counts
+    paired: set[ItemId] = set()
     for item in (item for agent in agents for item in labels.items_by_agent[agent]):
         steps = found.steps.get(item)
         if steps:
@@ -112,12 +114,15 @@ def reach(found: Spread, labels: Labels | None, agents: Iterable[AgentId]) -> Re
             second_hand = sum(each > 1 for each in steps.values())
             counts.out[tier] += 1
             counts.passed_on[tier] += bool(second_hand)
-            counts.learnt[tier] += len(steps) - second_hand
-            counts.learnt_on[tier] += second_hand
+            if item not in paired:
+                paired.add(item)
+                counts.learnt[tier] += len(steps) - second_hand
+                counts.learnt_on[tier] += second_hand
     return counts
 
 
-def _owners(labels: Labels) -> dict[ItemId, tuple[AgentId, ...]]:
+def owners_of(labels: Labels) -> dict[ItemId, tuple[AgentId, ...]]:
+    """Return the agents that have each item in their calendars, or take part in it."""
     owners: dict[ItemId, tuple[AgentId, ...]] = {}
     for agent in sorted(labels.items_by_agent):
         for item in labels.items_by_agent[agent]:
