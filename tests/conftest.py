@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 import tests.effort  # noqa: F401 - registers the profile
+from tests.sharing import TOGETHER, shared_folder
 
 if TYPE_CHECKING:
     from tests.report.sample_site import SampleSite
@@ -48,6 +51,19 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+class Files(LoadFileScheduling):  # type: ignore[misc]  # it has no types
+    """Hands out whole files, and files that share what is costly to one process."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return TOGETHER.get(file, file)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Files | None:
+    """Replace xdist's distribution by file."""
+    return Files(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 class Figures(Protocol):
     """Notes what came of a campaign; the summary of the test run shows it."""
 
@@ -84,5 +100,4 @@ def sample_site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> "Sa
     """Return the small site; all processes of a test run share it."""
     from tests.report.sample_site import make_sample_site
 
-    own = tmp_path_factory.getbasetemp()
-    return make_sample_site((own if worker_id == "master" else own.parent) / "sample-site")
+    return make_sample_site(shared_folder(tmp_path_factory, worker_id, "sample-site"))
