@@ -1,14 +1,18 @@
 """Settings of every test, and what tests of several folders share."""
 
+import gc
 import signal
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-import pandas as pd
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 import tests.effort  # noqa: F401 - registers the profile
+from tests.sharing import TOGETHER, shared_folder
 
 if TYPE_CHECKING:
     from tests.report.sample_site import SampleSite
@@ -19,13 +23,45 @@ settings.load_profile("calbench")
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# How pandas holds text is no part of a result, and for tables this small Python objects are
-# half as fast again as Arrow's. Pipelines and commands in their own processes keep its default.
-pd.set_option("mode.string_storage", "python")
-
+NEW_OBJECTS = 50_000
+"""How many objects are made before the collector of garbage looks at them."""
 
 CAMPAIGN = "campaign"
 """Property of a test that holds the figures of its campaign."""
+
+
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    """Set up a process that will read all tests; one that only hands them out needs no pandas."""
+    if collector.path != Path(__file__).parent:
+        return
+    import pandas as pd
+
+    # How pandas holds text is no part of a result, and for tables this small Python objects are
+    # half as fast again as Arrow's. Pipelines and commands in their own processes keep its default.
+    pd.set_option("mode.string_storage", "python")
+    # Modules and tests are read to stay: looking for garbage among them takes a quarter of the time
+    # that reading them does, and finds none.
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but never among what stays until the end."""
+    gc.freeze()
+    gc.set_threshold(NEW_OBJECTS)
+    gc.enable()
+
+
+class Files(LoadFileScheduling):  # type: ignore[misc]  # it has no types
+    """Hands out whole files, and files that share what is costly to one process."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return TOGETHER.get(file, file)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Files | None:
+    """Replace xdist's distribution by file."""
+    return Files(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 class Figures(Protocol):
@@ -64,5 +100,4 @@ def sample_site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> "Sa
     """Return the small site; all processes of a test run share it."""
     from tests.report.sample_site import make_sample_site
 
-    own = tmp_path_factory.getbasetemp()
-    return make_sample_site((own if worker_id == "master" else own.parent) / "sample-site")
+    return make_sample_site(shared_folder(tmp_path_factory, worker_id, "sample-site"))

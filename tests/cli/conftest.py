@@ -12,6 +12,7 @@ from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
 from calbench.scenarios.suites import build_suite
 from tests.cli.runs import SMALL, Ended
+from tests.sharing import once, shared_folder
 
 Command = Callable[..., Ended]
 
@@ -29,9 +30,10 @@ def suite(scenarios: tuple[Scenario, ...], tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("finished") / "run"
-    execute(compose([*SMALL, f"out={out}"]))
+def finished(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    root = shared_folder(tmp_path_factory, worker_id, "finished")
+    out = root / "run"
+    once(root, lambda: execute(compose([*SMALL, f"out={out}"])))
     return out
 
 

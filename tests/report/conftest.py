@@ -7,6 +7,7 @@ import pytest
 from calbench.report.experiment import Experiment
 from tests.report.language_site import LanguageSite, make_language_site
 from tests.report.sample_site import SampleSite
+from tests.sharing import shared_folder
 
 
 @pytest.fixture(scope="session")
@@ -14,9 +15,8 @@ def language_site(
     sample_site: SampleSite, tmp_path_factory: pytest.TempPathFactory, worker_id: str
 ) -> LanguageSite:
     """Return the site; all processes of a test run share it."""
-    own = tmp_path_factory.getbasetemp()
-    root = own if worker_id == "master" else own.parent
-    return make_language_site(root / "language-site", sample_site)
+    root = shared_folder(tmp_path_factory, worker_id, "language-site")
+    return make_language_site(root, sample_site)
 
 
 @pytest.fixture(scope="session")

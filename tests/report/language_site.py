@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
 from calbench.report.experiment import Experiment
 from calbench.report.tables import read_table
 from tests.report.language_samples import make_language
 from tests.report.sample_site import SampleSite
 from tests.report.samples import PUBLISHED, make_results, results_in, write_pages
 from tests.report.unpacking import page_data
+from tests.sharing import once
 
 OTHERS = ("language-participants", "language-everyone")
 """Experiments of speakers that are heard by more than one agent."""
@@ -42,11 +41,7 @@ class LanguageSite:
 def make_language_site(root: Path, sample: SampleSite) -> LanguageSite:
     """Write the sources into a folder, or wait until another process has written them there."""
     site = LanguageSite(root, sample)
-    root.mkdir(exist_ok=True)
-    with FileLock(root / "lock"):
-        if not (root / "whole").exists():
-            _make(site)
-            (root / "whole").touch()
+    once(root, lambda: _make(site))
     return site
 
 

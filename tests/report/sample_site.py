@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock
-
 from calbench.report.build import build_site
 from calbench.report.escape import data_script
 from calbench.report.experiment import Experiment
@@ -22,6 +20,7 @@ from tests.report.samples import (
     suite_of,
     write_pages,
 )
+from tests.sharing import once
 
 TEAMS = {
     "varied": ("imap", "silent"),
@@ -64,11 +63,7 @@ class SampleSite:
 def make_sample_site(root: Path) -> SampleSite:
     """Make the site in a folder, or wait until another process has made it there."""
     site = SampleSite(root)
-    root.mkdir(exist_ok=True)
-    with FileLock(root / "lock"):
-        if not (root / "whole").exists():
-            _make(site)
-            (root / "whole").touch()
+    once(root, lambda: _make(site))
     return site
 
 
