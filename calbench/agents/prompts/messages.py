@@ -219,7 +219,8 @@ class Prompts:
 
     def _talk_example(self, briefing: Briefing, example: Example) -> str:
         is_open = _open_channels(briefing)
-        if not is_open:
+        is_alone = example.recipient is None and self.edition > 1  # v1 never changes
+        if not is_open or is_alone:
             return self.templates.fill("parts/talk_example_none")
         action: dict[str, object] = {"type": is_open[0]}
         if is_open[0] == "dm":
