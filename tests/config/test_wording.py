@@ -181,6 +181,44 @@ def test_odd_folder_is_refused_in_a_line(
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "line", "changed", "blamed"),
+    [
+        ("decision", "=== ROUND ${round}: DECISION ===", "# Round ${round}: decide", "decision"),
+        ("round_start", "Meeting to schedule: ", "Schedule this: ", "round_start"),
+        ("parts/budget", "CHEAP_TALK turn budget: turn", "This is turn", "round_start"),
+        ("parts/inbox", "${messages}", "> ${messages}", "round_start"),
+        ("outsider", "=== ROUND", "ROUND", "outsider"),
+        ("turn", "=== ROUND", "ROUND", "turn"),
+        ("voluntary", "VOLUNTARY ===", "VOLUNTARY", "voluntary"),
+        ("retry", "Conflict: ", "Why: ", "retry"),
+        ("reflection", "Other agents: ", "Others: ", "reflection"),
+        ("system", "You are agent ${agent_id}.", "Agent ${agent_id} is you.", "system"),
+    ],
+)
+def test_template_that_a_scripted_speaker_cannot_read_is_refused_if_one_is_seated(
+    mine: Path, name: str, line: str, changed: str, blamed: str
+) -> None:
+    path = mine / f"{name}.md"
+    text = path.read_text()
+    assert line in text
+    path.write_text(text.replace(line, changed, 1))
+    with pytest.raises(
+        ConfigError, match=rf"mine/{blamed}\.md: a scripted speaker cannot read"
+    ) as told:
+        compose([TEAM, f"prompts.path={mine}"])
+    assert "\n" not in str(told.value)
+    models = "+teams.two={players: {a: {name: a/b}}, seats: [a, a]}"
+    (config,) = compose(["teams=[]", models, f"prompts.path={mine}"]).game_configs
+    assert config.prompt_version == "mine"
+
+
+def test_sentences_that_no_speaker_reads_may_be_ones_own(mine: Path) -> None:
+    for path in mine.glob("*.md"):
+        path.write_text(f"{path.read_text()}\nThe end.\n")
+    assert compose([TEAM, f"prompts.path={mine}"]).prompts.version == "mine"
+
+
 def test_templates_are_tried_once_in_a_composition(
     mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
