@@ -134,9 +134,16 @@ def message_schemas(
     channels: Iterable[Channel],
     content: Schema = TEXT,
 ) -> list[Schema]:
-    """Return the schema of a message over each channel, to other agents."""
-    others = one_of(agent for agent in agent_ids if agent != me)
-    return [action_schema(channel, {"to": others, "content": content}) for channel in channels]
+    """Return the schema of a message over each channel, to other agents.
+
+    Without any other there is no direct message: no server takes an empty list of choices.
+    """
+    others = [agent for agent in agent_ids if agent != me]
+    return [
+        action_schema(channel, {"to": one_of(others), "content": content})
+        for channel in channels
+        if others or channel != "dm"
+    ]
 
 
 def _schedule(slots: range, meeting: Schema) -> Schema:

@@ -7,6 +7,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from calbench.agents.prompts import PROMPT_VERSION, load_prompts, use_prompts
+from calbench.agents.prompts.folder import LATEST
+from calbench.agents.prompts.templates import Templates, read_templates
+from calbench.agents.prompts.trial import worded
+from calbench.agents.scripted.reading import read_briefing, read_message
 from calbench.errors import ConfigError
 from calbench.files import printable
 from calbench.scenarios.models import ID_PATTERN
@@ -68,6 +72,8 @@ def chosen_prompts(
     version, path = given.get("version"), given.get("path")
     own = None if path is None else use_prompts(Path(str(path)))
     if own is not None and own.templates is not None:
+        if any(seat["kind"] == "scripted" for team in teams for seat in team["seats"]):
+            _check_scripted(own.templates)
         name = own.templates.version
         if version not in (None, name):
             raise ConfigError(
@@ -83,6 +89,25 @@ def chosen_prompts(
     for name in by_team.values():
         load_prompts(name)
     return {"version": PROMPT_VERSION, "path": path, "by_team": by_team}
+
+
+def _check_scripted(own: Templates) -> None:
+    """Refuse templates of a folder that scripted speakers would be mute under.
+
+    They read the lines that all versions of this package share, so every message has to tell them
+    what it tells in the one that a folder is a variation of.
+
+    Raises:
+        ConfigError: naming the first template that they cannot read.
+    """
+    for mine, known in zip(worded(own), worded(read_templates(LATEST)), strict=True):
+        read = read_briefing if mine.template == "system" else read_message
+        if read(mine.text) != read(known.text):
+            raise ConfigError(
+                f"{own.folder}/{mine.template}.md: a scripted speaker cannot read what it says: "
+                f"keep the headings and the lines with values as they are in {LATEST} (those of "
+                "parts/ too), or seat models only"
+            )
 
 
 def _of_models(team: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]]) -> str | None:

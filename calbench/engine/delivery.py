@@ -15,6 +15,7 @@ from calbench.domain.observations import Refusal
 from calbench.engine.mediator import Mediator
 from calbench.engine.state import Moment, State
 from calbench.traces.events import (
+    OVER_CAP,
     AllAgentGroupchatSent,
     AnnouncementSent,
     DmSent,
@@ -213,5 +214,5 @@ def _closed(route: str) -> str:
 
 def _over_cap(state: State, sent_this_round: int) -> str | None:
     if state.message_cap is not None and sent_this_round >= state.message_cap:
-        return f"The cap of {state.message_cap} messages in this round is reached"
+        return f"{OVER_CAP}{state.message_cap} messages in this round is reached"
     return None

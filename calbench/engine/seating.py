@@ -171,10 +171,11 @@ def variant_text(seat: Seat) -> str | None:
     """
     if seat.variant is None:
         return None
-    variant = load_variant(seat.variant.name, seat.variant.version)
-    if variant.digest != seat.variant.digest:
+    told = seat.variant
+    variant = load_variant(told.name, told.version, told.digest)
+    if variant.digest != told.digest:
         raise ConfigError(
-            f"prompt variant {seat.variant.name} {seat.variant.version} is not this game's: "
+            f"prompt variant {told.name} {told.version} is not this game's: "
             f"its digest is {variant.digest}"
         )
     return variant.text

@@ -182,11 +182,12 @@ def _usage(usage: Any) -> Usage | None:
 def is_broken_off(body: Any) -> bool:
     """Whether the provider says in a reply that its model failed on the way, as OpenRouter does.
 
-    LiteLLM takes what came of it for a whole reply.
+    LiteLLM takes what came of it for a whole reply. An empty error says nothing.
     """
     choice = _choice(_get(body, "choices")) if isinstance(body, Mapping) else None
     return isinstance(choice, Mapping) and (
-        isinstance(choice.get("error"), Mapping) or choice.get("finish_reason") == "error"
+        (isinstance(told := choice.get("error"), Mapping) and bool(told))
+        or choice.get("finish_reason") == "error"
     )
 
 

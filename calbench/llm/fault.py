@@ -135,10 +135,14 @@ def _unanswered(error: Exception, exchange: Exchange) -> AttemptError:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what it was raised from, outermost first."""
-    cause = error
-    while cause is not None:
+    """Yield an error and what it was raised from, outermost first, each once.
+
+    Others' code sets causes, and may close them to a ring.
+    """
+    cause, seen = error, set[int]()
+    while cause is not None and id(cause) not in seen:
         yield cause
+        seen.add(id(cause))
         cause = cause.__cause__ or cause.__context__
 
 

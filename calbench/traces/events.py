@@ -31,6 +31,9 @@ Outcome = Literal[
 ]
 """How a meeting ended."""
 
+OVER_CAP = "The cap of "
+"""How the reason of an :class:`InvalidToolCall` begins if a message was one too many."""
+
 
 @recorded
 class GameStart:

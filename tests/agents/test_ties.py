@@ -13,12 +13,12 @@ from calbench.agents.prompts import load_prompts
 from calbench.agents.prompts.examples import EXAMPLE_ITEM, example_of
 from calbench.agents.prompts.templates import versions
 from calbench.agents.reading import Read
-from calbench.agents.schemas import Schema
+from calbench.agents.schemas import Schema, envelope_schema
 from calbench.agents.ties import LONGEST_TEXT, MOST_PAIRED, tied_schema
 from calbench.domain.actions import CalendarAction, Reschedule, Schedule, Turn
 from calbench.domain.calendars import Errand, HiddenMeeting, Item, Meeting
 from calbench.domain.ids import AgentId, MeetingId
-from calbench.domain.messages import CHANNELS
+from calbench.domain.messages import CHANNELS, Channel
 from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.rules import Applied, Rejection, apply_batch
 from tests.agents.drawn import allowed_by
@@ -257,3 +257,20 @@ def test_what_can_be_moved_is_listed_and_nothing_else(version: str, view: Observ
 def test_recipient_of_an_example_is_the_next_agent() -> None:
     shown = [example_of(briefing("dm", agent=agent)).recipient for agent in AGENTS]
     assert shown == [1, 2, 3, 4, 0]
+
+
+@pytest.mark.parametrize("version", NEW)
+@pytest.mark.parametrize("channels", [("dm",), CHANNELS])
+def test_agent_alone_reads_of_no_recipient_and_has_no_direct_message(
+    version: str, channels: tuple[Channel, ...]
+) -> None:
+    told = briefing(*channels)._replace(agent_ids=AGENTS[:1])
+    example = examples_in(load_prompts(version).system(told))[0]
+    assert example["actions"] == []
+    view = observation(Phase.CHEAP_TALK)._replace(
+        agent_id=AGENTS[0], agent_ids=AGENTS[:1], channels=frozenset(channels)
+    )
+    for schema in (tied_schema(told), tied_schema(view), envelope_schema(view)):
+        assert accepts(schema, example)
+        assert '"enum": []' not in json.dumps(schema)
+        assert '"dm"' not in json.dumps(schema)

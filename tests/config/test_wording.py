@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from calbench.agents.prompts import load_prompts, load_variant, use_prompts
-from calbench.agents.prompts.folder import MOST_BYTES, PROBING_MARK
+from calbench.agents.prompts import Prompts, load_prompts, load_variant, use_prompts
+from calbench.agents.prompts.folder import MOST_BYTES, PROBING_MARK, used_folders
 from calbench.agents.prompts.templates import FOLDER
 from calbench.config.composition import compose
 from calbench.config.spec import read_params, write_params
 from calbench.config.wording import PromptsSpec, chosen_prompts
+from calbench.domain.observations import Briefing
 from calbench.errors import ConfigError
 from calbench.llm.client import open_recorded
 from calbench.runs.verification import verify_trace
@@ -114,6 +115,8 @@ def test_folder_is_played_by_its_digest_and_survives_the_parameters(
     spec.prompts.use()
     text = load_prompts("mine", config.prompt_digest).templates.text_by_name["system"]
     assert "Place all" in text
+    renamed = load_prompts("v1", config.prompt_digest)
+    assert (renamed.templates.version, renamed.edition) == ("v1", 2)
 
 
 def test_variants_of_a_folder_are_seated_with_the_version_that_the_run_names(mine: Path) -> None:
@@ -178,18 +181,104 @@ def test_odd_folder_is_refused_in_a_line(
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "line", "changed", "blamed"),
+    [
+        ("decision", "=== ROUND ${round}: DECISION ===", "# Round ${round}: decide", "decision"),
+        ("round_start", "Meeting to schedule: ", "Schedule this: ", "round_start"),
+        ("parts/budget", "CHEAP_TALK turn budget: turn", "This is turn", "round_start"),
+        ("parts/inbox", "${messages}", "> ${messages}", "round_start"),
+        ("outsider", "=== ROUND", "ROUND", "outsider"),
+        ("turn", "=== ROUND", "ROUND", "turn"),
+        ("voluntary", "VOLUNTARY ===", "VOLUNTARY", "voluntary"),
+        ("retry", "Conflict: ", "Why: ", "retry"),
+        ("reflection", "Other agents: ", "Others: ", "reflection"),
+        ("system", "You are agent ${agent_id}.", "Agent ${agent_id} is you.", "system"),
+    ],
+)
+def test_template_that_a_scripted_speaker_cannot_read_is_refused_if_one_is_seated(
+    mine: Path, name: str, line: str, changed: str, blamed: str
+) -> None:
+    path = mine / f"{name}.md"
+    text = path.read_text()
+    assert line in text
+    path.write_text(text.replace(line, changed, 1))
+    with pytest.raises(
+        ConfigError, match=rf"mine/{blamed}\.md: a scripted speaker cannot read"
+    ) as told:
+        compose([TEAM, f"prompts.path={mine}"])
+    assert "\n" not in str(told.value)
+    models = "+teams.two={players: {a: {name: a/b}}, seats: [a, a]}"
+    (config,) = compose(["teams=[]", models, f"prompts.path={mine}"]).game_configs
+    assert config.prompt_version == "mine"
+
+
+def test_sentences_that_no_speaker_reads_may_be_ones_own(mine: Path) -> None:
+    for path in mine.glob("*.md"):
+        path.write_text(f"{path.read_text()}\nThe end.\n")
+    assert compose([TEAM, f"prompts.path={mine}"]).prompts.version == "mine"
+
+
+def test_templates_are_tried_once_in_a_composition(
+    mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (mine / "turn.md").read_text()
+    (mine / "turn.md").write_text(f"{text}\nTried once.\n")
+    tried: list[Briefing] = []
+    whole = Prompts.system
+
+    def noting(prompts: Prompts, told: Briefing) -> str:
+        tried.append(told)
+        return whole(prompts, told)
+
+    monkeypatch.setattr(Prompts, "system", noting)
+    spec = compose(["teams=[imap]", f"prompts.path={mine}"])
+    spec.prompts.use()
+    assert len(tried) == len(set(tried)) > 0
+
+
+def with_variant(folder: Path, text: str) -> Path:
+    (folder / "variants" / "kind").mkdir(parents=True)
+    (folder / "variants" / "kind" / "v1.md").write_text(text)
+    return folder
+
+
+def test_variant_is_that_of_the_folder_named_last_or_that_of_a_digest(tmp_path: Path) -> None:
+    one, two = (with_variant(tmp_path / name, name) for name in ("one", "two"))
+    for folder in (one, two, one):
+        use_prompts(folder)
+    last = load_variant("kind", "v1")
+    assert last.text == "one"
+    use_prompts(two)
+    assert load_variant("kind", "v1").text == "two"
+    assert load_variant("kind", "v1", last.digest).text == "one"
+    assert load_variant("kind", "v1", "0" * 64).text == "two"
+
+
+def test_folder_that_is_refused_is_not_used(mine: Path, tmp_path: Path) -> None:
+    use_prompts(with_variant(tmp_path / "other", "Be other."))
+    (mine / "turn.md").write_text("5$")
+    with pytest.raises(ConfigError, match=r"turn\.md"):
+        use_prompts(mine)
+    assert used_folders() == (tmp_path / "other",)
+    assert load_variant("kind", "v1").text == "Be other."
+
+
 def test_version_beside_a_folder_with_one_is_refused(mine: Path) -> None:
     with pytest.raises(ConfigError, match=r"^prompts\.version: the folder .* holds mine, not v2"):
         chosen_prompts({"version": "v2", "path": str(mine)}, [], {})
 
 
+@pytest.mark.parametrize("name", ["mine", "v1", "v2"])
 def test_trace_is_worded_anew_only_if_the_folder_is_named(
-    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     digest = chosen_prompts({"path": str(mine)}, [], {})["digest"]
     store = tmp_path / "replies.sqlite"
-    trace = played((IMAP, CANDID, STUB), store, prompts=("mine", digest))
+    trace = played((IMAP, CANDID, STUB), store, prompts=(name, digest))
     with open_recorded(store) as replies:
+        forget(monkeypatch)
+        use_prompts(mine.rename(tmp_path / "other"))
         named = verify_trace(trace, replies)
         assert named.replies_checked > 0
         assert named.prompts_not_checked == named.turns_not_checked == 0

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.domain.usage import Usage
-from calbench.llm.body import MASK, UNREADABLE, masked, read_body, read_reply
+from calbench.llm.body import MASK, UNREADABLE, is_broken_off, masked, read_body, read_reply
 from calbench.llm.completion import Completion, TokenLogprob
 from tests.llm.stub_server import chat
 
@@ -194,3 +194,23 @@ def test_key_in_pieces_of_tokens_is_not_kept() -> None:
 def test_reply_without_a_key_is_left_as_it_is() -> None:
     said = Completion(text="x", finish_reason="stop", logprobs=(TokenLogprob("x", -1.0),))
     assert masked(said, {KEY}) == said
+
+
+@pytest.mark.parametrize(
+    ("told", "is_broken"),
+    [
+        ({"error": {}}, False),
+        ({"error": None}, False),
+        ({"error": {"code": 502}}, True),
+        ({"finish_reason": "error"}, True),
+        ({"finish_reason": "error", "error": {}}, True),
+        ({}, False),
+    ],
+    ids=str,
+)
+def test_reply_is_broken_off_only_if_its_error_says_something(
+    told: dict[str, Any], is_broken: bool
+) -> None:
+    body = chat()
+    body["choices"][0] |= told
+    assert is_broken_off(body) is is_broken

@@ -2,7 +2,8 @@
 
 ``FOLDER/*.md`` and ``FOLDER/parts/*.md`` are the templates of a version, which has the folder's
 name; ``FOLDER/variants/NAME/v1.md`` and so on are variants. They are known by their digests, which
-stand in configurations and traces; a path never does, and none is followed for a trace.
+stand in the configurations of games and in traces. A path stands in the configuration of a run
+alone: games and traces have none, and none is followed for a trace.
 """
 
 import re
@@ -14,6 +15,7 @@ from calbench.agents.prompts.templates import (
     Templates,
     digest_of,
     read_templates,
+    text_digest,
     versions,
 )
 from calbench.errors import ConfigError, FileError
@@ -59,8 +61,23 @@ _used: dict[Path, OwnPrompts] = {}
 """The folders that this process was told to use."""
 
 
-def use_folder(path: Path) -> OwnPrompts:
+def use_folder(path: Path) -> None:
     """Read a folder, and know its prompts from now on in this process.
+
+    Raises:
+        ConfigError: as :func:`read_folder`.
+    """
+    know(read_folder(path))
+
+
+def know(own: OwnPrompts) -> None:
+    """Know prompts from now on in this process, as those of the folder that was named last."""
+    _used.pop(own.path, None)  # a key that is set anew keeps its place
+    _used[own.path] = own
+
+
+def read_folder(path: Path) -> OwnPrompts:
+    """Read a folder.
 
     Raises:
         ConfigError: naming the file that is missing, is not one of a version, or cannot be read.
@@ -73,7 +90,6 @@ def use_folder(path: Path) -> OwnPrompts:
         raise ConfigError(
             f"prompts: {printable(str(path))} has neither system.md nor variants/NAME/v1.md"
         )
-    _used[folder] = own
     return own
 
 
@@ -88,10 +104,18 @@ def own_templates(digest: str) -> Templates | None:
     return next((each for each in found if each.digest == digest), None)
 
 
-def own_variant(name: str, version: str) -> OwnVariant | None:
-    """Return a variant of the folder that was named last, of those that have it."""
-    found = (own.variants.get((name, version)) for own in reversed(_used.values()))
-    return next((each for each in found if each is not None), None)
+def own_variant(name: str, version: str, digest: str | None = None) -> OwnVariant | None:
+    """Return a variant of the folder that was named last, of those that have it.
+
+    Args:
+        name: of the variant.
+        version: of it.
+        digest: of its text: a folder that has this text goes before the others.
+    """
+    named = (own.variants.get((name, version)) for own in reversed(_used.values()))
+    found = [each for each in named if each is not None]
+    meant = [each for each in found if text_digest(each.text) == digest]
+    return next(iter(meant or found), None)
 
 
 def own_variants() -> dict[str, tuple[str, ...]]:

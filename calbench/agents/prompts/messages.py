@@ -37,7 +37,8 @@ PROMPT_VERSION = "v1"
 """The version that new games are played with. A released version never changes."""
 
 RECIPIENT_OF_V1 = 8
-"""Of the direct message in the example of ``v1``, whatever agents a game has."""
+"""Of the direct message in the example of ``v1``, whatever agents a game has [C]: that example is
+from another game, as it says."""
 
 
 @cache
@@ -46,7 +47,8 @@ def load_prompts(version: str, digest: str | None = None) -> "Prompts":
 
     Args:
         version: its name.
-        digest: of the templates, if they are those of a folder that this process uses.
+        digest: of the templates, if they are those of a folder that this process uses, whatever
+            that is called: folders are renamed.
 
     Raises:
         ConfigError: listing the known versions, if it is not one of them.
@@ -54,12 +56,12 @@ def load_prompts(version: str, digest: str | None = None) -> "Prompts":
     if digest is None:
         return Prompts(read_templates(version))
     found = own_templates(digest)
-    if found is None or found.version != version:
+    if found is None:
         raise ConfigError(
             f"prompts {printable(version)}: stand in a folder, with the digest {digest[:12]}...; "
             "name it, as prompts.path=FOLDER or --prompts FOLDER"
         )
-    return Prompts(found)
+    return Prompts(found._replace(version=version))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,12 @@ class Prompts:
 
     @property
     def edition(self) -> int:
-        """How replies are asked for and read: 1 as under ``v1``, 2 as under all versions since."""
-        return 1 if self.templates.version == "v1" else 2
+        """How replies are asked for and read: 1 as under ``v1``, 2 as under all versions since.
+
+        A folder's templates are of the second, whatever a trace calls them.
+        """
+        is_ours = self.templates.folder is None
+        return 1 if is_ours and self.templates.version == "v1" else 2
 
     def system(self, briefing: Briefing, variant_text: str | None = None) -> str:
         """Return the system prompt of nine sections; a variant follows word for word."""
@@ -219,7 +225,8 @@ class Prompts:
 
     def _talk_example(self, briefing: Briefing, example: Example) -> str:
         is_open = _open_channels(briefing)
-        if not is_open:
+        is_alone = example.recipient is None and self.edition > 1  # v1 never changes
+        if not is_open or is_alone:
             return self.templates.fill("parts/talk_example_none")
         action: dict[str, object] = {"type": is_open[0]}
         if is_open[0] == "dm":

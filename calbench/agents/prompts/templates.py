@@ -124,6 +124,11 @@ def read_markdown(path: Path) -> str:
     return path.read_text(encoding="utf-8").rstrip("\n")
 
 
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def digest_of(text_by_name: Mapping[str, str]) -> str:
     """Return the SHA-256 of names and texts in hexadecimal; their order does not matter."""
     whole = hashlib.sha256()

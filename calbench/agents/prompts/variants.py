@@ -1,13 +1,12 @@
 """Prompt variants: Markdown that is appended to the system prompt word for word (A.2)."""
 
-import hashlib
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from types import ModuleType
 from typing import NamedTuple
 
 from calbench.agents.prompts.folder import own_variant, own_variants
-from calbench.agents.prompts.templates import FOLDER
+from calbench.agents.prompts.templates import FOLDER, text_digest
 from calbench.errors import ConfigError
 from calbench.extensions import extension, extension_names
 from calbench.files import printable
@@ -34,20 +33,25 @@ def variants() -> dict[str, tuple[str, ...]]:
     return {folder.name: _versions(folder) for folder in folders}
 
 
-def load_variant(name: str, version: str) -> Variant:
+def load_variant(name: str, version: str, digest: str | None = None) -> Variant:
     """Return one variant: ours, that of a folder which this process uses, or of a distribution.
 
     A distribution names a package whose folder has ``v1.md`` and so on; one that tells agents to
     probe has ``is_probing = True`` in it.
+
+    Args:
+        name: of the variant.
+        version: of it.
+        digest: of the text that is meant, if several folders have a variant of that name.
 
     Raises:
         ConfigError: listing the known ones, if it is not one of them; or a distribution that
             gives the name cannot be used.
     """
     known = variants()
-    own = own_variant(name, version)
+    own = own_variant(name, version, digest)
     if own is not None:
-        return Variant(own.text, _digest(own.text), own.is_probing)
+        return Variant(own.text, text_digest(own.text), own.is_probing)
     found = extension("prompt", name, known)
     if found is not None:
         folder, is_probing = _package(name, found.value, found.distribution)
@@ -63,11 +67,7 @@ def load_variant(name: str, version: str) -> Variant:
             f"known: {', '.join([listed, *others])}"
         )
     text = folder.joinpath(f"{version}.md").read_text(encoding="utf-8").rstrip("\n")
-    return Variant(text, _digest(text), is_probing)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return Variant(text, text_digest(text), is_probing)
 
 
 def _versions(folder: Traversable) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from calbench.metrics.speech.messages import AuditedMessage
 from calbench.metrics.speech.own_slot import NAMES
 from calbench.metrics.speech.patterns import PATTERNS, message_patterns
 from calbench.scenarios.labels import TIERS
-from calbench.traces.events import Event, InvalidToolCall, ReplyNote, Resolution
+from calbench.traces.events import OVER_CAP, Event, InvalidToolCall, ReplyNote, Resolution
 from calbench.traces.models import Trace
 
 KINDS: Final = ("pattern", "outcome", "leak", "statement", "limit")
@@ -40,9 +40,6 @@ NAMES_BY_KIND: Final = {
     "limit": (MESSAGE_CAP,),
 }
 """Every name of a case, by its kind, in the order of tables."""
-
-_OVER_CAP: Final = "The cap of "
-"""How the reason begins for which a message over the cap is refused."""
 
 _GOSSIP: Final = frozenset({"availability_gossip", "cost_gossip"})
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
@@ -115,7 +112,7 @@ def _cases(trace: Trace, talk: Conversation) -> Iterator[Case]:
     for index, event in enumerate(trace.events):
         if isinstance(event, Resolution):
             yield Case("outcome", event.outcome, index, event.round, (), is_plain=True)
-        elif isinstance(event, InvalidToolCall) and event.reason.startswith(_OVER_CAP):
+        elif isinstance(event, InvalidToolCall) and event.reason.startswith(OVER_CAP):
             who = (event.agent_id,)
             yield Case("limit", MESSAGE_CAP, index, event.round, who, is_plain=True)
 

@@ -3,18 +3,23 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from calbench.domain.messages import Text
 from calbench.domain.observations import DECISION
+from calbench.engine import delivery
+from calbench.engine.drivers import run
 from calbench.facts.cases import CASES
 from calbench.facts.games import GAMES
+from calbench.metrics.speech import cases as shown
 from calbench.metrics.speech.cases import NAMES_BY_KIND, CaseCount, case_counts
 from calbench.metrics.speech.conversation import conversation
-from calbench.traces.events import ReplyNote, Resolution
+from calbench.traces.events import OVER_CAP, InvalidToolCall, ReplyNote, Resolution
 from calbench.traces.models import Trace
 from tests.analysis.audits.test_audit_tables import Row, cells, failing_game, rows
 from tests.factories import make_scenario
 from tests.facts.measured import facts_of
-from tests.metrics.games import book, decide, dm, play_scripts, talk
+from tests.metrics.games import Scripted, book, decide, dm, game_config, play_scripts, talk
 from tests.metrics.language_games import seat, seated
 
 
@@ -56,6 +61,22 @@ def test_failures_are_shown_where_they_happen() -> None:
     }
     assert found["earlier_meeting_broken"].first.event_index == ends[1]
     assert found["inconsistent_slots"].first.event_index == ends[2]
+
+
+def test_message_over_the_cap_is_a_case_however_its_refusal_is_worded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for words in (OVER_CAP, "No more than "):
+        for module in (delivery, shown):
+            monkeypatch.setattr(module, "OVER_CAP", words)
+        said = Scripted(talk(dm(1, Text(text="Hello.")), dm(1, Text(text="Slot 3?"))))
+        plain = game_config("test")
+        capped = plain.updated(limits=plain.limits.model_copy(update={"dm_cap": 1}))
+        trace = run(make_scenario(["...", "..."], [(0, 1)]), capped, [said, Scripted({})])
+        found = cases(seated(trace, seat("a"), seat("b")))["message_cap"]
+        (refused,) = (e for e in trace.events if isinstance(e, InvalidToolCall))
+        assert refused.reason.startswith(words)
+        assert (found.found, trace.events[found.first.event_index]) == (1, refused)
 
 
 def test_gossip_is_plain_within_one_sentence_only() -> None:
