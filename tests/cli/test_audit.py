@@ -49,7 +49,7 @@ def second_hand(tmp_path: Path, *lines: object) -> list[object]:
     return [json.loads(line).get("second_hand") for line in out]
 
 
-TELLS = message("a", "b", "Slot 4 is my dialysis.", labels=[LABEL | {"tier": "sensitive"}])
+TELLS = message("a", ["b"], "Slot 4 is my dialysis.", labels=[LABEL | {"tier": "sensitive"}])
 
 
 def test_lines_with_sender_and_recipients_tell_what_is_passed_on(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_lines_with_sender_and_recipients_tell_what_is_passed_on(tmp_path: Path)
     ],
 )
 def test_lines_that_pass_nothing_on(tmp_path: Path, passes: dict[str, object]) -> None:
-    later = message("d", "c", "?", labels=[LABEL | {"tier": "sensitive", "owners": ["e"]}])
+    later = message("d", ["c"], "?", labels=[LABEL | {"tier": "sensitive", "owners": ["e"]}])
     assert second_hand(tmp_path, TELLS, passes, later) == [[]] * 3
 
 
@@ -105,14 +105,27 @@ def test_of_two_labels_under_one_id_only_the_one_that_was_told_is_passed_on(tmp_
 
 
 def test_lines_that_do_not_tell_whose_labels_are_stay_as_they_were(tmp_path: Path) -> None:
-    lines = [LINE | {"sender": {"any": 1}}, LINE | {"recipients": 2.5, "sender": None}, LINE]
+    lines = [LINE | {"sender": {"any": 1}}, LINE | {"recipients": None, "sender": "a"}, LINE]
     assert second_hand(tmp_path, *lines) == [None] * 3
 
 
-def test_a_name_that_is_none_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = write(tmp_path / "in.jsonl", message({"any": 1}, "b", "Slot 5?"))
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (message({"any": 1}, ["b"], "Slot 5?"), "sender: Input should be a valid integer"),
+        (message("a", "b", "Slot 5?"), "recipients: a list of agents' names or numbers, got 'b'"),
+        (message("a", {"b": 1}, "Slot 5?"), "recipients: a list of agents' names or numbers\n"),
+        (message("a", [2.5], "Slot 5?"), "recipients.0: Input should be a valid integer"),
+        (message(None, ["b"], "Slot 5?"), "sender: missing, but there are recipients; "),
+        (LINE | {"recipients": ["b"]}, "sender: missing, but there are recipients; "),
+    ],
+)
+def test_senders_and_recipients_that_are_none_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: dict[str, object], problem: str
+) -> None:
+    source = write(tmp_path / "in.jsonl", line)
     assert answer(["audit", str(source)]) == 2
-    assert "in.jsonl, line 1, field sender" in capsys.readouterr().err
+    assert f"in.jsonl, line 1, field {problem}" in capsys.readouterr().err
 
 
 def test_without_a_file_it_prints(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, ValidationError
+from pydantic_core import PydanticCustomError
 
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes, shorten
@@ -35,6 +36,16 @@ def _listed(names: object) -> object:
 
 
 Names = Annotated[tuple[Name, ...], Field(max_length=MAX_NAMES), BeforeValidator(_listed)]
+
+
+def _only_listed(names: object) -> object:
+    """Refuse recipients that are no list: one text may hold several names."""
+    if not isinstance(names, list | tuple):
+        raise PydanticCustomError("recipients", "a list of agents' names or numbers")
+    return names
+
+
+Recipients = Annotated[tuple[Name, ...], Field(max_length=MAX_NAMES), BeforeValidator(_only_listed)]
 
 
 class LabelLine(BaseModel):
@@ -80,7 +91,7 @@ class AddressedLine(MessageLine):
 
     labels: Annotated[tuple[OwnedLabelLine, ...], Field(max_length=MAX_LABELS)] = ()
     sender: Name
-    recipients: Names
+    recipients: Recipients
     conversation: Name | None = None
 
 
@@ -110,7 +121,7 @@ def written_line(value: dict[str, Any]) -> bytes:
 
 
 def read_line(line: bytes, place: str) -> tuple[dict[str, Any], MessageLine]:
-    """Return the object of one line, and the message in it: with its sender, if it has both.
+    """Return the object of one line, and the message in it: with its sender, if it has recipients.
 
     Raises:
         FileError: names the place, the field and the problem.
@@ -124,7 +135,11 @@ def read_line(line: bytes, place: str) -> tuple[dict[str, Any], MessageLine]:
         raise FileError(f"{place}: not JSON: {reason}; write one object per line") from error
     if not isinstance(given, dict):
         raise FileError(f"{place}: not a JSON object; write one object per line")
-    is_addressed = given.get("sender") is not None and given.get("recipients") is not None
+    is_addressed = given.get("recipients") is not None
+    if is_addressed and given.get("sender") is None:
+        raise FileError(
+            f"{place}, field sender: missing, but there are recipients; say who sent it"
+        )
     try:
         return given, (AddressedLine if is_addressed else MessageLine).model_validate(given)
     except ValidationError as error:

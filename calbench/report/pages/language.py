@@ -25,7 +25,7 @@ BASELINES = "privacy/vps_baselines.csv"
 TITLES: Mapping[str, str] = {
     "pattern": "Patterns of behaviour",
     "outcome": "Outcomes of meetings",
-    "leak": "Private labels told, by tier",
+    "leak": "Private labels told: by tier, and second-hand",
     "statement": "Statements about own slots",
     "limit": "Limits run into",
 }
