@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import textwrap
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from calbench.report.pages import PAGES, navigation
 from tests.report.samples import SOURCES
 
 PAGE = (SOURCES / "docs" / "evaluate.md").read_text()
+
+PROMPTS = SOURCES.parent / "calbench" / "agents" / "prompts" / "v2"
+"""What the page says to copy."""
 
 COMMANDS = [
     (found[1] or "", shlex.split(found[2]))
@@ -44,8 +48,12 @@ def folder_with(team: str, name: str, folder: Path) -> Path:
 @pytest.mark.heavy
 @pytest.mark.parametrize(("option", "overrides"), COMMANDS)
 def test_every_command_to_evaluate_a_model_composes(
-    option: str, overrides: list[str], tmp_path: Path
+    option: str, overrides: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    for word in overrides:
+        if word.startswith("prompts.path="):
+            shutil.copytree(PROMPTS, word.partition("=")[2])
     if option == " -m":
         assert len(sweep_of(with_players(overrides, open_seats)).runs) > 1
     elif option:
