@@ -23,8 +23,9 @@ from calbench.metrics.privacy.estimators import VpsKind
 from calbench.metrics.usage import Tokens
 from calbench.oracle.problem import Problem
 from calbench.stats.spec import RatingSpec
-from calbench.traces.models import Kind
+from calbench.traces.models import GameConfig, Kind, Limits
 from tests.facts.measured import facts_of_games
+from tests.facts.scored import SOMEBODY
 
 
 class Took(NamedTuple):
@@ -118,7 +119,7 @@ def measured_game(score: GameScore) -> MeasuredGame:
         problem=Problem(10, (), (), (), ()),
     )
     trace: Any = SimpleNamespace(
-        scenario=scenario, config=SimpleNamespace(channels=("dm",), replicate=0)
+        scenario=scenario, config=GameConfig(team=SOMEBODY, channels=("dm",), limits=Limits())
     )
     players = tuple(agent.player for agent in score.agents)
     return MeasuredGame(trace, score, (), players, DEFAULT_MEASURE)

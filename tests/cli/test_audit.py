@@ -95,9 +95,9 @@ def test_of_two_labels_under_one_id_only_the_one_that_was_told_is_passed_on(tmp_
         LABEL | {"private_label": words, "terms": [words], "tier": "sensitive"}
         for words in ("chemotherapy", "divorce lawyer")
     )
-    tells = message("a", "b", "Slot 4 is my chemotherapy.", labels=[one, other])
-    untold = message("b", "c", "Agent A has a divorce lawyer at slot 4.")
-    told = message("b", "c", "Agent A has chemotherapy at slot 4.")
+    tells = message("a", ["b"], "Slot 4 is my chemotherapy.", labels=[one, other])
+    untold = message("b", ["c"], "Agent A has a divorce lawyer at slot 4.")
+    told = message("b", ["c"], "Agent A has chemotherapy at slot 4.")
     first, second, third = second_hand(tmp_path, tells, untold, told)
     assert first == second == []
     assert isinstance(third, list)

@@ -18,7 +18,7 @@ from calbench.metrics.players import Player
 from calbench.metrics.usage import Tokens
 from calbench.oracle.problem import Problem
 from calbench.traces.events import Outcome
-from calbench.traces.models import Kind
+from calbench.traces.models import GameConfig, Kind, Limits, Seat, Team
 from tests.facts.measured import facts_of_games
 
 
@@ -110,6 +110,9 @@ def meeting(number: int, outcome: Outcome = "scheduled", **changes: Any) -> Meet
     return replace(whole, **changes)
 
 
+SOMEBODY = Team(team_id="somebody", seats=(Seat(player="somebody", kind="protocol"),))
+
+
 def game(each: GameScore, channels: Sequence[str] = ("dm",)) -> MeasuredGame:
     """Return a score as facts take it; of its trace there is no more than they ask for."""
     trace: Any = SimpleNamespace(
@@ -119,7 +122,7 @@ def game(each: GameScore, channels: Sequence[str] = ("dm",)) -> MeasuredGame:
             play_digest=f"digest of {each.scenario_id}",
             problem=Problem(4, (), (), (), ()),
         ),
-        config=SimpleNamespace(channels=tuple(channels), replicate=0),
+        config=GameConfig(team=SOMEBODY, channels=tuple(channels), limits=Limits()),
     )
     players = tuple(own.player for own in each.agents)
     return MeasuredGame(trace, each, (), players, DEFAULT_MEASURE)

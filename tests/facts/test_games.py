@@ -8,7 +8,16 @@ import pytest
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.observations import Phase
 from calbench.facts.fact import Fact
-from calbench.facts.games import AGENTS, GAMES, MEETINGS, REGRET, ROUNDS, SCORES, SHARES
+from calbench.facts.games import (
+    AGENTS,
+    GAMES,
+    MEETINGS,
+    REGRET,
+    ROUNDS,
+    RULES_DIGITS,
+    SCORES,
+    SHARES,
+)
 from calbench.metrics.agent_rounds import AgentRound
 from calbench.metrics.game import GameScore, VpsShare
 from calbench.metrics.optimum import OptimumLoss, OptimumReach
@@ -64,6 +73,7 @@ def test_a_game_by_hand() -> None:
             optimum=reach,
         ),
     )  # fmt: skip
+    assert len(str(found.pop("rules_digest"))) == RULES_DIGITS
     assert found == {
         "setting": "uniform",
         "scenario_id": "s0",
@@ -128,13 +138,14 @@ def test_the_loss_of_the_optimum(
 
 
 def test_a_seat_by_hand() -> None:
-    seat = player("gpt", "model", "openai/gpt", digest="abc")
+    seat = player("gpt.x.y", "model", "openai/gpt", digest="abc")
+    told = seat._replace(variant="x.y", is_probing=True)
     unread = tuple(range(10, 10 + len(PROBLEMS)))
     found = one(
         AGENTS,
         score(
             agent(
-                seat._replace(is_probing=True), assigned=3, scheduled=2, cost=9, oracle_cost=4,
+                told, assigned=3, scheduled=2, cost=9, oracle_cost=4,
                 excess_cost=5, shown_excess_cost=50, adjusted_excess_cost=2.5, burden_gap=1.25,
                 cost_range=7,
                 messages_sent=6, vps=7.0, excess_vps=2.0, vps_participants=6.0,
@@ -149,12 +160,13 @@ def test_a_seat_by_hand() -> None:
     )  # fmt: skip
     assert found == {
         "agent_id": 0,
-        "player": "gpt",
+        "player": "gpt.x.y",
         "kind": "model",
         "settings_digest": "abc",
         "model": "openai/gpt",
         "uses_language": True,
         "is_probing": True,
+        "base_player": "gpt",
         "assigned": 3,
         "scheduled": 2,
         "cost": 9,
