@@ -50,6 +50,7 @@ def test_example_says_and_books_nothing_that_it_has_no_room_for(full: str) -> No
     verify_trace(trace)
 
 
+@pytest.mark.heavy
 def test_example_plays_the_same_when_a_configuration_names_it(tmp_path: Path) -> None:
     write_suite(tmp_path / "suite.jsonl", (SCENARIO,))
     (scenario,) = load_suite(tmp_path / "suite.jsonl")

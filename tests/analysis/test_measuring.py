@@ -26,6 +26,7 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> list[Game]:
     return found
 
 
+@pytest.mark.heavy
 def test_facts_do_not_depend_on_where_games_are_measured(games: list[Game], tmp_path: Path) -> None:
     facts = (*ALL_FACTS, *JUDGE_FACTS)
     for name, pool in (("here", None), ("there", Pool(Elsewhere(), 2))):

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from calbench.analysis.settings import Settings
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.stats.spec import AnalysisSpec
@@ -116,6 +118,7 @@ def test_unreadable_answers_have_rows_without_numbers(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.heavy
 def test_excluded_games_leave_no_trace(tmp_path: Path) -> None:
     excluded = with_outcome(small_reflected_game(), "provider_fault")
     after_the_last_round = halted(small_reflected_game())

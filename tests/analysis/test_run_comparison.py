@@ -119,6 +119,7 @@ def test_swapping_the_two_turns_the_sign(pairs: list[tuple[list[int], list[int]]
     assert (one["agent_games_a"], one["value_a"]) == (other["agent_games_b"], other["value_b"])
 
 
+@pytest.mark.heavy
 @given(paired)
 def test_contributions_sum_to_the_difference(pairs: list[tuple[list[int], list[int]]]) -> None:
     a, b = ({f"s-{n}": pair[side] for n, pair in enumerate(pairs)} for side in (0, 1))

@@ -72,6 +72,7 @@ seat = st.builds(
 )
 
 
+@pytest.mark.heavy
 @given(st.lists(st.lists(seat, min_size=1, max_size=4), min_size=1, max_size=8))
 @settings(max_examples=examples(80))
 def test_a_silent_player_leads_no_pool_of_players_that_agree(games: list[list[Took]]) -> None:

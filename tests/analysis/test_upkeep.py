@@ -198,6 +198,7 @@ def test_other_facts_replace_those_that_were_kept(games: list[Game], tmp_path: P
     assert "messages.parquet" not in contents(tmp_path)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", [MANIFEST, TRACES, "games.parquet", "messages.parquet"])
 @pytest.mark.parametrize("data", [b"", b"{}", b"[1]", b"PAR1 no parquet"])
 def test_damaged_facts_are_measured_again_and_named(

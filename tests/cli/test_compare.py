@@ -82,6 +82,7 @@ def test_privacy_of_typed_and_of_spoken_messages_is_left_out_with_a_word(
     assert rows(out / "differences.csv")
 
 
+@pytest.mark.heavy
 def test_privacy_alone_is_refused_where_two_instruments_measured_it(
     finished: Path, spoken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

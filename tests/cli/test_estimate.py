@@ -42,6 +42,7 @@ class Listening:
         return Completion(text=completion.text, finish_reason="stop", usage=usage, key="k")
 
 
+@pytest.mark.heavy
 def test_estimate_is_what_the_same_games_take(tmp_path: Path) -> None:
     spec = compose([*SMALL, "model=gpt-5.4-mini", f"out={tmp_path}"])
     price = read_prices(PRICES).models[spec.models["gpt-5.4-mini"].spec.model]
@@ -91,6 +92,7 @@ def test_estimate_asks_for_a_model() -> None:
         estimating.estimate(compose(["teams=[imap]"]))
 
 
+@pytest.mark.heavy
 def test_model_without_a_price_has_none_in_the_table(
     command: Command,
 ) -> None:

@@ -34,6 +34,7 @@ def roster(tmp_path_factory: pytest.TempPathFactory) -> Roster:
     return Roster(team_file(folder, "mine", {"other": {"agent": ANNOUNCER, "arguments": {}}}))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "seat",
     [

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from calbench.domain.ids import AgentId, MeetingId
+from calbench.domain.messages import Channel
 from calbench.facts.fact import MeasuredGame
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
@@ -113,7 +114,7 @@ def meeting(number: int, outcome: Outcome = "scheduled", **changes: Any) -> Meet
 SOMEBODY = Team(team_id="somebody", seats=(Seat(player="somebody", kind="protocol"),))
 
 
-def game(each: GameScore, channels: Sequence[str] = ("dm",)) -> MeasuredGame:
+def game(each: GameScore, channels: Sequence[Channel] = ("dm",)) -> MeasuredGame:
     """Return a score as facts take it; of its trace there is no more than they ask for."""
     trace: Any = SimpleNamespace(
         scenario=SimpleNamespace(

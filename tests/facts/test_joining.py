@@ -27,6 +27,7 @@ def measured(folder: Path, traces: Path, teams: tuple[str, ...]) -> Facts:
     return measure_games(games, folder, DEFAULT_MEASURE, lambda: None, facts=ALL_FACTS)
 
 
+@pytest.mark.heavy
 def test_joined_facts_are_those_of_one_run_to_the_byte(tmp_path: Path) -> None:
     measured(tmp_path / "whole", tmp_path / "traces", TEAMS)
     first = measured(tmp_path / "first", tmp_path / "traces", TEAMS[1:])

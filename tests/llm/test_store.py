@@ -456,6 +456,7 @@ with ReplyStore.open(Path(sys.argv[1])) as store:
 """
 
 
+@pytest.mark.heavy
 def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
     repo = Path(__file__).resolve().parents[2]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, get_args
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,6 +82,7 @@ actions = st.builds(BroadcastMessage, content=contents()) | st.builds(
 )
 
 
+@pytest.mark.heavy
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 3), actions), max_size=8))
 def test_messages_never_keep_a_game_from_its_score(

@@ -68,6 +68,7 @@ def test_folder_is_small_and_no_two_modules_differ_by_a_plural(folder: Path) -> 
     assert [pair for pair in combinations(names, 2) if len({*map(singular, pair)}) == 1] == []
 
 
+@pytest.mark.heavy
 def test_every_function_fits_a_screen() -> None:
     long = {
         f"{path.relative_to(REPO)}: {name}": lines

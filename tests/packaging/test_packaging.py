@@ -136,6 +136,7 @@ def publishable() -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
+@pytest.mark.heavy
 def test_no_published_file_names_a_place_of_our_machines() -> None:
     places = re.compile(
         rb"(?<![\w.:/-])/(?:home|root|tmp|work|Users|private|mnt)/[\w.]|[A-Z]:\\Users\\"

@@ -74,6 +74,7 @@ def stays_lawful_beside_a_perjurer(seed: int) -> None:
     is_lawful(trace, [agent for agent in range(count) if agent != seed % count])
 
 
+@pytest.mark.heavy
 def test_sd_map_never_breaks_an_earlier_meeting() -> None:
     for seed in range(FEW):
         leaves_every_earlier_meeting_whole(seed)
@@ -97,6 +98,7 @@ def test_sd_map_stays_lawful_beside_thousands_of_liars() -> None:
         stays_lawful_beside_a_perjurer(seed)
 
 
+@pytest.mark.heavy
 def test_drawn_games_hold_what_the_property_is_about() -> None:
     """Repairs that succeed and fail, moves of participants and of outsiders."""
     seen: Counter[str] = Counter()

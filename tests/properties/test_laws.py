@@ -78,6 +78,7 @@ def test_observation_never_changes_when_many_worlds_are_drawn(
     observations_do_not_depend_on_the_calendar_of(*worlds)
 
 
+@pytest.mark.heavy
 def test_drawn_games_hold_what_the_laws_are_about() -> None:
     """Laws hold of nothing, too: so see that games of all kinds are among the drawn ones."""
     kinds: Counter[str] = Counter()

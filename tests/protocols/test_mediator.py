@@ -152,6 +152,7 @@ def test_outsider_stays_silent_and_moves_nothing() -> None:
         assert Mediated().act(seen._replace(has_mediator=True)) == PASS
 
 
+@pytest.mark.heavy
 def test_mediator_plays_imaps_schedule_and_its_trace_verifies() -> None:
     for seed in range(200):
         scenario = canonical_scenario(seed)

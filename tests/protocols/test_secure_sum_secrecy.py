@@ -109,6 +109,7 @@ def test_shares_tell_nothing_of_a_vector_when_four_meet() -> None:
     reveals_nothing_but_totals(by_arithmetic, 2, 4)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("count", [2, 3])
 def test_policy_tells_nothing_of_a_vector_but_what_the_total_tells(count: int) -> None:
     reveals_nothing_but_totals(by_playing, 2, count)

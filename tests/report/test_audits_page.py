@@ -18,6 +18,8 @@ from tests.report.language_samples import make_language
 from tests.report.samples import PUBLISHED, page_of, site_of
 from tests.report.stated import Stated
 
+pytestmark = pytest.mark.heavy  # whole pages; the sample site has them in the fast suite too
+
 PAGE = "results/audits.md"
 
 

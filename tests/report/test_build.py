@@ -22,6 +22,7 @@ def test_two_builds_are_equal_byte_for_byte(sample_site: SampleSite, tmp_path: P
     assert {"index.html", "traces.html", "method.html", "results/uniform.html"} <= set(first)
 
 
+@pytest.mark.heavy
 def test_broken_link_fails_the_build(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "index.md").write_text("[gone](nowhere.md)\n")

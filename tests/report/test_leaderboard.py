@@ -20,6 +20,8 @@ from tests.report.samples import NOTHING, PUBLISHED, SOURCES, make_results, page
 from tests.report.test_site_source import Numbers
 from tests.report.unpacking import file_value
 
+pytestmark = pytest.mark.heavy  # whole pages; the sample site has them in the fast suite too
+
 USAGE = [column.name for column in USAGE_COLUMNS[:-1]]
 """What teams asked of models."""
 

@@ -158,6 +158,7 @@ def test_talk_has_a_column_for_every_meeting_and_a_dash_for_none(tmp_path: Path)
     assert shown.count(DASH) == 1
 
 
+@pytest.mark.heavy
 def test_patterns_are_those_of_the_first_experiment_of_a_page(tmp_path: Path) -> None:
     given = [results(tmp_path / name, name) for name in ("first", "second")]
     speaking = [

@@ -3,6 +3,8 @@
 import re
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from calbench.report.games.picture import best_round, drawn, fits
 from calbench.report.templating import Templates
 from calbench.traces.events import BatchApplied, Resolution, RoundStart
@@ -27,6 +29,7 @@ def shown_text(picture: str) -> str:
     return " ".join(ET.fromstring(picture).itertext())  # noqa: S314 - made here
 
 
+@pytest.mark.heavy
 def test_picture_is_a_function_of_the_trace() -> None:
     scenario = suite_of("uniform", 3)[0]
 

@@ -160,6 +160,7 @@ def test_suite_reports_progress() -> None:
     assert steps == [(1, 3), (2, 3), (3, 3)]
 
 
+@pytest.mark.heavy
 def test_suite_with_uncounted_meetings_has_no_tertiles() -> None:
     spec = SuiteSpec(
         setting="many",
@@ -182,6 +183,7 @@ def test_suite_with_uncounted_meetings_has_no_tertiles() -> None:
         build_suite(spec.model_copy(update={"tertiles": True}))
 
 
+@pytest.mark.heavy
 def test_suite_without_estimates_differs_in_nothing_else() -> None:
     (estimated,) = build_suite(MANY)
     (bare,) = build_suite(MANY.model_copy(update={"estimates": False}))

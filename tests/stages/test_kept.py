@@ -71,6 +71,7 @@ def append(path: Path, text: str) -> None:
         file.write(text)
 
 
+@pytest.mark.heavy
 def test_an_edit_concerns_the_teams_that_it_may_change(tree: Path, players: Players) -> None:
     tiny = spec()
 

@@ -106,6 +106,7 @@ def test_only_named_replies_are_kept_with_their_threads() -> None:
         assert target.orphan() is None
 
 
+@pytest.mark.heavy
 def test_replies_say_that_a_model_gave_them() -> None:
     for folder in sorted(COHORT.glob("*/replies")):
         with open_replies(folder) as store:

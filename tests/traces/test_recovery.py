@@ -106,6 +106,7 @@ def test_what_is_whole_is_read_as_the_message_says(
     assert kept(tmp_path / "rescued") == {n: b for n, b in kept(whole).items() if n in expected}
 
 
+@pytest.mark.heavy
 def test_damaged_last_frame_is_never_lost(folder: Path, frames: tuple[Frame, ...]) -> None:
     """It is refused, or set aside where it looks like one whose writer was stopped."""
     shard, last = folder / "00000.jsonl.zst", frames[-1]
