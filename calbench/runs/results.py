@@ -50,15 +50,17 @@ class Results:
             name: such as ``leaderboard`` or ``privacy/messages``.
 
         Raises:
-            ConfigError: there is no such table; lists the tables.
+            ConfigError: there is no such table; names the nearest.
             FileError: it cannot be read, or is not such a table.
         """
         if name not in self.readers:
             near = get_close_matches(name, self.readers, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
+            count = len(self.readers)
+            names = f"the names of all {count} are in its attribute tables"
             raise ConfigError(
-                f"there is no table {printable(repr(name))}{hint} (there are "
-                f"{', '.join(self.readers) or 'none'})"
+                f"there is no table {printable(repr(name))}{hint} "
+                f"({names if count else 'there are none'})"
             )
         return self.readers[name]()
 

@@ -26,6 +26,7 @@ from tests.metrics.games import canonical_scenario
 SCENARIO = make_scenario(["E..B", ".E.E", "..EE"], [(0, 1, 2), (1, 2)])
 NO_PLAYERS = {
     "guarded-red-team",
+    "mixed-erring",
     "mixed5",
     "mixed-scripted",
     "my-model",

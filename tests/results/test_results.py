@@ -118,14 +118,14 @@ def test_attrs_say_what_each_column_is(finished: Path) -> None:
         ("", ""),
     ],
 )
-def test_unknown_table_names_the_nearest_and_all_there_are(
+def test_unknown_table_names_the_nearest_and_where_all_names_are(
     finished: Path, name: str, near: str
 ) -> None:
     run = read_run(finished)
     with pytest.raises(ConfigError, match=r"^there is no table ") as found:
         run.table(name)
     said = message(found)
-    assert said.endswith(f"{near} (there are {', '.join(run.tables)})")
+    assert said.endswith(f"{near} (the names of all {len(run.tables)} are in its attribute tables)")
     assert ("did you mean" in said) == bool(near)
 
 

@@ -59,7 +59,7 @@ def test_compose_stage_writes_what_the_command_composes(
     monkeypatch.chdir(tmp_path)
     importlib.import_module("stages.compose").main([])
     found = {path.stem: read_params(path) for path in Path("build/params").iterdir()}
-    assert len(found) == 12
+    assert len(found) == 17
     for name, spec in found.items():
         assert spec == compose([f"+experiment={name}"])
         assert spec.site is not None
