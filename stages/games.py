@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from calbench.config.spec import RunSpec
 from calbench.engine.batch import Played, play_jobs
 from calbench.engine.jobs import Job
 from calbench.errors import CalbenchError
@@ -66,8 +67,9 @@ def play_experiment(
         moved = [(games, [_moved_to(place, job) for job in each]) for games, each in jobs]
         at_hand = [job for _, each in moved for job in each if not job.waits]
         play_jobs(at_hand, pool, on_done, store=store)
-        for games, each in moved:
-            _play_waiting(games, [job for job in each if job.waits], store, on_done)
+        waiting = [job for _, each in moved for job in each if job.waits]
+        if waiting:
+            _play_waiting(jobs[0][0].spec, waiting, store, on_done)
 
 
 def _copied(folder: Path, teams: Collection[str]) -> Batch:
@@ -83,11 +85,7 @@ def _moved_to(place: Path, job: Job) -> Job:
     return replace(job, path=place / job.path.parent.name / job.path.name)
 
 
-def _play_waiting(
-    games: TeamGames, jobs: Sequence[Job], store: ShardStore, on_done: OnDone
-) -> None:
-    """Play games of models, whose replies are recorded."""
-    if jobs:
-        source = opener(games.spec, reply_source(games.spec, RERECORD))
-        at_once = games.spec.games_at_once
-        play_jobs(jobs, None, on_done, store=store, source=source, at_once=at_once)
+def _play_waiting(spec: RunSpec, jobs: Sequence[Job], store: ShardStore, on_done: OnDone) -> None:
+    """Play games of models, whose replies are recorded; they are read once."""
+    source = opener(spec, reply_source(spec, RERECORD))
+    play_jobs(jobs, None, on_done, store=store, source=source, at_once=spec.games_at_once)
