@@ -175,7 +175,12 @@ def header(path: Path) -> list[str]:
     Raises:
         FileError: it cannot be read.
     """
-    return read_bytes(path).partition(b"\n")[0].decode(errors="replace").rstrip("\r").split(",")
+    return header_of(read_bytes(path))
+
+
+def header_of(data: bytes) -> list[str]:
+    """Return the columns of a CSV file's bytes."""
+    return data.partition(b"\n")[0].decode(errors="replace").rstrip("\r").split(",")
 
 
 def _listed(names: Sequence[str]) -> str:

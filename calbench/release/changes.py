@@ -133,7 +133,7 @@ def common_key(name: str, old: pd.DataFrame, new: pd.DataFrame) -> tuple[tuple[s
     They are the declared key. Of key columns that one side lacks the others are enough if they
     still name each row once.
     """
-    key = row_key(name)
+    key = row_key(name, {*old.columns, *new.columns})
     shared = tuple(column for column in key if column in old.columns and column in new.columns)
     if shared == key:
         return key, True

@@ -4,7 +4,7 @@ A table is kept as Parquet with the declared types of its columns: it has a tent
 CSV file. Tables that people compare by eye are kept as CSV.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -16,7 +16,7 @@ from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.registry import Declared
 from calbench.errors import FileError
 from calbench.facts.columns import Column, text
-from calbench.facts.frames import PARQUET_VERSION, arrow_table, csv_text, read_csv
+from calbench.facts.frames import PARQUET_VERSION, arrow_table, csv_text, header, read_csv
 from calbench.facts.frames import read_parquet as read_frame
 from calbench.files import read_bytes
 from calbench.release import manifest
@@ -51,13 +51,17 @@ def declared(name: str) -> Declared | None:
     return SUMMARY.get(inner) if folder == SUMMARY_FOLDER else TABLES.get(inner)
 
 
-def kept_columns(name: str) -> tuple[Column, ...]:
+def kept_columns(name: str, written: Container[str] = ()) -> tuple[Column, ...]:
     """Return the columns of a table that is copied; none for any other file.
 
     Large tables, which grow with messages, are not copied.
+
+    Args:
+        name: path below the folder of tables.
+        written: columns that the file has: the replicate is one only where there are several.
     """
     table = declared(name)
-    return () if table is None or table.is_large else table.columns
+    return () if table is None or table.is_large else table.as_written(written).columns
 
 
 def is_copied(name: str) -> bool:
@@ -66,9 +70,12 @@ def is_copied(name: str) -> bool:
     return path.name in READ_BY_PEOPLE or (path.suffix == ".csv" and kept_columns(name) != ())
 
 
-def row_key(name: str) -> tuple[str, ...]:
-    """Return the key columns of a table; none if it is not declared."""
-    return tuple(column.name for column in kept_columns(name) if column.is_key)
+def row_key(name: str, written: Container[str] = ()) -> tuple[str, ...]:
+    """Return the key columns of a table; none if it is not declared.
+
+    Arguments as in :func:`kept_columns`.
+    """
+    return tuple(column.name for column in kept_columns(name, written) if column.is_key)
 
 
 def table_copy(release: Path, name: str) -> Path:
@@ -104,7 +111,7 @@ def write_table_copy(release: Path, name: str, computed: Path) -> None:
     if path.suffix == ".csv":
         path.write_bytes(data)
         return
-    columns = kept_columns(name)
+    columns = kept_columns(name, header(computed))
     rows = arrow_table(read_csv(computed, columns), columns)
     parquet.write_table(rows.replace_schema_metadata(None), path, **COMPACT)
     if read_table_copy(release, name) != data:
@@ -131,6 +138,7 @@ def read_table_copy(release: Path, name: str) -> bytes:
     path = table_copy(release, name)
     if path.suffix == ".csv":
         return read_bytes(path)
-    frame, known = read_frame(path), {column.name: column for column in kept_columns(name)}
+    frame = read_frame(path)
+    known = {column.name: column for column in kept_columns(name, frame.columns)}
     columns = [known.get(column, text(column, "declared no more")) for column in frame.columns]
     return "".join(csv_text([frame], columns)).encode()

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from calbench.console import progress
 from calbench.errors import ConfigError, FileError
+from calbench.facts.frames import header_of
 from calbench.files import read_bytes
 from calbench.release.copies import read_suite_copy, read_table_copy, row_key
 from calbench.release.differences import (
@@ -214,7 +215,9 @@ def _explained(
     if is_other and folder == SUITES:
         yield from suite_differences(file, copy, read_bytes(folders.data / file))
     elif is_other:
-        yield from table_differences(file, copy, read_bytes(folders.data / file), row_key(name))
+        now = read_bytes(folders.data / file)
+        shared = set(header_of(copy)) & set(header_of(now))
+        yield from table_differences(file, copy, now, row_key(name, shared))
     elif digest(copy) != expected:
         note = "its copy in the release does not agree with manifest.json"
         yield Difference(file, "release", note=note)
