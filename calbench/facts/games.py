@@ -229,9 +229,10 @@ GAMES = Fact(
 
 
 class Seat(NamedTuple):
-    """One agent of a game, and the meetings that it moved over all rounds."""
+    """One agent of a game, its player's name without the variant, and the meetings it moved."""
 
     agent: AgentGame
+    base_player: str
     moved_meetings: frozenset[ItemId]
     moved_copies: frozenset[ItemId]
 
@@ -241,7 +242,15 @@ def _seats(game: MeasuredGame) -> Iterator[Seat]:
         own = [each for each in game.score.rounds if each.agent_id == agent.agent_id]
         nothing = frozenset[ItemId]()
         meetings = nothing.union(*(each.moved_meetings for each in own))
-        yield Seat(agent, meetings, nothing.union(*(each.moved_copies for each in own)))
+        copies = nothing.union(*(each.moved_copies for each in own))
+        yield Seat(agent, _base_player(game, agent), meetings, copies)
+
+
+def _base_player(game: MeasuredGame, agent: AgentGame) -> str:
+    """Return the name of an agent's player without that of its prompt variant."""
+    variant = game.trace.config.team.seat_of(agent.agent_id).variant
+    name = agent.player.name
+    return name if variant is None else name.removesuffix(f".{variant.name}")
 
 
 def _of_replies(find: Callable[[ReplyCounts], int]) -> Find:
@@ -306,7 +315,7 @@ AGENTS = Fact(
             truth("is_probing", "a variant told to probe for private facts", "P"),
             "agent.player.is_probing",
         ),
-        (text("base_player", "the player without its prompt variant"), "agent.player.base_name"),
+        (text("base_player", "the player without its prompt variant"), "base_player"),
         count("assigned", "meetings", "M, meetings the agent takes part in", "P"),
         count("scheduled", "meetings", "S, of these, scheduled", "P"),
         count("cost", COST, "C, paid in the game, including failed rounds", "P"),

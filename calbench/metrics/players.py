@@ -17,7 +17,6 @@ class Player(NamedTuple):
         model: identifier of the model behind it; absent for everything else.
         settings_digest: SHA-256 of the settings that define it.
         is_probing: whether its prompt tells it to find out private information (appendix B).
-        variant: name of its prompt variant, with which its own name ends.
     """
 
     name: str
@@ -26,12 +25,6 @@ class Player(NamedTuple):
     model: str | None
     settings_digest: str
     is_probing: bool = False
-    variant: str | None = None
-
-    @property
-    def base_name(self) -> str:
-        """Its name without the variant."""
-        return self.name if self.variant is None else self.name.removesuffix(f".{self.variant}")
 
     @property
     def order(self) -> tuple[str, str, str]:
@@ -60,5 +53,4 @@ def _player(seat: Seat) -> Player:
         model=model if isinstance(model, str) else None,
         settings_digest=digest(seat.settings),
         is_probing=seat.variant is not None and seat.variant.is_nosy,
-        variant=None if seat.variant is None else seat.variant.name,
     )

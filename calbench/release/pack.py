@@ -31,6 +31,8 @@ FACTS, TABLES = "facts", "tables"
 
 OF_RANKED = (
     "audit_*.csv",
+    "answers_by_phase.csv",
+    "second_hand_leaks.csv",
     "revealing_messages.csv",
     "judge/metric_comparison.csv",
     "judge/judge_agreement.csv",
@@ -47,8 +49,15 @@ OF_OTHERS = (
     "sensitivity.csv",
     "draws.csv",
     "scale_bytes.csv",
+    "audit_patterns.csv",
+    "further_slices.csv",
+    "players.csv",
+    "probe_effects.csv",
+    "probe_labels.csv",
+    "ratings*.csv",
+    "table1.csv",
 )
-"""Tables of sweeps, draws and sizes that pages show."""
+"""Tables of sweeps, draws, sizes, probes and slices that pages show."""
 
 MOST_BYTES = 30_000
 """Of a table [C]; larger ones list single games, which no page does without the games."""

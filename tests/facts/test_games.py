@@ -138,8 +138,8 @@ def test_the_loss_of_the_optimum(
 
 
 def test_a_seat_by_hand() -> None:
-    seat = player("gpt.x.y", "model", "openai/gpt", digest="abc")
-    told = seat._replace(variant="x.y", is_probing=True)
+    seat = player("gpt", "model", "openai/gpt", digest="abc")
+    told = seat._replace(is_probing=True)
     unread = tuple(range(10, 10 + len(PROBLEMS)))
     found = one(
         AGENTS,
@@ -160,7 +160,7 @@ def test_a_seat_by_hand() -> None:
     )  # fmt: skip
     assert found == {
         "agent_id": 0,
-        "player": "gpt.x.y",
+        "player": "gpt",
         "kind": "model",
         "settings_digest": "abc",
         "model": "openai/gpt",
