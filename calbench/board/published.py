@@ -174,8 +174,13 @@ def _packed(data: Path, scratch: Path, pool: Pool | None) -> Published:
         for spec in _specs(names)
     ]
     for spec in _specs(path.name for path in facts.glob("*/")):
-        jobs = plan_jobs(published_suite(spec.name), spec.game_configs, facts)
-        ids = {(job.scenario.setting, job.team_id, job.scenario_id): job.game_id for job in jobs}
+        jobs = plan_jobs(
+            published_suite(spec.name), spec.game_configs, facts, replicates=spec.replicates
+        )
+        ids = {
+            (job.scenario.setting, job.team_id, job.scenario_id, job.config.replicate): job.game_id
+            for job in jobs
+        }
         fill_ids(facts / spec.name, ids)
     tasks = [each for each in results if each.facts is not None]
     list(mapped(_write, tasks, pool))

@@ -62,7 +62,7 @@ OF_OTHERS = (
 MOST_BYTES = 30_000
 """Of a table [C]; larger ones list single games, which no page does without the games."""
 
-KEY = ("setting", "team", "scenario_id")
+KEY = ("setting", "team", "scenario_id", "replicate")
 """Columns that name a published game."""
 
 PLAIN: dict[str, Any] = {
@@ -132,12 +132,12 @@ def _with_ids(table: Table, ids: Sequence[str]) -> Table:
     return table.set_column(place, field, array(ids, type=field.type))
 
 
-def fill_ids(facts: Path, ids: Mapping[tuple[str, str, str], str]) -> None:
+def fill_ids(facts: Path, ids: Mapping[tuple[str, str, str, int], str]) -> None:
     """Write the ids of games into unpacked facts.
 
     Args:
         facts: folder of an experiment's facts.
-        ids: by setting, team and scenario.
+        ids: by setting, team, scenario and replicate.
 
     Raises:
         FileError: the facts hold a game that has no id.
@@ -146,7 +146,7 @@ def fill_ids(facts: Path, ids: Mapping[tuple[str, str, str], str]) -> None:
     table = read_arrow(path)
     names = zip(*(table[name].to_pylist() for name in KEY), strict=True)
     try:
-        found = [ids[setting, team, scenario] for setting, team, scenario in names]
+        found = [ids[name] for name in names]
     except KeyError as error:
         raise FileError(f"{path}: holds a game of {error}, which was not published") from error
     parquet.write_table(_with_ids(table, found), path, **PLAIN)
