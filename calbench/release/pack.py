@@ -49,15 +49,26 @@ OF_OTHERS = (
     "sensitivity.csv",
     "draws.csv",
     "scale_bytes.csv",
-    "audit_patterns.csv",
+    "agent_game_counts.csv",
+    "answers_by_phase.csv",
+    "audit_*.csv",
     "further_slices.csv",
+    "judge/metric_comparison.csv",
+    "judge/judge_agreement.csv",
+    "outcomes.csv",
     "players.csv",
+    "privacy/reflection_calibration.csv",
+    "privacy/vps_baselines.csv",
     "probe_effects.csv",
     "probe_labels.csv",
     "ratings*.csv",
+    "reply_outcomes.csv",
+    "revealing_messages.csv",
+    "second_hand_leaks.csv",
     "table1.csv",
+    "usage.csv",
 )
-"""Tables of sweeps, draws, sizes, probes and slices that pages show."""
+"""Tables of sweeps, draws, sizes, probes, slices and unranked models that pages show."""
 
 MOST_BYTES = 30_000
 """Of a table [C]; larger ones list single games, which no page does without the games."""

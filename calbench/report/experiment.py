@@ -133,7 +133,9 @@ class Experiment:
 
     @property
     def shown_note(self) -> str:
-        """Which games the trace browser has, where it does not have all."""
+        """Which games the trace browser has, where it has some and not all."""
+        if not self.role.games:
+            return ""
         suite, shown = len(self.scenarios), len(self.shown)
         if shown == suite:
             return ""
