@@ -143,3 +143,11 @@ def test_reports_by_integers_and_by_expectations_are_not_compared(
     row = learnt(tmp_path, probed(first), measure)
     assert (row["verdict"], row["remark"]) == ("not tested", "two instruments")
     assert (row["difference"], row["scenarios"]) == ("", "")
+
+
+@pytest.mark.heavy
+def test_a_team_of_one_player_of_whom_one_probes_is_no_slice(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path, [probed(FIRST)])
+    assert list(csv.DictReader(text_of(facts, "table1.csv", Settings()).splitlines())) == []
+    (name,) = facts.frame("agents")["base_player"].unique()
+    assert name == "talker"
