@@ -115,7 +115,7 @@ def test_permalink_reopens_the_same_event(visit: Visit) -> None:
 @pytest.mark.heavy
 def test_clicks_lead_from_equal_cost_to_the_sentence_that_told(visit: Visit) -> None:
     page = visit("results/plane.html")
-    page.locator("article").get_by_role("link", name="Audits of language").click()
+    page.locator("article").get_by_role("link", name="What messages reveal").click()
     paid = page.locator("table", has_text="Speakers, private messages: what each team paid")
     expect(paid).to_be_visible()
     rows = {
@@ -143,7 +143,7 @@ def test_clicks_lead_from_regret_to_the_batch_that_made_the_optimum_unreachable(
     visit: Visit,
 ) -> None:
     page = visit("results/uniform.html")
-    page.locator("article").get_by_role("link", name="Regret explained").click()
+    page.locator("article").get_by_role("link", name="Where excess cost comes from").click()
     worst = page.locator("table", has_text="greatest excess").first
     link = worst.locator("td:last-child a").first
     number = link.inner_text().rpartition(" ")[2]

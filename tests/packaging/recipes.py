@@ -313,7 +313,7 @@ What each team paid and said.
         "calbench/report/pages/__init__.py",
         '    Page("traces.md", "Traces", "Traces"),\n',
         (
-            '    Page("results/thrift.md", "Thrift", "Results", "Behind the numbers"),\n'
+            '    Page("results/thrift.md", "Thrift", "Results", "Explained"),\n'
             '    Page("traces.md", "Traces", "Traces"),\n'
         ),
     ),

@@ -88,7 +88,7 @@ def test_every_block_of_the_page_runs(
 
 def test_page_names_every_public_function_and_stands_in_the_navigation() -> None:
     assert all(f"`{name}`" in PAGE for name in calbench.__all__ if name != "__version__")
-    (pages,) = (entry["Use it"] for entry in navigation(PAGES) if "Use it" in entry)
+    (pages,) = (entry["Run it"] for entry in navigation(PAGES) if "Run it" in entry)
     assert {"Python": "python.md"} in pages
 
 
