@@ -9,6 +9,8 @@ from pathlib import Path
 from calbench.endings import undone
 from calbench.errors import CalbenchError
 from calbench.folders import replaced
+from calbench.report.head import add_links_and_tags
+from calbench.report.links import CONFIG, site_links
 from calbench.report.trimming import trim
 
 SOURCE_DATE_EPOCH = "1767225600"
@@ -26,22 +28,26 @@ def build_site(source: Path, out: Path) -> None:
         out: folder of the built site; what is there is replaced once the new one is whole.
 
     Raises:
+        FileError: the configuration names something that is no address.
         CalbenchError: a page or a link does not fit; says what MkDocs said.
     """
     settings = {
         "SOURCE_DATE_EPOCH": SOURCE_DATE_EPOCH,
         "NO_MKDOCS_2_WARNING": "1",
         "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
     }
+    links = site_links(source / CONFIG)
     with replaced(out, is_marked=False) as beside:
         command = [
             # -P: nothing is imported from the current folder, which may be that of anybody's run.
             sys.executable, "-P", "-m", "mkdocs", "build", "--strict", "--clean",
-            "--config-file", str(source / "mkdocs.yml"), "--site-dir", str(beside),
+            "--config-file", str(source / CONFIG), "--site-dir", str(beside),
         ]  # fmt: skip
         status, said = _run(command, {**os.environ, **settings})
         if status != 0:
             raise CalbenchError("the site cannot be built:\n" + "\n".join(said[-20:]))
+        add_links_and_tags(beside, links)
         trim(beside)
 
 

@@ -12,10 +12,12 @@ from calbench.analysis.summary import SUMMARY
 from calbench.errors import FileError, OutputError
 from calbench.folders import is_own, replaced
 from calbench.pool import Pool
+from calbench.report import hooks
 from calbench.report.escape import write_data
 from calbench.report.figures.figure import write_figures
 from calbench.report.games.files import write_games
 from calbench.report.games.unfinished import write_unfinished
+from calbench.report.links import CONFIG, read_config, site_links, without_widget
 from calbench.report.pages import navigation, pages_of, see_also
 from calbench.report.pages.page import Content, Page
 from calbench.report.site import LEAKING, SECOND_HAND, Site
@@ -32,6 +34,9 @@ BELOW = (
     "judge/judge_agreement.csv",
 )
 """Small tables in folders of their own that the site offers, of experiments that are ranked."""
+
+HOOKS = "hooks.py"
+"""What MkDocs loads beside its configuration; a copy, so that no path of this machine is named."""
 
 
 def write_site(site: Site, out: Path, pool: Pool | None = None) -> None:
@@ -77,7 +82,7 @@ def _write(site: Site, out: Path, pool: Pool | None) -> None:
     _write_schemas(docs / "schemas")
     pages = pages_of(site)
     _write_pages(site, pages, docs)
-    _write_config(site.sources / "mkdocs.yml", list(pages), out / "mkdocs.yml")
+    _write_config(site.sources / CONFIG, list(pages), out / CONFIG)
 
 
 def _write_plotly(assets: Path) -> None:
@@ -126,7 +131,12 @@ def _write_schemas(folder: Path) -> None:
 def _write_pages(site: Site, pages: dict[Page, Content], docs: Path) -> None:
     templates = Templates(site.sources / "docs")
     paths = {page.path for page in pages}
-    shared = {"site": site, "explaining": see_also(pages), "paths": paths}
+    shared = {
+        "site": site,
+        "explaining": see_also(pages),
+        "paths": paths,
+        "site_links": site_links(site.sources / CONFIG),
+    }
     write_figures([figure for content in pages.values() for figure in content.figures], docs)
     for page, content in pages.items():
         for key, data in content.data.items():
@@ -138,8 +148,8 @@ def _write_pages(site: Site, pages: dict[Page, Content], docs: Path) -> None:
 
 
 def _write_config(source: Path, pages: list[Page], target: Path) -> None:
-    """Copy MkDocs' configuration with the navigation of the pages that there are."""
-    config = yaml.safe_load(source.read_text(encoding="utf-8"))
-    config["nav"] = navigation(pages)
+    """Copy MkDocs' configuration with the navigation of the pages that there are, and our hooks."""
+    shutil.copyfile(Path(hooks.__file__), target.with_name(HOOKS))
+    config = {**without_widget(read_config(source)), "nav": navigation(pages), "hooks": [HOOKS]}
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
     target.write_text(text, encoding="utf-8")
