@@ -76,6 +76,7 @@ PAGES = (
     Page("python.md", "Python interface", "Run it"),
     Page("extend.md", "Extend the benchmark", "Run it", content=document.contributing),
     Page("data.md", "Data", "About", content=dictionary.content),
+    Page("glossary.md", "Glossary", "About"),
     Page("limitations.md", "Limitations and ethics", "About"),
     Page("trust.md", "Security and verification", "About"),
     Page("changelog.md", "Changelog", "About", content=document.changelog),

@@ -18,7 +18,7 @@ def content(site: Site) -> Content | None:
     changed = [row for row in rows if row["old"] != row["new"] or not row["old"]]
     return Content(
         {
-            "columns": site.published.rows(COLUMNS),
+            "columns": _by_table(site.published.rows(COLUMNS)),
             "changed": _by_table(changed),
             "only_interval": len(rows) - len(changed),
             "files": [f"published/{name}" for name in (COLUMNS, HEADLINE)],

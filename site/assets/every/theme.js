@@ -23,6 +23,20 @@
     reach();
   }
 
+  /* Folded parts open for printing where the browser does not know the style that shows them. */
+  var folded = [];
+
+  function unfold() {
+    folded = Array.from(document.querySelectorAll("article details:not([open])"));
+    folded.forEach(function (part) { part.open = true; });
+  }
+
+  function fold() {
+    folded.forEach(function (part) { part.open = false; });
+  }
+
+  window.addEventListener("beforeprint", unfold);
+  window.addEventListener("afterprint", fold);
   window.addEventListener("load", mend);
   window.addEventListener("resize", reach);
 }());
