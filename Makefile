@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check check-slow lint types contracts test heavy campaign slow bench mutants release lock lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
+.PHONY: check serve check-slow lint types contracts test heavy campaign slow bench mutants release lock lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -33,6 +33,9 @@ bench:
 mutants:  ## how many of 100 changes to tables and statistics, and of 100 to pages and commands, the tests detect; see CONTRIBUTING
 	python -m tests.mutation.sample --of tables
 	python -m tests.mutation.sample --of pages
+
+serve:  ## show the site while its texts are edited: make serve PORT=8001
+	python -m stages.serve $(PORT)
 
 release:  ## publish in data/release what `dvc repro` computed
 	python -m stages.release

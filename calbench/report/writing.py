@@ -13,16 +13,14 @@ from calbench.errors import FileError, OutputError
 from calbench.folders import is_own, replaced
 from calbench.pool import Pool
 from calbench.report import hooks
-from calbench.report.escape import write_data
-from calbench.report.figures.figure import write_figures
+from calbench.report.filling import Pages
 from calbench.report.games.files import write_games
 from calbench.report.games.unfinished import write_unfinished
-from calbench.report.links import CONFIG, read_config, site_links, without_widget
-from calbench.report.pages import navigation, pages_of, see_also
-from calbench.report.pages.page import Content, Page
+from calbench.report.links import CONFIG, read_config, without_widget
+from calbench.report.pages import navigation
+from calbench.report.pages.page import Page
 from calbench.report.site import LEAKING, SECOND_HAND, Site
 from calbench.report.tables import csv_bytes
-from calbench.report.templating import Templates
 from calbench.scenarios.storage import scenario_schema
 from calbench.traces.storage import trace_schema
 
@@ -80,9 +78,10 @@ def _write(site: Site, out: Path, pool: Pool | None) -> None:
     write_games(site.played, docs / "pagedata", pool, others)
     _copy_tables(site, docs / "tables")
     _write_schemas(docs / "schemas")
-    pages = pages_of(site)
-    _write_pages(site, pages, docs)
-    _write_config(site.sources / CONFIG, list(pages), out / CONFIG)
+    pages = Pages(site, docs)
+    pages.write_data()
+    pages.write()
+    write_config(site.sources / CONFIG, pages.listed, out / CONFIG)
 
 
 def _write_plotly(assets: Path) -> None:
@@ -128,26 +127,7 @@ def _write_schemas(folder: Path) -> None:
         (folder / f"{name}.schema.json").write_text(text, encoding="utf-8")
 
 
-def _write_pages(site: Site, pages: dict[Page, Content], docs: Path) -> None:
-    templates = Templates(site.sources / "docs")
-    paths = {page.path for page in pages}
-    shared = {
-        "site": site,
-        "explaining": see_also(pages),
-        "paths": paths,
-        "site_links": site_links(site.sources / CONFIG),
-    }
-    write_figures([figure for content in pages.values() for figure in content.figures], docs)
-    for page, content in pages.items():
-        for key, data in content.data.items():
-            write_data(docs / "pagedata", key, data)
-        text = templates.filled(page.source, page.root, {**shared, "page": page, **content.values})
-        path = docs / page.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
-def _write_config(source: Path, pages: list[Page], target: Path) -> None:
+def write_config(source: Path, pages: list[Page], target: Path) -> None:
     """Copy MkDocs' configuration with the navigation of the pages that there are, and our hooks."""
     shutil.copyfile(Path(hooks.__file__), target.with_name(HOOKS))
     config = {**without_widget(read_config(source)), "nav": navigation(pages), "hooks": [HOOKS]}

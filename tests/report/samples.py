@@ -18,6 +18,7 @@ from calbench.engine.seating import team_of
 from calbench.protocols.base import Policy, others, own_meeting
 from calbench.protocols.registry import build_policy
 from calbench.report.experiment import Experiment
+from calbench.report.links import SiteLinks
 from calbench.report.pages import PAGES
 from calbench.report.role import Role
 from calbench.report.site import Site
@@ -190,5 +191,12 @@ def page_of(site: Site, path: str) -> str:
     page = next(each for each in PAGES if each.path == path)
     content = page.content(site)
     assert content is not None
-    values = {"site": site, "page": page, "paths": set(), "explaining": [], **content.values}
+    values = {
+        "site": site,
+        "page": page,
+        "paths": set(),
+        "explaining": [],
+        "site_links": SiteLinks(),
+        **content.values,
+    }
     return Templates(site.sources / "docs").filled(page.source, page.root, values)
