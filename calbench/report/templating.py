@@ -52,6 +52,7 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
         "traces/game-view.js",
         "traces/compare.js",
         "traces/play.js",
+        "traces/download.js",
         "traces/viewer.js",
     ),
 }

@@ -177,6 +177,7 @@ def test_games_come_out_of_their_files_as_they_went_in(
 
         game = page.evaluate(load, f"games/{name}")
         ledger = game.pop("ledger")
+        assert game.pop("summary").endswith(".")
         ledger.pop("unreachable", None)  # of a table, not of the trace
         assert game == json.loads(json.dumps(game_data(trace, experiment)))
         assert ledger == json.loads(json.dumps(ledger_data(trace)))
