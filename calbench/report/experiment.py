@@ -8,6 +8,7 @@ from pathlib import Path
 
 from calbench.analysis.datapackage import read_settings
 from calbench.analysis.settings import Settings
+from calbench.analysis.summary import evenly
 from calbench.errors import CalbenchError, FileError
 from calbench.files import printable
 from calbench.report.role import Role
@@ -127,8 +128,7 @@ class Experiment:
         chosen: set[str] = set()
         for setting in dict.fromkeys(scenario.setting for scenario in self.scenarios):
             ids = [s.scenario_id for s in self.scenarios if s.setting == setting]
-            count = min(self.role.games, len(ids))
-            chosen.update(ids[place * len(ids) // count] for place in range(count))
+            chosen.update(evenly(ids, self.role.games))
         return tuple(scenario for scenario in self.scenarios if scenario.scenario_id in chosen)
 
     @property

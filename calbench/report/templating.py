@@ -13,7 +13,7 @@ from calbench.errors import FileError
 from calbench.report import columns
 from calbench.report.escape import html_text, markdown_text
 
-MACROS = ("tables.jinja", "figures.jinja", "parts.jinja", "picture.jinja")
+MACROS = ("tables.jinja", "figures.jinja", "parts.jinja", "picture.jinja", "featured.jinja")
 """What every page may use, in ``calbench/report/templates``."""
 
 COLUMNS = {
@@ -52,6 +52,7 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
         "traces/game-view.js",
         "traces/compare.js",
         "traces/play.js",
+        "traces/download.js",
         "traces/viewer.js",
     ),
 }

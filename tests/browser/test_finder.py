@@ -26,6 +26,39 @@ def found(page: Page, count: int, state: str) -> None:
     expect(finder).to_have_attribute("data-found", str(count))
 
 
+def more(page: Page) -> None:
+    """Open the filters that are folded."""
+    page.get_by_text("More filters").click()
+
+
+def test_finder_opens_with_featured_games_and_one_line_of_search(visit: Visit) -> None:
+    page = visit("traces.html")
+    found(page, 54, "")
+    featured = page.locator("#cb-featured a[href^='traces.html#']")
+    assert featured.count() >= 5
+    expect(featured.first).to_be_visible()
+    expect(page.locator("#cb-words")).to_be_visible()
+    expect(page.locator("#cb-experiment")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollHeight") < 2500
+    place = (featured.first.get_attribute("href") or "").removeprefix("traces.html#")
+    game, _, event = place.rpartition("/")
+
+    featured.first.click()
+
+    opened(page, game, int(event))
+    expect(page.locator("#cb-featured")).to_be_hidden()
+    expect(page.locator("#cb-intro")).to_be_hidden()
+    page.go_back()
+    expect(featured.first).to_be_visible()
+    expect(page.locator("#cb-intro")).to_be_visible()
+
+    page = visit("traces.html#find?e=language&passed=1")
+    expect(page.locator("#cb-featured")).to_be_hidden()
+    expect(page.locator("#cb-passed")).to_have_value("1")
+    page.get_by_role("button", name="Show all games").click()
+    expect(page.locator("#cb-featured a").first).to_be_visible()
+
+
 def test_games_are_found_by_what_they_are(visit: Visit) -> None:
     page = visit("traces.html")
     found(page, 54, "")
@@ -37,6 +70,7 @@ def test_games_are_found_by_what_they_are(visit: Visit) -> None:
     found(page, 54, "page=3")
     expect(rows).to_have_count(4)
 
+    more(page)
     page.select_option("#cb-experiment", "language")
     found(page, 24, "e=language")
     page.select_option("#cb-setting", "varied")
@@ -177,6 +211,7 @@ def test_games_come_out_of_their_files_as_they_went_in(
 
         game = page.evaluate(load, f"games/{name}")
         ledger = game.pop("ledger")
+        assert game.pop("summary").endswith(".")
         ledger.pop("unreachable", None)  # of a table, not of the trace
         assert game == json.loads(json.dumps(game_data(trace, experiment)))
         assert ledger == json.loads(json.dumps(ledger_data(trace)))

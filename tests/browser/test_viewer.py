@@ -1,7 +1,6 @@
 """The view of one game: what each sees, what was given away, and two games at once."""
 
 import csv
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -76,21 +75,6 @@ def test_game_plays_and_pauses(visit: Visit) -> None:
     opened(page, "varied/imap/varied-001", 0)
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
-
-
-@pytest.mark.heavy
-def test_game_is_downloaded_as_json(visit: Visit) -> None:
-    page = visit("traces.html#varied/imap/varied-001/3")
-    opened(page, "varied/imap/varied-001", 3)
-
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Download this game").click()
-
-    assert waiting.value.suggested_filename == "imap-varied-001.json"
-    found = json.loads(Path(waiting.value.path()).read_text())
-    assert found["game"]["team"] == "imap"
-    assert found["scenario"]["scenario_id"] == "varied-001"
-    expect(page.locator(".cb-viewer")).to_contain_text("data/traces/varied/imap/varied-001.json")
 
 
 @pytest.mark.heavy

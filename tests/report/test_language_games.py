@@ -161,6 +161,7 @@ def test_index_says_what_the_audits_found(docs: Path) -> None:
     for number, place in enumerate(places):
         row = audits[place]
         assert games["told"][number] == int(row["labels_told"])
+        assert games["passed"][number] == int(row["labels_passed_on"])
         told = [tier for tier in index["tiers"] if row[f"told_{tier}"] != "0"]
         highest = games["tier"][number]
         assert told[-1:] == ([index["tiers"][highest - 1]] if highest else [])

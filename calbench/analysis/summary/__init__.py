@@ -1,12 +1,13 @@
 """Tables over several runs; importing this package registers them."""
 
-from calbench.analysis.summary import judge, table2
+from calbench.analysis.summary import featured, judge, table2
 from calbench.analysis.summary.runs import (
     EXPERIMENT,
     KIND_WORDS,
     SUMMARY,
     Runs,
     RunTables,
+    evenly,
     in_words,
     setting_title,
     write_summary,
@@ -18,6 +19,8 @@ __all__ = [
     "SUMMARY",
     "RunTables",
     "Runs",
+    "evenly",
+    "featured",
     "in_words",
     "judge",
     "setting_title",

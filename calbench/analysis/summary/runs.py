@@ -7,6 +7,7 @@ with published numbers.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
@@ -63,6 +64,12 @@ def in_words(names: Iterable[str], words: Mapping[str, str]) -> str:
     return " and ".join(words.get(name, name) for name in names)
 
 
+def evenly(names: Sequence[str], most: int) -> list[str]:
+    """Return so many names at most, evenly over all; suites are in the order of difficulty."""
+    wanted = min(most, len(names))
+    return [names[place * len(names) // wanted] for place in range(wanted)]
+
+
 @dataclass(frozen=True)
 class RunTables:
     """The tables of one run.
@@ -74,6 +81,7 @@ class RunTables:
             same scenarios, whose own ranks are then left out.
         unpublished: its teams that are of a run of one's own.
         part: how many scenarios of another run it has, in words.
+        games: scenarios of each setting whose games the trace browser has.
     """
 
     name: str
@@ -81,6 +89,7 @@ class RunTables:
     is_joint: bool = False
     unpublished: frozenset[str] = frozenset()
     part: str = ""
+    games: int | Literal["all"] = "all"
 
     def table(self, path: str) -> pd.DataFrame:
         """Read one of its tables; of a team's several games on a scenario only the first.
@@ -91,6 +100,14 @@ class RunTables:
         file = self.folder / path
         rows = read_csv(file, TABLES[path].as_written(header(file)).columns)
         return rows[rows["replicate"] == 0] if "replicate" in rows else rows
+
+    def steppable(self, rows: pd.DataFrame) -> set[str]:
+        """Return the scenarios, of those of its games, that the trace browser has."""
+        chosen: set[str] = set()
+        for _, ids in rows.groupby("setting", sort=False)["scenario_id"]:
+            names = list(dict.fromkeys(ids))
+            chosen.update(names if self.games == "all" else evenly(names, self.games))
+        return chosen
 
     def named(self, path: str) -> pd.DataFrame:
         """Return one of its tables with the experiment; an empty frame if there is none."""

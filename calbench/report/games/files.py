@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
@@ -20,11 +20,20 @@ from calbench.report.games.game import packed_game, prompt_data, scenario_data, 
 from calbench.report.games.index import ExperimentIndex, index_data
 from calbench.report.games.ledger import OPTIMUM_COLUMNS, ledger_data
 from calbench.report.games.search import WordIndex, words_of
+from calbench.report.games.sentence import (
+    PLAYED_COLUMNS,
+    TOLD_COLUMNS,
+    Rows,
+    so_far,
+    what_happened,
+)
+from calbench.report.games.whole import write_whole
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
-from calbench.traces.catalog import has_trace
+from calbench.traces.catalog import has_trace, raw_trace
+from calbench.traces.events import GameEnd
 from calbench.traces.models import Trace
-from calbench.traces.storage import no_collection
+from calbench.traces.storage import no_collection, trace_bytes
 
 GAMES_PER_TASK = 40
 """About so many games are handed to a worker at once [C]."""
@@ -43,6 +52,7 @@ class GameTask:
         traces: folder with ``<team>/<scenario_id>.json``.
         scenarios: each as JSON, which processes hand over faster than the object.
         unreachable: where the optimum of games became unreachable, by team and scenario.
+        rows: what tables say happened, likewise.
         measure: settings of the metrics.
     """
 
@@ -53,6 +63,7 @@ class GameTask:
     teams: tuple[str, ...]
     scenarios: tuple[str, ...]
     unreachable: Mapping[tuple[str, str], Row]
+    rows: Mapping[tuple[str, str], Rows]
     measure: MeasureSpec
 
 
@@ -68,6 +79,21 @@ class WrittenGame:
     team: str
     kind: str
     messages: tuple[frozenset[str], ...] = ()
+
+
+class OfTables(NamedTuple):
+    """What tables say of a game.
+
+    Attributes:
+        unreachable: its row of ``optimum_unreachable.csv``, if there is one.
+        rows: those of the tables that say what happened.
+    """
+
+    unreachable: Row | None = None
+    rows: Rows | None = None
+
+
+NOTHING = OfTables()
 
 
 @no_collection()
@@ -118,8 +144,11 @@ def _games(results: Experiment, folder: Path, pool: Pool | None) -> Iterator[Wri
 
 def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> Iterator[GameTask]:
     size = max(1, GAMES_PER_TASK // max(1, len(results.teams)))
-    unreachable = results.by_game("optimum_unreachable.csv")
+    unreachable = _chosen(results.by_game("optimum_unreachable.csv"), OPTIMUM_COLUMNS)
+    played = _chosen(results.by_game("games.csv"), PLAYED_COLUMNS)
+    told = _chosen(results.by_game("audit_games.csv"), TOLD_COLUMNS)
     while chunk := list(islice(scenarios, size)):
+        games = [(team, each.scenario_id) for each in chunk for team in results.teams]
         yield GameTask(
             folder=folder,
             experiment=results.name,
@@ -127,14 +156,17 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
             traces=results.traces,
             teams=results.teams,
             scenarios=tuple(each.model_dump_json() for each in chunk),
-            unreachable={
-                (team, each.scenario_id): {name: row[name] for name in OPTIMUM_COLUMNS}
-                for each in chunk
-                for team in results.teams
-                if (row := unreachable.get((team, each.scenario_id))) is not None
-            },
+            unreachable={game: unreachable[game] for game in games if game in unreachable},
+            rows={game: Rows(played[game], told.get(game)) for game in games if game in played},
             measure=results.made_with.measure,
         )
+
+
+def _chosen(
+    rows: Mapping[tuple[str, str], Row], columns: Sequence[str]
+) -> dict[tuple[str, str], Row]:
+    """Return some columns of rows, which are less to hand to a worker."""
+    return {game: {name: row[name] for name in columns} for game, row in rows.items()}
 
 
 @no_collection()
@@ -154,32 +186,48 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
             if place == 0:
                 key = f"scenarios/{task.experiment}/{scenario_id}"
                 write_data(task.folder, key, scenario_data(trace.scenario, present))
-            unreachable = task.unreachable.get((team, scenario_id))
-            yield write_game(task.folder, trace, task.experiment, unreachable, task.measure)
+            of_tables = OfTables(
+                task.unreachable.get((team, scenario_id)), task.rows.get((team, scenario_id))
+            )
+            data = raw_trace(path_by_team[team])
+            yield write_game(task.folder, trace, task.experiment, of_tables, task.measure, data)
+
+
+def _summary(trace: Trace, rows: Rows | None) -> str:
+    """Return what happened in a sentence; nothing of a whole game of which no table tells."""
+    if rows is not None:
+        return what_happened(rows)
+    return "" if isinstance(trace.events[-1], GameEnd) else so_far(trace)
 
 
 def write_game(
     folder: Path,
     trace: Trace,
     experiment: str,
-    unreachable: Row | None = None,
+    of_tables: OfTables = NOTHING,
     measure: MeasureSpec = DEFAULT_MEASURE,
+    data: bytes | None = None,
 ) -> WrittenGame:
-    """Write a game with its ledger, and its prompts if it has any.
+    """Write a game with its ledger, its whole trace, and its prompts if it has any.
 
     Args:
         folder: where page data goes.
         trace: the game.
         experiment: its name.
-        unreachable: its row of ``optimum_unreachable.csv``, if there is one.
+        of_tables: what tables say of it.
         measure: settings of the metrics.
+        data: bytes of its file; absent: those that it would have.
     """
     team, scenario_id = trace.config.team, trace.scenario.scenario_id
     name = f"{experiment}/{team.team_id}/{scenario_id}"
-    game = {**packed_game(trace, experiment), "ledger": ledger_data(trace, unreachable, measure)}
+    game = packed_game(trace, experiment)
+    if summary := _summary(trace, of_tables.rows):
+        game["summary"] = summary
+    game["ledger"] = ledger_data(trace, of_tables.unreachable, measure)
     write_data(folder, f"games/{name}", game, PACKED)
     if "has_prompts" in game:
         write_data(folder, f"prompts/{name}", prompt_data(trace), PACKED)
+    write_whole(folder, name, trace_bytes(trace) if data is None else data)
     messages = said(trace) if team.uses_language else ()
     return WrittenGame(
         scenario_id=scenario_id,

@@ -24,10 +24,10 @@ NUMBERS: Mapping[str, str] = {
 }
 """What a game is sorted by, and the column of ``games.csv`` that says it."""
 
-GAME_COLUMNS = (*NUMBERS, "halted", "texts", "told", "tier", "patterns")
+GAME_COLUMNS = (*NUMBERS, "halted", "texts", "told", "tier", "patterns", "passed")
 """Of a game in the index: ``texts`` counts its messages in words, ``told`` the private labels
 that were told, ``tier`` is the place of the highest one, from 1, ``patterns`` has a bit for each
-pattern that occurs, in the paper's order."""
+pattern that occurs, in the paper's order, ``passed`` counts the labels of others passed on."""
 
 
 class ExperimentIndex:
@@ -104,10 +104,10 @@ def _number(text: str) -> float | int | None:
     return int(value) if value.is_integer() else value
 
 
-def _found(audit: Row | None) -> tuple[int | None, int | None, int | None]:
-    """Return labels told, the place of the highest tier from 1, and a bit for each pattern."""
+def _found(audit: Row | None) -> tuple[int | None, ...]:
+    """Return labels told, the place of the highest tier, bits of patterns, labels passed on."""
     if audit is None:
-        return None, None, None
+        return None, None, None, None
     tiers = [place for place, tier in enumerate(TIERS, 1) if audit[f"told_{tier}"] != "0"]
     bits = sum(1 << place for place, each in enumerate(PATTERNS) if audit[each.name] != "0")
-    return int(audit["labels_told"]), max(tiers, default=0), bits
+    return int(audit["labels_told"]), max(tiers, default=0), bits, int(audit["labels_passed_on"])

@@ -16,15 +16,18 @@
   var ABSENT = "–";
 
   /* What the address holds, in its order. Empty is everything. */
-  var KEYS = ["e", "t", "k", "s", "d", "o", "xmin", "xmax", "vmin", "vmax", "told", "tier", "p",
-              "q", "sort", "page"];
+  var KEYS = ["e", "t", "k", "s", "d", "o", "xmin", "xmax", "vmin", "vmax", "told", "passed", "tier",
+              "p", "q", "sort", "page"];
+  /* Fields that are folded until somebody wants them, or an address has one. */
+  var FOLDED = ["e", "k", "s", "d", "o", "xmin", "xmax", "vmin", "vmax", "told", "passed", "tier", "p"];
   var OUTCOMES = [["all", "all scheduled"], ["failed", "some failed"],
                   ["halted", "halted, not scored"], ["unfinished", "unfinished, not scored"]];
   /* Columns of the results: key, heading, whether the games can be sorted by it. */
   var COLUMNS = [
     ["game", "Game"], ["team", "Team"], ["about", "Setting"], ["outcome", "Scheduled"],
     ["excess", "Excess cost", true], ["cost", "Cost", true], ["messages", "Messages", true],
-    ["vps", "Excess VPS", true], ["told", "Labels disclosed", true], ["patterns", "Patterns"]
+    ["vps", "Excess VPS", true], ["told", "Labels told", true],
+    ["patterns", "Patterns"]
   ];
 
   var index = null;
@@ -194,7 +197,7 @@
       && (!state.d || game.third === state.d) && (!state.o || outcomeOf(game) === state.o)
       && isWithin(game.excess, state.xmin, state.xmax)
       && isWithin(game.vps, state.vmin, state.vmax)
-      && isWithin(game.told, state.told, "")
+      && isWithin(game.told, state.told, "") && isWithin(game.passed, state.passed, "")
       && (!state.tier || game.tier >= index.tiers.indexOf(state.tier) + 1)
       && (!state.p || (pattern >= 0 && (game.patterns & (1 << pattern)) !== 0));
   }
@@ -227,7 +230,7 @@
     index.experiments.forEach(function (entry) {
       if (hash === "#" + encodeURIComponent(entry.name)) { found.e = entry.name; }
     });
-    ["xmin", "xmax", "vmin", "vmax", "told"].forEach(function (key) {
+    ["xmin", "xmax", "vmin", "vmax", "told", "passed"].forEach(function (key) {
       if (!/^-?\d{1,9}(\.\d{1,9})?$/.test(found[key])) { found[key] = ""; }
     });
     if (!COLUMNS.some(function (column) {
@@ -249,7 +252,7 @@
   function update() {
     shown += 1;
     var turn = shown;
-    part.again.hidden = !KEYS.some(function (key) { return state[key]; });
+    part.again.hidden = !has(KEYS);
     if (!termsOf(state.q).length) {
       list(null);
       return;
@@ -350,7 +353,8 @@
         game.unfinished || game.halted ? el("small", { "class": "cb-bad" },
           outcomeOf(game) + ", not scored") : null),
       number(game.excess), number(game.cost), number(game.messages), number(game.vps),
-      el("td", { "class": "cb-number" }, told),
+      el("td", { "class": "cb-number" }, told,
+        game.passed ? el("small", {}, game.passed + " of others") : null),
       el("td", {}, game.patterns === null ? ABSENT : names.length ? names.join(", ") : "none"));
     return node;
   }
@@ -519,7 +523,7 @@
     options("tier", index.tiers.map(function (name, place) {
       return [name, place + 1 < index.tiers.length ? name + " or more private" : name];
     }));
-    ["xmin", "xmax", "vmin", "vmax", "told", "q"].forEach(function (key) {
+    ["xmin", "xmax", "vmin", "vmax", "told", "passed", "q"].forEach(function (key) {
       if (part[key].value !== state[key]) { part[key].value = state[key]; }
     });
   }
@@ -571,30 +575,49 @@
       keep();
       choices();
       update();
+      unfold();
       part.q.focus();
     });
+    part.featured = document.getElementById("cb-featured") || el("div", {});
+    part.intro = document.getElementById("cb-intro") || el("div", {});
     part.details = el("details", { "class": "cb-finder", open: true },
-      el("summary", {}, "Find a game"), form(), part.count, part.note, part.table, part.turns);
+      el("summary", {}, "Find a game"), part.featured, form(), part.count, part.note, part.table,
+      part.turns);
     fill(node, part.details);
   }
 
   function form() {
-    return el("div", { "class": "cb-form", role: "search", "aria-label": "Games" },
-      field("Words in messages", input("q", "cb-words", {
-        type: "search", placeholder: "all of these words", maxlength: 1000, spellcheck: "false"
-      })),
-      field("Experiment", select("e", "cb-experiment", "all")),
-      field("Team", select("t", "cb-team", "all")),
-      field("Kind of team", select("k", "cb-kind", "all")),
-      field("Setting", select("s", "cb-setting", "all")),
-      field("Difficulty third", select("d", "cb-third", "all")),
-      field("Outcome", select("o", "cb-outcome", "any")),
-      range("Excess cost", "xmin", "xmax"),
-      range("Excess VPS", "vmin", "vmax"),
-      field("Labels disclosed, at least", input("told", "cb-told", { type: "number", min: 0, step: 1 })),
-      field("Most private label disclosed", select("tier", "cb-tier", "any or none")),
-      field("Behaviour pattern", select("p", "cb-pattern", "any or none")),
-      part.again);
+    part.more = el("details", { "class": "cb-more" }, el("summary", {}, "More filters"),
+      el("div", { "class": "cb-form" },
+        field("Experiment", select("e", "cb-experiment", "all")),
+        field("Kind of player", select("k", "cb-kind", "all")),
+        field("Setting", select("s", "cb-setting", "all")),
+        field("Difficulty", select("d", "cb-third", "all")),
+        field("Outcome", select("o", "cb-outcome", "any")),
+        range("Excess cost", "xmin", "xmax"),
+        range("Excess VPS (privacy loss)", "vmin", "vmax"),
+        field("Private labels told, at least", least("told", "cb-told")),
+        field("Labels of others passed on, at least", least("passed", "cb-passed")),
+        field("Most private label told", select("tier", "cb-tier", "any or none")),
+        field("Pattern of behaviour", select("p", "cb-pattern", "any or none"))));
+    return el("div", { role: "search", "aria-label": "Games" },
+      el("div", { "class": "cb-line" },
+        field("Words in messages", input("q", "cb-words", {
+          type: "search", placeholder: "all of these words", maxlength: 1000, spellcheck: "false"
+        })),
+        field("Team", select("t", "cb-team", "all")),
+        part.again),
+      part.more);
+  }
+
+  function least(key, id) { return input(key, id, { type: "number", min: 0, step: 1 }); }
+
+  function has(keys) { return keys.some(function (key) { return state[key]; }); }
+
+  /* What an address asks for is in sight: its fields, and results instead of featured games. */
+  function unfold() {
+    if (has(FOLDED)) { part.more.open = true; }
+    part.featured.hidden = has(KEYS);
   }
 
   // ---------------------------------------------------------------- beside the viewer
@@ -603,14 +626,17 @@
     if (!owns(location.hash)) { return; }
     state = stateOf(location.hash);
     part.details.open = true;
+    part.intro.hidden = false;
     choices();
     update();
+    unfold();
   }
 
   function opened(experiment, team, scenario) {
     current = [experiment, team, scenario].join("/");
     if (part.details) {
       part.details.open = false;
+      part.intro.hidden = true;
       markOpen();
     }
   }
@@ -634,6 +660,7 @@
       state = stateOf(owns(location.hash) ? location.hash : "");
       choices();
       update();
+      unfold();
       window.addEventListener("hashchange", follow);
       if (!games.length) { part.count.textContent = "This site has no games."; }
     }, function () { part.count.textContent = "The list of games could not be read."; });

@@ -217,8 +217,7 @@
       : game.is_unfinished ? "⚠ Unfinished: the game was not played on after its last event here. "
       + "It is not scored." : "";
     part.whole.hidden = game.is_unfinished === true;
-    part.file.textContent = "data/traces/" + [game.experiment, game.team, game.scenario_id].join("/")
-      + ".json";
+    part.file.textContent = "calbench verify " + calbench.download.nameOf(game);
     options(part.who, sight.choices(view), view.who);
     part.scope.value = view.scope;
     options(part.beside, [["", "no other game"]].concat((view.scenario.teams || []).filter(
@@ -250,14 +249,11 @@
     part.stages.className = "cb-stages" + (team ? " cb-stages--two" : "");
   }
 
-  /* The game as this page has it, handed to the reader as a file. */
+  /* The trace of the game, handed to the reader as the file that `calbench verify` accepts. */
   function download() {
-    var game = current.game;
-    var text = JSON.stringify({ game: game, scenario: current.scenario }, null, 1);
-    var address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-    var link = el("a", { href: address, download: game.team + "-" + game.scenario_id + ".json" });
-    link.click();
-    setTimeout(function () { URL.revokeObjectURL(address); }, 1000);
+    calbench.download.trace(current.game, current.scenario, null, function (problem) {
+      part.problem.textContent = problem;
+    });
   }
 
   // ---------------------------------------------------------------- building the page
@@ -292,9 +288,9 @@
     part.sightNote = el("p", { "class": "cb-quiet" });
     part.permalink = el("a", { href: "#", "class": "cb-permalink" }, "Link to this moment");
     part.downloadButton = el("button", { type: "button", "class": "md-button cb-small" },
-      "Download this game (JSON)");
+      "Download the trace");
     part.file = el("code", {});
-    part.whole = el("span", {}, " The whole trace is ", part.file, ", which the pipeline makes.");
+    part.whole = el("span", {}, " Check it with ", part.file, ".");
     part.download = el("p", { "class": "cb-quiet" }, part.downloadButton, part.whole);
     var best = check("cb-best", " mark each meeting's slot in the optimum", false);
     var optimum = check("cb-optimum", " show the optimum's calendars", true);

@@ -1,0 +1,121 @@
+"""What happened in a game, in one sentence: made from the cells of tables, and of nothing else."""
+
+import zlib
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calbench.report.games.files import NOTHING, OfTables, write_game
+from calbench.report.games.sentence import PLAYED_COLUMNS, TOLD_COLUMNS, Rows, what_happened
+from calbench.report.tables import Row
+from calbench.traces.models import Trace
+from calbench.traces.storage import trace_bytes
+from tests.report.samples import play, suite_of
+from tests.report.unpacking import file_value
+
+
+def played(*cells: object) -> Row:
+    return dict(zip(PLAYED_COLUMNS, map(str, ("false", *cells)), strict=True))
+
+
+def told(*cells: object) -> Row:
+    return dict(zip(TOLD_COLUMNS, map(str, cells), strict=True))
+
+
+ALL = played(5, 5, 21, 7, 5, 2)
+
+
+@pytest.mark.parametrize(
+    ("row", "audit", "said"),
+    [
+        (ALL, None, "All 5 meetings were scheduled in 21 messages at cost 7, 2 above the optimum."),
+        (
+            played(5, 4, 1, 7, 7, 0),
+            None,
+            "4 of 5 meetings were scheduled in 1 message at cost 7, the optimum of these 4.",
+        ),
+        (
+            played(2, 1, 8, 3, 1, 2),
+            None,
+            (
+                "1 of 2 meetings was scheduled in 8 messages at cost 3, 2 above the optimum of "
+                "that one."
+            ),
+        ),
+        (
+            played(5, 0, 0, 0, 0, 0),
+            None,
+            "None of 5 meetings was scheduled in 0 messages at cost 0.",
+        ),
+        (
+            played(1, 1, 2, 0, 0, 0),
+            told(0, 0, 0),
+            "The meeting was scheduled in 2 messages at cost 0, the optimum.",
+        ),
+        (
+            ALL,
+            told(3, 1, 2),
+            (
+                "All 5 meetings were scheduled in 21 messages at cost 7, 2 above the optimum; 3 "
+                "private labels (1 sensitive) were told and 2 labels of others were passed on."
+            ),
+        ),
+        (
+            ALL,
+            told(1, 0, 0),
+            (
+                "All 5 meetings were scheduled in 21 messages at cost 7, 2 above the optimum; 1 "
+                "private label was told."
+            ),
+        ),
+        (
+            ALL,
+            told("", "", 1),
+            (
+                "All 5 meetings were scheduled in 21 messages at cost 7, 2 above the optimum; 1 "
+                "label of others was passed on."
+            ),
+        ),
+        (
+            {**played(5, 2, 9, 4, "", ""), "is_excluded": "true"},
+            told(1, 1, 0),
+            "Halted before its end and not scored: 2 of 5 meetings were scheduled in 9 messages.",
+        ),
+    ],
+)
+def test_sentence_is_made_from_the_rows(row: Row, audit: Row | None, said: str) -> None:
+    assert what_happened(Rows(row, audit)) == said
+
+
+def written(folder: Path, trace: Trace, of_tables: OfTables = NOTHING) -> Any:
+    write_game(folder, trace, "varied", of_tables)
+    (path,) = (folder / "games").rglob("*.js")
+    return file_value(path)
+
+
+def test_game_has_its_sentence_and_one_that_is_half_played_says_so(tmp_path: Path) -> None:
+    trace = play(suite_of("varied", 3)[0], "imap")
+    half = trace.model_copy(update={"events": trace.events[:9]})
+
+    assert written(tmp_path / "a", trace, OfTables(rows=Rows(ALL)))["summary"].startswith("All 5")
+    assert "summary" not in written(tmp_path / "b", trace)
+    said = written(tmp_path / "c", half)["summary"]
+    assert said.startswith("Not played to its end, and not scored: so far ")
+
+
+def test_whole_trace_stands_beside_the_game_byte_for_byte(tmp_path: Path) -> None:
+    trace = play(suite_of("varied", 3)[0], "imap")
+
+    for name in ("one", "two"):
+        write_game(tmp_path / name, trace, "varied")
+    given = b'{"any": "bytes"}\n'
+    write_game(tmp_path / "three", trace, "varied", data=given)
+
+    one, two, three = (
+        tmp_path / n / "traces/varied/imap/varied-000.js" for n in ("one", "two", "three")
+    )
+    assert one.read_bytes() == two.read_bytes()
+    assert zlib.decompress(b64decode(file_value(one))) == trace_bytes(trace)
+    assert zlib.decompress(b64decode(file_value(three))) == given
