@@ -51,6 +51,7 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
         "traces/prompts.js",
         "traces/game-view.js",
         "traces/compare.js",
+        "traces/menu.js",
         "traces/play.js",
         "traces/download.js",
         "traces/viewer.js",

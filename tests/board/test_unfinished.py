@@ -15,7 +15,7 @@ from calbench.runs.fragments import STORE, Fragments, read_fragments
 from calbench.runs.play import execute
 from calbench.traces.events import DmSent
 from tests.board.killed import killed
-from tests.browser.tabs import ARGUMENTS, CHROMIUM, TIMEOUT_MS, Tab
+from tests.browser.tabs import ARGUMENTS, CHROMIUM, TIMEOUT_MS, Tab, more
 from tests.cli.recording import noting, recording
 from tests.cli.runs import REPO, calbench, files
 
@@ -70,10 +70,10 @@ def look(
     expect(page.get_by_role("note")).to_contain_text("⚠ Unfinished")
     said = [words(event.content) for event in game.trace.events if isinstance(event, DmSent)]
     assert said
-    expect(page.get_by_text("The whole trace is")).to_be_hidden()
     if is_stepped:
         step_to_the_end(page, len(game.trace.events))
     page.keyboard.press("End")
+    more(page)
     page.select_option("#cb-scope", "game")
     for text in said:
         expect(page.locator("#cb-traces").get_by_text(text, exact=True).first).to_be_attached()

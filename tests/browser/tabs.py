@@ -118,6 +118,14 @@ def opened(page: Page, game: str, event: int) -> None:
     expect(page.locator("#cb-traces")).to_have_attribute("data-event", str(event))
 
 
+def more(page: Page) -> None:
+    """Open the menu of the trace browser that folds what is needed seldom."""
+    button = page.get_by_role("button", name="More", exact=True)
+    if button.get_attribute("aria-expanded") == "false":
+        button.click()
+    expect(page.locator("#cb-more")).to_be_visible()
+
+
 def calendars(page: Page) -> list[str]:
     """Return the texts of all slots that the trace browser shows."""
     cells: list[str] = page.locator(".cb-grid tbody td:not(.cb-sum)").evaluate_all(

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from calbench.cli.verify import main as verify
-from tests.browser.tabs import Visit, opened
+from tests.browser.tabs import Visit, more, opened
 
 pytestmark = pytest.mark.heavy
 
@@ -56,7 +56,8 @@ def test_button_of_the_viewer_hands_out_the_trace(visit: Visit, traces: dict[str
     opened(page, GAMES[0], 3)
 
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Download").first.click()
+        more(page)
+        page.get_by_role("button", name="Download the trace").click()
 
     assert waiting.value.suggested_filename == "imap-varied-001.json"
     original = traces["varied"] / "imap" / "varied-001.json"

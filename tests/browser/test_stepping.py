@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.tabs import Tab, Visit, calendars, opened
+from tests.browser.tabs import Tab, Visit, calendars, more, opened
 from tests.report.language_samples import HOSTILE_WORDS
 from tests.report.sample_site import HALVES
 from tests.report.samples import HOSTILE_TEXTS
@@ -50,7 +50,7 @@ def test_trace_is_stepped_by_buttons_and_slider(visit: Visit) -> None:
     opened(page, "varied/imap/varied-000", 25)
 
     for _ in range(60):
-        page.get_by_role("button", name="Next event").click()
+        page.get_by_role("button", name="Next message").click()
         if page.locator(".cb-batch").count():
             break
     expect(page.locator(".cb-batch.cb-now")).to_contain_text("applied, cost")
@@ -59,11 +59,12 @@ def test_trace_is_stepped_by_buttons_and_slider(visit: Visit) -> None:
     assert page.locator(".cb-vector").count() == 2
     page.get_by_role("button", name="Last event").click()
     last = page.locator("#cb-traces").get_attribute("data-event")
-    expect(page.get_by_role("button", name="Next event")).to_be_disabled()
-    page.get_by_role("button", name="Previous turn").click()
+    expect(page.get_by_role("button", name="Next message")).to_be_disabled()
+    page.get_by_role("button", name="Previous message").click()
     assert page.locator("#cb-traces").get_attribute("data-event") != last
     page.get_by_role("slider", name="Event").fill("7")
     opened(page, "varied/imap/varied-000", 7)
+    more(page)
     page.locator("#cb-best").check()
     assert page.locator(".cb-grid .cb-plan").count() == 15
     expect(page.locator(".cb-outcomes tbody tr")).to_have_count(5)
@@ -156,11 +157,11 @@ def test_clicks_lead_from_regret_to_the_batch_that_made_the_optimum_unreachable(
 def test_keys_in_a_field_do_not_step(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-000/5")
     opened(page, "varied/imap/varied-000", 5)
-    page.get_by_text("Find a game", exact=True).click()
+    more(page)
 
-    page.locator("#cb-told").focus()
-    page.locator("#cb-told").press("Home")
-    page.locator("#cb-team").press("j")
+    page.locator("#cb-view").press("Home")
+    page.locator("#cb-unit").press("j")
+    page.locator("#cb-best").press("k")
 
     opened(page, "varied/imap/varied-000", 5)
 

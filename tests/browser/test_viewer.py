@@ -14,7 +14,7 @@ from calbench.domain.observations import Observation
 from calbench.engine.drivers import run
 from calbench.protocols.base import Policy
 from calbench.protocols.registry import build_policy
-from tests.browser.tabs import Visit, opened
+from tests.browser.tabs import Visit, more, opened
 from tests.report.samples import play, suite_of
 from tests.report.unpacking import page_data
 
@@ -42,6 +42,8 @@ def test_game_is_stepped_by_round_and_keys_are_listed(visit: Visit) -> None:
     expect(page.locator("#cb-traces")).to_contain_text("channel: private messages · at most")
 
     page.keyboard.press("]")
+    more(page)
+    page.get_by_label("Step by").select_option("round")
     page.get_by_role("button", name="Next round").click()
     expect(place).to_contain_text("round 1")
     page.keyboard.press("]")
@@ -61,15 +63,17 @@ def test_game_is_stepped_by_round_and_keys_are_listed(visit: Visit) -> None:
 def test_game_plays_and_pauses(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-001/0")
     opened(page, "varied/imap/varied-001", 0)
-    page.get_by_label("Play by").select_option("round")
-    page.get_by_label("Steps a second").select_option("20")
+    more(page)
+    page.get_by_label("Step by").select_option("round")
+    page.get_by_label("Speed").select_option("20")
 
     page.get_by_role("button", name="Play", exact=True).click()
 
     expect(page.locator(".cb-event")).to_contain_text("The game ends")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
-    page.get_by_label("Play by").select_option("event")
-    page.get_by_label("Steps a second").select_option("0.5")
+    more(page)
+    page.get_by_label("Step by").select_option("event")
+    page.get_by_label("Speed").select_option("0.5")
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press(" ")
     opened(page, "varied/imap/varied-001", 0)
@@ -94,6 +98,7 @@ def test_optimum_stands_beside_and_where_it_became_unreachable_is_one_click_away
     expect(page.locator(".cb-event")).to_contain_text("is resolved: no batch")
     at = page.locator("#cb-traces").get_attribute("data-event")
     expect(page.locator(".cb-unreachable")).to_contain_text(f"at event {at}:")
+    more(page)
     page.locator("#cb-optimum").uncheck()
     expect(page.locator(".cb-optimum")).to_have_count(0)
 
@@ -104,6 +109,7 @@ def test_messages_are_shown_by_channel_and_over_rounds(visit: Visit) -> None:
     expect(page.locator(".cb-event")).to_contain_text("The game ends")
     last_round = page.locator(".cb-message").count()
 
+    more(page)
     page.select_option("#cb-scope", "game")
     expect(page.locator(".cb-round")).to_have_count(5)
     every = page.locator(".cb-message").count()
@@ -182,9 +188,10 @@ def test_leaks_and_claims_are_marked_where_they_stand(visit: Visit, folder: Path
     expect(message.locator("mark.cb-leak").last).to_contain_text(
         game["events"][event]["content"]["text"][start:end]
     )
-    text, tier, item = ledger["labels"][label]
+    text, tier, _ = ledger["labels"][label]
+    hearers = ", ".join(map(str, game["events"][event]["to_agents"]))
     expect(message.locator(".cb-tag--leak").last).to_have_text(
-        f"discloses the label “{text}” of item {item}, tier {tier}"
+        f"tells agent {hearers} the private label “{text}” ({tier})"
     )
     expect(message.locator(".cb-tag", has_text="own slots: availability")).to_have_count(1)
     assert message.locator(".cb-claim").count() > 2
@@ -195,9 +202,9 @@ def test_leaks_and_claims_are_marked_where_they_stand(visit: Visit, folder: Path
     go_to(page, event + 1)
     go_to(page, event)
     expect(message.locator(".cb-tag--leak").last).to_have_text(
-        "passes on second-hand the label “<img src=x onerror=hacked>” of item "
-        f"{item}, tier {tier}, on the path agent 0 told 2 (event 1), agent 2 told 3, 4 "
-        f"(event {event})"
+        f"passes on second-hand to agent {hearers} the private label "
+        f"“<img src=x onerror=hacked>” ({tier}), on the path agent 0 told 2 (event 1), "
+        f"agent 2 told 3, 4 (event {event})"
     )
     page.locator("#cb-ledger summary").click()
     for place in (message, page.locator(".cb-ledger tr.cb-now")):
@@ -211,6 +218,7 @@ def test_two_games_stand_side_by_side(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-001/0")
     opened(page, "varied/imap/varied-001", 0)
 
+    more(page)
     page.select_option("#cb-beside", "silent")
     second = page.locator(".cb-second")
     expect(second.locator("h3").first).to_have_text("silent (degenerate baseline)")
@@ -226,6 +234,7 @@ def test_two_games_stand_side_by_side(visit: Visit) -> None:
     expect(page.locator(".cb-place").first).to_contain_text("round 3")
     page.get_by_role("button", name="Next event of the second game").click()
     shown = second.locator(".cb-place").inner_text()
+    more(page)
     moment = page.get_by_role("link", name="Link to this moment").get_attribute("href")
     assert re.search(r";beside=silent;event2=\d+$", moment or "")
     page.wait_for_function("moment => location.hash === moment", arg=moment)
@@ -241,6 +250,7 @@ def test_two_games_stand_side_by_side(visit: Visit) -> None:
     assert boxes[0] is not None
     assert boxes[1] is not None
     assert boxes[1]["y"] > boxes[0]["y"] + boxes[0]["height"]
+    more(page)
     page.select_option("#cb-beside", "")
     expect(page.locator(".cb-grid")).to_have_count(1)
 
@@ -330,6 +340,7 @@ def test_private_view_holds_nothing_that_the_agent_did_not_see(visit: Visit, fol
         page.locator("details").filter(has_text=details).evaluate("node => { node.open = true; }")
     for agent in (0, 2, None):
         view = "outsider" if agent is None else f"agent-{agent}"
+        more(page)
         page.select_option("#cb-view", view)
         page.select_option("#cb-scope", "game")
         for at in range(5, last, last // 5):
@@ -347,6 +358,7 @@ def test_private_view_holds_nothing_that_the_agent_did_not_see(visit: Visit, fol
             assert set(foreign.evaluate_all("n => n.map(c => c.firstChild.data)")) <= {
                 "?", "(M1)", "(M2)", "(M3)", "(M4)", "(M5)",
             }  # fmt: skip
+    more(page)
     page.select_option("#cb-view", "all")
     expect(page.locator(".cb-costs")).to_have_count(1)
 
@@ -375,6 +387,7 @@ def test_hostile_words_stay_text_in_ledger_and_side_by_side(visit: Visit) -> Non
     page.locator("#cb-heat summary").click()
 
     expect(page.locator(".cb-ledger tbody tr").first).to_be_visible()
+    more(page)
     page.select_option("#cb-view", "agent-0")
     assert "<script>window.hacked" in page.locator(".cb-talk").inner_text()
     expect(page.locator(".cb-ledger")).to_have_count(0)

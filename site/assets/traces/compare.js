@@ -13,10 +13,11 @@
     var stage = calbench.gameView.make("game beside", null, null);
     var title = el("h3", {});
     var linked = el("input", { type: "checkbox", checked: true });
-    var controls = el("div", { "class": "cb-controls cb-controls--beside", role: "group",
+    var controls = el("div", { "class": "cb-second-steps", role: "group",
                                "aria-label": "Step through the second game" });
-    var node = el("div", { "class": "cb-second", hidden: true }, title,
-      el("p", {}, el("label", {}, linked, " step both games by round")), controls);
+    var node = el("div", { "class": "cb-second", hidden: true },
+      el("div", { "class": "cb-second-head" }, title, controls,
+        el("label", {}, linked, " step both games by round")));
 
     function button(face, label, to) {
       var each = el("button", { type: "button", "class": "md-button", "aria-label": label,
@@ -51,6 +52,7 @@
       node.hidden = true;
       fill(title);
       stage.node.remove();
+      stage.place.remove();
     }
 
     /* Open another team's game of the same scenario; `at` is its own event, if it has one. */
@@ -63,6 +65,7 @@
         view.jump = function (event, words) { return jumpNode(view, event, words); };
         linked.checked = at === null;
         title.textContent = found.team + " (" + found.kind + ")";
+        title.after(stage.place);
         node.appendChild(stage.node);
         node.hidden = false;
         draw(of);

@@ -132,7 +132,7 @@
     var told = [];
     calbench.talk.spansOf(view, row.at).forEach(function (span) {
       claims += span.claims || "";
-      if (span.label) { told.push(calbench.talk.leakText(span)); }
+      if (span.label) { told.push(calbench.talk.leakText(span, null)); }
     });
     claims = claims.split("").filter(function (letter, place, all) {
       return all.indexOf(letter) === place;

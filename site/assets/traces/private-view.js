@@ -19,6 +19,12 @@
     reflection: 1, batch_applied: 1, batch_rejected: 1
   };
 
+  /* What a conversation shows beside messages. */
+  var MOMENTS = {
+    announcement: 1, batch_applied: 1, batch_rejected: 1, invalid_tool_call: 1, reply_note: 1,
+    resolution: 1, game_halted: 1, game_end: 1
+  };
+
   /* The agent whose view this is; null if it is nobody's. */
   function agentOf(who) {
     var found = /^agent-(\d{1,4})$/.exec(who);
@@ -28,8 +34,8 @@
   /* The views a game can be seen in, as value and words. */
   function choices(view) {
     return [[ALL, "everything"]].concat(view.scenario.calendars.map(function (_, id) {
-      return ["agent-" + id, "as agent " + id + " sees it"];
-    }), [[OUTSIDER, "as an outsider sees it"]]);
+      return ["agent-" + id, "agent " + id];
+    }), [[OUTSIDER, "an outsider"]]);
   }
 
   function isKnown(view, who) {
@@ -75,6 +81,31 @@
     if (event.agent_id !== id) { return false; }
     if (event.type === "invalid_tool_call") { return isTold(view, index); }
     return OWN[event.type] === 1;
+  }
+
+  /* Whether something happens at an event that a conversation shows, as far as the view sees it:
+   * of others, an agent sees at that event only that it was given their messages to read. */
+  function isMoment(view, index) {
+    var event = view.game.events[index];
+    if (view.who === ALL) { return MESSAGES[event.type] !== undefined || MOMENTS[event.type] === 1; }
+    timesOf(view);
+    if (!sees(Object.assign({}, view, { at: index }), index)) { return false; }
+    if (event.type === "turn_start" || event.type === "decide_start") {
+      return (event.inbox || []).length > 0;
+    }
+    return MESSAGES[event.type] !== undefined || MOMENTS[event.type] === 1;
+  }
+
+  /* Where a reader begins: at the first message, else at the first decision, else at the start. */
+  function firstMoment(view) {
+    var found = view.game.events.map(function (event, index) {
+      return isMoment(view, index) ? index : -1;
+    }).filter(function (index) { return index >= 0; });
+    var said = found.filter(function (index) {
+      var type = view.game.events[index].type;
+      return MESSAGES[type] !== undefined || type === "turn_start" || type === "announcement";
+    });
+    return said.concat(found, [0])[0];
   }
 
   /* Whether an agent was told by now why something of its own failed. */
@@ -134,7 +165,7 @@
 
   calbench.privateView = {
     ALL: ALL, OUTSIDER: OUTSIDER, agentOf: agentOf, askedAt: askedAt, calendarsOf: calendarsOf,
-    choices: choices, expectedOf: expectedOf, isKnown: isKnown, isTold: isTold, roundOf: roundOf,
-    sees: sees
+    choices: choices, expectedOf: expectedOf, firstMoment: firstMoment, isKnown: isKnown, isMoment: isMoment,
+    isTold: isTold, roundOf: roundOf, sees: sees
   };
 }());

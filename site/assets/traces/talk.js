@@ -1,4 +1,4 @@
-/* The talk of a game as a conversation by channel, and the batches that follow it.
+/* A game as a conversation: messages by channel, the batches that follow them, and results.
  *
  * Of messages in words it marks where they tell a private label, and where they speak of the
  * sender's own slots; the spans are in the game's ledger.
@@ -11,6 +11,8 @@
   var sight = calbench.privateView;
   var visible = words.visible;
   var COLOURS = 8;
+  /* Most lines of what is to come. */
+  var LATER = 100;
   var CHANNELS = {
     participant_groupchat_sent: "participants' chat", all_agent_groupchat_sent: "all agents' chat",
     sealed_sent: "sealed", announcement: "sealed"
@@ -69,8 +71,40 @@
         said += 1;
       }
     }
-    return said ? items : el("p", { "class": "cb-quiet" },
-      view.who === sight.ALL ? "Nothing said yet." : "Nothing heard yet.");
+    return el("div", {}, said ? items : el("p", { "class": "cb-quiet" },
+      view.who === sight.ALL ? "Nothing said yet." : "Nothing heard yet."), laterNode(view));
+  }
+
+  /* What this round still holds, one line each: nothing that a private view has. */
+  function laterNode(view) {
+    var events = view.game.events;
+    var items = el("ol", { "class": "cb-talk" });
+    var isRound = view.who === sight.ALL && sight.roundOf(view);
+    var index = view.at + 1;
+    for (; isRound && index < events.length && events[index].type !== "round_start"; index += 1) {
+      var text = isMessage(events[index]) && isInChannel(view, events[index])
+        || events[index].type === "resolution" && !view.channel
+        ? words.eventText(events[index], view) : "";
+      if (text) { items.appendChild(laterEntry(view, index, text)); }
+      if (items.childNodes.length === LATER) { break; }
+    }
+    return items.firstChild ? el("div", { "class": "cb-later" },
+      el("p", { "class": "cb-quiet" }, "Still to come in this round"), items) : null;
+  }
+
+  function laterEntry(view, index, text) {
+    var link = view.jump(index, text);
+    link.setAttribute("title", "Go to event " + index);
+    return el("li", {}, link);
+  }
+
+  /* Attributes of an entry; the one that happens now is marked, for a reader of a screen too. */
+  function entry(view, index, kind) {
+    var isNow = index === view.at;
+    return {
+      "class": kind + (isNow ? " cb-now" : ""), "data-event": index,
+      "aria-current": isNow ? "true" : null
+    };
   }
 
   function entryNode(view, event, index) {
@@ -78,27 +112,38 @@
       return isInChannel(view, event) ? messageNode(view, event, index) : null;
     }
     if (view.channel) { return null; }
-    if (event.type === "invalid_tool_call") { return refusedNode(view, event, index); }
-    if (event.type === "reply_note" && event.phase === "CHEAP_TALK") {
-      return noteNode(view, event, index, "cb-message");
+    switch (event.type) {
+    case "invalid_tool_call":
+      return refusedNode(view, event, index);
+    case "reply_note":
+      return noteNode(view, event, index, event.phase === "CHEAP_TALK" ? "cb-message" : "cb-batch");
+    case "batch_applied":
+    case "batch_rejected":
+      return batchNode(view, event, index);
+    case "resolution":
+      return view.who === sight.ALL ? resultNode(view, event, index) : null;
+    default:
+      return null;
     }
-    return null;
+  }
+
+  function resultNode(view, event, index) {
+    return el("li", entry(view, index, "cb-result"),
+      el("p", { "class": event.coordinated ? "cb-good" : "cb-bad" },
+        (event.coordinated ? "✓ " : "✗ ") + words.eventText(event, view)),
+      el("small", {}, view.jump(index, "event " + index)));
   }
 
   function messageNode(view, event, index) {
     var sender = event.from_agent;
     var own = sight.agentOf(view.who);
-    return el("li", {
-      "class": "cb-message" + (index === view.at ? " cb-now" : "")
-        + (sender === undefined ? "" : " cb-from" + sender % COLOURS)
-        + (own !== null && sender === own ? " cb-own" : ""),
-      "data-event": index
-    },
+    return el("li", entry(view, index, "cb-message"
+      + (sender === undefined ? "" : " cb-from" + sender % COLOURS)
+      + (own !== null && sender === own ? " cb-own" : "")),
       el("header", {},
         el("strong", {}, words.senderOf(event)), " → " + words.recipientsOf(event) + " ",
         el("small", {}, (words.messages[event.type] || "announcement") + ", sweep "
-          + (event.turn + 1) + ", "),
-        view.jump(index, "event " + index)),
+          + (event.turn + 1) + ", ", view.jump(index, "event " + index))),
       event.content.kind === "text" ? textNode(view, event, index)
         : words.contentNode(event.content, view),
       tagsNode(view, index));
@@ -146,8 +191,8 @@
     var leak = over.filter(function (span) { return span.label; })[0];
     var claim = over.filter(function (span) { return span.claims; })[0];
     if (leak) {
-      return el("mark", { "class": "cb-leak cb-tier-" + tierOf(leak), title: leakText(leak) },
-        visible(text), el("sup", {}, tierOf(leak)));
+      return el("mark", { "class": "cb-leak cb-tier-" + tierOf(leak), title: leakText(leak, null) },
+        visible(text), start + text.length === leak.end ? el("sup", {}, tierOf(leak)) : null);
     }
     if (claim) {
       return el("span", { "class": "cb-claim", title: claimsText(claim.claims) }, visible(text));
@@ -171,10 +216,14 @@
     return ["public", "neutral", "sensitive"].indexOf(leak.label[1]) < 0 ? "other" : leak.label[1];
   }
 
-  function leakText(leak) {
-    return (leak.path ? "passes on second-hand" : "discloses") + " the label “"
-      + visible(leak.label[0]) + "” of item " + leak.label[2] + ", tier " + tierOf(leak)
-      + (leak.path ? ", on the path " + pathText(leak.path) : "");
+  /* What a leak tells; beside the message `event` that it stands in, whom it tells, else of which item. */
+  function leakText(leak, event) {
+    var hearers = event && event.to_agents && event.to_agents.length
+      ? (event.to_agents.length > 1 ? "agents " : "agent ") + words.list(event.to_agents) : "";
+    return (leak.path ? "passes on second-hand" + (hearers ? " to " + hearers : "")
+      : hearers ? "tells " + hearers : "discloses")
+      + " the private label “" + visible(leak.label[0]) + "” (" + tierOf(leak) + ")"
+      + (event ? "" : " of item " + leak.label[2]) + (leak.path ? ", on the path " + pathText(leak.path) : "");
   }
 
   /* The messages that told a label: "agent 0 told 1, 2 (event 7), agent 1 told 3 (event 16)". */
@@ -195,7 +244,8 @@
     if (!spans.length && !patterns.length) { return null; }
     var node = el("p", { "class": "cb-tags" });
     spans.filter(function (span) { return span.label; }).forEach(function (leak) {
-      node.appendChild(el("span", { "class": "cb-tag cb-tag--leak" }, leakText(leak)));
+      node.appendChild(el("span", { "class": "cb-tag cb-tag--leak" },
+        leakText(leak, view.game.events[index])));
       if (leak.path) { node.appendChild(pathNode(view, leak.path)); }
     });
     var claims = spans.map(function (span) { return span.claims || ""; }).join("");
@@ -214,42 +264,28 @@
   // ---------------------------------------------------------------- batches, notes
 
   function refusedNode(view, event, index) {
-    return el("li", { "class": "cb-message cb-refused", "data-event": index },
+    return el("li", entry(view, index, "cb-message cb-refused"),
       el("header", {}, el("strong", {}, words.Agent(event.agent_id)), " refused ",
-        view.jump(index, "event " + index)),
+        el("small", {}, view.jump(index, "event " + index))),
       el("p", { "class": "cb-text" }, "✗ " + visible(event.reason)));
   }
 
   /* What there is to say about a reply that was hard to read, or a message that was not. */
   function noteNode(view, event, index, kind) {
-    return el("li", { "class": kind + " cb-refused" + (index === view.at ? " cb-now" : "") },
+    return el("li", entry(view, index, kind + " cb-refused"),
       el("header", {}, el("strong", {}, words.Agent(event.agent_id)),
         event.phase === "REFLECTION" ? " in its reflection " : " ",
-        view.jump(index, "event " + index)),
+        el("small", {}, view.jump(index, "event " + index))),
       el("p", { "class": "cb-text cb-note-text" },
         (event.kind === "recovered" ? "△ " : "✗ ") + words.noteText(event)));
   }
 
-  function batchesNode(view) {
-    var items = el("ol", { "class": "cb-batches" });
-    for (var index = startOf(view); index <= view.at; index += 1) {
-      var event = view.game.events[index];
-      if (!sight.sees(view, index)) { continue; }
-      if (event.type === "batch_applied" || event.type === "batch_rejected") {
-        items.appendChild(batchNode(view, event, index));
-      } else if (event.type === "reply_note" && event.phase !== "CHEAP_TALK") {
-        items.appendChild(noteNode(view, event, index, "cb-batch"));
-      }
-    }
-    return items.firstChild ? items : el("p", { "class": "cb-quiet" }, "No batch yet.");
-  }
-
   function batchNode(view, event, index) {
-    var node = el("li", { "class": "cb-batch" + (index === view.at ? " cb-now" : "") },
+    var node = el("li", entry(view, index, "cb-batch"),
       el("header", {}, el("strong", {}, words.Agent(event.agent_id)),
-        (event.phase === "VOLUNTARY" ? " voluntary " : " ")
-          + (event.attempt ? "retry " + event.attempt + " " : ""),
-        view.jump(index, "event " + index)),
+        (event.phase === "VOLUNTARY" ? " moves of its own accord" : " decides")
+          + (event.attempt ? ", retry " + event.attempt : "") + " ",
+        el("small", {}, view.jump(index, "event " + index))),
       el("p", {}, words.batchText(view.items, event.actions) + "."), verdictNode(view, event, index));
     event.actions.forEach(function (action) {
       if (action.justification) {
@@ -285,7 +321,7 @@
   }
 
   calbench.talk = {
-    batchesNode: batchesNode, channelsOf: channelsOf, claimsText: claimsText, isMessage: isMessage,
+    channelsOf: channelsOf, claimsText: claimsText, isMessage: isMessage,
     leakText: leakText, markInto: markInto, nowText: nowText, pathNode: pathNode,
     spansOf: spansOf, talkNode: talkNode
   };

@@ -23,6 +23,9 @@
   var part = {};
   var current = null;
   var addressTimer = null;
+  /* Where "All games" leads: to the search that a reader came from. */
+  var lastSearch = "#find";
+  var ownTitle = document.title;
 
   // ---------------------------------------------------------------- addresses
 
@@ -34,7 +37,7 @@
   function parse(hash) {
     var halves = /^#?([^;?]*)[;?]?(.*)$/.exec(hash) || ["", "", ""];
     var names = halves[1].split("/").map(decoded);
-    var options = { at: number(names[3]) || 0 };
+    var options = { at: number(names[3]) };
     halves[2].split(/[;&]/).forEach(function (pair) {
       var cut = pair.indexOf("=");
       if (cut > 0) { options[decoded(pair.slice(0, cut))] = decoded(pair.slice(cut + 1)); }
@@ -65,7 +68,7 @@
     part.permalink.href = addressOf(view, view.at);
     clearTimeout(addressTimer);
     addressTimer = setTimeout(function () {
-      if (current === view && !calbench.finder.owns(location.hash)) {
+      if (current === view && (!calbench.finder.owns(location.hash) || isAnchor(location.hash))) {
         history.replaceState(null, "", addressOf(view, view.at));
       }
     }, 120);
@@ -97,23 +100,37 @@
     part.exchange.show(view);
     part.controls.draw(view);
     part.second.draw(view);
-    part.overlays.hidden = part.download.hidden = part.inner.hidden = !isAll;
+    part.overlays.hidden = part.downloadButton.hidden = part.inner.hidden = !isAll;
+    part.summary.textContent = isAll && typeof view.game.summary === "string"
+      ? words.visible(view.game.summary) : "";
+    part.summary.hidden = !part.summary.textContent;
+    part.about.textContent = isAll ? aboutText(view) : "";
     part.about.hidden = !isAll;
     part.halted.hidden = !isAll || !part.halted.textContent;
+    part.sight.hidden = isAll;
     part.sightNote.textContent = sightText(view);
     drawInner();
     place.setAttribute("data-event", view.at);
+    fit();
     keepAddress();
+  }
+
+  /* Let both panes fill what is left of the screen below the title and the controls. */
+  function fit() {
+    var above = part.stages.getBoundingClientRect().top + window.scrollY;
+    place.style.setProperty("--cb-above", Math.round(above) + "px");
+    [part.stage.talk, part.ledger.querySelector(".cb-lane")].forEach(calbench.gameView.follow);
   }
 
   function sightText(view) {
     if (view.who === sight.ALL) { return ""; }
     if (view.who === sight.OUTSIDER) {
-      return "An outsider has no seat: it sees how large the game is, which meeting is under "
+      return "Point of view: an outsider. An outsider has no seat: it sees how large the game is, which meeting is under "
         + "discussion, and what is said to all agents.";
     }
-    return "The content of the last question to this agent, and what it thought and answered "
-      + "since: its own calendar at shown costs, the messages it sent or has read.";
+    return "Point of view: " + words.agent(sight.agentOf(view.who)) + ". What the last question to "
+      + "it contained, and what it thought and answered since: its own calendar at shown costs, the "
+      + "messages it sent or has read.";
   }
 
   /* Heat map and ledger, if they are open: they belong to nobody's view but everything. */
@@ -151,13 +168,10 @@
   // ---------------------------------------------------------------- opening
 
   function open(experiment, team, scenario, wanted, failed) {
-    var asked = typeof wanted === "object" && wanted ? wanted : { at: Number(wanted) || 0 };
+    var asked = typeof wanted === "object" && wanted ? wanted : { at: Number(wanted) || null };
     part.problem.textContent = "";
     function missing(key) {
-      part.viewer.hidden = true;
-      current = null;
-      part.controls.stop();
-      place.removeAttribute("data-game");
+      close();
       part.problem.textContent = "There is no page data for " + words.visible(key) + ".";
       if (failed) { failed(key); }
     }
@@ -171,8 +185,19 @@
     }, missing);
   }
 
+  /* Leave the game for the list of games. */
+  function close() {
+    part.viewer.hidden = true;
+    current = null;
+    part.controls.stop();
+    part.second.close();
+    place.removeAttribute("data-game");
+    place.removeAttribute("data-event");
+    document.title = ownTitle;
+  }
+
   function opened(game, scenario, asked) {
-    var view = frames.viewOf(game, scenario, asked.at);
+    var view = frames.viewOf(game, scenario, asked.at || 0);
     part.controls.stop();
     current = view;
     view.go = go;
@@ -182,8 +207,12 @@
     view.channel = /^[a-z' ]+[\d-]*$/.test(asked.channel || "") ? asked.channel : "";
     view.showBest = part.showBest.checked;
     view.showOptimum = part.showOptimum.checked;
+    if (asked.at === null || asked.at === undefined) { view.at = sight.firstMoment(view); }
     describe(view);
+    if (part.viewer.hidden) { window.scrollTo(0, 0); }
     part.viewer.hidden = false;
+    part.back.href = lastSearch;
+    document.title = part.title.textContent + " - " + ownTitle;
     place.setAttribute("data-game", [game.experiment, game.team, game.scenario_id].join("/"));
     part.second.close();
     draw();
@@ -194,12 +223,10 @@
     } }));
   }
 
-  function describe(view) {
+  function aboutText(view) {
     var game = view.game;
     var difficulty = view.scenario.difficulty || {};
-    part.title.textContent = game.team + " on " + game.scenario_id;
-    part.about.textContent = [
-      game.kind,
+    return [
       difficulty.tertile ? difficulty.tertile + " third" : null,
       typeof difficulty.feasible_fraction === "number"
         ? "feasible fraction " + difficulty.feasible_fraction.toPrecision(3) : null,
@@ -212,6 +239,12 @@
       "at most " + game.limits.max_turns_per_round + " sweeps",
       "game " + game.game_id
     ].filter(Boolean).join(" · ");
+  }
+
+  function describe(view) {
+    var game = view.game;
+    part.title.textContent = game.team + " on " + game.scenario_id;
+    part.kind.textContent = game.kind;
     var halted = game.events.filter(function (event) { return event.type === "game_halted"; })[0];
     part.halted.textContent = halted ? "⚠ " + words.haltText(halted)
       : game.is_unfinished ? "⚠ Unfinished: the game was not played on after its last event here. "
@@ -247,6 +280,8 @@
   function lookBeside(team) {
     part.beside.value = team;
     part.stages.className = "cb-stages" + (team ? " cb-stages--two" : "");
+    part.firstName.textContent = team ? current.game.team + " (" + current.game.kind + ")" : "";
+    fit();
   }
 
   /* The trace of the game, handed to the reader as the file that `calbench verify` accepts. */
@@ -276,46 +311,71 @@
 
   function build() {
     part.problem = el("p", { "class": "cb-bad", role: "alert" });
-    part.title = el("h2", { id: "cb-title" });
+    part.legend = el("div", {});
+    part.exchange = calbench.prompts.panel(function () { return current; });
+    part.stage = calbench.gameView.make("", part.legend, part.exchange.node);
+    part.second = calbench.compare.make(keepAddress);
+    part.firstName = el("h3", { "class": "cb-first-name" });
+    part.stages = el("div", { "class": "cb-stages" },
+      el("div", { "class": "cb-first" }, part.firstName, part.stage.node), part.second.node);
+    part.menu = calbench.menu.make("cb-more", "More");
+    part.controls = calbench.play.make(function () { return current; }, go, part.menu, part.stage.place);
+    buildMenu();
+    buildInner();
     part.about = el("p", { "class": "cb-quiet" });
+    part.viewer = el("div", { "class": "cb-viewer", hidden: true }, headNode(), part.controls.node,
+      part.stages, part.inner, part.about);
+    part.choose = el("div", { "class": "cb-finding" });
+    fill(place, part.choose, part.problem, part.viewer);
+  }
+
+  /* Which game it is, what happened in it, and whose view this is. */
+  function headNode() {
+    part.back = el("a", { "class": "cb-back", href: lastSearch }, "‹ All games");
+    part.title = el("h2", { id: "cb-title" });
+    part.kind = el("span", { "class": "cb-quiet" });
+    part.summary = el("p", { "class": "cb-summary" });
     part.halted = el("p", { "class": "cb-bad", role: "note", hidden: true });
+    part.sightNote = el("span", {});
+    part.everything = el("button", { type: "button", "class": "cb-link" }, "Show everything");
+    part.sight = el("p", { "class": "cb-sight", hidden: true }, part.sightNote, " ", part.everything);
+    return el("div", { "class": "cb-head" },
+      el("div", { "class": "cb-name" }, part.back, part.title, part.kind),
+      part.summary, part.halted, part.sight);
+  }
+
+  function buildMenu() {
+    var best = check("cb-best", " mark each meeting's slot in the optimum", false);
+    var optimum = check("cb-optimum", " show the optimum's calendars", true);
     part.who = el("select", { id: "cb-view" });
     part.beside = el("select", { id: "cb-beside" });
     part.scope = el("select", { id: "cb-scope" });
     options(part.scope, [["round", "of this round"], ["game", "of all rounds so far"]], "round");
     part.channel = el("select", { id: "cb-channel" });
-    part.observer = el("select", { id: "cb-observer" });
-    part.sightNote = el("p", { "class": "cb-quiet" });
     part.permalink = el("a", { href: "#", "class": "cb-permalink" }, "Link to this moment");
+    part.copied = el("span", { "class": "cb-quiet", role: "status" });
     part.downloadButton = el("button", { type: "button", "class": "md-button cb-small" },
       "Download the trace");
     part.file = el("code", {});
-    part.whole = el("span", {}, " Check it with ", part.file, ".");
-    part.download = el("p", { "class": "cb-quiet" }, part.downloadButton, part.whole);
-    var best = check("cb-best", " mark each meeting's slot in the optimum", false);
-    var optimum = check("cb-optimum", " show the optimum's calendars", true);
+    part.whole = el("span", { "class": "cb-quiet" }, "Check it with ", part.file, ".");
+    part.controls.helpButton.classList.add("cb-small");
     part.showBest = best[0];
     part.showOptimum = optimum[0];
-    part.overlays = el("p", { "class": "cb-overlays" }, best[1], optimum[1]);
-    part.legend = el("div", {});
-    part.exchange = calbench.prompts.panel(function () { return current; });
-    part.stage = calbench.gameView.make("", part.legend, part.exchange.node);
-    part.second = calbench.compare.make(keepAddress);
-    part.stages = el("div", { "class": "cb-stages" }, part.stage.node, part.second.node);
-    part.controls = calbench.play.make(function () { return current; }, go);
-    buildInner();
-    part.viewer = el("div", { "class": "cb-viewer", hidden: true }, part.title, part.about, part.halted,
-      el("div", { "class": "cb-choose" }, field("Seen", part.who), field("Second game", part.beside),
-        field("Messages", part.scope), field("Channel", part.channel), part.permalink),
-      part.sightNote, part.controls.node, part.controls.help, part.overlays, part.stages,
-      part.inner, part.download);
-    part.choose = el("div", {});
-    fill(place, part.choose, part.problem, part.viewer);
+    part.overlays = el("p", { "class": "cb-overlays" }, optimum[1], best[1]);
+    fill(part.menu.panel,
+      el("div", { "class": "cb-menu-fields" }, field("Point of view", part.who),
+        field("Second game", part.beside), field("Messages", part.scope), field("Channel", part.channel),
+        field("Step by", part.controls.unit), field("Speed", part.controls.speed)),
+      part.overlays,
+      el("p", { "class": "cb-acts" }, part.permalink, part.copied, part.downloadButton,
+        part.whole, part.controls.helpButton),
+      part.controls.help);
   }
 
   function buildInner() {
     part.heat = el("div", {});
     part.ledger = el("div", {});
+    part.observer = el("select", { id: "cb-observer" });
     part.heatDetails = el("details", { "class": "cb-details", id: "cb-heat" },
       el("summary", {}, "Beliefs: what one agent learnt about the others"),
       field("Observer", part.observer), part.heat);
@@ -342,12 +402,39 @@
       draw();
     });
     part.beside.addEventListener("change", function () { openBeside(part.beside.value, null); });
+    part.everything.addEventListener("click", function () {
+      part.who.value = current.who = sight.ALL;
+      draw();
+      part.controls.node.querySelector("button").focus();
+    });
+    part.permalink.addEventListener("click", copyAddress);
     part.downloadButton.addEventListener("click", download);
+    /* Before the finder follows its own link, the address is still that of the search. */
+    part.choose.addEventListener("click", function () {
+      if (calbench.finder.owns(location.hash)) { lastSearch = location.hash || "#find"; }
+    }, true);
     window.addEventListener("hashchange", openAddress);
+    window.addEventListener("resize", function () { if (current) { fit(); } });
+  }
+
+  function copyAddress() {
+    if (!navigator.clipboard) { return; }
+    navigator.clipboard.writeText(new URL(part.permalink.href, location.href).href).then(function () {
+      part.copied.textContent = "copied";
+      setTimeout(function () { part.copied.textContent = ""; }, 2000);
+    }, function () { /* The address bar has it too. */ });
+  }
+
+  /* Whether the address names a place of this page, as "skip to content" does. */
+  function isAnchor(hash) {
+    return hash.length > 1 && hash !== "#find" && document.getElementById(decoded(hash.slice(1))) !== null;
   }
 
   function openAddress() {
-    if (calbench.finder.owns(location.hash)) { return; }
+    if (calbench.finder.owns(location.hash)) {
+      if (current && isAnchor(location.hash)) { keepAddress(); } else { close(); }
+      return;
+    }
     var asked = parse(location.hash);
     open(asked.names[0], asked.names[1], asked.names[2], asked.options);
   }
