@@ -12,6 +12,7 @@ from calbench.analysis.summary import SUMMARY
 from calbench.errors import FileError, OutputError
 from calbench.folders import is_own, replaced
 from calbench.pool import Pool
+from calbench.report.downloads import Downloads, write_downloads, write_manifest
 from calbench.report.escape import write_data
 from calbench.report.figures.figure import write_figures
 from calbench.report.games.files import write_games
@@ -75,8 +76,10 @@ def _write(site: Site, out: Path, pool: Pool | None) -> None:
     write_games(site.played, docs / "pagedata", pool, others)
     _copy_tables(site, docs / "tables")
     _write_schemas(docs / "schemas")
+    downloads = write_downloads(site, docs)
     pages = pages_of(site)
-    _write_pages(site, pages, docs)
+    _write_pages(site, pages, docs, downloads)
+    write_manifest(downloads, docs)
     _write_config(site.sources / "mkdocs.yml", list(pages), out / "mkdocs.yml")
 
 
@@ -123,10 +126,10 @@ def _write_schemas(folder: Path) -> None:
         (folder / f"{name}.schema.json").write_text(text, encoding="utf-8")
 
 
-def _write_pages(site: Site, pages: dict[Page, Content], docs: Path) -> None:
+def _write_pages(site: Site, pages: dict[Page, Content], docs: Path, downloads: Downloads) -> None:
     templates = Templates(site.sources / "docs")
     paths = {page.path for page in pages}
-    shared = {"site": site, "explaining": see_also(pages), "paths": paths}
+    shared = {"site": site, "explaining": see_also(pages), "paths": paths, "offered": downloads}
     write_figures([figure for content in pages.values() for figure in content.figures], docs)
     for page, content in pages.items():
         for key, data in content.data.items():
