@@ -40,4 +40,5 @@ def site(specs: Sequence[RunSpec]) -> Site:
         tuple(experiments),
         Tables(paths.tables("summary")),
         Tables(paths.DATA / "published"),
+        has_downloads=True,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Container
 from pathlib import Path
 
+from calbench.report.downloads import read_downloads
 from calbench.report.escape import write_data
 from calbench.report.figures.figure import write_figures
 from calbench.report.links import CONFIG, site_links
@@ -53,6 +54,7 @@ class Pages:
             "site": self._site,
             "explaining": see_also(self._contents),
             "paths": {page.path for page in self._contents},
+            "offered": read_downloads(self._docs),
             "site_links": site_links(self._site.sources / CONFIG),
         }
         texts = {

@@ -33,6 +33,7 @@ class Site:
         published: numbers that the pipeline does not make.
         has_games: whether the trace browser has the published games.
         unfinished: half-played games that the trace browser has.
+        has_downloads: whether readers can take suites, tables and traces from the site.
     """
 
     sources: Path
@@ -41,6 +42,7 @@ class Site:
     published: Tables
     has_games: bool = True
     unfinished: tuple[Unfinished, ...] = ()
+    has_downloads: bool = False
 
     def on(self, page: str) -> tuple[Experiment, ...]:
         """Return the experiments whose results a page shows."""

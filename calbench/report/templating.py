@@ -13,7 +13,14 @@ from calbench.errors import FileError
 from calbench.report import columns
 from calbench.report.escape import html_text, markdown_text
 
-MACROS = ("tables.jinja", "figures.jinja", "parts.jinja", "picture.jinja", "featured.jinja")
+MACROS = (
+    "tables.jinja",
+    "figures.jinja",
+    "parts.jinja",
+    "picture.jinja",
+    "featured.jinja",
+    "dictionary.jinja",
+)
 """What every page may use, in ``calbench/report/templates``."""
 
 COLUMNS = {
@@ -30,6 +37,7 @@ COLUMNS = {
 ASSETS: Mapping[str, tuple[str, ...]] = {
     "home": ("home/home.css",),
     "leaderboard": ("board/leaderboard.css", "board/leaderboard.js"),
+    "columns": ("results/columns.css", "results/columns.js"),
     "comparisons": ("board/leaderboard.css", "board/comparisons.js"),
     "ratings": ("board/leaderboard.css",),
     "figures": ("figures/figures.css", "vendor/plotly.min.js", "figures/figures.js"),

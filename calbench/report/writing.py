@@ -13,6 +13,7 @@ from calbench.errors import FileError, OutputError
 from calbench.folders import is_own, replaced
 from calbench.pool import Pool
 from calbench.report import hooks
+from calbench.report.downloads import write_downloads, write_manifest
 from calbench.report.filling import Pages
 from calbench.report.games.files import write_games
 from calbench.report.games.unfinished import write_unfinished
@@ -78,9 +79,11 @@ def _write(site: Site, out: Path, pool: Pool | None) -> None:
     write_games(site.played, docs / "pagedata", pool, others)
     _copy_tables(site, docs / "tables")
     _write_schemas(docs / "schemas")
+    downloads = write_downloads(site, docs)
     pages = Pages(site, docs)
     pages.write_data()
     pages.write()
+    write_manifest(downloads, docs)
     write_config(site.sources / CONFIG, pages.listed, out / CONFIG)
 
 

@@ -250,7 +250,8 @@ def test_table_holds_what_it_says(
 
 
 def test_measure_and_table_are_on_the_site(followed: Followed) -> None:
-    dictionary = followed.page("data.html")
+    assert 'id="batches"' in followed.page("data.html")
+    dictionary = followed.page("data/results.html")
     assert 'id="batches"' in dictionary
     board = dictionary.split('id="leaderboard"', 1)[1].split("<h3", 1)[0]
     assert "<code>moves_high</code>" in board

@@ -72,7 +72,8 @@ def _make(site: SampleSite) -> None:
         make_results(site.root / name, name, teams)
     make_language(site.root / "language", "language")
     make_cohort(site.root / "smollm2")
-    write_pages([*site.ordinary, site.language, site.cohort], site.source, PUBLISHED)
+    experiments = [*site.ordinary, site.language, site.cohort]
+    write_pages(experiments, site.source, PUBLISHED, has_downloads=True)
     # No trace file can hold half a character, but a page must bear one.
     trace = play(suite_of("hostile", 3)[1], "hostile", [HALF_CHARACTERS])
     game = {**game_data(trace, "hostile"), "ledger": ledger_data(trace)}

@@ -17,6 +17,7 @@ from calbench.engine.drivers import run
 from calbench.engine.seating import team_of
 from calbench.protocols.base import Policy, others, own_meeting
 from calbench.protocols.registry import build_policy
+from calbench.report.downloads import Downloads
 from calbench.report.experiment import Experiment
 from calbench.report.links import SiteLinks
 from calbench.report.pages import PAGES
@@ -168,10 +169,18 @@ def site_of(
     out: Path,
     published: Path = NOTHING,
     sources: Path = SOURCES,
+    *,
+    has_downloads: bool = False,
 ) -> Site:
     """Write the tables over these runs beside a folder; return the site of them."""
     folder = out.with_name(f"{out.name}-summary")
-    site = Site(sources, tuple(experiments), Tables(folder), Tables(published))
+    site = Site(
+        sources,
+        tuple(experiments),
+        Tables(folder),
+        Tables(published),
+        has_downloads=has_downloads,
+    )
     write_summary(site.runs, folder)
     return site
 
@@ -181,9 +190,11 @@ def write_pages(
     out: Path,
     published: Path = NOTHING,
     sources: Path = SOURCES,
+    *,
+    has_downloads: bool = False,
 ) -> None:
     """Write the tables over these runs, beside the folder, and the folder of the site."""
-    write_site(site_of(experiments, out, published, sources), out)
+    write_site(site_of(experiments, out, published, sources, has_downloads=has_downloads), out)
 
 
 def page_of(site: Site, path: str) -> str:
@@ -197,6 +208,7 @@ def page_of(site: Site, path: str) -> str:
         "paths": set(),
         "explaining": [],
         "site_links": SiteLinks(),
+        "offered": Downloads(),
         **content.values,
     }
     return Templates(site.sources / "docs").filled(page.source, page.root, values)

@@ -8,7 +8,13 @@ import pytest
 
 from calbench.errors import FileError
 from calbench.release.manifest import read_manifest
-from calbench.report.pages.dictionary import DRAWN, OF_RUNS, OF_SITE, published_columns
+from calbench.report.pages.dictionary import (
+    DRAWN,
+    OF_RUNS,
+    OF_SITE,
+    published_columns,
+    published_rows,
+)
 from tests.report.sample_site import SampleSite
 from tests.report.samples import PUBLISHED as PRINTED
 from tests.report.samples import SOURCES
@@ -49,12 +55,33 @@ def test_every_column_of_every_table_of_the_site_is_described(sample_site: Sampl
 
 
 def test_every_table_is_described_on_the_page(sample_site: SampleSite) -> None:
-    page = (sample_site.source / "docs" / "data.md").read_text()
+    docs = sample_site.source / "docs"
+    index = (docs / "data.md").read_text()
+    groups = ("results", "privacy", "summary", "published")
+    pages = {f"data/{name}.html": (docs / "data" / f"{name}.md").read_text() for name in groups}
+    rows = re.findall(r'<th scope="row" id="(.+?)"><a href="(.+?)#(.+?)">(.+?)</a></th>', index)
 
-    for name in (*OF_RUNS, *OF_SITE, *PUBLISHED):
-        assert f"### tables/{name} {{#" in page
-    anchors = re.findall(r"^### .*\{#([a-z0-9-]+)\}$", page, re.MULTILINE)
-    assert len(set(anchors)) == len(anchors)
+    for anchor, page, place, name in rows:
+        assert anchor == place
+        assert f"### {name} {{#{place}}}" in pages[page]
+    assert sorted(name for *_, name in rows) == sorted((*OF_RUNS, *OF_SITE, *PUBLISHED))
+    assert len({anchor for anchor, *_ in rows}) == len(rows)
+
+
+def test_index_says_what_the_rows_of_every_table_are(sample_site: SampleSite) -> None:
+    index = (sample_site.source / "docs" / "data.md").read_text()
+    rows = re.findall(r'<th scope="row" id=.*?</th>\s*<td class="cb-word">(.*?)</td>', index)
+
+    assert len(rows) == len((*OF_RUNS, *OF_SITE, *PUBLISHED))
+    assert all(row.endswith(".") for row in rows)
+
+
+@pytest.mark.parametrize("text", ["table1.csv: [", "[a]", "a", "table1.csv: [a]", "table1.csv: 1"])
+def test_broken_sentences_about_others_are_one_clear_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "tables.yaml").write_text(text)
+
+    with pytest.raises(FileError, match="not say"):
+        published_rows(tmp_path)
 
 
 def test_numbers_of_others_are_described_column_by_column() -> None:

@@ -50,7 +50,7 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         draws(played, "reproduction-cap4"),
         rename(played, "scale", {}),
     ]
-    write_pages([played, varied, *special], folder / "src", PUBLISHED)
+    write_pages([played, varied, *special], folder / "src", PUBLISHED, has_downloads=True)
     return folder / "src" / "docs"
 
 

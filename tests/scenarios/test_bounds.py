@@ -162,7 +162,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path, name: str) -> None:
 
 
 def test_page_lists_the_bounds() -> None:
-    text = (SITE / "docs" / "data.md").read_text()
+    text = (SITE / "docs" / "data" / "formats.md").read_text()
     table = text.partition("| Bound | At most |")[2].partition("\n\n")[0]
     shown = {int(line.split("|")[2].replace(",", "")) for line in table.splitlines()[2:]}
     assert shown == {

@@ -1,17 +1,23 @@
-"""The data dictionary of the site: every column of every table that it offers."""
+"""The data dictionary of the site: every column of every table that it offers.
+
+The page "Data" has an index of all tables; their columns are on further pages, by group.
+"""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from calbench.analysis import audit_sample
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
+from calbench.analysis.tables.registry import Declared
 from calbench.documents import read_yaml
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import Column, number, text
 from calbench.files import printable, shorten
+from calbench.report.downloads import COLUMNS as OF_DOWNLOADS
+from calbench.report.downloads import LISTING
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 
@@ -20,9 +26,10 @@ OF_RUNS: Mapping[str, Sequence[Column]] = {name: each.columns for name, each in 
 
 OF_SITE: Mapping[str, Sequence[Column]] = {
     **{name: each.columns for name, each in SUMMARY.items()},
-    "audit_sample.csv": audit_sample.COLUMNS,
+    audit_sample.SAMPLE.path: audit_sample.COLUMNS,
+    LISTING.removeprefix("tables/"): OF_DOWNLOADS,
 }
-"""Columns of the tables over several experiments, and of the labelled sample's."""
+"""Columns of the tables over several experiments, of the labelled sample's, and of downloads."""
 
 DRAWN = (
     text("line", "line of the figure that the point lies on; empty: a team of its own"),
@@ -34,28 +41,95 @@ DRAWN = (
 )
 """Columns of files in ``tables/figures`` that are those of no other table."""
 
-PUBLISHED = "columns.yaml"
-"""Beside the numbers of others: what their columns mean."""
+PUBLISHED, PUBLISHED_ROWS = "columns.yaml", "tables.yaml"
+"""Beside the numbers of others: what their columns and their rows mean."""
+
+OF_PRIVACY = re.compile("audit_|judge/|leaking_|privacy/|probe_labels|revealing_|second_hand_|vps_")
+"""Begins the names of the tables of a run that tell of messages and what they reveal."""
 
 
 class Described(NamedTuple):
-    """A table with its columns, and where on the page they are."""
+    """A table, what its rows are, its columns, and where they are.
+
+    Attributes:
+        name: of its file; those over several experiments have it from the root of ``tables``.
+        anchor: of the table, on the page of its group and in the index.
+        about: what a row is, in a sentence.
+        columns: with their meaning.
+        parquet: the name of its Parquet file, if it has one.
+    """
 
     name: str
     anchor: str
+    about: str
     columns: Sequence[Column]
+    parquet: str = ""
+
+
+class Group(NamedTuple):
+    """Tables whose columns are on one page.
+
+    Attributes:
+        page: its address from the root of the site.
+        title: of the group.
+        tables: in their order.
+    """
+
+    page: str
+    title: str
+    tables: Sequence[Described]
 
 
 def content(site: Site) -> Content:
-    """Return the columns of all tables, by where they are from."""
-    return Content(
-        {
-            "of_runs": _described(OF_RUNS),
-            "of_site": _described(OF_SITE, "site-"),
-            "of_figures": DRAWN,
-            "of_others": _described(published_columns(site.published.folder)),
-        }
-    )
+    """Return the index of all tables."""
+    groups = [group(site) for group in GROUPS.values()]
+    return Content({"groups": groups, "of_figures": DRAWN})
+
+
+def columns_of(page: str) -> Callable[[Site], Content]:
+    """Return what makes the content of the page of a group."""
+    return lambda site: Content({"group": GROUPS[page](site)})
+
+
+def _of_results(_: Site) -> Group:
+    found = [each for name, each in TABLES.items() if not OF_PRIVACY.match(name)]
+    return Group("data/results.html", "Teams, players and games", _of_run(found))
+
+
+def _of_privacy(_: Site) -> Group:
+    found = [each for name, each in TABLES.items() if OF_PRIVACY.match(name)]
+    return Group("data/privacy.html", "Messages and privacy", _of_run(found))
+
+
+def _of_site(_: Site) -> Group:
+    sample = audit_sample.SAMPLE
+    tables = [
+        *(_described(each, "site-", f"summary/{name}") for name, each in SUMMARY.items()),
+        _described(sample, "site-", sample.path),
+    ]
+    listing = LISTING.removeprefix("tables/")
+    about = "Every file that the site offers, with size, checksum and licence."
+    tables.append(Described(listing, _anchor(listing, "site-"), about, OF_DOWNLOADS))
+    return Group("data/summary.html", "Over several experiments", tables)
+
+
+def _of_others(site: Site) -> Group:
+    folder = site.published.folder
+    rows = published_rows(folder)
+    tables = [
+        Described(name, _anchor(name), rows.get(name.removeprefix("published/"), ""), columns)
+        for name, columns in published_columns(folder).items()
+    ]
+    return Group("data/published.html", "The paper's numbers, and measurements by hand", tables)
+
+
+GROUPS: Mapping[str, Callable[[Site], Group]] = {
+    "results": _of_results,
+    "privacy": _of_privacy,
+    "summary": _of_site,
+    "published": _of_others,
+}
+"""What makes a group of tables, by the name of its page below ``data``."""
 
 
 def published_columns(folder: Path) -> dict[str, list[Column]]:
@@ -80,8 +154,31 @@ def published_columns(folder: Path) -> dict[str, list[Column]]:
         raise FileError(f"{path}: does not describe tables by their columns ({problem})") from error
 
 
-def _described(tables: Mapping[str, Sequence[Column]], prefix: str = "") -> list[Described]:
-    return [
-        Described(name, prefix + re.sub("[^a-z0-9]", "-", name.removesuffix(".csv")), columns)
-        for name, columns in tables.items()
-    ]
+def published_rows(folder: Path) -> Mapping[str, str]:
+    """Return what the rows of the numbers of others are, by file; nothing if nobody says.
+
+    Raises:
+        FileError: the description cannot be read.
+    """
+    path = folder / PUBLISHED_ROWS
+    if not path.is_file():
+        return {}
+    try:
+        found = read_yaml(path)
+    except ConfigError as error:
+        raise FileError(f"{error}; it does not say what the rows of tables are") from error
+    if not isinstance(found, Mapping) or not all(isinstance(each, str) for each in found.values()):
+        raise FileError(f"{path}: does not say in a sentence each what the rows of tables are")
+    return found
+
+
+def _of_run(tables: Iterable[Declared]) -> list[Described]:
+    return [_described(each, "", each.path) for each in tables]
+
+
+def _described(table: Declared, prefix: str, parquet: str) -> Described:
+    return Described(table.path, _anchor(table.path, prefix), table.about, table.columns, parquet)
+
+
+def _anchor(name: str, prefix: str = "") -> str:
+    return prefix + re.sub("[^a-z0-9]", "-", name.removesuffix(".csv"))

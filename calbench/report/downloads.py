@@ -1,0 +1,250 @@
+"""What readers can take from the site: suites, tables, traces and labels, with their checksums."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+from calbench.analysis.audit_sample import SAMPLE
+from calbench.analysis.summary import SUMMARY
+from calbench.analysis.tables import TABLES
+from calbench.analysis.tables.registry import Declared
+from calbench.analysis.together import write_alone, write_together
+from calbench.facts.columns import Column, count, text
+from calbench.files import read_bytes
+from calbench.report.archive import write_copy, write_gzip, write_zip
+from calbench.report.site import Site
+from calbench.report.tables import csv_bytes, read_table
+from calbench.traces.index import INDEX_GLOB, SHARD_GLOB
+
+FOLDER = "downloads"
+SUMS, MANIFEST = f"{FOLDER}/SHA256SUMS", f"{FOLDER}/MANIFEST.json"
+LISTING = "tables/downloads.csv"
+
+FREE = "CC BY 4.0"
+CODE = "MIT"
+
+THREADS = 2
+"""Files made at the same time [C]; what compresses and hashes releases the interpreter lock."""
+
+COLUMNS: Sequence[Column] = (
+    text("kind", "what the file is"),
+    text("name", "of the experiment, table or folder that the file holds"),
+    text("path", "of the file, from the root of the site"),
+    count("bytes", "bytes", "its size"),
+    text("sha256", "its SHA-256 in hexadecimal digits"),
+    text("licence", "under which it may be used"),
+    text("read", "Python that reads it, run in the root of the site"),
+)
+"""Of the table that lists all downloads."""
+
+READ: Mapping[str, str] = {
+    "suite": 'import calbench; calbench.load_suite("{path}")',
+    "tables": "import pandas, zipfile; "
+    'pandas.read_csv(zipfile.ZipFile("{path}").open("{name}/leaderboard.csv"))',
+    "parquet": 'import pandas; pandas.read_parquet("{path}")',
+    "traces": 'import calbench; calbench.read_run("{folder}").messages()',
+    "csv": 'import pandas; pandas.read_csv("{path}")',
+    "index": 'import pandas; pandas.read_json("{path}", lines=True)',
+    "schema": 'import json, pathlib; json.loads(pathlib.Path("{path}").read_text())',
+    "notebook": 'import json, pathlib; json.loads(pathlib.Path("{path}").read_text())["cells"]',
+    "predictive": "import pandas, zipfile; "
+    'pandas.read_csv(zipfile.ZipFile("{path}").open("predictive/pool.csv.xz"), compression="xz")',
+    "published": "import pandas, zipfile; "
+    'pandas.read_csv(zipfile.ZipFile("{path}").open("published/table2.csv"))',
+    "cohorts": 'import pandas, zipfile; pandas.read_json(zipfile.ZipFile("{path}")'
+    '.open("cohorts/smollm2/private/replies/replies-0.jsonl"), lines=True)',
+    "label_banks": 'import pandas, zipfile; pandas.read_json(zipfile.ZipFile("{path}")'
+    '.open("label_banks/v1.jsonl"), lines=True)',
+    "audit_sample": 'import pandas, zipfile; pandas.read_json(zipfile.ZipFile("{path}")'
+    '.open("audit_sample/messages.jsonl"), lines=True)',
+}
+"""Python that reads a file, by its kind."""
+
+FOLDERS = ("cohorts", "label_banks", "audit_sample", "published", "predictive")
+"""Folders of data that are kept with the code; each is a kind of its own, and one archive."""
+
+LICENCES = {"schema": CODE, "notebook": CODE}
+"""Where it is not :data:`FREE`, by kind."""
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file that readers can take; the attributes are those of :data:`COLUMNS`."""
+
+    kind: str
+    name: str
+    path: str
+    bytes: int
+    sha256: str
+    licence: str
+    read: str
+
+    @property
+    def size(self) -> str:
+        """Its size in words."""
+        for unit, name in ((1e6, "MB"), (1e3, "kB")):
+            if self.bytes >= unit:
+                return f"{self.bytes / unit:.{1 if self.bytes < 1e2 * unit else 0}f} {name}"
+        return f"{self.bytes} bytes"
+
+
+@dataclass(frozen=True)
+class Downloads:
+    """The files that a site offers, in the order of their kinds."""
+
+    files: tuple[Download, ...] = ()
+
+    def of(self, kind: str, name: str = "") -> tuple[Download, ...]:
+        """Return the files of a kind, or those that are also of a name."""
+        return tuple(f for f in self.files if f.kind == kind and name in {"", f.name})
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A file to be made: whoever makes it is given its path."""
+
+    kind: str
+    name: str
+    path: str
+    make: Callable[[Path], None]
+
+
+def write_downloads(site: Site, docs: Path) -> Downloads:
+    """Write the files that readers can take; none if the site is not to offer them.
+
+    Args:
+        site: whose data.
+        docs: the root of the site; it has the schemas already.
+
+    Raises:
+        FileError: a table or another file cannot be read.
+    """
+    if not site.has_downloads:
+        return Downloads()
+    tasks = list(_tasks(site, docs))
+    for folder in dict.fromkeys((docs / task.path).parent for task in tasks):
+        folder.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(THREADS) as threads:
+        made = Downloads(tuple(threads.map(partial(_made, docs), tasks)))
+    names = [column.name for column in COLUMNS]
+    rows = [{key: str(cell) for key, cell in asdict(each).items()} for each in made.files]
+    (docs / LISTING).parent.mkdir(exist_ok=True)
+    (docs / LISTING).write_bytes(csv_bytes(names, rows))
+    return made
+
+
+def read_downloads(docs: Path) -> Downloads:
+    """Return what :func:`write_downloads` wrote to a folder; nothing if it wrote nothing.
+
+    Raises:
+        FileError: its listing cannot be read.
+    """
+    path = docs / LISTING
+    rows = read_table(path) if path.is_file() else []
+    names = [column.name for column in COLUMNS if column.name != "bytes"]
+    return Downloads(
+        tuple(
+            Download(bytes=int(row["bytes"]), **{name: row[name] for name in names}) for row in rows
+        )
+    )
+
+
+def write_manifest(downloads: Downloads, docs: Path) -> None:
+    """Write the checksums of all that a site offers, its CSV tables too.
+
+    Args:
+        downloads: what :func:`write_downloads` returned; nothing is written if that is nothing.
+        docs: the root of the site, with all its tables.
+    """
+    if not downloads.files:
+        return
+    listed = [asdict(each) for each in downloads.files]
+    for path in sorted((docs / "tables").rglob("*.csv")):
+        name = path.relative_to(docs).as_posix()
+        listed.append(asdict(_described(_Task("csv", path.stem, name, _nothing), path)))
+    text = json.dumps({"files": listed}, indent=1) + "\n"
+    (docs / MANIFEST).write_text(text, encoding="utf-8")
+    sums = "".join(f"{each['sha256']}  {each['path']}\n" for each in listed)
+    (docs / SUMS).write_text(sums, encoding="utf-8")
+
+
+def _made(docs: Path, task: _Task) -> Download:
+    path = docs / task.path
+    task.make(path)
+    return _described(task, path)
+
+
+def _described(task: _Task, path: Path) -> Download:
+    size, digest = _measured(path)
+    folder = task.path.rpartition("/")[0]
+    read = READ[task.kind].format(path=task.path, name=task.name, folder=folder)
+    licence = LICENCES.get(task.kind, FREE)
+    return Download(task.kind, task.name, task.path, size, digest, licence, read)
+
+
+def _measured(path: Path) -> tuple[int, str]:
+    """Return the size of a file and its SHA-256."""
+    data = read_bytes(path)
+    return len(data), hashlib.sha256(data).hexdigest()
+
+
+def _nothing(_: Path) -> None:
+    """Leave a file that is there."""
+
+
+def _tasks(site: Site, docs: Path) -> Iterator[_Task]:
+    yield from _of_experiments(site)
+    yield from _parquet(site)
+    for schema in sorted((docs / "schemas").glob("*.json")):
+        name = schema.name.partition(".")[0]
+        yield _Task("schema", name, schema.relative_to(docs).as_posix(), _nothing)
+    for name in FOLDERS:
+        if (folder := site.published.folder.parent / name).is_dir():
+            path = f"{FOLDER}/data/{name}.zip"
+            yield _Task(name, name, path, partial(write_zip, folder, name=name))
+    for notebook in sorted((site.sources / "notebooks").glob("*.ipynb")):
+        path = f"{FOLDER}/{notebook.name}"
+        yield _Task("notebook", notebook.stem, path, partial(write_copy, notebook))
+
+
+def _of_experiments(site: Site) -> Iterator[_Task]:
+    """Yield suites, tables and shards of games, each experiment apart."""
+    for each in site.experiments:
+        if each.suite.is_file():
+            path = f"{FOLDER}/suites/{each.name}.jsonl.gz"
+            yield _Task("suite", each.name, path, partial(write_gzip, each.suite))
+        for kind, glob in (("traces", SHARD_GLOB), ("index", INDEX_GLOB)):
+            for shard in sorted(each.traces.glob(glob)):
+                path = f"{FOLDER}/traces/{each.name}/{shard.name}"
+                yield _Task(kind, each.name, path, partial(write_copy, shard))
+    folders = {each.name: each.folder for each in site.experiments}
+    for name, folder in {**folders, "summary": site.summary.folder}.items():
+        if folder.is_dir():
+            path = f"{FOLDER}/tables/{name}.zip"
+            yield _Task("tables", name, path, partial(write_zip, folder, name=name))
+
+
+def _parquet(site: Site) -> Iterator[_Task]:
+    """Yield the tables as Parquet, those of experiments with the rows of all of them."""
+    for table in TABLES.values():
+        paths = {each.name: each.folder / table.path for each in site.experiments}
+        if found := {name: path for name, path in paths.items() if path.is_file()}:
+            yield _Task(
+                "parquet",
+                table.path,
+                f"{FOLDER}/parquet/{table.path.rpartition('.')[0]}.parquet",
+                partial(write_together, table, found),
+            )
+    alone: dict[str, tuple[Declared, Path]] = {
+        **{f"summary/{name}": (each, site.summary.folder) for name, each in SUMMARY.items()},
+        SAMPLE.path: (SAMPLE, site.unattached.folder),
+    }
+    for name, (declared, folder) in alone.items():
+        path = folder / declared.path
+        if path.is_file():
+            out = f"{FOLDER}/parquet/{name.rpartition('.')[0]}.parquet"
+            yield _Task("parquet", name, out, partial(write_alone, declared, path))
