@@ -59,7 +59,7 @@ def site_of_games(folder: Path, excluded: int, *, is_flagged: bool = True) -> Si
 def excluded_games(page: str) -> str:
     """Return the part of the page about excluded games."""
     ended = page.index("explains each outcome")
-    return page[ended : page.index("## How far fairness")]
+    return page[ended : page.index("## How far does fairness")]
 
 
 def test_excluded_games_are_named_and_flagged(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_revealing_messages_lead_to_their_events(tmp_path: Path, experiment: str
     page = page_of_setting(site_of_games(tmp_path, 0))
 
     revealing = page[page.index("No message disclosed anything") :]
-    revealing = revealing[: revealing.index("## What the measures are")]
+    revealing = revealing[: revealing.index("## What are the measures?")]
     if experiment == "uniform":
         assert Stated(revealing).values == ["2", "1.0000", "2", "0.2500"]
         address = "../traces.html#uniform/silent/uniform-000/9"

@@ -10,12 +10,17 @@ from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import Experiment, percent
 from calbench.report.pages import judge
 from calbench.report.pages.page import Content
+from calbench.report.pages.said.audits import findings
+from calbench.report.pages.said.excerpt import largest, least
 from calbench.report.site import LEAKING, SECOND_HAND, Site
 from calbench.report.tables import Row
 from calbench.scenarios.labels import TIERS
 
 NAMED = 3
 """Messages of a team and setting that the page names [C]."""
+
+OWN_SLOT, HONESTY = 6, 8
+"""Rows that the page shows of each experiment's tables of statements and claims [C]."""
 
 PASSING = ("passing_messages", "labels_passed_by_others")
 """Columns of ``audit_leaks.csv``: what a player passed on, and what others did of its labels."""
@@ -35,14 +40,19 @@ def content(site: Site) -> Content | None:
     files += [SECOND_HAND] * site.summary.has(SECOND_HAND)
     files += [SAMPLE.path] * site.unattached.has(SAMPLE.path)
     files += [f"{each.name}/{table}" for each in experiments for table in TABLES]
+    shown = [_shown(each) for each in experiments]
+    messages = [row for each in experiments for row in _messages(site, each)]
     return Content(
         {
+            "found": findings(shown, messages),
             "tiers": TIERS,
-            "experiments": [_shown(each) for each in experiments],
-            "messages": [row for each in experiments for row in _messages(site, each)],
+            "experiments": shown,
+            "messages": messages,
+            "own_slot_rows": OWN_SLOT,
+            "honesty_rows": HONESTY,
             "passed_on": [row for each in experiments for row in _passed_on(site, each)],
             **sample(site),
-            "judged": judged,
+            "judged": judge.summed_up(judged),
             "drawn": judge.drawn(site),
             "files": [*files, *judge.files(site)],
         }
@@ -71,9 +81,17 @@ def _shown(experiment: Experiment) -> dict[str, Any]:
         "leaks": list(_leaks(experiment)),
         "second_hand": list(_second_hand(experiment)),
         "patterns": {setting: patterns(experiment, setting) for setting in experiment.settings},
-        "own_slot": [row for label in LABELS for row in slots if row["label"] == label],
-        "honesty": [{**row, "who": _who(row)} for row in _distinct(honesty)],
+        "own_slot": own_slot(slots),
+        "honesty": [
+            {**row, "who": _who(row)} for row in least([*_distinct(honesty)], "rate", HONESTY)
+        ],
     }
+
+
+def own_slot(rows: Sequence[Row]) -> list[Row]:
+    """Return the largest shares of players that make a statement about own slots, by statement."""
+    chosen = largest(rows, "rate", OWN_SLOT)
+    return [row for label in LABELS for row in chosen if row["label"] == label]
 
 
 def _who(row: Row) -> str:
@@ -105,16 +123,16 @@ def _costs(experiment: Experiment) -> Iterator[Row]:
 
 
 def _leaks(experiment: Experiment) -> Iterator[Row]:
-    """Yield a row for each team and player with the cells of each tier as ``<tier>_<name>``."""
+    """Yield a row for each team with the cells of each tier as ``<tier>_<name>``."""
     rows = experiment.tables.rows("audit_leaks.csv")
     by_tier = {(row["setting"], row["team"], row["player"], row["tier"]): row for row in rows}
-    for row in _distinct([row for row in rows if row["tier"] == "all"]):
+    for row in [row for row in rows if row["tier"] == "all" and not row["player"]]:
         cells = {
             f"{tier}_{name}": cell
             for tier in TIERS
             for name, cell in by_tier[row["setting"], row["team"], row["player"], tier].items()
         }
-        yield {**cells, **row, "who": _who(row)}
+        yield {**cells, **row}
 
 
 def _second_hand(experiment: Experiment) -> Iterator[Row]:

@@ -1,6 +1,7 @@
 """The page with places of the paper that do not fit each other, and their arithmetic."""
 
 from calbench.report.pages.page import Content
+from calbench.report.pages.said.inconsistencies import findings
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
@@ -14,4 +15,6 @@ def content(site: Site) -> Content | None:
     topics: dict[str, list[Row]] = {}
     for row in site.published.rows(ARITHMETIC):
         topics.setdefault(row["topic"], []).append(row)
-    return Content({"topics": topics, "files": [f"published/{ARITHMETIC}"]})
+    return Content(
+        {"found": findings(topics), "topics": topics, "files": [f"published/{ARITHMETIC}"]}
+    )

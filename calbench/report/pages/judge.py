@@ -57,6 +57,30 @@ def found(site: Site, wanted: Wanted = lambda _: True) -> dict[str, Any]:
     }
 
 
+def summed_up(judged: dict[str, Any]) -> dict[str, Any]:
+    """Return what judges said, over all settings where there are several, in the first unit."""
+    agreement = judged["agreement"]
+    together = {each["run"] for each in agreement if each["setting"] == ALL_SETTINGS}
+    means = []
+    for each in judged["means"]:
+        rows = [row for row in each["rows"] if row["setting"] == ALL_SETTINGS] or each["rows"]
+        means.append({**each, "rows": rows})
+    of_all = [
+        each for each in agreement if each["run"] not in together or each["setting"] == ALL_SETTINGS
+    ]
+    kept = list({(each["run"], each["setting"]): each for each in reversed(of_all)}.values())[::-1]
+    sums = []
+    for each in judged["sums"]:
+        several = {row["experiment"] for row in each["rows"] if row["setting"] == ALL_SETTINGS}
+        rows = [
+            row
+            for row in each["rows"]
+            if row["experiment"] not in several or row["setting"] == ALL_SETTINGS
+        ]
+        sums.append({**each, "rows": rows})
+    return {**judged, "sums": sums, "means": means, "agreement": kept}
+
+
 def of_models(site: Site) -> dict[str, Any]:
     """Return what models said as judges about teams of models, as the paper's Tables 16 and 17.
 
@@ -107,6 +131,8 @@ def _agreement(experiment: Experiment, wanted: Wanted) -> Iterator[dict[str, Any
                     statistics.setdefault(name, {})[row["team"]] = row
                 judges = who([row["judge"] for row in own])
                 yield {
+                    "run": experiment.name,
+                    "setting": setting,
                     "title": f"{experiment.title}, {shown}, judged by {judges}; {words}",
                     "teams": list(dict.fromkeys(row["team"] for row in own)),
                     "statistics": statistics,

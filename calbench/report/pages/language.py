@@ -13,6 +13,9 @@ from calbench.report.experiment import Experiment, confidence_of
 from calbench.report.figures.plane import COST, FAIRNESS
 from calbench.report.figures.plane import planes as planes_of
 from calbench.report.pages.page import Content
+from calbench.report.pages.said import cohort as cohort_said
+from calbench.report.pages.said import erring as erring_said
+from calbench.report.pages.said.standing import leaders_of
 from calbench.report.role import SETTINGS
 from calbench.report.setting import Setting
 from calbench.report.site import Site, settings_of
@@ -22,10 +25,13 @@ CASES = "audit_first_cases.csv"
 CALIBRATION = "privacy/reflection_calibration.csv"
 BASELINES = "privacy/vps_baselines.csv"
 
+MEASURES = ("excess_vps", "adjusted_excess_cost")
+"""Measures of which the page says first who is best."""
+
 TITLES: Mapping[str, str] = {
     "pattern": "Patterns of behaviour",
     "outcome": "Outcomes of meetings",
-    "leak": "Private labels told: by tier, and second-hand",
+    "leak": "Private labels told, and labels of others passed on",
     "statement": "Statements about own slots",
     "limit": "Limits run into",
 }
@@ -38,9 +44,17 @@ def content(site: Site) -> Content | None:
     if not shown:
         return None
     planes = [_plane(site, each) for each in settings_of(shown[:1])]
+    found = [
+        sentence
+        for each in settings_of(shown[:1])
+        for sentence in leaders_of(
+            f"In the setting {each.name}", each.rows("standings.csv"), MEASURES
+        )
+    ]
     return Content(
         {
             **spoken(site, shown),
+            "found": found,
             "played": [_played(each) for each in settings_of(shown)],
             "planes": planes,
             "confidence": confidence_of(shown),
@@ -59,14 +73,16 @@ def cohort(site: Site) -> Content | None:
         for each in settings_of(shown)
         for row in site.with_kinds(each.rows("outcomes.csv"))
     ]
+    common = spoken(site, shown)
     values = {
+        "found": cohort_said.findings(outcomes, common["baselines"]),
         "parts": [part for each in shown for part in _parts(each)],
         "outcomes": outcomes,
         "outcome_names": OUTCOMES,
         "phases": list(_rows(shown, "answers_by_phase.csv")),
         "recordings": site.published.optional("recordings.csv"),
     }
-    return Content({**spoken(site, shown), **values})
+    return Content({**common, **values})
 
 
 def erring(site: Site) -> Content | None:
@@ -75,15 +91,21 @@ def erring(site: Site) -> Content | None:
     if not shown:
         return None
     drawn = [_fairness(site, each) for each in settings_of(shown)]
+    cases = [(title, _cases(site, shown, kind)) for kind, title in TITLES.items()]
     return Content(
         {
             **spoken(site, shown),
+            "found": erring_said.findings(
+                [row for _, rows in cases for row in rows],
+                [row for each in shown[:1] for row in each.tables.rows("leaderboard.csv")],
+                [row for each in shown[:1] for row in each.tables.optional("comparisons.csv")],
+            ),
             "outcomes": [
                 (each, site.with_kinds(each.rows("outcomes.csv"))) for each in settings_of(shown)
             ],
             "outcome_names": PLAYED,
             "planes": drawn,
-            "cases": [(title, _cases(site, shown, kind)) for kind, title in TITLES.items()],
+            "cases": cases,
             "confidence": confidence_of(shown),
         },
         figures=[figure for each in drawn for figure in each["figures"]],

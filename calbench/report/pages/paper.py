@@ -4,9 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from calbench.analysis.audit_sample import SAMPLE
+from calbench.report.columns import VPS_KIND_NAMES
 from calbench.report.experiment import confidence_of
 from calbench.report.pages import audits, judge
 from calbench.report.pages.page import Content
+from calbench.report.pages.said.excerpt import largest
+from calbench.report.pages.said.paper import findings
 from calbench.report.role import SETTINGS
 from calbench.report.site import Site
 from calbench.report.tables import Row
@@ -24,6 +27,12 @@ TABLES = (
 )
 """The tables of each experiment that the page shows."""
 
+ORDER = 5
+"""Rows that the page shows of each way of measuring what the order of speakers brings [C]."""
+
+ACCOUNTING = "excess_cost"
+"""A quantity that the page leaves out: the paper's costs are taken for shown ones."""
+
 SCHEDULED = "scheduled_by_player.csv"
 
 
@@ -37,10 +46,13 @@ def content(site: Site) -> Content | None:
             "confidence": confidence_of(site.ranked),
             "players": _players(site),
             "regret": list(_ours(site, "completion_regret.csv")),
-            "first_speaker": list(_ours(site, "first_speaker.csv")),
-            "initiator": list(_ours(site, "initiator.csv")),
+            "found": findings(site.published.rows("table1.csv", source="paper")),
+            "order_rows": ORDER,
+            "first_speaker": _by_order(site, "first_speaker.csv"),
+            "initiator": _by_order(site, "initiator.csv"),
             "audited": _audited(site),
-            "own_slot": [row for row in _ours(site, "audit_own_slot.csv") if row["player"]],
+            "own_slot_rows": audits.OWN_SLOT,
+            "own_slot": _own_slot(site),
             "patterns": list(_patterns(site)),
             "judged": judge.of_models(site),
             "prior_moves": list(_ours(site, "prior_moves.csv")),
@@ -57,6 +69,26 @@ def _ours(site: Site, table: str) -> Iterator[dict[str, str]]:
     for each in site.ranked:
         for row in each.tables.optional(table):
             yield {**row, "experiment": each.title}
+
+
+def _by_order(site: Site, table: str) -> list[Row]:
+    """Return the largest differences by order; each way of measuring VPS is one of its own."""
+    rows = []
+    for row in _ours(site, table):
+        kind = row.get("vps_kind", "") if row["quantity"] == "vps" else ""
+        if row["quantity"] != ACCOUNTING:
+            by = f"VPS of the round, by {VPS_KIND_NAMES[kind]}" if kind else row["quantity"]
+            rows.append({**row, "quantity": by})
+    return largest(rows, "difference", ORDER, lambda row: row["quantity"])
+
+
+def _own_slot(site: Site) -> list[Row]:
+    """Return the largest shares of each experiment."""
+    found: dict[str, list[Row]] = {}
+    for row in _ours(site, "audit_own_slot.csv"):
+        if row["player"]:
+            found.setdefault(row["experiment"], []).append(row)
+    return [row for rows in found.values() for row in audits.own_slot(rows)]
 
 
 def _players(site: Site) -> dict[str, list[Row]]:
@@ -93,7 +125,9 @@ def _patterns(site: Site) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _talk(site: Site) -> dict[str, Any]:
     """Return messages by place of the meeting, a row for each player and role."""
-    found = list(_ours(site, "messages_by_meeting.csv"))
+    shown = {each.title for each in site.on(SETTINGS)} or {each.title for each in site.ranked}
+    rows = _ours(site, "messages_by_meeting.csv")
+    found = [row for row in rows if row["experiment"] in shown]
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in found:
         place = tuple(row[name] for name in ("experiment", "setting", "player", "teams", "role"))

@@ -8,6 +8,7 @@ from calbench.report.columns import HEADLINE
 from calbench.report.experiment import Experiment, confidence_of, percent
 from calbench.report.games.game import kind_words
 from calbench.report.pages.page import Content
+from calbench.report.pages.said.slices import findings
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
@@ -73,6 +74,11 @@ def slices(site: Site) -> Content | None:
         return None
     return Content(
         {
+            "found": [
+                sentence
+                for each in shown
+                for sentence in findings(each.tables.rows("ratings_further.csv"))
+            ],
             "cohorts": [_cohort(each) for each in shown],
             "confidence": confidence_of(shown),
             "files": [f"{each.name}/{name}" for each in shown for name in SLICE_TABLES],

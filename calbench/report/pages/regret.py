@@ -6,6 +6,8 @@ from typing import Any
 from calbench.report.columns import decimal
 from calbench.report.experiment import Experiment
 from calbench.report.pages.page import Content
+from calbench.report.pages.said.regret import findings
+from calbench.report.role import SETTINGS
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
@@ -27,8 +29,14 @@ def content(site: Site) -> Content | None:
         return None
     made = [name for name in (TEAMS, ROUNDS, GAMES) if site.summary.has(name)]
     sources = [f"{each.name}/{name}" for each in found for name in SOURCES]
+    first = [each for each in found if each.role.page == SETTINGS] or found[:1]
+    rows = [row for each in first for row in site.summary.rows(TEAMS, experiment=each.name)]
     return Content(
-        {"experiments": [_shown(site, each) for each in found], "files": [*made, *sources]}
+        {
+            "found": findings(rows, site.kind_by_team),
+            "experiments": [_shown(site, each) for each in found],
+            "files": [*made, *sources],
+        }
     )
 
 

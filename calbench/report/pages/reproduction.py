@@ -11,6 +11,8 @@ from calbench.analysis.tables.draws import DRAW
 from calbench.report.columns import HEADLINE
 from calbench.report.experiment import Experiment, confidence_of
 from calbench.report.pages.page import Content
+from calbench.report.pages.said.reproduction import findings
+from calbench.report.pages.said.sentence import Sentence
 from calbench.report.role import Variant
 from calbench.report.site import Site
 from calbench.report.tables import Row
@@ -67,6 +69,7 @@ def content(site: Site) -> Content | None:
     return Content(
         {
             "confidence": confidence_of(experiments),
+            "found": _found(site, played),
             "compared": {each: list(_compared(site, played, each)) for each in settings},
             "suites": {
                 each: [row for own in played for row in own.suites(each)] for each in settings
@@ -89,6 +92,12 @@ def _played(site: Site, experiments: Sequence[Experiment]) -> list[Played]:
     order = {place: number for number, place in enumerate(places)}
     last = len(order)
     return sorted(found, key=lambda own: order.get((own.experiment.name, own.variant.team), last))
+
+
+def _found(site: Site, played: Sequence[Played]) -> list[Sentence]:
+    """Return how many of the paper's numbers and rows ours reproduce."""
+    titles = {each.variant.published_team: each.variant.protocol for each in played}
+    return findings(site.summary.optional(COUNTS), site.summary.optional(LINES), titles)
 
 
 def _compared(site: Site, played: Sequence[Played], setting: str) -> Iterator[dict[str, Any]]:

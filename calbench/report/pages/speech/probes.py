@@ -7,6 +7,7 @@ from calbench.analysis.tables.speech.probes import PROBED
 from calbench.report.experiment import Experiment, confidence_of, level_of
 from calbench.report.pages import audits
 from calbench.report.pages.page import Content
+from calbench.report.pages.said.probes import findings
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
@@ -40,6 +41,11 @@ def content(site: Site) -> Content | None:
         return None
     return Content(
         {
+            "found": [
+                sentence
+                for each in shown
+                for sentence in findings(each.title, each.tables.rows(EFFECTS))
+            ],
             "experiments": [_shown(site, each) for each in shown],
             "is_scripted": all(_is_scripted(each) for each in shown),
             "confidence": confidence_of(shown),

@@ -1,0 +1,1 @@
+"""What pages say first: sentences made from the numbers of their tables."""

@@ -1,0 +1,84 @@
+"""Who discloses private labels, and at what cost, in a sentence."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from calbench.report.columns import MEASURE_BY_NAME, decimal
+from calbench.report.pages.said.sentence import (
+    Sentence,
+    cell,
+    estimate,
+    joined,
+    link,
+    names,
+    said,
+)
+from calbench.report.tables import Row
+
+COST = "adjusted_excess_cost"
+
+RATE_DIGITS = 3
+
+
+def findings(experiments: Sequence[Mapping[str, Any]], messages: Sequence[Row]) -> list[Sentence]:
+    """Return who discloses most in the first experiment, and the most revealing message.
+
+    Args:
+        experiments: what the page shows of each: ``title`` and ``costs``.
+        messages: the most revealing ones, with the addresses of their events.
+    """
+    found: list[Sentence] = []
+    for each in experiments[:1]:
+        for setting in dict.fromkeys(row["setting"] for row in each["costs"]):
+            rows = [row for row in each["costs"] if row["setting"] == setting and row.get("rate")]
+            found += _who_leaks(f"{each['title']}, {setting}", rows)
+    return [*found, *_message(messages)]
+
+
+def _who_leaks(where: str, rows: Sequence[Row]) -> Iterator[Sentence]:
+    """Yield who discloses a label most often, and what teams paid that disclose none."""
+    if not rows:
+        return
+    most = max(decimal(row["rate"]) for row in rows)
+    first = [row for row in rows if decimal(row["rate"]) == most]
+    none = [row for row in rows if not decimal(row["rate"])]
+    if not most:
+        yield said(
+            "{where}: no message of {who} disclosed a private label.",
+            where=where,
+            who=names(row["team"] for row in rows),
+        )
+        return
+    yield said(
+        "{where}: {who} disclosed private labels most often, in a share of {rate} of the "
+        "messages, and paid {paid} above the optimum per meeting{rest}.",
+        where=where,
+        who=names(row["team"] for row in first),
+        rate=estimate(first[0], "rate", RATE_DIGITS),
+        paid=_paid(first),
+        rest=said("; {none} disclosed none and paid {paid}",
+                  none=names(row["team"] for row in none), paid=_paid(none)) if none else (),
+    )  # fmt: skip
+
+
+def _paid(rows: Sequence[Row]) -> Sentence:
+    digits = MEASURE_BY_NAME[COST].digits
+    cells = dict.fromkeys(row.get(COST, "") for row in rows)
+    return joined(
+        [cell(value, digits) if value else said("nothing that counts") for value in cells]
+    )
+
+
+def _message(messages: Sequence[Row]) -> Iterator[Sentence]:
+    """Yield the message that tells most labels; the first, if several tell as many."""
+    if not messages:
+        return
+    most = max(int(row["labels_told"]) for row in messages)
+    row = next(row for row in messages if int(row["labels_told"]) == most)
+    yield said(
+        "The most revealing message that can be opened here, by an agent of {team}, disclosed "
+        "{told} private labels at once: {link}.",
+        team=names([row["team"]]),
+        told=cell(row["labels_told"]),
+        link=link(f"“{row['words']}”", row["address"]),
+    )

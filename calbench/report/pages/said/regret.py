@@ -1,0 +1,77 @@
+"""What excess cost is made of, and how often the optimum was lost, in a sentence."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from calbench.report.columns import decimal
+from calbench.report.pages.said.sentence import Sentence, cell, joined, names, said, text
+from calbench.report.tables import Row
+
+PARTS = {
+    "slot_choice": "the choice of dearer slots",
+    "avoidable_moves": "moves that were not needed",
+    "failed_rounds": "moves for meetings that failed",
+}
+"""The parts of the excess, as a sentence names them."""
+
+DIGITS = 2
+
+
+def findings(rows: Sequence[Row], kinds: Mapping[str, str]) -> list[Sentence]:
+    """Return who pays most and for what, and who keeps the optimum reachable, by setting.
+
+    Args:
+        rows: of ``regret_by_team.csv``, of the experiments that are to be compared.
+        kinds: of teams; degenerate baselines do not compete.
+    """
+    counted = [row for row in rows if "degenerate" not in kinds.get(row["team"], "")]
+    found: list[Sentence] = []
+    for place in dict.fromkeys((row["experiment"], row["setting"]) for row in counted):
+        own = [row for row in counted if (row["experiment"], row["setting"]) == place]
+        pieces = [*_most(own), *_kept(own)]
+        if pieces:
+            words = joined(pieces, last="; ", between="; ")
+            found.append(said("In the setting {setting}, {words}.", setting=place[1], words=words))
+    return found
+
+
+def _most(rows: Sequence[Row]) -> Iterator[Sentence]:
+    """Yield which team pays most above the optimum, and the largest part of it."""
+    known = [row for row in rows if row.get("excess")]
+    if not known:
+        return
+    most = max(decimal(row["excess"]) for row in known)
+    if most <= 0:
+        yield text("no team paid more than the optimum")
+        return
+    first = [row for row in known if decimal(row["excess"]) == most]
+    row = first[0]
+    part = max(PARTS, key=lambda name: decimal(row[name] or "0"))
+    yield said(
+        "{who} paid most above the optimum, {excess} per agent and game, of which the largest "
+        "part, {cost}, came from {part}",
+        who=names(each["team"] for each in first),
+        excess=cell(row["excess"], DIGITS),
+        cost=cell(row[part], DIGITS),
+        part=PARTS[part],
+    )
+
+
+def _kept(rows: Sequence[Row]) -> Iterator[Sentence]:
+    """Yield in how few games the optimum became unreachable, if as many were searched of all."""
+    known = [row for row in rows if row.get("optimum_unreachable")]
+    searched = {row["games_searched"] for row in known}
+    if len(searched) != 1:
+        return
+    counts = [int(row["optimum_unreachable"]) for row in known]
+    first = [row for row, count in zip(known, counts, strict=True) if count == min(counts)]
+    most = max(counts)
+    yield said(
+        "with {who} the optimum became unreachable {how}in {least} of {games} games{most}",
+        who=names(row["team"] for row in first),
+        how="least often, " if most > min(counts) else "",
+        least=cell(first[0]["optimum_unreachable"]),
+        games=cell(first[0]["games_searched"]),
+        most=said(", with another team in {most}", most=cell(str(most)))
+        if most > min(counts)
+        else "",
+    )
