@@ -36,10 +36,11 @@ COLUMNS = {
 
 ASSETS: Mapping[str, tuple[str, ...]] = {
     "home": ("home/home.css",),
-    "leaderboard": ("board/leaderboard.css", "board/leaderboard.js"),
     "columns": ("results/columns.css", "results/columns.js"),
+    "leaderboard": ("board/marks.css", "board/leaderboard.css", "board/leaderboard.js"),
     "comparisons": ("board/leaderboard.css", "board/comparisons.js"),
     "ratings": ("board/leaderboard.css",),
+    "players": ("board/marks.css", "board/player.css"),
     "figures": ("figures/figures.css", "vendor/plotly.min.js", "figures/figures.js"),
     "paper": ("results/paper.css",),
     "traces": (

@@ -9,25 +9,48 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from tests.browser.tabs import Tab, Visit
+from tests.browser.tabs import DESKTOP, Tab, Visit
 
 LIGHT_BYTES = 300_000
 """Most bytes that the first two pages load, the theme's included and nothing compressed."""
 
 
 def rows_shown(page: Page) -> list[str]:
-    names: list[str] = page.locator("#lb-board tbody th").evaluate_all(
-        "cells => cells.map(cell => cell.firstChild.textContent)"
+    names: list[str] = page.locator("#lb-board tbody th[scope=row]").evaluate_all(
+        "cells => cells.map(cell => cell.querySelector('.lb-name').textContent)"
     )
     return names
 
 
 def saved(page: Page) -> list[dict[str, str]]:
     """Return what the leaderboard's download holds."""
+    more(page)
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download CSV").click()
     with Path(waiting.value.path()).open(newline="") as file:
         return list(csv.DictReader(file))
+
+
+def more(page: Page) -> None:
+    """Open the menu with all that is not in the row of controls."""
+    if page.locator(".lb-menu[open]").count() == 0:
+        page.locator(".lb-menu > summary").click()
+
+
+def choose(page: Page, what: str, value: str) -> None:
+    """Choose a setting or a channel, and wait for its rows."""
+    page.locator(f"#lb-{what}").select_option(value)
+    expect(page.locator("#lb-board")).to_have_attribute("data-ready", re.compile("."))
+
+
+def competing(page: Page) -> list[str]:
+    """Return the teams of the first table that compete."""
+    names: list[str] = (
+        page.locator("#lb-board table")
+        .first.locator("tbody:not(.lb-apart) .lb-name")
+        .all_text_contents()
+    )
+    return names
 
 
 def board(page: Page, sorted_by: str = "adjusted_excess_cost") -> Page:
@@ -41,46 +64,150 @@ def test_leaderboard_is_sorted_by_keyboard_and_mouse(visit: Visit) -> None:
     page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
     sorted_by = page.locator("#lb-board th[aria-sort]")
 
-    expect(sorted_by).to_contain_text("Adjusted excess cost")
-    expect(sorted_by).to_have_attribute("aria-sort", "ascending")
-    assert rows_shown(page)[0] == "oracle"
-    page.locator("[data-sort=messages]").focus()
+    expect(sorted_by).to_have_count(2)  # a table for each pool, sorted alike
+    expect(sorted_by.first).to_contain_text("Adjusted excess cost")
+    expect(sorted_by.first).to_have_attribute("aria-sort", "ascending")
+    assert competing(page)[0] == "imap"
+    page.locator("[data-sort=messages]").first.focus()
     page.keyboard.press("Enter")
-    expect(sorted_by).to_contain_text("Messages")
+    expect(sorted_by.first).to_contain_text("Messages")
     assert page.evaluate("document.activeElement.dataset.sort") == "messages"
-    values = [float(row["messages"]) for row in saved(page) if row["messages"]]
-    assert values == sorted(values)
-    page.locator("[data-sort=messages]").press("Enter")
-    expect(sorted_by).to_have_attribute("aria-sort", "descending")
-    assert rows_shown(page)[-1] == "oracle"  # it sends none, and absent comes last
-    page.locator("[data-sort=team]").click()
-    assert rows_shown(page) == sorted(rows_shown(page))
-    page.locator("[data-sort=rank]").click()
-    expect(sorted_by).to_contain_text("Rank")
+    order = competing(page)
+    values = {row["team"]: row["messages"] for row in saved(page)}
+    numbers = [float(values[team]) for team in order]
+    assert numbers == sorted(numbers)
+    page.locator("[data-sort=messages]").first.press("Enter")
+    expect(sorted_by.first).to_have_attribute("aria-sort", "descending")
+    assert competing(page) == order[::-1]
+    page.locator("[data-sort=team]").first.click()
+    assert competing(page) == sorted(competing(page))
+    page.locator("[data-sort=rank]").first.click()
+    expect(sorted_by.first).to_contain_text("Rank")
+
+
+@pytest.mark.heavy
+def test_what_does_not_compete_stands_apart(visit: Visit) -> None:
+    page = board(visit("leaderboard.html#setting=uniform&channel=private messages&order=down"))
+
+    assert page.locator("#lb-board .lb-pool").all_text_contents() == [
+        "Protocols, privacy by messages",
+        "Scripted speakers, privacy by reflections",
+    ]
+    assert set(competing(page)) == {"imap", "mediator", "secure-sum"}
+    apart = page.locator("#lb-board .lb-apart")
+    expect(apart).to_have_count(1)
+    expect(apart).to_contain_text("Not competing")
+    assert set(apart.locator(".lb-name").all_text_contents()) == {"tell-all", "oracle"}
+    heads = page.locator("#lb-board thead")
+    expect(heads.nth(0)).to_contain_text("Excess VPS, by messages")
+    expect(heads.nth(0)).not_to_contain_text("by reflections")
+    expect(heads.nth(1)).to_contain_text("Excess VPS, by reflections")
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("size", "least"), [((1280, 800), 12), ((390, 844), 6)])
+def test_rows_are_low_enough_to_be_seen_at_once(
+    visit: Visit, tab: Tab, size: tuple[int, int], least: int
+) -> None:
+    tab.resize(size)
+    page = board(visit("leaderboard.html"))
+    tops: list[float] = page.locator("#lb-board tbody tr:has(.lb-name)").evaluate_all(
+        "rows => rows.map(row => row.getBoundingClientRect().top)"
+    )
+    heights: list[float] = page.locator("#lb-board tbody tr:has(.lb-name)").evaluate_all(
+        "rows => rows.map(row => row.getBoundingClientRect().height)"
+    )
+    tab.resize(DESKTOP)
+
+    assert (size[1] - tops[0]) / max(heights[:3]) >= least
+
+
+@pytest.mark.heavy
+def test_header_stays_in_sight(visit: Visit, tab: Tab) -> None:
+    tab.resize((1280, 500))
+    page = board(visit("leaderboard.html#rows=full"))
+    head = page.locator("#lb-board thead th").first
+    page.evaluate("scrollBy(0, document.querySelector('#lb-board tbody').offsetTop)")
+    page.locator("#lb-board tbody tr").nth(2).evaluate("row => row.scrollIntoView()")
+    place = head.bounding_box()
+    tab.resize(DESKTOP)
+
+    assert place is not None
+    assert 0 <= place["y"] < 120
+
+
+@pytest.mark.heavy
+def test_numbers_say_their_intervals_where_the_arrow_keys_go(visit: Visit) -> None:
+    page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
+    first = page.locator("#lb-board .lb-value").first
+    about = page.locator("#lb-board .lb-more").first
+
+    assert about.evaluate("node => getComputedStyle(node).clipPath") != "none"
+    first.focus()
+    assert about.evaluate("node => getComputedStyle(node).clipPath") == "none"
+    expect(about).to_contain_text("n = ")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.closest('td').cellIndex") == 3
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.closest('tr').sectionRowIndex") == 1
+
+
+@pytest.mark.heavy
+def test_the_papers_models_are_a_table_of_their_own(visit: Visit) -> None:
+    page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
+    before = rows_shown(page)
+    page.get_by_role("checkbox", name="Show the paper's models").check()
+    theirs = page.locator("#lb-board table").last
+
+    expect(theirs.locator("tbody tr")).to_have_count(7)
+    expect(theirs).to_contain_text("from the paper")
+    heads = theirs.locator("thead th").all_text_contents()
+    assert any(head.startswith("Excess cost") for head in heads)
+    assert not any(head.startswith("Adjusted") for head in heads)
+    assert theirs.locator(".lb-rank").count() == 0
+    page.locator("[data-sort=coordination]").first.click()
+    values = theirs.locator("tbody tr td:nth-child(3)").all_text_contents()
+    assert [float(value) for value in values] == sorted(map(float, values), reverse=True)
+    assert set(before) < set(rows_shown(page))
+    assert "paper=shown" in page.evaluate("location.hash")
+
+
+@pytest.mark.heavy
+def test_rows_lead_to_players_and_games(visit: Visit, folder: Path) -> None:
+    page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
+    links: list[str] = page.locator("#lb-board a.lb-name").evaluate_all(
+        "all => all.map(one => one.getAttribute('href'))"
+    )
+
+    assert "players/imap.html" in links
+    assert all((folder / link).is_file() for link in links)
+    page.get_by_role("link", name="Games of imap").click()
+    expect(page.locator("#cb-traces")).to_contain_text("imap")
+    assert "t=imap" in page.evaluate("location.hash")
 
 
 @pytest.mark.heavy
 def test_leaderboard_state_is_its_address(visit: Visit) -> None:
     page = board(visit("leaderboard.html"))
-    page.locator(".lb-choice", has_text=re.compile("^uniform$")).click()
-    page.locator("[data-sort=coordination]").click()
-    page.locator("summary", has_text="Kinds").click()
+    choose(page, "setting", "uniform")
+    page.locator("[data-sort=coordination]").first.click()
+    more(page)
     page.get_by_role("checkbox", name="reference").uncheck()
-    page.locator("summary", has_text="Columns").click()
     page.get_by_role("checkbox", name="Excess cost", exact=True).check()
     page.get_by_role("checkbox", name="Fairness").uncheck()
-    page.keyboard.press("Escape")
-    page.get_by_role("checkbox", name="Numbers only").check()
+    page.get_by_role("checkbox", name="Full rows").check()
     page.locator("#lb-find").fill("baseline")
-    shown = page.locator("#lb-board .cb-scroll").inner_html()
+    page.keyboard.press("Escape")
+    shown = page.locator("#lb-board .lb-tables").inner_html()
     address = page.evaluate("location.hash")
 
     assert rows_shown(page) == ["tell-all"]
     assert "reference" in address
     assert "fairness" not in address
     page = board(visit(f"leaderboard.html{address}"), "coordination")
-    assert page.locator("#lb-board .cb-scroll").inner_html() == shown
+    assert page.locator("#lb-board .lb-tables").inner_html() == shown
     assert page.evaluate("location.hash") == address
+    more(page)
     page.get_by_role("button", name="Reset").click()
     board(page)
     assert page.evaluate("location.hash") == ""
@@ -99,7 +226,9 @@ def test_leaderboard_download_is_what_is_shown(visit: Visit, folder: Path) -> No
             for row in csv.DictReader(file)
             if (row["setting"], row["channel"]) == ("uniform", "private messages")
         }
-    cells = page.locator("#lb-board td > data").evaluate_all("all => all.map(one => one.value)")
+    cells = page.locator("#lb-board td .lb-value > data").evaluate_all(
+        "all => all.map(one => one.value)"
+    )
     fields = [name for name in rows[0] if f"{name}_low" in rows[0] and name != "rank"]
     assert cells == [row[name] for row in rows for name in fields if row[name]]
     for row in rows:
@@ -112,11 +241,11 @@ def test_leaderboard_download_is_what_is_shown(visit: Visit, folder: Path) -> No
 @pytest.mark.heavy
 def test_leaderboard_switches_and_explains(visit: Visit) -> None:
     page = board(visit("leaderboard.html"))
-    page.locator(".lb-choice", has_text="smollm2").click()
-    assert rows_shown(page) == ["oracle", "my-model"]
+    choose(page, "setting", "smollm2")
+    assert rows_shown(page) == ["my-model", "oracle"]
     expect(page.locator("#lb-board th", has_text="US$ per game")).to_have_count(1)
-    page.locator(".lb-choice", has_text=re.compile("^uniform$")).click()
-    page.locator(".lb-choice", has_text="private messages, language").click()
+    choose(page, "setting", "uniform")
+    choose(page, "channel", "private messages, language")
     assert "guarded" in rows_shown(page)
     expect(page.locator("[data-sort='excess_vps.reflection']")).to_have_count(1)
     expect(page.locator("[data-sort='excess_vps.protocol']")).to_have_count(0)

@@ -31,7 +31,7 @@ from calbench.facts.games import SCORES
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.report.escape import write_data
 from calbench.report.experiment import Experiment
-from calbench.report.pages import leaderboard
+from calbench.report.pages.board import leaderboard
 from calbench.report.site import Site
 from calbench.report.tables import Tables
 from calbench.report.templating import ASSETS

@@ -1,6 +1,7 @@
 """The leaderboard: every number of the tables, nothing mixed that cannot be compared."""
 
 import csv
+import html
 import re
 import shutil
 from pathlib import Path
@@ -11,7 +12,10 @@ import pytest
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.tables.standings import USAGE_COLUMNS
 from calbench.report.experiment import Experiment
-from calbench.report.pages import comparisons, leaderboard
+from calbench.report.pages.board import comparisons
+from calbench.report.pages.board.fields import PRICE_PER_GAME, cell, fields
+from calbench.report.pages.board.pools import View, views_of
+from calbench.report.pages.board.versions import last_change, newest, versions
 from calbench.report.site import Site
 from calbench.report.tables import Row, Tables, read_table
 from calbench.report.writing import write_site
@@ -63,19 +67,19 @@ def docs(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def views(site: Site) -> tuple[leaderboard.View, ...]:
-    return leaderboard.views_of(site)
+def views(site: Site) -> tuple[View, ...]:
+    return views_of(site)
 
 
 def page_data(docs: Path, key: str) -> Any:
     return file_value(docs / "pagedata" / f"{key}.js")
 
 
-def rows_of(views: tuple[leaderboard.View, ...]) -> list[Row]:
+def rows_of(views: tuple[View, ...]) -> list[Row]:
     return [row for view in views for row in view.rows]
 
 
-def test_same_scenarios_and_channel_are_one_view(views: tuple[leaderboard.View, ...]) -> None:
+def test_same_scenarios_and_channel_are_one_view(views: tuple[View, ...]) -> None:
     assert [(view.setting, view.channel, view.experiments) for view in views] == [
         ("uniform", "private messages", ("uniform", "language")),
         ("varied", "private messages", ("language",)),
@@ -98,7 +102,7 @@ def test_other_scenarios_are_another_view(played: Experiment, tmp_path: Path) ->
     other = make_results(tmp_path, "uniform", ["imap"], num_scenarios=2)
     renamed = Experiment("later", other.suite, other.folder, other.traces)
 
-    found = leaderboard.views_of(site_of([played, renamed], tmp_path / "src"))
+    found = views_of(site_of([played, renamed], tmp_path / "src"))
 
     assert [(view.channel, view.experiments) for view in found] == [
         ("private messages", ("uniform",)),
@@ -107,7 +111,7 @@ def test_other_scenarios_are_another_view(played: Experiment, tmp_path: Path) ->
 
 
 def test_every_number_is_a_cell_of_a_table(
-    views: tuple[leaderboard.View, ...],
+    views: tuple[View, ...],
     played: Experiment,
     spoken: Experiment,
     cohort: Experiment,
@@ -131,7 +135,7 @@ def test_every_number_is_a_cell_of_a_table(
 
 
 def test_agent_games_are_counted_as_the_measure_says(
-    views: tuple[leaderboard.View, ...], played: Experiment
+    views: tuple[View, ...], played: Experiment
 ) -> None:
     rows = played.tables.rows("agent_games.csv")
     for row in views[0].rows[:3]:
@@ -142,9 +146,7 @@ def test_agent_games_are_counted_as_the_measure_says(
         )
 
 
-def test_oracle_pays_what_the_oracle_pays(
-    views: tuple[leaderboard.View, ...], played: Experiment
-) -> None:
+def test_oracle_pays_what_the_oracle_pays(views: tuple[View, ...], played: Experiment) -> None:
     oracle = views[0].rows[-1]
     seats = sum(scenario.num_agents for scenario in played.scenarios)
 
@@ -161,7 +163,7 @@ def test_oracle_pays_what_the_oracle_pays(
 
 
 def test_baselines_have_no_rank_and_groups_are_not_shared_by_experiments(
-    views: tuple[leaderboard.View, ...],
+    views: tuple[View, ...],
 ) -> None:
     row_of = {row["team"]: row for row in views[0].rows}
 
@@ -174,47 +176,126 @@ def test_baselines_have_no_rank_and_groups_are_not_shared_by_experiments(
 
 
 def test_loss_by_messages_and_by_reflections_have_columns_of_their_own(
-    views: tuple[leaderboard.View, ...],
+    views: tuple[View, ...],
 ) -> None:
-    fields = {field.id: field for field in leaderboard.fields(rows_of(views))}
+    known = {field.id: field for field in fields(rows_of(views))}
     row_of = {row["team"]: row for row in views[0].rows}
-    by_messages = fields["excess_vps.protocol"]
-    by_reflections = fields["excess_vps.reflection"]
+    by_messages = known["excess_vps.protocol"]
+    by_reflections = known["excess_vps.reflection"]
 
-    assert "excess_vps" not in fields
-    assert leaderboard.cell(row_of["imap"], by_messages) == row_of["imap"]["excess_vps"] != ""
-    assert leaderboard.cell(row_of["imap"], by_reflections) == ""
-    assert leaderboard.cell(row_of["candid"], by_messages) == ""
-    assert leaderboard.cell(row_of["candid"], by_reflections) == row_of["candid"]["excess_vps"]
+    assert "excess_vps" not in known
+    assert cell(row_of["imap"], by_messages) == row_of["imap"]["excess_vps"] != ""
+    assert cell(row_of["imap"], by_reflections) == ""
+    assert cell(row_of["candid"], by_messages) == ""
+    assert cell(row_of["candid"], by_reflections) == row_of["candid"]["excess_vps"]
 
 
-def test_file_and_page_data_hold_the_same_rows(
-    docs: Path, views: tuple[leaderboard.View, ...]
-) -> None:
+def test_file_and_page_data_hold_the_same_rows(docs: Path, views: tuple[View, ...]) -> None:
     rows = read_table(docs / "tables" / "leaderboard.csv")
     data = page_data(docs, "leaderboard")
 
     assert rows == [dict(row) for view in views for row in view.rows]
-    for view, shown in zip(views, data["views"], strict=True):
+    for number, (view, shown) in enumerate(zip(views, data["views"], strict=True)):
         assert (shown["setting"], shown["channel"]) == (view.setting, view.channel)
-        for row, cells in zip(view.rows, shown["rows"], strict=True):
-            found = dict(zip(data["columns"], cells, strict=True))
-            assert {name: cell for name, cell in found.items() if cell} == {
-                name: cell
-                for name, cell in row.items()
-                if cell and name not in {"setting", "channel"}
-            }
-    for field in data["fields"]:
+        pools = page_data(docs, f"leaderboard/{number}") if number else shown["pools"]
+        assert ("pools" in shown) == (number == 0)
+        cells = [row for pool in pools for row in (*pool["rows"], *pool["apart"])]
+        found = [dict(zip(data["columns"], row, strict=True)) for row in cells]
+        by_place = {(row["experiment"], row["team"]): row for row in view.rows}
+        assert len(found) == len(by_place)
+        for row in found:
+            told = {name: cell for name, cell in row.items() if cell}
+            own = by_place[row["experiment"] or "", row["team"]]
+            assert told == {name: cell for name, cell in own.items() if is_told(own, name)}
+    about = page_data(docs, "leaderboard/about")
+    assert list(about) == [field["id"] for field in data["fields"]]
+    for field in about.values():
         assert field["definition"]
         assert field["link"].split("#")[0] in {"method.html", "data.html"}
         assert field["origin"] or field["table"] == "leaderboard.csv"
 
 
-def test_page_reads_without_scripts(docs: Path, views: tuple[leaderboard.View, ...]) -> None:
+def is_told(row: Row, name: str) -> bool:
+    """Whether the page's script is told a cell: of scenarios' ranges only those of few."""
+    measure, _, end = name.rpartition("_")
+    is_idle = end in {"least", "greatest"} and row[f"{measure}_interval"] != "few"
+    return bool(row[name]) and name not in {"setting", "channel"} and not is_idle
+
+
+def test_teams_of_two_experiments_are_two_pools(views: tuple[View, ...]) -> None:
+    shown = [
+        (pool.title, [row["team"] for row in pool.rows], [row["team"] for row in pool.apart])
+        for pool in views[0].pools
+    ]
+
+    assert shown == [
+        ("Protocols, privacy by messages", ["imap", "mediator"], ["silent", "oracle"]),
+        (
+            "Scripted speakers, privacy by reflections",
+            ["candid", "guarded", "oversharer", "mixed-scripted"],
+            [],
+        ),
+    ]
+
+
+def test_titles_of_pools_follow_from_their_rows(views: tuple[View, ...]) -> None:
+    rows = {row["team"]: row for row in views[0].rows}
+    mixed = {**rows["candid"], "experiment": "uniform", "kind": "protocol and scripted agents"}
+    unmeasured = {**rows["imap"], "vps_kind": ""}
+
+    def titles(*own: Row) -> list[str]:
+        view = View("uniform", "private messages", (), tuple(own), "95%", "0.05")
+        return [pool.title for pool in view.pools]
+
+    assert titles(rows["imap"], mixed) == [
+        "Protocols and teams of several kinds, privacy by messages or by reflections"
+    ]
+    assert titles(unmeasured) == ["Protocols"]
+    assert titles(rows["silent"]) == ["Degenerate baselines, privacy by messages"]
+    assert titles(rows["oracle"]) == ["The exact optimum"]
+
+
+def test_page_says_versions_and_the_last_change_of_scores(docs: Path, site: Site) -> None:
+    page = (docs / "leaderboard.md").read_text()
+    changed = last_change(site)
+
+    assert changed is not None
+    assert html.escape(changed.says, quote=False)[:40] in page
+    said = versions(site)
+    assert f"Metrics version {said['metrics']}, rules of play version {said['rules']}." in page
+
+
+def test_newest_entry_that_changes_scores_is_found_by_its_mark() -> None:
+    text = """# Changelog
+
+Entries marked **[scores]** change numbers.
+
+## 2.0
+
+- First. **[scores]** Second sentence.
+- Third, `code` and more: then
+  the rest. **[scores]**
+- Not marked.
+
+## 1.0
+
+- Old. **[scores]**
+"""
+    found = newest(text)
+
+    assert found is not None
+    assert (found.heading, found.says) == ("2.0", "Third, code and more.")
+    older = newest(text.replace("**[scores]**", "", 3))
+    assert older is not None
+    assert (older.heading, older.says) == ("1.0", "Old.")
+    assert newest("# Changelog\n") is None
+
+
+def test_page_reads_without_scripts(docs: Path, views: tuple[View, ...]) -> None:
     page = (docs / "leaderboard.md").read_text()
     cells = {
         cell
-        for path in [docs / "tables" / "leaderboard.csv", *PUBLISHED.glob("table*.csv")]
+        for path in [docs / "tables" / "leaderboard.csv", PUBLISHED / "table1.csv"]
         for line in csv.reader(path.read_text().splitlines())
         for cell in line
     }
@@ -222,10 +303,11 @@ def test_page_reads_without_scripts(docs: Path, views: tuple[leaderboard.View, .
 
     assert len(shown) > 100
     assert {value for value, _ in shown} <= cells
-    assert [name for name in re.findall(r'<th scope="row">([\w-]+)', page) if name == "oracle"]
-    for row in views[0].rows:
-        assert f'<th scope="row">{row["team"]}' in page
-    ours, published = page.split("{#published}")
+    names = re.findall(r'<th scope="row" class="lb-team">.*?</span>(?:<a [^>]*>)?([\w-]+)', page)
+    assert names[:4] == ["imap", "mediator", "oracle", "silent"]
+    assert sorted(names[4:]) == ["candid", "guarded", "mixed-scripted", "oversharer"]
+    assert {row["team"] for row in views[0].rows} == set(names)
+    ours, published = page.split('id="published"')
     assert "Claude" not in ours
     assert "arXiv 2605.09823v2, Table 1" in published
 
@@ -294,8 +376,8 @@ def test_ratings_show_the_table_and_what_weakens_it(
     assert "No chain of games links all players" in shown
 
 
-def test_every_measure_can_be_shown(views: tuple[leaderboard.View, ...]) -> None:
-    shown = {field.column for field in leaderboard.fields(rows_of(views))}
+def test_every_measure_can_be_shown(views: tuple[View, ...]) -> None:
+    shown = {field.column for field in fields(rows_of(views))}
 
     assert {measure.name for measure in MEASURES} <= shown
-    assert {*USAGE, leaderboard.PRICE_PER_GAME, "games_excluded"} <= shown
+    assert {*USAGE, PRICE_PER_GAME, "games_excluded"} <= shown

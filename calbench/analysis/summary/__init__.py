@@ -1,6 +1,6 @@
 """Tables over several runs; importing this package registers them."""
 
-from calbench.analysis.summary import featured, judge, table2
+from calbench.analysis.summary import featured, judge, table2, typical
 from calbench.analysis.summary.runs import (
     EXPERIMENT,
     KIND_WORDS,
@@ -25,5 +25,6 @@ __all__ = [
     "judge",
     "setting_title",
     "table2",
+    "typical",
     "write_summary",
 ]

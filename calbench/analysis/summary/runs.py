@@ -36,6 +36,8 @@ from calbench.stats.letters import LETTERS, letter
 
 EXPERIMENT = text("experiment", "experiment of the row")
 
+CHANNEL = text("channel", "channels of the agents; rows of two channels are never compared", "C")
+
 CHANNEL_WORDS: Mapping[str, str] = {
     "dm": "private messages",
     "participant_groupchat": "to all participants",
@@ -203,7 +205,7 @@ def _collected(path: str, runs: Callable[[Runs], Sequence[RunTables]]) -> None:
     (
         EXPERIMENT,
         SETTING,
-        text("channel", "channels of the agents; rows of two channels are never compared", "C"),
+        CHANNEL,
         TEAM,
         text("kind", "of team; reference is the oracle, which plays no games", "C"),
         count("games", "games", "games scored"),

@@ -2,9 +2,20 @@
 
 import pandas as pd
 
+from calbench.analysis.measures import MEASURE_BY_NAME, measured_values
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
-from calbench.facts.columns import PLAYER, PLAYER_KIND, SCENARIO, SETTING, TEAM, VPS_KIND, chosen
+from calbench.facts.columns import (
+    PLAYER,
+    PLAYER_KIND,
+    SCENARIO,
+    SETTING,
+    TEAM,
+    VPS_KIND,
+    chosen,
+    number,
+    text,
+)
 from calbench.facts.games import AGENTS, BASELINES, GAMES, MEETINGS
 from calbench.facts.storage import Facts
 
@@ -63,3 +74,65 @@ def agent_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
 def meetings(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Every meeting of every game recorded, in the order of the rounds."""
     return facts.of_all_games("meetings")
+
+
+TYPICAL_BY = MEASURE_BY_NAME["adjusted_excess_cost"]
+"""What orders the games of a team [C]: the measure of cost that counts failures."""
+
+BEST, TYPICAL, WORST = "best", "typical", "worst"
+"""The first game in that order, the one in the middle, and the first of the most expensive."""
+
+DECIMALS = 9
+"""Of a game's mean before games are compared, as far as sums of floats agree [C]."""
+
+
+@table(
+    "typical_games.csv",
+    (
+        SETTING,
+        TEAM,
+        text(
+            "which",
+            "place among the scored games of the team in this order, ties in the order of "
+            "scenarios: best, typical (the median; of two in the middle the first) or worst",
+            "C",
+        ),
+        SCENARIO,
+        number(
+            TYPICAL_BY.name,
+            TYPICAL_BY.unit,
+            f"mean over the game's agents of: {TYPICAL_BY.definition}",
+            TYPICAL_BY.denominator,
+            TYPICAL_BY.origin,
+        ),
+        *chosen(
+            GAMES.columns,
+            "meetings scheduled cost oracle_cost excess_cost messages vps_kind excess_vps",
+        ),
+    ),
+    key="setting team which",
+)
+def typical_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """The best, the median and the worst game of every team, by adjusted excess cost.
+
+    A game has the mean of its agents, as the team has. Of a scenario that a team plays several
+    times only the first game counts, which is the one that can be stepped through.
+    """
+    agents = facts.of_games("agents")
+    cost = measured_values(agents, ["team"])[TYPICAL_BY.name]
+    means = cost.groupby(agents["game"]).mean().round(DECIMALS).dropna()
+    games = facts.scored[facts.scored["replicate"] == 0]
+    games = games.assign(**{TYPICAL_BY.name: games["game"].map(means)})
+    games = games.dropna(subset=TYPICAL_BY.name)
+    chosen_games = [
+        _typical(own) for _, own in games.groupby(["setting", "team_place", "team"], sort=True)
+    ]
+    return pd.concat(chosen_games) if chosen_games else pd.DataFrame()
+
+
+def _typical(games: pd.DataFrame) -> pd.DataFrame:
+    """Return three of a team's games, which may be one and the same."""
+    ordered = games.sort_values(TYPICAL_BY.name, kind="stable")
+    last = ordered[TYPICAL_BY.name].iloc[-1]
+    places = [0, (len(ordered) - 1) // 2, int((ordered[TYPICAL_BY.name] < last).sum())]
+    return ordered.iloc[places].assign(which=[BEST, TYPICAL, WORST])

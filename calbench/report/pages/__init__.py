@@ -5,10 +5,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from calbench.errors import CalbenchError
+from calbench.report.experiment import checked_id
 from calbench.report.pages import (
     audits,
     changes,
-    comparisons,
     costs,
     dictionary,
     document,
@@ -16,14 +16,13 @@ from calbench.report.pages import (
     games,
     inconsistencies,
     language,
-    leaderboard,
     paper,
-    ratings,
     regret,
     reproduction,
     scale,
     setting,
 )
+from calbench.report.pages.board import comparisons, leaderboard, player, ratings
 from calbench.report.pages.page import Content, Page
 from calbench.report.pages.speech import probes
 from calbench.report.role import SETTINGS
@@ -32,6 +31,8 @@ from calbench.report.site import Site
 PAGES = (
     Page("index.md", "Home", "Home", content=document.home),
     Page("leaderboard.md", "Leaderboard", "Leaderboard", content=leaderboard.content),
+    Page("players.md", "Players", "Leaderboard", content=player.index),
+    Page("players/{name}.md", "{name}", "", template="players/player.md", contents=player.pages),
     Page("results/ratings.md", "Ratings", "Leaderboard", content=ratings.content),
     Page("results/comparisons.md", "Comparisons", "Leaderboard", content=comparisons.content),
     Page("results/{slug}.md", "{title}", "Results", "By experiment",
@@ -134,8 +135,11 @@ def _made(site: Site) -> Iterator[tuple[Page, Content]]:
         if page.content_of_setting is not None:
             for each in site.settings:
                 yield page.named(each), page.content_of_setting(site, each)
-        elif (content := page.content(site)) is not None:
-            yield page, content
+        elif page.contents is not None:
+            for name, content in page.contents(site):
+                yield page.called(checked_id(name, "team")), content
+        elif (shown := page.content(site)) is not None:
+            yield page, shown
 
 
 def navigation(pages: Sequence[Page]) -> list[dict[str, Any]]:

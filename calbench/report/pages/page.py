@@ -1,6 +1,6 @@
 """A page of the site, and what is on it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -40,6 +40,7 @@ class Page:
         group: within the section; pages without one come first.
         content: makes what it shows; no content: this site has no such page.
         content_of_setting: likewise, for a page that every setting has.
+        contents: makes a page for each of several names, with ``{name}`` in path and title.
         template: below the sources' ``docs``, if not at ``path``.
         answers: the question that it answers, for links from other pages.
     """
@@ -50,6 +51,7 @@ class Page:
     group: str = ""
     content: Callable[[Site], Content | None] = nothing
     content_of_setting: Callable[[Site, Setting], Content] | None = None
+    contents: Callable[[Site], Iterable[tuple[str, Content]]] | None = None
     template: str = ""
     answers: str = ""
 
@@ -67,6 +69,10 @@ class Page:
     def source(self) -> str:
         """Its template below the sources' ``docs``."""
         return self.template or self.path
+
+    def called(self, name: str) -> "Page":
+        """Return the page of one name, which is safe in a path."""
+        return replace(self, path=self.path.format(name=name), title=self.title.format(name=name))
 
     def named(self, setting: Setting) -> "Page":
         """Return the page of one setting."""

@@ -1,5 +1,6 @@
-/* The leaderboard: one table over all that may be compared. Its state is the address, its numbers
- * are the cells of tables/leaderboard.csv. Whatever comes from data goes in as text.
+/* The leaderboard: a table for each pool of teams that were compared, all sorted alike. Its state is
+ * the address, its numbers are the cells of tables/leaderboard.csv. Whatever comes from data goes in
+ * as text.
  */
 (function () {
   "use strict";
@@ -24,12 +25,27 @@
     return board.views[state.view];
   }
 
+  /* All rows of the view; those of a pool that do not compete stand apart. */
+  function rowsOf(each) {
+    return each.pools.reduce(function (all, pool) {
+      return all.concat(pool.rows, pool.apart);
+    }, []);
+  }
+
+  function competing() {
+    return view().pools.reduce(function (all, pool) { return all.concat(pool.rows); }, []);
+  }
+
   function fieldOf(id) {
     return board.fields.find(function (field) { return field.id === id; });
   }
 
+  function isFilledIn(rows, field) {
+    return rows.some(function (row) { return cell(row, field) !== ""; });
+  }
+
   function isFilled(field) {
-    return view().rows.some(function (row) { return cell(row, field) !== ""; });
+    return isFilledIn(rowsOf(view()), field);
   }
 
   /* Measures in which somebody has a rank can rank the table. */
@@ -39,24 +55,29 @@
   }
 
   function kinds() {
-    return Array.from(new Set(view().rows.map(function (row) { return at(row, "kind"); })));
+    return Array.from(new Set(rowsOf(view()).map(function (row) { return at(row, "kind"); })));
   }
 
-  function shownFields() {
+  function shownFields(rows) {
     return board.fields.filter(function (field) {
-      return state.columns.has(field.id) && isFilled(field);
+      return state.columns.has(field.id) && isFilledIn(rows, field);
     });
   }
 
-  function shownRows() {
+  /* Rows that are looked for, in the order of the table. */
+  function shownRows(given) {
     var words = state.text.toLowerCase().split(/\s+/).filter(Boolean);
-    var rows = view().rows.filter(function (row) {
+    var rows = given.filter(function (row) {
       var text = (at(row, "team") + " " + at(row, "kind") + " " + at(row, "experiment")).toLowerCase();
       return !state.hidden.has(at(row, "kind")) &&
         words.every(function (word) { return text.indexOf(word) >= 0; });
     });
+    return inOrder(rows, key);
+  }
+
+  function inOrder(rows, keyOf) {
     var sign = state.down ? -1 : 1;
-    return rows.map(function (row, order) { return { row: row, order: order, key: key(row) }; })
+    return rows.map(function (row, order) { return { row: row, order: order, key: keyOf(row) }; })
       .sort(function (a, b) {
         if ((a.key === "") !== (b.key === "")) {
           return a.key === "" ? 1 : -1;  // absent is last, whichever way
@@ -64,6 +85,14 @@
         var gap = a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
         return gap ? sign * gap : a.order - b.order;
       }).map(function (entry) { return entry.row; });
+  }
+
+  /* Pools of which something is shown, with their columns and rows. */
+  function shownPools() {
+    return view().pools.map(function (pool) {
+      return { title: pool.title, fields: shownFields(pool.rows.concat(pool.apart)),
+               rows: shownRows(pool.rows), apart: shownRows(pool.apart) };
+    }).filter(function (pool) { return pool.rows.length || pool.apart.length; });
   }
 
   function key(row) {
@@ -80,7 +109,7 @@
   function defaults() {
     return {
       view: 0, sort: board.first, down: false, hidden: new Set(), text: "",
-      compact: false,
+      full: false, paper: false,
       columns: new Set(board.fields.filter(function (f) { return f.shown; }).map(function (f) {
         return f.id;
       }))
@@ -102,7 +131,8 @@
     if (state.sort !== plain.sort) { words.set("sort", state.sort); }
     if (state.down) { words.set("order", "down"); }
     if (state.hidden.size) { words.set("without", Array.from(state.hidden).join(",")); }
-    if (state.compact) { words.set("rows", "compact"); }
+    if (state.full) { words.set("rows", "full"); }
+    if (state.paper) { words.set("paper", "shown"); }
     if (state.text) { words.set("find", state.text); }
     if (!sameSet(state.columns, plain.columns)) {
       words.set("columns", Array.from(state.columns).join(","));
@@ -120,7 +150,8 @@
     var sort = words.get("sort");
     if (sort === "team" || sort === "rank" || fieldOf(sort)) { state.sort = sort; }
     state.down = words.get("order") === "down";
-    state.compact = words.get("rows") === "compact";
+    state.full = words.get("rows") === "full";
+    state.paper = words.get("paper") === "shown";
     state.text = words.get("find") || "";
     if (words.get("without")) { state.hidden = new Set(words.get("without").split(",")); }
     if (words.has("columns")) {
@@ -158,35 +189,131 @@
 
   /* The table */
 
-  function redraw() {
+  function redraw(then) {
     writeAddress();
-    drawSwitches();
-    drawMenus();
-    drawTable();
+    loaded(function () {
+      drawSwitches();
+      drawMenus();
+      drawTable();
+      if (then) { then(); }
+    });
+  }
+
+  /* Rows of other views than the first are in files of their own. */
+  function loaded(found) {
+    var number = state.view;
+    if (view().pools) { found(); return; }
+    place.removeAttribute("data-ready");
+    calbench.load("leaderboard/" + number, function (pools) {
+      board.views[number].pools = pools;
+      if (state.view === number) { found(); }
+    }, function () { parts.status.textContent = "These rows could not be read."; });
   }
 
   function drawTable() {
-    var fields = shownFields();
-    var rows = shownRows();
-    var head = element("tr", {}, sortHeader("team", "Team", ""), rankHeader());
-    fields.forEach(function (field) { head.appendChild(fieldHeader(field)); });
-    var body = element("tbody", {});
-    rows.forEach(function (row) { body.appendChild(tableRow(row, fields)); });
-    var caption = view().setting + ", " + view().channel + ": mean and " + view().confidence + " interval over scenarios; " +
-      "n is agent-games in scenarios; \u2191 higher, \u2193 lower is better";
-    var style = "cb-numbers lb-table" + (state.compact ? " lb-compact" : "");
-    calbench.fill(parts.scroll, element("table", { "class": style },
-      element("caption", {}, caption), element("thead", {}, head), body));
-    parts.scroll.setAttribute("aria-label", view().setting + ", " + view().channel);
-    parts.status.textContent = rows.length + " of " + view().rows.length + " rows" + vpsNote();
+    var pools = shownPools();
+    var count = 0;
+    calbench.fill(parts.tables);
+    pools.forEach(function (pool) {
+      count += pool.rows.length + pool.apart.length;
+      drawPool(pool);
+    });
+    if (state.paper) { drawPaper(); }
+    parts.status.textContent = count + " of " + rowsOf(view()).length + " rows";
+    fit();
     place.setAttribute("data-ready", state.sort);
   }
 
-  function vpsNote() {
-    var ways = new Set(view().rows.map(function (row) { return at(row, "vps_kind"); }));
-    ways.delete("");
-    return ways.size < 2 ? "" : ". VPS that was measured in different ways, such as by messages and " +
-      "by reflections, is not comparable: each way has its own column and ranks.";
+  function caption() {
+    return view().setting + ", " + view().channel + ": mean and " + view().confidence +
+      " interval over scenarios; n is agent-games in scenarios; \u2191 higher, \u2193 lower is better";
+  }
+
+  function drawPool(pool) {
+    var head = element("tr", {}, sortHeader("team", "Team", ""), rankHeader());
+    pool.fields.forEach(function (field) { head.appendChild(fieldHeader(field)); });
+    head.appendChild(element("th", { scope: "col" }, "Games"));
+    var table = element("table", {}, element("caption", { "class": "lb-hidden" }, caption()),
+      element("thead", {}, head), bodyOf(pool.rows, pool.fields));
+    if (pool.apart.length) { table.appendChild(apart(pool)); }
+    addTable(pool.title, "", table);
+  }
+
+  function bodyOf(rows, fields) {
+    var body = element("tbody", {});
+    rows.forEach(function (row) { body.appendChild(tableRow(row, fields)); });
+    return body;
+  }
+
+  function apart(pool) {
+    var body = bodyOf(pool.apart, pool.fields);
+    var title = element("th", { scope: "rowgroup", colspan: pool.fields.length + 3 },
+      element("span", {}, "Not competing: degenerate baselines and the exact optimum"));
+    body.className = "lb-apart";
+    body.insertBefore(element("tr", {}, title), body.firstChild);
+    return body;
+  }
+
+  function addTable(title, note, table) {
+    table.className = "cb-numbers lb-table" + (state.full ? "" : " lb-compact");
+    parts.tables.appendChild(element("h2", { "class": "lb-pool" }, title,
+      note ? element("span", { "class": "lb-kind" }, note) : null));
+    parts.tables.appendChild(element("div", { "class": "cb-scroll", tabindex: "0", role: "region",
+                                              "aria-label": title }, table));
+    var first = table.querySelector(".lb-value");
+    if (first) { first.tabIndex = 0; }
+  }
+
+  /* The header stays in sight with the page, or within a table that has to scroll sideways. */
+  function fit() {
+    Array.prototype.forEach.call(parts.tables.querySelectorAll(".cb-scroll"), function (scroll) {
+      scroll.classList.remove("lb-whole");
+      scroll.classList.toggle("lb-whole", scroll.firstChild.offsetWidth <= scroll.clientWidth);
+    });
+  }
+
+  /* The paper's models: other games and no ranks, so nothing of them is in the tables above. */
+  function paperRows() {
+    return board.paper.rows.filter(function (row) { return row.setting === view().setting; });
+  }
+
+  function paperPlace() {
+    var field = state.sort === "rank" ? ranker() : fieldOf(state.sort);
+    return board.paper.fields.findIndex(function (each) { return field && each.column === field.column; });
+  }
+
+  function drawPaper() {
+    var sorted = paperPlace();
+    var rows = inOrder(paperRows(), function (row) {
+      return state.sort === "team" ? row.player : sorted < 0 ? "" : Number(row.cells[sorted] || "NaN");
+    });
+    var head = element("tr", {}, element("th", { scope: "col" }, "Model"),
+                       element("th", { scope: "col" }, "Rank"));
+    board.paper.fields.forEach(function (field, number) { head.appendChild(paperHeader(field, number === sorted)); });
+    head.appendChild(element("th", { scope: "col" }, "Agent-games"));
+    var body = element("tbody", {});
+    rows.forEach(function (row) { body.appendChild(paperRow(row)); });
+    var title = board.paper.title + ", from the paper";
+    addTable(title, "other games, as printed: unranked, without intervals. " + board.paper.sources.join("; "),
+      element("table", {}, element("caption", { "class": "lb-hidden" }, title), element("thead", {}, head), body));
+  }
+
+  function paperHeader(field, isSorted) {
+    var arrow = { higher: "\u2191 ", lower: "\u2193 " }[field.better] || "";
+    return element("th", { scope: "col", "aria-sort": isSorted ? (state.down ? "descending" : "ascending") : null },
+      field.title, element("span", { "class": "cb-unit" }, arrow + field.unit));
+  }
+
+  function paperRow(row) {
+    var node = element("tr", {}, element("th", { scope: "row", "class": "lb-team" }, mark(board.paper.kind),
+      element("span", { "class": "lb-name" }, row.player), " ",
+      element("span", { "class": "lb-kind" }, "from the paper")),
+      element("td", {}, element("span", { title: "not ranked" }, DASH)));
+    row.cells.forEach(function (text) {
+      node.appendChild(element("td", {}, text === "" ? DASH : number(text, null)));
+    });
+    node.appendChild(element("td", {}, row.games));
+    return node;
   }
 
   function sortHeader(id, title, unit) {
@@ -209,8 +336,13 @@
       state.sort = id;
       state.down = Boolean(field && field.better === "higher");
     }
-    redraw();
-    parts.scroll.querySelector("[data-sort='" + id + "']").focus();
+    var from = document.activeElement.closest(".cb-scroll");
+    var place = Array.prototype.indexOf.call(parts.tables.querySelectorAll(".cb-scroll"), from);
+    redraw(function () {
+      var tables = parts.tables.querySelectorAll(".cb-scroll");
+      var button = (tables[place] || parts.tables).querySelector("[data-sort='" + id + "']");
+      if (button) { button.focus({ preventScroll: true }); }
+    });
   }
 
   function about(title, open) {
@@ -234,16 +366,30 @@
   }
 
   function mark(kind) {
-    var word = kind.split(" ")[0].replace(/[^a-z]/g, "");
-    return element("span", { "class": "cb-kind cb-kind--" + word }, kind);
+    return element("span", { "class": "cb-mark cb-mark--" + kind, "aria-hidden": "true" });
   }
 
   function tableRow(row, fields) {
-    var kind = at(row, "kind");
-    var name = element("th", { scope: "row" }, at(row, "team"), " ", kind ? mark(kind) : null);
-    var node = element("tr", { "class": kind === "reference" ? "lb-reference" : null }, name, rankCell(row));
+    var team = at(row, "team");
+    var name = board.players.indexOf(team) < 0 || !at(row, "experiment")
+      ? element("span", { "class": "lb-name" }, team)
+      : element("a", { "class": "lb-name", href: "players/" + encodeURIComponent(team) + ".html" }, team);
+    var node = element("tr", {},
+      element("th", { scope: "row", "class": "lb-team" }, mark(board.kinds[at(row, "kind")]), name, " ",
+        element("span", { "class": "lb-kind" }, at(row, "kind"))),
+      rankCell(row));
     fields.forEach(function (field) { node.appendChild(valueCell(row, field)); });
+    node.appendChild(gamesCell(row));
     return node;
+  }
+
+  function gamesCell(row) {
+    var games = at(row, "games");
+    if (!games) { return element("td", {}, element("span", { title: "plays no games" }, DASH)); }
+    if (board.played.indexOf(at(row, "experiment")) < 0) { return element("td", {}, games); }
+    var words = new URLSearchParams({ e: at(row, "experiment"), t: at(row, "team"), s: view().setting });
+    return element("td", {}, element("a", { href: "traces.html#find?" + words,
+      "aria-label": "Games of " + at(row, "team") + ": " + games }, games));
   }
 
   function rankCell(row) {
@@ -257,30 +403,27 @@
     var button = element("button", { type: "button", "class": "lb-rank",
                                      "aria-label": "Rank " + text + ": why" }, text);
     button.addEventListener("click", function () { aboutRank(row); });
-    var node = element("td", {}, button, small("of " + at(row, name + "_ranked")));
     var letters = at(row, name + "_letters");
-    if (letters) { node.appendChild(small("letters " + letters)); }
-    return node;
+    return element("td", {}, button, element("span", { "class": "lb-of" }, " of " + at(row, name + "_ranked")),
+      state.full && letters ? small("letters " + letters) : null);
   }
 
+  /* A number with its interval as a strip; the ends, n and reasons show where it is pointed at. */
   function valueCell(row, field) {
     var text = cell(row, field);
     if (text === "") {
       return element("td", {}, element("span", { title: "not measured, or nothing counts" }, DASH));
     }
-    var node = element("td", {}, number(text, field.digits));
-    if (!field.interval) { return node; }
+    if (!field.interval) { return element("td", {}, number(text, field.digits)); }
+    var value = element("span", { "class": "lb-value", tabindex: "-1" }, number(text, field.digits));
+    var more = element("span", { "class": "lb-more" });
     var low = at(row, field.column + "_low");
     var high = at(row, field.column + "_high");
-    if (low && high) {
-      node.appendChild(strip(field, Number(low), Number(text), Number(high)));
-      node.appendChild(small.apply(null, ends(low, high, field.digits)));
-    } else {
-      node.appendChild(noInterval(row, field));
-    }
+    value.appendChild(strip(field, text, low, high));
+    more.appendChild(low && high ? small.apply(null, ends(low, high, field.digits)) : noInterval(row, field));
     var count = at(row, field.column + "_n");
-    if (count) { node.appendChild(small("n = " + count + " in " + at(row, "scenarios"))); }
-    return node;
+    if (count) { more.appendChild(small("n = " + count + " in " + at(row, "scenarios"))); }
+    return element("td", {}, value, more);
   }
 
   /* Why there is no interval; of few scenarios, their range. */
@@ -300,20 +443,27 @@
     return [number(low, shown), " to ", number(high, shown)];
   }
 
-  /* The interval as a bar with a dot, over the range of the view's column. */
-  function strip(field, low, value, high) {
-    var ends = view().rows.filter(function (row) { return cell(row, field) !== ""; })
+  /* The end of a column's scale: that of the competing teams, in all tables of the view. */
+  function topOf(field) {
+    if (field.unit === "percent") { return 100; }
+    var ends = competing().filter(function (row) { return cell(row, field) !== ""; })
       .map(function (row) { return Number(at(row, field.column + "_high") || cell(row, field)); });
-    var top = field.unit === "percent" ? 100 : Math.max.apply(null, ends.concat(0));
-    if (!(top > 0)) { return document.createTextNode(""); }
+    return Math.max.apply(null, ends.concat(0));
+  }
+
+  /* The interval as a bar with a dot; a hollow dot at the end is beyond the scale. */
+  function strip(field, text, low, high) {
+    var top = topOf(field);
     var node = element("span", { "class": "lb-strip", "aria-hidden": "true" });
-    var bar = element("i", {});
-    var dot = element("b", {});
-    var share = function (number) { return Math.max(0, Math.min(100, 100 * number / top)); };
-    bar.style.left = share(low) + "%";
-    bar.style.width = share(high) - share(low) + "%";
-    dot.style.left = share(value) + "%";
-    node.appendChild(bar);
+    var share = function (number) { return Math.max(0, Math.min(100, 100 * number / (top || 1))); };
+    if (low && high) {
+      var bar = element("i", {});
+      bar.style.left = share(low) + "%";
+      bar.style.width = share(high) - share(low) + "%";
+      node.appendChild(bar);
+    }
+    var dot = element("b", { "class": Number(text) > top ? "lb-beyond" : null });
+    dot.style.left = share(text) + "%";
     node.appendChild(dot);
     return node;
   }
@@ -356,15 +506,18 @@
   }
 
   function aboutField(field) {
-    explain(field.title, [
-      ["Definition", field.definition],
-      ["Runs over", field.denominator],
-      ["Unit", field.unit],
-      ["Better", field.better],
-      ["Origin", originWords(field.origin)],
-      ["Interval", field.interval ? view().confidence + ", over scenarios" : ""],
-      ["Not comparable", field.vps ? "with VPS measured in another way" : ""]
-    ], [[field.link, "The whole definition"]].concat(tableLinks(field.table)));
+    calbench.load("leaderboard/about", function (known) {
+      var about = known[field.id];
+      explain(field.title, [
+        ["Definition", about.definition],
+        ["Runs over", about.denominator],
+        ["Unit", field.unit],
+        ["Better", field.better],
+        ["Origin", originWords(about.origin)],
+        ["Interval", field.interval ? view().confidence + ", over scenarios" : ""],
+        ["Not comparable", field.vps ? "with VPS measured in another way" : ""]
+      ], [[about.link, "The whole definition"]].concat(tableLinks(about.table)));
+    }, function () { parts.status.textContent = "Its definition could not be read."; });
   }
 
   function aboutRanks() {
@@ -383,7 +536,7 @@
   function aboutRank(row) {
     var name = ranker().column;
     var own = at(row, name + "_letters").split(" ").filter(Boolean);
-    var alike = view().rows.filter(function (other) {
+    var alike = rowsOf(view()).filter(function (other) {
       var letters = at(other, name + "_letters").split(" ");
       return other !== row && own.some(function (letter) { return letters.indexOf(letter) >= 0; });
     }).map(function (other) { return at(other, "team"); });
@@ -410,7 +563,10 @@
 
   function csv() {
     var name = ranker().column;
-    var fields = shownFields();
+    var pools = shownPools();
+    var fields = board.fields.filter(function (field) {
+      return pools.some(function (pool) { return pool.fields.indexOf(field) >= 0; });
+    });
     var head = ["setting", "channel", "experiment", "team", "kind", "rank_measure", "rank_low",
                 "rank_high", "ranked", "letters"];
     fields.forEach(function (field) {
@@ -419,7 +575,8 @@
         ENDS.forEach(function (end) { head.push(field.id + end); });
       }
     });
-    var lines = shownRows().map(function (row) {
+    var rows = pools.reduce(function (all, pool) { return all.concat(pool.rows, pool.apart); }, []);
+    var lines = rows.map(function (row) {
       var cells = [view().setting, view().channel, at(row, "experiment"), at(row, "team"),
                    at(row, "kind"), ranker().id, at(row, name + "_rank_low"),
                    at(row, name + "_rank_high"), at(row, name + "_ranked"), at(row, name + "_letters")];
@@ -448,27 +605,16 @@
 
   /* Controls */
 
-  function choice(group, label, isOn, isOff, choose) {
-    var input = element("input", { type: "radio", name: group, checked: isOn, disabled: isOff });
-    input.addEventListener("change", function () {
-      choose();
-      redraw();
-      var on = place.querySelector("input[name='" + group + "']:checked");
-      if (on) { on.focus(); }
-    });
-    return element("label", { "class": "lb-choice" }, input, element("span", {}, label));
-  }
-
-  function switchOf(title, group, values, chosen, isOff, choose) {
-    var node = element("fieldset", { "class": "lb-switch" }, element("legend", {}, title));
-    var row = element("div", {});
+  function picker(title, id, values, chosen, isOff, choose) {
+    var select = element("select", { id: id });
     values.forEach(function (value) {
-      row.appendChild(choice(group, value, value === chosen, isOff(value), function () {
-        choose(value);
-      }));
+      select.appendChild(element("option", { value: value, selected: value === chosen, disabled: isOff(value) }, value));
     });
-    node.appendChild(row);
-    return node;
+    select.addEventListener("change", function () {
+      choose(select.value);
+      redraw(function () { document.getElementById(id).focus(); });
+    });
+    return element("label", { "class": "lb-field" }, element("span", {}, title), select);
   }
 
   function unique(name) {
@@ -484,13 +630,13 @@
   function drawSwitches() {
     var now = view();
     calbench.fill(parts.switches,
-      switchOf("Setting", "lb-setting", unique("setting"), now.setting,
+      picker("Setting", "lb-setting", unique("setting"), now.setting,
         function () { return false; },
         function (setting) {
           var same = viewOf(setting, now.channel);
           state.view = same < 0 ? viewOf(setting, null) : same;
         }),
-      switchOf("Channel", "lb-channel", unique("channel"), now.channel,
+      picker("Channel", "lb-channel", unique("channel"), now.channel,
         function (channel) { return viewOf(now.setting, channel) < 0; },
         function (channel) { state.view = viewOf(now.setting, channel); }));
   }
@@ -522,7 +668,10 @@
         flip(state.columns, field.id, isOn);
       }));
     });
-    parts.compact.checked = state.compact;
+    parts.full.checked = state.full;
+    parts.paper.checked = state.paper;
+    parts.paper.disabled = !paperRows().length;
+    parts.paper.parentNode.title = paperRows().length ? "" : "the paper has no models in this setting";
     if (parts.find.value !== state.text) { parts.find.value = state.text; }
   }
 
@@ -532,48 +681,90 @@
     return node;
   }
 
+  function check(name) {
+    var input = element("input", { type: "checkbox", id: "lb-" + name });
+    input.addEventListener("change", function () {
+      state[name] = input.checked;
+      writeAddress();
+      drawTable();
+    });
+    return input;
+  }
+
+  function boxes(title, list) {
+    return element("fieldset", { "class": "lb-group" }, element("legend", {}, title), list);
+  }
+
+  function menu() {
+    return element("details", { "class": "lb-menu" }, element("summary", {}, "More"),
+      element("div", { "class": "lb-panel" },
+        element("label", { "class": "lb-field" }, element("span", {}, "Find"), parts.find),
+        element("label", { "class": "lb-check" }, parts.full, "Full rows: ends of intervals and n"),
+        boxes("Kinds", parts.kinds), boxes("Columns", parts.columns),
+        element("div", { "class": "lb-buttons" }, button("Download CSV", download),
+          button("Reset", function () { state = defaults(); redraw(); }))));
+  }
+
   function build() {
     parts = {
       switches: element("div", { "class": "lb-switches" }),
       kinds: element("div", { "class": "lb-boxes" }),
       columns: element("div", { "class": "lb-boxes" }),
       find: element("input", { type: "search", id: "lb-find", placeholder: "team or kind" }),
-      compact: element("input", { type: "checkbox", id: "lb-compact" }),
-      scroll: element("div", { "class": "cb-scroll", tabindex: "0", role: "region" }),
-      status: element("p", { "class": "cb-quiet", role: "status" })
+      full: check("full"),
+      paper: check("paper"),
+      tables: element("div", { "class": "lb-tables" }),
+      status: element("span", { "class": "cb-quiet lb-status", role: "status" })
     };
-    parts.compact.addEventListener("change", function () {
-      state.compact = parts.compact.checked;
-      writeAddress();
-      drawTable();
-    });
     parts.find.addEventListener("input", function () {
       state.text = parts.find.value;
       writeAddress();
       drawTable();
     });
     dialog = element("dialog", { "class": "lb-dialog md-typeset", "aria-labelledby": "lb-dialog-title" });
-    calbench.fill(place, parts.switches,
-      element("div", { "class": "lb-bar" },
-        element("label", { "class": "cb-field" }, "Find", parts.find),
-        element("details", { "class": "lb-menu" }, element("summary", {}, "Kinds"), parts.kinds),
-        element("details", { "class": "lb-menu" }, element("summary", {}, "Columns"), parts.columns),
-        element("label", { "class": "lb-check" }, parts.compact, "Numbers only"),
-        button("Download CSV", download),
-        button("Reset", function () { state = defaults(); redraw(); })),
-      parts.status, parts.scroll, dialog);
+    calbench.fill(place, element("div", { "class": "lb-bar" }, parts.switches,
+      element("label", { "class": "lb-check" }, parts.paper, "Show the paper's models"), menu(), parts.status),
+      parts.tables, dialog);
     document.addEventListener("click", function (event) {
       Array.prototype.forEach.call(place.querySelectorAll(".lb-menu[open]"), function (menu) {
-        if (!menu.contains(event.target)) { menu.open = false; }
+        if (!menu.contains(event.target) && document.contains(event.target)) { menu.open = false; }
       });
     });
-    place.addEventListener("keydown", function (event) {
-      var menu = event.key === "Escape" && event.target.closest && event.target.closest(".lb-menu[open]");
-      if (menu) {
-        menu.open = false;
-        menu.querySelector("summary").focus();
-      }
+    place.addEventListener("keydown", onKey);
+    window.addEventListener("resize", fit);
+  }
+
+  var STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+  function onKey(event) {
+    var open = event.target.closest && event.target.closest(".lb-menu[open]");
+    if (event.key === "Escape" && open) {
+      open.open = false;
+      open.querySelector("summary").focus();
+    }
+    if (STEPS[event.key] && event.target.classList.contains("lb-value")) {
+      step(event.target, STEPS[event.key]);
+      event.preventDefault();
+    }
+  }
+
+  /* Go from number to number; a table is one stop of the tab key. */
+  function step(from, by) {
+    var table = from.closest("table");
+    var rows = Array.from(table.querySelectorAll("tbody tr")).filter(function (row) {
+      return row.querySelector(".lb-value");
     });
+    var cell = from.closest("td").cellIndex + by[1];
+    var number = rows.indexOf(from.closest("tr")) + by[0];
+    for (; rows[number] && rows[number].cells[cell]; number += by[0], cell += by[1]) {
+      var next = rows[number].cells[cell].querySelector(".lb-value");
+      if (next) {
+        from.tabIndex = -1;
+        next.tabIndex = 0;
+        next.focus();
+        return;
+      }
+    }
   }
 
   function start() {

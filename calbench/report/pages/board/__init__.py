@@ -1,0 +1,1 @@
+"""The leaderboard and what belongs to it: players, ratings and comparisons."""

@@ -1,0 +1,59 @@
+"""A team's place between cost and privacy: a small picture without scripts.
+
+Only teams of one pool whose privacy was measured in one way are in one picture. Equal steps upwards
+are equal factors of 1 + VPS, as in the large plane.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log1p
+
+from calbench.report.columns import decimal
+from calbench.report.kind import kind_of
+from calbench.report.pages.board.fields import FIRST_MEASURE
+from calbench.report.tables import Row
+
+WIDTH, HEIGHT, MARGIN = 260, 170, 16
+"""Of the picture, in its own units [C]."""
+
+PRIVACY = "excess_vps"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A team in the picture: its place, its kind, and whether it is the one of the page."""
+
+    team: str
+    kind: str
+    x: int
+    y: int
+    is_own: bool
+
+
+def marks(rows: Sequence[Row], own: Row) -> list[Mark]:
+    """Return the marks of a pool, that of the page's team last; none without its numbers."""
+    if not _is_placed(own):
+        return []
+    alike = [row for row in rows if _is_placed(row) and row["vps_kind"] == own["vps_kind"]]
+    across = [float(decimal(row[FIRST_MEASURE])) for row in alike]
+    upwards = [log1p(max(0.0, float(decimal(row[PRIVACY])))) for row in alike]
+    found = [
+        Mark(
+            row["team"],
+            kind_of(row["kind"]).id,
+            MARGIN + _scaled(x, across, WIDTH),
+            HEIGHT - MARGIN - _scaled(y, upwards, HEIGHT),
+            row["team"] == own["team"],
+        )
+        for row, x, y in zip(alike, across, upwards, strict=True)
+    ]
+    return sorted(found, key=lambda mark: mark.is_own)
+
+
+def _is_placed(row: Row) -> bool:
+    return bool(row[FIRST_MEASURE] and row[PRIVACY])
+
+
+def _scaled(value: float, values: Sequence[float], length: int) -> int:
+    """Return where a value is between 0 and the greatest one."""
+    return round((length - 2 * MARGIN) * max(0.0, value) / (max(values) or 1.0))

@@ -1,0 +1,192 @@
+"""The page of a team: who it is, its numbers, its games, its leaks, its regret and its cost."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from calbench.analysis.measures import MEASURES
+from calbench.report.columns import decimal
+from calbench.report.experiment import Experiment
+from calbench.report.kind import KINDS
+from calbench.report.pages.board.fields import FIRST_MEASURE, VPS_FIELDS
+from calbench.report.pages.board.names import has_page
+from calbench.report.pages.board.plane import HEIGHT, WIDTH, marks
+from calbench.report.pages.board.pools import Pool, View, views_of
+from calbench.report.pages.board.who import Who, who
+from calbench.report.pages.page import Content
+from calbench.report.site import Site
+from calbench.report.tables import Row
+
+PARTS = {
+    "slot_choice": "choice of slots",
+    "avoidable_moves": "avoidable moves",
+    "failed_rounds": "failed rounds",
+}
+"""Of excess cost (regret_by_team.csv)."""
+
+TIERS = ("public", "neutral", "sensitive")
+
+MOST_PLANES = 4
+"""Pictures on a page, those of the first views [C]."""
+
+MOST_MESSAGES = 3
+"""Revealing messages of a view that the page names [C]."""
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """A team in one view of the leaderboard."""
+
+    view: View
+    pool: Pool
+    row: Row
+    experiment: Experiment
+
+    @property
+    def title(self) -> str:
+        """Setting and channel."""
+        return f"{self.row['setting']}, {self.row['channel']}"
+
+    @property
+    def place(self) -> dict[str, str]:
+        """What names it in tables over several experiments."""
+        return {name: self.row[name] for name in ("experiment", "setting", "team")}
+
+
+def teams_of(site: Site) -> dict[str, list[Appearance]]:
+    """Return the teams that have a page with the views they are in, in the leaderboard's order."""
+    by_name = {each.name: each for each in site.ranked}
+    found: dict[str, list[Appearance]] = {}
+    for view in views_of(site):
+        for pool in view.pools:
+            for row in (*pool.rows, *pool.apart):
+                if has_page(row) and row["experiment"] in by_name:
+                    seen = Appearance(view, pool, row, by_name[row["experiment"]])
+                    found.setdefault(row["team"], []).append(seen)
+    return found
+
+
+def index(site: Site) -> Content | None:
+    """Return all teams that have a page, by kind; no page without any."""
+    teams = [_who(site, shown) for shown in teams_of(site).values()]
+    by_kind = {kind: [each for each in teams if each.kind == kind] for kind in KINDS}
+    return Content({"by_kind": {k: v for k, v in by_kind.items() if v}}) if teams else None
+
+
+def pages(site: Site) -> Iterator[tuple[str, Content]]:
+    """Yield every team that has a page, with what the page shows."""
+    for team, shown in teams_of(site).items():
+        yield team, content(site, shown)
+
+
+def content(site: Site, shown: Sequence[Appearance]) -> Content:
+    """Return what the page of a team shows."""
+    about, seen = _who(site, shown), [_seen(site, each) for each in shown]
+    return Content(
+        {
+            "who": about,
+            "seen": seen,
+            "planes": [each for each in seen if each["marks"]][:MOST_PLANES],
+            "ways": VPS_FIELDS,
+            "measures": MEASURES,
+            "width": WIDTH,
+            "height": HEIGHT,
+            "games": [row for each in shown for row in _games(site, each)],
+            "leaks": [row for each in shown if (row := _leaks(each))],
+            "messages": [row for each in shown for row in _messages(site, each)],
+            "regret": [row for each in shown for row in _regret(site, each)],
+            "used": [{**each.row, "where": each.title} for each in shown if each.row["calls"]],
+            "files": _files(site, shown),
+        }
+    )
+
+
+def _who(site: Site, shown: Sequence[Appearance]) -> Who:
+    return who(site, shown[0].row["team"], shown[0].experiment)
+
+
+def _seen(site: Site, each: Appearance) -> dict[str, Any]:
+    """Return one view: the row, its place in the plane, and links to more."""
+    row = each.row
+    named = {"setting": row["setting"], "channel": row["channel"], "find": row["team"]}
+    compared = {**each.place, "measure": FIRST_MEASURE}
+    games = {"e": row["experiment"], "t": row["team"], "s": row["setting"]}
+    front = site.summary.optional("front.csv", setting=row["setting"], channel=row["channel"])
+    is_played = site.has_games and each.experiment in site.played
+    return {
+        "title": each.title,
+        "row": row,
+        "is_apart": each.row in each.pool.apart,
+        "confidence": each.view.confidence,
+        "marks": marks((*each.pool.rows, *each.pool.apart), row),
+        "front": next((own for own in front if own["team"] == row["team"]), None),
+        "board": f"leaderboard.html#{urlencode(named)}",
+        "compared": f"results/comparisons.html#{urlencode(compared)}",
+        "browsed": f"traces.html#find?{urlencode(games, quote_via=quote)}" if is_played else "",
+    }
+
+
+def _games(site: Site, each: Appearance) -> list[dict[str, str]]:
+    """Return its best, typical and worst game, linked if the trace browser has them."""
+    rows = site.summary.optional("typical_games.csv", **each.place)
+    return [
+        {**row, "where": each.title, "address": _address(site, row)}
+        for row in rows
+        if row["channel"] == each.row["channel"]
+    ]
+
+
+def _address(site: Site, row: Row) -> str:
+    return site.links.address(row["experiment"], row["team"], row["scenario_id"])
+
+
+def _leaks(each: Appearance) -> dict[str, str] | None:
+    """Return a row of labels told, by tier; none where nobody speaks in words."""
+    place = {"setting": each.row["setting"], "team": each.row["team"]}
+    rows = each.experiment.tables.optional("audit_leaks.csv", player="", **place)
+    by_tier = {row["tier"]: row for row in rows}
+    if "all" not in by_tier:
+        return None
+    told = {tier: by_tier[tier]["labels_told"] for tier in TIERS if tier in by_tier}
+    return {**by_tier["all"], **dict.fromkeys(TIERS, ""), **told, "where": each.title}
+
+
+def _messages(site: Site, each: Appearance) -> list[dict[str, str]]:
+    """Return the messages that told most: labels, sensitive ones first, or calendars."""
+    told = [row for row in site.leaking_messages if _is_of(row, each)]
+    told.sort(key=lambda row: (-int(row["sensitive"] or 0), -int(row["labels_told"] or 0)))
+    shown = told or site.summary.optional("revealing_messages.csv", **each.place)
+    return [
+        {"vps": "", "labels_told": "", "sensitive": "", "words": "", **site.links.to_event(row)}
+        | {"where": each.title}
+        for row in shown[:MOST_MESSAGES]
+    ]
+
+
+def _is_of(row: Row, each: Appearance) -> bool:
+    return all(row[name] == cell for name, cell in each.place.items())
+
+
+def _regret(site: Site, each: Appearance) -> list[dict[str, str]]:
+    rows = site.summary.optional("regret_by_team.csv", **each.place)
+    return [{**row, "where": each.title, "largest": largest(row)} for row in rows]
+
+
+def largest(row: Mapping[str, str]) -> str:
+    """Return which parts of excess cost are the largest, in words; none above 0: nothing."""
+    known = {name: decimal(row[name]) for name in PARTS if row[name]}
+    greatest = max(known.values(), default=decimal("0"))
+    if greatest <= 0:
+        return "nothing"
+    return " and ".join(PARTS[name] for name, cell in known.items() if cell == greatest)
+
+
+def _files(site: Site, shown: Sequence[Appearance]) -> list[str]:
+    """Return the tables that have its rows."""
+    names = ("leaderboard.csv", "typical_games.csv", "regret_by_team.csv", "front.csv")
+    own = dict.fromkeys(each.experiment.name for each in shown)
+    return [
+        *(name for name in names if site.summary.has(name)),
+        *(f"{name}/comparisons.csv" for name in own),
+    ]

@@ -1,0 +1,77 @@
+"""Who a team is: its kind, what its configuration says of it, and who sits in its seats."""
+
+import re
+from dataclasses import dataclass
+
+from calbench.files import read_bytes
+from calbench.report.experiment import Experiment, checked_id
+from calbench.report.games.game import kind_words
+from calbench.report.kind import DEGENERATE, MODEL, PROTOCOL, SCRIPTED, Kind, kind_of
+from calbench.report.site import Site
+from calbench.tree import in_tree
+
+ORIGIN = re.compile(r" \[[PRFC]\]")
+"""Where a choice comes from, which the method page says."""
+
+EXPLAINED = {PROTOCOL: "teams", SCRIPTED: "scripted", MODEL: "models", DEGENERATE: "degenerate"}
+"""Where the method page has a kind of player."""
+
+
+@dataclass(frozen=True)
+class Who:
+    """A team.
+
+    Attributes:
+        team: its id.
+        words: of what it consists, as tables say it.
+        kind: that of its players.
+        says: what it does, in a sentence; empty if its configuration is not ours.
+        explained: section of the method page.
+        seats: the player of each seat in its first game with its kind, if there are several.
+    """
+
+    team: str
+    words: str
+    kind: Kind
+    says: str
+    explained: str
+    seats: tuple[tuple[str, str], ...]
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether nobody in it writes in words."""
+        return self.kind in {PROTOCOL, DEGENERATE}
+
+
+def who(site: Site, team: str, experiment: Experiment) -> Who:
+    """Return who a team is, with the seats of an experiment that it played."""
+    words = site.kind_by_team.get(team, "")
+    kind = kind_of(words)
+    says = "" if team in site.unpublished else configured(team)
+    return Who(team, words, kind, says, EXPLAINED.get(kind, "teams"), _seats(team, experiment))
+
+
+def configured(team: str) -> str:
+    """Return the comment above a team's configuration, without marks of origin."""
+    path = in_tree(f"conf/teams/{checked_id(team, 'team')}.yaml")
+    if not path.is_file():
+        return ""
+    lines = read_bytes(path).decode("utf-8", "replace").splitlines()
+    first = next((number for number, line in enumerate(lines) if not line.startswith("#")), 0)
+    words = " ".join(line.removeprefix("#").strip() for line in lines[:first])
+    return ORIGIN.sub("", words)
+
+
+def _seats(team: str, experiment: Experiment) -> tuple[tuple[str, str], ...]:
+    """Return players and kinds by seat, of the first game of a team of several players."""
+    tables = experiment.tables
+    names = {r["player"] for r in tables.optional("players.csv") if team in r["teams"].split()}
+    if len(names) < 2:
+        return ()
+    rows = tables.optional("agent_games.csv", team=team)
+    first = [
+        row
+        for row in rows
+        if row["scenario_id"] == rows[0]["scenario_id"] and row.get("replicate", "0") == "0"
+    ]
+    return tuple((row["player"], kind_words([row["kind"]])) for row in first)

@@ -1,0 +1,148 @@
+"""Pages of players: every number of the tables, and sentences that change with them."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from calbench.errors import CalbenchError
+from calbench.report.experiment import Experiment
+from calbench.report.pages import PAGES, navigation, pages_of
+from calbench.report.pages.board.names import has_page, path_of
+from calbench.report.pages.board.plane import HEIGHT, MARGIN, WIDTH, marks
+from calbench.report.pages.board.player import largest
+from calbench.report.pages.board.who import configured
+from calbench.report.site import Site
+from calbench.report.writing import write_site
+from tests.report.sample_site import SampleSite
+from tests.report.samples import PUBLISHED, site_of
+from tests.report.test_site_source import Numbers
+
+pytestmark = pytest.mark.heavy
+
+
+@pytest.fixture(scope="module")
+def site(sample_site: SampleSite, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    shown: list[Experiment] = [*sample_site.ordinary, sample_site.language, sample_site.cohort]
+    return site_of(shown, tmp_path_factory.mktemp("site") / "src", PUBLISHED)
+
+
+@pytest.fixture(scope="module")
+def docs(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("written") / "src"
+    write_site(site, out)
+    return out / "docs"
+
+
+def test_every_team_of_the_leaderboard_has_a_page(docs: Path, site: Site) -> None:
+    teams = {row["team"] for row in site.summary.rows("leaderboard.csv") if row["experiment"]}
+    index = (docs / "players.md").read_text()
+
+    assert {path.stem for path in (docs / "players").glob("*.md")} == teams
+    assert {"imap", "silent", "candid", "mixed-scripted", "my-model", "hostile"} <= teams
+    assert set(re.findall(r'href="players/([^"]+)\.html"', index)) == teams
+
+
+def test_only_the_index_of_players_is_in_the_navigation(site: Site) -> None:
+    listed = str(navigation(list(pages_of(site))))
+
+    assert "players.md" in listed
+    assert "players/" not in listed
+
+
+def test_numbers_are_cells_of_tables(docs: Path) -> None:
+    cells = {
+        cell
+        for path in (docs / "tables").rglob("*.csv")
+        for line in csv.reader(path.read_text().splitlines())
+        for cell in line
+    }
+    for path in sorted((docs / "players").glob("*.md")):
+        shown = Numbers(path.read_text()).found
+        assert len(shown) > 15, path.name
+        assert {value for value, _ in shown} <= cells, path.name
+
+
+def test_page_says_who_it_is(docs: Path) -> None:
+    mixed = (docs / "players" / "mixed-scripted.md").read_text()
+    assert "Scripted speakers of all styles, rotating from scenario to scenario." in mixed
+    assert re.search(r"Seats of its first game: .*candid.*guarded.*oversharer", mixed)
+    imap = (docs / "players" / "imap.md").read_text()
+    assert "Seats of its first game" not in imap
+    assert "Its messages are typed and carry no labels" in imap
+    assert "No model was called." in imap
+    assert "does not compete" not in imap
+    assert "does not compete" in (docs / "players" / "silent.md").read_text()
+    assert "No model was called." not in (docs / "players" / "my-model.md").read_text()
+
+
+def test_games_are_those_of_the_table_and_are_linked(docs: Path, site: Site) -> None:
+    rows = site.summary.rows("typical_games.csv", team="oversharer", setting="uniform")
+    page = (docs / "players" / "oversharer.md").read_text()
+
+    assert [row["which"] for row in rows] == ["best", "typical", "worst"]
+    for row in rows:
+        assert f'traces.html#language/oversharer/{row["scenario_id"]}"' in page
+        assert f'<data value="{row["adjusted_excess_cost"]}">' in page
+    assert "Messages that tell most labels" in page
+
+
+def test_typed_team_has_a_place_and_games_and_no_labels(site: Site) -> None:
+    pages = {page.path: content for page, content in pages_of(site).items()}
+    values = pages["players/imap.md"].values
+
+    assert values["planes"]
+    assert not values["leaks"]
+    assert {row["which"] for row in values["games"]} == {"best", "typical", "worst"}
+
+
+def test_largest_part_of_excess_is_named_with_ties() -> None:
+    row = {"slot_choice": "0.5000", "avoidable_moves": "0.2500", "failed_rounds": "0.0000"}
+
+    assert largest(row) == "choice of slots"
+    assert largest({**row, "avoidable_moves": "0.5000"}) == "choice of slots and avoidable moves"
+    assert largest({**row, "failed_rounds": "0.7500"}) == "failed rounds"
+    assert largest(dict.fromkeys(row, "0.0000")) == "nothing"
+    assert largest({**row, "slot_choice": ""}) == "avoidable moves"
+    assert largest(dict.fromkeys(row, "")) == "nothing"
+
+
+def placed(team: str, cost: str, vps: str, kind: str = "protocol") -> dict[str, str]:
+    named = {"team": team, "kind": "protocol", "vps_kind": kind}
+    return {**named, "adjusted_excess_cost": cost, "excess_vps": vps}
+
+
+def test_places_in_the_plane_follow_the_numbers() -> None:
+    own = placed("own", "0.5000", "0.0000")
+    others = [placed("worst", "1.0000", "9.0000"), placed("other", "2.0", "3.0", "reflection")]
+    found = marks([own, *others, placed("unmeasured", "", "")], own)
+
+    assert [(mark.team, mark.is_own) for mark in found] == [("worst", False), ("own", True)]
+    worst, mine = found
+    assert (worst.x, worst.y) == (WIDTH - MARGIN, MARGIN)
+    assert (mine.x, mine.y) == (WIDTH // 2, HEIGHT - MARGIN)
+    assert marks([own], {**own, "excess_vps": ""}) == []
+    assert marks([placed("alone", "0.0", "0.0")], placed("alone", "0.0", "0.0"))[0].x == MARGIN
+
+
+@pytest.mark.parametrize("team", ["../x", "a/b", "", "<b>", ".hidden", "a b"])
+def test_a_name_that_is_no_id_becomes_no_path(team: str) -> None:
+    with pytest.raises(CalbenchError):
+        path_of(team)
+    with pytest.raises(CalbenchError):
+        configured(team)
+
+
+@pytest.mark.parametrize(
+    ("team", "expected"), [("README", False), ("index", False), ("imap", True)]
+)
+def test_names_of_whole_folders_have_no_page(team: str, *, expected: bool) -> None:
+    assert has_page({"team": team, "experiment": "uniform"}) is expected
+    assert not has_page({"team": team, "experiment": ""})
+
+
+def test_pages_of_players_are_listed_once() -> None:
+    assert [page.path for page in PAGES if page.contents is not None] == ["players/{name}.md"]
+    assert configured("imap") == "IMAP in every seat (paper, appendix D.1)."
+    assert configured("nobody-knows") == ""
