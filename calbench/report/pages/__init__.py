@@ -13,6 +13,7 @@ from calbench.report.pages import (
     dictionary,
     document,
     gallery,
+    home,
     inconsistencies,
     language,
     leaderboard,
@@ -29,7 +30,7 @@ from calbench.report.role import SETTINGS
 from calbench.report.site import Site
 
 PAGES = (
-    Page("index.md", "Home", "Home", content=document.home),
+    Page("index.md", "Home", "Home", content=home.content),
     Page("leaderboard.md", "Leaderboard", "Leaderboard", content=leaderboard.content),
     Page("results/ratings.md", "Ratings", "Leaderboard", content=ratings.content),
     Page("results/comparisons.md", "Comparisons", "Leaderboard", content=comparisons.content),
