@@ -5,7 +5,14 @@ from statistics import fmean
 
 import pytest
 
-from tests.browser.budgets import GAME_BYTES, LIGHT_PAGES, PAGE_BYTES, game_bytes, loaded_bytes
+from tests.browser.budgets import (
+    GAME_BYTES,
+    LIGHT_PAGES,
+    PAGE_BYTES,
+    RAW_BYTES,
+    game_bytes,
+    loaded_bytes,
+)
 from tests.browser.tabs import Tab
 
 
@@ -18,6 +25,8 @@ def test_first_pages_are_light_and_load_no_plotly(served_tab: Tab, folder: Path,
 
     assert not [name for name in sizes if "plotly" in name]
     assert sum(sent for _, sent in sizes.values()) < PAGE_BYTES
+    if page in RAW_BYTES:
+        assert sum(raw for raw, _ in sizes.values()) < RAW_BYTES[page]
 
 
 @pytest.mark.parametrize(
