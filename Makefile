@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check serve check-slow lint types contracts test heavy campaign slow bench mutants release lock lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
+.PHONY: check serve check-slow lint types contracts test heavy campaign slow bench mutants release card lock lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -42,6 +42,9 @@ release:  ## publish in data/release what `dvc repro` computed
 
 changes:  ## list the published numbers that changed since a release: make changes OLD=<revision or folder>
 	python -m stages.changes $(OLD)
+
+card:  ## draw the picture that other sites show beside a link -> site/assets/card.png
+	python -m tests.browser.card
 
 lock:  ## resolve again, with no release younger than two weeks
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra pipeline \

@@ -31,6 +31,9 @@ DOCUMENTS = {
 GAME = re.compile(r'<figure class="cb-picture">.*?</figure>', re.DOTALL)
 """The picture of a game: its numbers are those of a trace."""
 
+TICK = re.compile(r'<g class="cb-m-tick.*?</g>')
+"""The numbers of an axis of the home page's plane: they state no result."""
+
 ROUNDS = 200
 """Draws of ten numbers; each has a seed of its own."""
 
@@ -143,7 +146,7 @@ def test_no_interval_of_a_table_has_two_equal_ends(docs: Path) -> None:
 
 def words_of(page: str) -> str:
     """Return what a reader reads beside the marked numbers, captions and words of figures too."""
-    without = re.sub(r"<data [^>]*>[^<]*</data>", "", GAME.sub("", page))
+    without = re.sub(r"<data [^>]*>[^<]*</data>", "", TICK.sub("", GAME.sub("", page)))
     return html.unescape(re.sub(r"<[^>]*>", " ", without))
 
 

@@ -50,9 +50,10 @@ def test_picture_shows_the_round_as_the_trace_has_it() -> None:
     tree = ET.fromstring(svg(trace))  # noqa: S314 - made here
     frames = [node for node in tree.iter(f"{NAMESPACE}rect") if node.get("class") == "cb-p-agreed"]
     cells = [
-        node
-        for node in tree.iter(f"{NAMESPACE}rect")
-        if node.get("class") not in {"cb-p-agreed", "cb-p-said"}
+        cell
+        for node in tree.iter(f"{NAMESPACE}path")
+        if node.get("class") != "cb-p-move"
+        for cell in re.findall(r"M[^z]*z", node.get("d") or "")
     ]
 
     assert set(end.slot_by_agent.values()) == {shown.slot}
@@ -63,6 +64,16 @@ def test_picture_shows_the_round_as_the_trace_has_it() -> None:
         assert f"agent {agent} pays {cost}" in shown_text(svg(trace))
     assert tree.find(f"{NAMESPACE}title") is not None
     assert "Agent" in (tree.findtext(f"{NAMESPACE}desc") or "")
+
+
+def test_every_mark_of_the_picture_has_a_place() -> None:
+    tree = ET.fromstring(svg(play(suite_of("uniform", 3)[0], "imap")))  # noqa: S314 - made here
+    marks = [n for n in tree.iter(f"{NAMESPACE}text") if "cb-p-mark" in n.get("class", "")]
+
+    assert marks
+    for node in marks:
+        places = [len(node.get(axis, "").split()) for axis in ("x", "y")]
+        assert places == [len(node.text or "")] * 2
 
 
 def test_link_leads_to_the_beginning_of_the_round() -> None:

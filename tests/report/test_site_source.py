@@ -19,6 +19,7 @@ from calbench.metrics.speech.patterns import PATTERNS
 from calbench.pool import Pool
 from calbench.report.columns import MINUS, anchor
 from calbench.report.experiment import Experiment
+from calbench.report.findings.regret import REGRET
 from calbench.report.games.files import write_games
 from calbench.report.games.index import NUMBERS
 from calbench.report.pages import pages_of
@@ -89,11 +90,10 @@ def test_every_headline_number_is_a_cell_of_the_leaderboard(
     source: Path, experiments: list[Experiment]
 ) -> None:
     shown = Numbers((source / "docs" / "index.md").read_text()).found
+    tables = [experiment.folder / "leaderboard.csv" for experiment in experiments]
+    summary = [source / "docs" / "tables" / name for name in ("leaderboard.csv", REGRET)]
     cells = {
-        cell
-        for experiment in experiments
-        for row in read_table(experiment.folder / "leaderboard.csv")
-        for cell in row.values()
+        cell for table in (*tables, *summary) for row in read_table(table) for cell in row.values()
     }
 
     assert {value for value, _ in shown} <= cells

@@ -14,6 +14,7 @@ from calbench.report.pages import (
     document,
     gallery,
     games,
+    home,
     inconsistencies,
     language,
     paper,
@@ -29,7 +30,7 @@ from calbench.report.role import SETTINGS
 from calbench.report.site import Site
 
 PAGES = (
-    Page("index.md", "Home", "Home", content=document.home),
+    Page("index.md", "Home", "Home", content=home.content),
     Page("leaderboard.md", "Leaderboard", "Leaderboard", content=leaderboard.content),
     Page("players.md", "Players", "Leaderboard", content=player.index),
     Page("players/{name}.md", "{name}", "", template="players/player.md", contents=player.pages),

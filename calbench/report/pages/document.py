@@ -1,4 +1,4 @@
-"""Pages of text: the home page, and those with files of the repository or measurements by hand."""
+"""Pages of text: those with files of the repository or measurements by hand."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,6 @@ from calbench.errors import FileError
 from calbench.files import read_bytes
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import confidence_of
-from calbench.report.games.picture import first_round
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 
@@ -22,20 +21,6 @@ EQUALITIES = "equality_errors.csv"
 
 FORMER_SIZES = ("4", "8", "15", "45")
 """Numbers of scenarios for which former intervals are shown beside ours."""
-
-SPEAKING = {"language": "scripted speakers", "smollm2": "a very small model"}
-"""Pages of agents that talk in plain language."""
-
-
-def home(site: Site) -> Content:
-    """Return the picture, the tables by setting, and what else there is to see."""
-    return Content(
-        {
-            "shown": first_round(site),
-            "settings": [(each, site.with_kinds(each.leaderboard)) for each in site.settings],
-            "others": [(page, words) for page, words in SPEAKING.items() if site.on(page)],
-        }
-    )
 
 
 def changelog(site: Site) -> Content:

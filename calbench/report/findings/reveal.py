@@ -1,0 +1,109 @@
+"""What messages tell beside slots, with the message itself."""
+
+from calbench.files import shorten
+from calbench.report.columns import decimal
+from calbench.report.experiment import Experiment
+from calbench.report.findings.contest import VPS, greatest
+from calbench.report.findings.finding import Cell, Finding, Link, Part, Parts, teams_of, value
+from calbench.report.kind import MODEL, SCRIPTED, kind_of
+from calbench.report.site import Site
+from calbench.report.tables import Row
+
+LEAKS = "audit_leaks.csv"
+FEATURED = "featured_games.csv"
+RULE = "sensitive_leak"
+
+KINDS = {SCRIPTED: "The scripted team ", MODEL: "The recorded model "}
+
+LONGEST = 48
+"""Characters of a label in a link [C]."""
+
+
+def labels_told(site: Site) -> Finding | None:
+    """Say who tells private labels, and who tells none at the same loss of slots."""
+    for experiment in site.ranked:
+        for setting in experiment.settings:
+            rows = [
+                row
+                for row in experiment.tables.optional(LEAKS, setting=setting, tier="all")
+                if not row["player"]
+            ]
+            telling = greatest([row for row in rows if row["labels_told"] not in {"", "0"}], "rate")
+            if telling:
+                return _finding(site, experiment, telling[0], rows)
+    return None
+
+
+def _finding(site: Site, experiment: Experiment, row: Row, rows: list[Row]) -> Finding:
+    board = {
+        each["team"]: each
+        for each in experiment.tables.optional("leaderboard.csv", setting=row["setting"])
+    }
+    own = board.get(row["team"], {})
+    said: list[Part] = [
+        KINDS.get(kind_of(site.kind_by_team.get(row["team"], "")), ""),
+        *teams_of([row]),
+        *(" tells a private label in ", Cell(row["leaking_messages"]), " of "),
+        *(Cell(row["messages"]), " messages"),
+    ]
+    if own.get("games"):
+        said += [" (", Cell(own["games"]), f" {row['setting']} games)"]
+    told, same = _others(row, rows, board)
+    said += [".", *told]
+    links = [
+        *_leak(site, experiment.name, row),
+        Link("What messages reveal", "results/audits.html"),
+    ]
+    title = (
+        "Words tell reasons that a count of slots does not see"
+        if same
+        else "Words tell private reasons"
+    )
+    return Finding(title, tuple(said), tuple(links))
+
+
+def _others(row: Row, rows: list[Row], board: dict[str, Row]) -> tuple[Parts, bool]:
+    """Return who told none, and whether some of them have the same excess VPS."""
+    silent = [each for each in rows if each["labels_told"] == "0" and each["messages"] != "0"]
+    if not silent:
+        return (), False
+    loss = board.get(row["team"], {}).get(VPS, "")
+    same = [each for each in silent if loss and board.get(each["team"], {}).get(VPS) == loss]
+    if same:
+        verb = "tell" if len(same) > 1 else "tells"
+        said: Parts = (
+            *(" ", *teams_of(same), f" {verb} none, at the same excess VPS of "),
+            *(value(board[row["team"]], VPS), ": that measure counts slots, not reasons."),
+        )
+        return said, True
+    return (" ", *teams_of(silent), " told none."), False
+
+
+def _leak(site: Site, experiment: str, row: Row) -> list[Link]:
+    """Return the way to a message of these games that told a label, the chosen one if it is."""
+    featured = [
+        {**each, "words": each["label"]}
+        for each in site.summary.optional(FEATURED, rule=RULE)
+        if each["label"]
+    ]
+    found = [
+        each
+        for each in (*featured, *_most_sensitive(site.leaking_messages))
+        if site.links.has(each["experiment"], each["team"], each["scenario_id"])
+    ]
+    own = [
+        each
+        for each in found
+        if (each["experiment"], each["setting"], each["team"])
+        == (experiment, row["setting"], row["team"])
+    ]
+    for each in (*own, *found):
+        if address := site.links.to_event(each)["address"]:
+            label = shorten(each["words"].split(" / ")[0], LONGEST)
+            return [Link(f"Show me a leak: “{label}”", address)]
+    return []
+
+
+def _most_sensitive(rows: list[Row]) -> list[Row]:
+    told = [row for row in rows if row["words"]]
+    return sorted(told, key=lambda row: (-decimal(row["sensitive"]), -decimal(row["labels_told"])))

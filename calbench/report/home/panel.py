@@ -1,0 +1,211 @@
+"""One panel of the home page's plane: marks, names and axes, in the units of its picture."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from calbench.report.figures.labels import LINE, Box
+from calbench.report.home.naming import Named, centres
+from calbench.report.home.scale import Scale, scale
+from calbench.report.kind import DEGENERATE, Kind
+
+WIDTH, HEIGHT = 340.0, 204.0
+"""Of a picture [C]. It is shown no smaller on a phone, so its 12 units are 12 pixels there."""
+
+LEFT, RIGHT, TOP, BOTTOM = 32.0, 332.0, 22.0, 166.0
+"""Where the axes begin and end [C]."""
+
+PLOT = Box((LEFT + RIGHT) / 2 + 4, (TOP + BOTTOM) / 2 - 2, RIGHT - LEFT + 8, BOTTOM - TOP + 4)
+"""What names do not leave [C]."""
+
+MARK = 11.0
+"""Width and height of a mark [C]."""
+
+SAME = 5.0
+"""Marks of one kind that are nearer than this share a name [C]."""
+
+FAR = 18.0
+"""A name farther than this from its mark has a line to it [C]."""
+
+BETTER = (58.0, 16.0)
+"""Width and height of the arrow to what is better [C]."""
+
+
+Value = tuple[float, float | None, float | None]
+"""A number and the ends of its interval; ``None`` where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A row of a table that a panel shows.
+
+    Attributes:
+        name: of the team or model.
+        kind: which kind of player it is.
+        across: excess VPS.
+        up: cost.
+        is_on_front: whether no other row of the panel is better in both.
+    """
+
+    name: str
+    kind: Kind
+    across: Value
+    up: Value
+    is_on_front: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A point as it is drawn; bars are from their first to their second end."""
+
+    name: str
+    kind: Kind
+    x: float
+    y: float
+    across: tuple[float, float] | None
+    up: tuple[float, float] | None
+    is_on_front: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The name of marks that lie on each other, from its centre; a leader goes to the first."""
+
+    names: tuple[str, ...]
+    kind: Kind
+    x: float
+    y: float
+    leader: tuple[float, float, float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Everything that a template needs to draw a panel."""
+
+    marks: Sequence[Mark]
+    names: Sequence[Name]
+    across: Sequence[tuple[float, str]]
+    up: Sequence[tuple[float, str]]
+    front: Sequence[tuple[float, float]]
+    better: tuple[float, float]
+
+    width = WIDTH
+    height = HEIGHT
+    box = (LEFT, RIGHT, TOP, BOTTOM)
+
+
+def drawn(
+    points: Sequence[Point], others: Sequence[Point] = (), *, is_from_zero: bool = True
+) -> Drawing:
+    """Place the points of a panel, with names that lie neither on marks nor on each other.
+
+    Args:
+        points: what it shows.
+        others: of panels with which it shares the upward axis.
+        is_from_zero: whether the other axis begins at 0.
+    """
+    reach = _reach(point.across for point in points)
+    across = scale(reach, LEFT, RIGHT, is_log1p=True, is_from_zero=is_from_zero)
+    up = scale(_reach(point.up for point in (*points, *others)), BOTTOM, TOP)
+    marks = [_mark(point, across, up) for point in points]
+    boxes = [Box(mark.x, mark.y, MARK, MARK) for mark in marks]
+    bars = [_bar(mark) for mark in marks if mark.up]
+    corner = _corner([*boxes, *bars])
+    front = sorted({(m.x, m.y) for m in marks if m.is_on_front})
+    return Drawing(
+        marks,
+        _names(marks, [*boxes, *bars, corner]),
+        across.ticks(),
+        up.ticks(),
+        front,
+        (corner.x, corner.y),
+    )
+
+
+def _reach(values: Iterable[Value]) -> list[float]:
+    return [each for value in values for each in value if each is not None]
+
+
+def _mark(point: Point, across: Scale, up: Scale) -> Mark:
+    (vps, *vps_ends), (cost, *cost_ends) = point.across, point.up
+    return Mark(
+        point.name,
+        point.kind,
+        across.place(vps),
+        up.place(cost),
+        _ends(across, *vps_ends),
+        _ends(up, *cost_ends),
+        point.is_on_front,
+    )
+
+
+def _ends(axis: Scale, low: float | None, high: float | None) -> tuple[float, float] | None:
+    return None if low is None or high is None else (axis.place(low), axis.place(high))
+
+
+def _bar(mark: Mark) -> Box:
+    low, high = mark.up or (mark.y, mark.y)
+    return Box(mark.x, (low + high) / 2, 3.0, abs(high - low))
+
+
+def _corner(taken: Sequence[Box]) -> Box:
+    """Return where the arrow to what is better covers least, from the upper right corner."""
+    width, height = BETTER
+    places = [
+        Box(x, y, width, height)
+        for y in (TOP + height / 2, (TOP + BOTTOM) / 2)
+        for x in (RIGHT - width / 2, (LEFT + RIGHT) / 2, LEFT + width)
+    ]
+    return min(places, key=lambda box: round(sum(box.overlap(other) for other in taken), 3))
+
+
+def _names(marks: Sequence[Mark], obstacles: Sequence[Box]) -> list[Name]:
+    """Return the names of marks; marks that lie on each other share one."""
+    groups = _together(sorted(marks, key=lambda mark: mark.kind is DEGENERATE))
+    named = [
+        Named(", ".join(mark.name for mark in group), (group[0].x, group[0].y)) for group in groups
+    ]
+    spots = [name.at for name in named]
+    found = []
+    for group, name, (x, y) in zip(
+        groups, named, centres(named, spots, obstacles, PLOT), strict=True
+    ):
+        own = tuple(mark.name for mark in group)
+        leader = _leader(group[0], x - group[0].x, y - group[0].y, name.width)
+        found.append(Name(own, group[0].kind, x, y, leader))
+    return found
+
+
+def _together(marks: Sequence[Mark]) -> list[list[Mark]]:
+    groups: list[list[Mark]] = []
+    for mark in marks:
+        near = (
+            group
+            for group in groups
+            if group[0].kind is mark.kind
+            and abs(group[0].x - mark.x) < SAME
+            and abs(group[0].y - mark.y) < SAME
+        )
+        group = next(near, None)
+        if group is None:
+            groups.append([mark])
+        else:
+            group.append(mark)
+    return groups
+
+
+def _leader(
+    mark: Mark, x: float, y: float, width: float
+) -> tuple[float, float, float, float] | None:
+    """Return the line from a mark to the nearest edge of its name, if that is far."""
+    side = max(abs(x) - width / 2, 0.0)
+    above = max(abs(y) - LINE / 2, 0.0)
+    if max(side, above) < FAR:
+        return None
+    edge_x = x - width / 2 if x > width / 2 else x + width / 2 if x < -width / 2 else 0.0
+    edge_y = y - LINE / 2 if y > LINE / 2 else y + LINE / 2 if y < -LINE / 2 else 0.0
+    return mark.x, mark.y, mark.x + edge_x, mark.y + edge_y
+
+
+def front_of(rows: Sequence[Mapping[str, str]]) -> frozenset[str]:
+    """Return the teams that are on the front (front.csv)."""
+    return frozenset(row["team"] for row in rows if row["is_on_front"] == "true")

@@ -1,0 +1,55 @@
+"""The home page: findings, the plane, one meeting of a real game, and the best teams."""
+
+from typing import Any
+
+from calbench.report.columns import decimal
+from calbench.report.experiment import confidence_of
+from calbench.report.findings import findings
+from calbench.report.games.picture import first_round
+from calbench.report.home.plane import COST, panels
+from calbench.report.kind import DEGENERATE, kind_of
+from calbench.report.pages.page import Content
+from calbench.report.setting import Setting
+from calbench.report.site import Site
+from calbench.report.tables import Row
+
+MOST_ROWS = 10
+"""Of a setting [R]; the leaderboard has all."""
+
+SPEAKING = {
+    "language": "scripted speakers",
+    "smollm2": "a very small model",
+}
+"""Pages of agents that talk in plain language."""
+
+
+def content(site: Site) -> Content:
+    """Return what the page shows, of what this site has."""
+    return Content(
+        {
+            "findings_shown": findings(site),
+            "panels": panels(site),
+            "confidence": confidence_of(site.ranked),
+            "shown": first_round(site),
+            "settings": [_best(site, each) for each in site.settings],
+            "others": [(page, words) for page, words in SPEAKING.items() if site.on(page)],
+        }
+    )
+
+
+def _best(site: Site, setting: Setting) -> dict[str, Any]:
+    """Return the first rows of a setting by cost, and its degenerate baselines apart."""
+    rows = sorted(site.with_kinds(setting.leaderboard), key=_place)
+    competing = [row for row in rows if kind_of(row["kind"]) is not DEGENERATE]
+    return {
+        "setting": setting,
+        "rows": competing[:MOST_ROWS],
+        "is_cut": len(competing) > MOST_ROWS,
+        "degenerate": [row for row in rows if kind_of(row["kind"]) is DEGENERATE],
+    }
+
+
+def _place(row: Row) -> tuple[object, ...]:
+    """Return what rows are sorted by: cost, then loss of privacy where there is one."""
+    cost, loss = row[COST], row["excess_vps"]
+    return not cost, decimal(cost or "0"), not loss, decimal(loss or "0"), row["team"]

@@ -1,0 +1,265 @@
+"""Findings: each sentence follows from its tables, changes with them, and is absent without."""
+
+from pathlib import Path
+
+import pytest
+
+from calbench.report.findings import (
+    FINDINGS,
+    best,
+    fairness,
+    findings,
+    models,
+    regret,
+    reveal,
+    speakers,
+)
+from calbench.report.findings.finding import Finding, Team
+from calbench.report.templating import environment
+from tests.report.samples import SOURCES
+from tests.report.small_tables import row, site
+
+TIED = [
+    row("alpha", "0.0533", "12.4000"),
+    row("beta", "0.0533", "0.0000"),
+    row("gamma", "0.7575", "0.0000", rank="3"),
+]
+
+SPEAKER = {
+    "experiment": "language",
+    "kind": "scripted agents",
+    "vps_kind": "reflection",
+}
+MODEL = {
+    "experiment": "smollm2",
+    "setting": "small",
+    "kind": "language models",
+    "vps_kind": "expected",
+    "coordination": "37.5000",
+    "coordination_low": "16.6000",
+    "coordination_high": "58.4000",
+    "scenarios": "12",
+}
+
+
+def said(found: Finding | None) -> str:
+    """Return a sentence as a reader sees the cells: word for word."""
+    assert found is not None
+    parts = (part if isinstance(part, str) else getattr(part, "cell", "") or part.name  # type: ignore[union-attr]
+             for part in found.sentence)  # fmt: skip
+    return "".join(parts)
+
+
+def shown(found: Finding, paths: set[str]) -> str:
+    """Return a finding as the page has it."""
+    template = environment(SOURCES / "docs").from_string(
+        '{% from "home.jinja" import finding with context %}{{ finding(found, paths) }}'
+    )
+    return template.render(found=found, paths=paths, root="")
+
+
+def test_a_tie_is_said_with_what_each_gives_away(tmp_path: Path) -> None:
+    found = best.least_cost(site(tmp_path, TIED))
+
+    assert said(found) == (
+        "Of 3 protocols on 45 uniform scenarios, alpha and beta pay the least, 0.0533 adjusted "
+        "excess cost per meeting each. Excess VPS, what their messages give away, is from 0.0000 "
+        "(beta) to 12.4000 (alpha). gamma gives nothing away either, but pays 0.7575."
+    )
+    assert found is not None
+    assert found.title == "The same cost, at different prices of privacy"
+
+
+def test_another_cell_is_another_sentence(tmp_path: Path) -> None:
+    changed = [row("alpha", "0.0521", "12.4000"), *TIED[1:]]
+
+    found = best.least_cost(site(tmp_path, changed))
+
+    text = said(found)
+    assert "alpha pays the least, 0.0521 adjusted excess cost per meeting." in text
+    assert "beta is not significantly different." in text
+    assert found is not None
+    assert found.title == "No significant difference in cost, different prices of privacy"
+
+
+def test_who_is_significantly_worse_is_not_among_the_best(tmp_path: Path) -> None:
+    changed = [TIED[0], row("beta", "0.0681", "0.0000", rank="2"), TIED[2]]
+
+    text = said(best.least_cost(site(tmp_path, changed)))
+
+    assert "alpha pays the least" in text
+    assert "not significantly different" not in text
+    assert "what their messages give away, is 12.4000." in text
+    assert "beta gives nothing away, but pays 0.0681." in text
+
+
+def test_losses_by_two_instruments_are_not_set_against_each_other(tmp_path: Path) -> None:
+    mixed = [TIED[0], {**TIED[1], "vps_kind": "reflection"}, TIED[2]]
+
+    assert "Excess VPS" not in said(best.least_cost(site(tmp_path, mixed)))
+
+
+def test_mediator_is_said_to_need_trust(tmp_path: Path) -> None:
+    trusting = [TIED[0], row("mediator", "0.0533", "0.0000"), TIED[2]]
+
+    assert "mediator needs a third party that all trust." in said(
+        best.least_cost(site(tmp_path, trusting))
+    )
+    assert "trust" not in said(best.least_cost(site(tmp_path / "other", TIED)))
+
+
+@pytest.mark.parametrize("board", [[], TIED[:1], [row("silent", "0.7", "0.0000", rank="")]])
+def test_too_few_rows_are_no_finding(tmp_path: Path, board: list[dict[str, str]]) -> None:
+    assert findings(site(tmp_path, board)) == []
+
+
+def test_absent_tables_are_no_finding(tmp_path: Path) -> None:
+    alone = site(tmp_path, TIED)
+    (tmp_path / "summary" / "leaderboard.csv").unlink()
+
+    assert [finding(alone) for finding in FINDINGS] == [None] * len(FINDINGS)
+
+
+def test_without_losses_cost_alone_is_said(tmp_path: Path) -> None:
+    bare = [{**each, "excess_vps": ""} for each in TIED]
+
+    text = said(best.least_cost(site(tmp_path, bare)))
+
+    assert text.endswith("per meeting each.")
+
+
+def leaks(team: str, leaking: str, told: str, rate: str) -> dict[str, str]:
+    return {
+        "setting": "uniform",
+        "team": team,
+        "player": "",
+        "tier": "all",
+        "messages": "1800",
+        "leaking_messages": leaking,
+        "rate": rate,
+        "labels_told": told,
+    }
+
+
+SPEAKERS = [row("open", "0.0533", "38.2252", **SPEAKER), row("shy", "0.0563", "7.2622", **SPEAKER)]
+
+
+def telling(folder: Path, rows: list[dict[str, str]], losses: tuple[str, str]) -> Finding | None:
+    board = [{**each, "excess_vps": loss} for each, loss in zip(SPEAKERS, losses, strict=True)]
+    tables = {"language/audit_leaks.csv": rows, "language/leaderboard.csv": board}
+    return reveal.labels_told(site(folder, board, tables, experiments=["language"]))
+
+
+def test_labels_told_at_the_same_loss_of_slots(tmp_path: Path) -> None:
+    rows = [leaks("open", "1219", "685", "0.6772"), leaks("shy", "0", "0", "0.0000")]
+
+    found = telling(tmp_path, rows, ("38.2252", "38.2252"))
+
+    assert said(found) == (
+        "The scripted team open tells a private label in 1219 of 1800 messages (45 uniform games). "
+        "shy tells none, at the same excess VPS of 38.2252: that measure counts slots, not reasons."
+    )
+
+
+def test_labels_told_at_different_losses_of_slots(tmp_path: Path) -> None:
+    rows = [leaks("open", "12", "5", "0.0067"), leaks("shy", "0", "0", "0.0000")]
+
+    found = telling(tmp_path, rows, ("38.2252", "7.2622"))
+
+    assert "in 12 of 1800 messages" in said(found)
+    assert said(found).endswith("shy told none.")
+    assert found is not None
+    assert found.title == "Words tell private reasons"
+    assert telling(tmp_path / "none", [leaks("open", "0", "0", "0.0000")], ("1", "2")) is None
+
+
+def test_a_model_is_set_beside_protocols_of_other_games_and_not_compared(tmp_path: Path) -> None:
+    silent = row("silent", "0.6948", "0.0000", rank="", kind="degenerate baseline")
+    board = [*TIED, silent, row("tiny", "2.7951", "2.7566", **MODEL)]
+
+    text = said(models.recorded(site(tmp_path, board)))
+
+    assert text == (
+        "The recorded model tiny scheduled 37.5000% of meetings (16.6000 to 58.4000) on 12 small "
+        "scenarios, at 2.7951 adjusted excess cost per meeting. Protocols scheduled 100.0000% on "
+        "45 uniform scenarios, at 0.0533 to 0.7575; saying nothing costs 0.6948 there. The suites "
+        "differ, so this is not a comparison."
+    )
+
+
+def test_a_model_on_the_same_games_is_not_said_to_be_on_others(tmp_path: Path) -> None:
+    same = {**MODEL, "setting": "uniform", "coordination_low": "", "coordination_high": ""}
+
+    found = models.recorded(site(tmp_path, [*TIED, row("tiny", "2.7951", "2.7566", **same)]))
+
+    assert "suites differ" not in said(found)
+    assert "37.5000% of meetings on 12 uniform scenarios" in said(found)
+    assert found is not None
+    assert found.title == "A recorded model scheduled less than any protocol"
+    assert models.recorded(site(tmp_path / "none", TIED)) is None
+
+
+def test_speakers_are_said_where_no_model_was_recorded(tmp_path: Path) -> None:
+    shown_by = site(tmp_path, [*TIED, *SPEAKERS])
+
+    text = said(speakers.price_of_words(shown_by))
+
+    assert "Among scripted speakers on 45 uniform scenarios, open pays the least, 0.0533" in text
+    assert "shy gives least away (excess VPS 7.2622), open most (38.2252)." in text
+    assert "shy is not significantly different." in text
+    assert speakers.price_of_words(shown_by) in findings(shown_by)
+
+
+def test_optimum_and_burden_are_in_reserve(tmp_path: Path) -> None:
+    lost = {
+        "experiment": "uniform",
+        "setting": "uniform",
+        "team": "alpha",
+        "optimum_unreachable": "25",
+        "games_searched": "45",
+        "unreachable_share": "0.5556",
+        "unreachable_share_low": "0.4000",
+        "unreachable_share_high": "0.7036",
+    }
+    board = [{**TIED[0], "fairness": "0.9"}, *TIED[1:]]
+    tables = {"summary/regret_by_team.csv": [lost]}
+    whole = site(tmp_path, board, tables)
+
+    assert said(regret.optimum_unreachable(whole)).startswith(
+        "In 25 of 45 uniform games of alpha, one of those that pay least,"
+    )
+    text = said(fairness.unequal_burden(whole))
+    assert "beta and gamma share what meetings cost most evenly (0.5000, 0 is even)" in text
+    assert "alpha least evenly (0.9)" in text
+    assert len(findings(whole)) == 3
+    rare = site(
+        tmp_path / "rare",
+        board,
+        {"summary/regret_by_team.csv": [{**lost, "unreachable_share": "0.5"}]},
+    )
+    found = regret.optimum_unreachable(rare)
+    assert found is not None
+    assert "most games" not in found.title
+
+
+def test_even_burdens_are_no_finding(tmp_path: Path) -> None:
+    assert fairness.unequal_burden(site(tmp_path, TIED)) is None
+
+
+def test_names_are_escaped_and_lead_to_players_that_have_a_page() -> None:
+    found = Finding("<b>", (Team("<i>x</i>"), " & ", Team("imap")), ())
+
+    text = shown(found, {"players/imap.md"})
+
+    assert "&lt;i&gt;x&lt;/i&gt;" in text
+    assert "<i>" not in text
+    assert "&lt;b&gt;" in text
+    assert '<a href="players/imap.html">imap</a>' in text
+
+
+def test_links_to_pages_that_a_site_has_not_are_left_out(tmp_path: Path) -> None:
+    found = best.least_cost(site(tmp_path, TIED))
+    assert found is not None
+
+    assert 'href="leaderboard.html"' in shown(found, {"leaderboard.md"})
+    assert "<a " not in shown(found, set())
