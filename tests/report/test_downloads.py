@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import zipfile
@@ -227,3 +228,5 @@ def test_site_without_downloads_says_so(sample_site: SampleSite, tmp_path: Path)
     page = page_of(site, "data.md")
     assert "offers no downloads" in page
     assert "downloads/SHA256SUMS" not in page
+    places = {*re.findall(r"\{#([a-z-]+)\}", page), *re.findall(r'id="(.+?)"', page)}
+    assert {*re.findall(r"\(#([a-z-]+)\)", page), *re.findall(r'href="#(.+?)"', page)} <= places
