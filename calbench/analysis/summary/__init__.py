@@ -1,6 +1,6 @@
 """Tables over several runs; importing this package registers them."""
 
-from calbench.analysis.summary import judge, table2
+from calbench.analysis.summary import front, judge, table2
 from calbench.analysis.summary.runs import (
     EXPERIMENT,
     KIND_WORDS,
@@ -18,6 +18,7 @@ __all__ = [
     "SUMMARY",
     "RunTables",
     "Runs",
+    "front",
     "in_words",
     "judge",
     "setting_title",
