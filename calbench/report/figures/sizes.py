@@ -1,15 +1,22 @@
 """Measures over the number of agents."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import log10
 
 import plotly.graph_objects as go
 
 from calbench.report.figures import words
 from calbench.report.figures.figure import Figure
-from calbench.report.figures.lines import line
+from calbench.report.figures.finding import spread
+from calbench.report.figures.lines import OTHERS, ends, line, room
 from calbench.report.figures.style import Style, Styles, Value, plain
 from calbench.report.figures.template import drawing
 from calbench.report.tables import Row
+
+HEIGHT = 420
+"""Of a figure in pixels, without what it says itself."""
+
+ENDS = ("value", "low", "high")
 
 COLUMNS = ("team", "agents", "value", "low", "high")
 """Of a row: a team's value with the ends of its range, by the number of agents."""
@@ -43,24 +50,55 @@ def over_agents(
     for size, word in zip(sizes[:1] + sizes[-1:], ("fewest", "most"), strict=False):
         cells = {row["team"]: row["value"] for row in rows if int(row["agents"]) == size}
         said.append(f"With the {word} agents, {size}: {words.extremes(cells, title.lower())}")
+    curves = {team: [row for row in rows if row["team"] == team] for team in teams}
+    span = _span([float(row[end] or row["value"]) for row in rows for end in ENDS], is_log=is_log)
+    written = ends(_last(curves, is_log=is_log), span, HEIGHT - OTHERS)
+    biggest = {row["team"]: row["value"] for row in rows if int(row["agents"]) == max(sizes)}
+    ranked = spread(biggest, ("has least", "have least"), ("most", "most"), "all have")
     return Figure(
         key=key,
+        finding=f"{title} with {sizes[-1]} agents: {ranked}" if rows else "",
+        measured=("value",),
         title=f"{title} over the number of agents",
         says=" ".join(said),
         drawn=drawing(
             [
-                _curve([row for row in rows if row["team"] == team], style_by_team[team], place)
-                for place, team in enumerate(teams)
+                _curve(own, style_by_team[team], place)
+                for place, (team, own) in enumerate(curves.items())
             ],
             "Agents",
             f"{title} ({measured})" if unit else title,
             xaxis={"type": "log", "tickvals": sizes, "ticktext": [str(size) for size in sizes]},
-            yaxis={"type": "log", "dtick": 1} if is_log else {"rangemode": "tozero"},
+            yaxis={"range": span, **({"type": "log", "dtick": 1} if is_log else {})},
+            annotations=written,
+            right=room(written),
         ),
         columns=COLUMNS,
         rows=rows,
         sources=sources,
     )
+
+
+def _last(curves: Mapping[str, Sequence[Row]], *, is_log: bool) -> dict[str, tuple[float, float]]:
+    """Return where curves end; Plotly takes the logarithm of places on logarithmic axes."""
+    found = {}
+    for team, rows in curves.items():
+        value = float(rows[-1]["value"])
+        upward = log10(value) if is_log and value > 0 else value
+        found[team] = (round(log10(int(rows[-1]["agents"])), 6), upward)
+    return found
+
+
+def _span(reached: Sequence[float], *, is_log: bool) -> list[float]:
+    """Return the ends of the vertical axis: of its logarithms, or from zero."""
+    if is_log:
+        reached = [log10(each) for each in reached if each > 0]
+        return [
+            round(min(reached, default=0.0) - 0.1, 4),
+            round(max(reached, default=1.0) + 0.1, 4),
+        ]
+    low, high = min([0.0, *reached]), max([0.0, *reached]) or 1.0
+    return [round(low - 0.04 * (high - low), 6), round(high + 0.06 * (high - low), 6)]
 
 
 def _curve(rows: Sequence[Row], style: Style, place: int) -> go.Scatter:

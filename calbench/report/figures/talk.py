@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from calbench.report.columns import decimal
-from calbench.report.figures import words
+from calbench.report.figures import finding, words
 from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.figure import Figure, columns_of, section
 from calbench.report.figures.instruments import by_instrument, named
@@ -28,6 +28,8 @@ VPS = "VPS, slot-equivalents, of first speakers less that of later ones"
 COST = "Excess in shown cost of first speakers less that of later ones"
 """Axes of what ``first_speaker.csv`` compares."""
 
+PAYS = ("pays", "pay")
+
 FIRST = ("player", "teams", "quantity", "first_mean", "subsequent_mean", "pairs")
 """Columns of that table which a figure has before the difference."""
 
@@ -44,7 +46,9 @@ def messages_excess(setting: Setting, style_by_name: Styles) -> Figure:
     ]
     return Figure(
         says=f"{words.extremes(said, 'messages per scheduled meeting')} "
-        f"{words.extremes(cost, 'excess cost')} {_together(said, cost)}",
+        f"{words.extremes(cost, 'excess cost')} {_together(said, cost)}".rstrip(),
+        finding=_together(said, cost).rstrip(".") or finding.spread(cost, PAYS, PAYS, "all pay"),
+        measured=("messages", "excess_cost"),
         drawn=scatter(points, MESSAGES, EXCESS),
         columns=columns_of("player", "teams", measures=("messages", "excess_cost")),
         rows=rows,
@@ -77,19 +81,33 @@ def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Figure:
     for row in rows:
         found = panels[ROLES[row["role"]]].setdefault(player_of(row), {})
         found[int(row["meeting_index"]) + 1] = Value.of(row, "messages")
+    opening = [r for r in rows if r["role"] == "first" and r["meeting_index"] == "0"]
+    height = 500 + 150 * (len(panels) > 2)
     return Figure(
         says=_meeting_words(rows),
+        finding=finding.spread(
+            {player_of(row): row["messages"] for row in opening},
+            (
+                "says least when it opens the first meeting",
+                "say least when they open the first meeting",
+            ),
+            ("most", "most"),
+            "all say as much when they open the first meeting:",
+        ),
+        measured=("messages",),
+        named="role",
         drawn=lines(
             panels,
             style_by_name,
             "Place of the meeting in the game, from 1",
             "↑ Messages of an agent in a meeting's round",
+            height,
         ),
         columns=columns_of(
             "player", "teams", "meeting_index", "role", "agent_rounds", measures=("messages",)
         ),
         rows=rows,
-        height=500 + 150 * (len(panels) > 2) + 22 * (len(style_by_name) > 6),
+        height=height,
     )
 
 
@@ -105,7 +123,7 @@ def _meeting_words(rows: Sequence[Row]) -> str:
 
 
 @section("talk", "first-vps", "Speaking first, VPS", "first_speaker.csv")
-def first_vps(setting: Setting, _: Styles) -> Figure:
+def first_vps(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how much more first speakers give away, paired (paper, Table 12).
 
     The players whose VPS one instrument measured, that of the first; the words name the others.
@@ -115,14 +133,15 @@ def first_vps(setting: Setting, _: Styles) -> Figure:
         f"Not on this axis: {words.joined([player_of(row) for row in rows])}, by {named(kind)}."
         for kind, rows in others
     ]
-    figure = _first(setting, drawn[1], VPS)
+    figure = _first(setting, style_by_name, drawn[1], VPS, "gives more away", "give more away")
     return replace(figure, says=" ".join([figure.says, *left_out]))
 
 
 @section("talk", "first-cost", "Speaking first, excess cost", "first_speaker.csv")
-def first_cost(setting: Setting, _: Styles) -> Figure:
+def first_cost(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how much more first speakers pay, paired (paper, Table 12)."""
-    return _first(setting, _compared(setting, "shown_excess_cost"), COST)
+    rows = _compared(setting, "shown_excess_cost")
+    return _first(setting, style_by_name, rows, COST, "pays more", "pay more")
 
 
 def _compared(setting: Setting, quantity: str) -> list[Row]:
@@ -131,7 +150,9 @@ def _compared(setting: Setting, quantity: str) -> list[Row]:
     return [row for row in rows if row["difference"]]
 
 
-def _first(setting: Setting, rows: Sequence[Row], axis: str) -> Figure:
+def _first(
+    setting: Setting, style_by_name: Styles, rows: Sequence[Row], axis: str, *loses: str
+) -> Figure:
     level = setting.experiment.level
     found = Series.of("", rows, "difference", player_of)
     clear = [player_of(r) for r in rows if decimal(r["p_adjusted"] or "1") < decimal(level)]
@@ -139,7 +160,11 @@ def _first(setting: Setting, rows: Sequence[Row], axis: str) -> Figure:
     if not clear:
         says = f"No adjusted p is below {level}."
     series = [
-        Series(title, {name: v for name, v in found.values.items() if (name in clear) is wanted})
+        Series(
+            title,
+            {name: v for name, v in found.values.items() if (name in clear) is wanted},
+            is_open=not wanted,
+        )
         for title, wanted in (
             (f"adjusted p below {level}", True),
             (f"adjusted p from {level} up", False),
@@ -147,8 +172,28 @@ def _first(setting: Setting, rows: Sequence[Row], axis: str) -> Figure:
     ]
     return Figure(
         says=f"{words.extremes(found.cells, 'difference of first speakers to later ones')} {says}",
-        drawn=dots(list(found.values), series, axis),
+        finding=_who_loses(rows, clear, *loses),
+        measured=("difference",),
+        drawn=dots(list(found.values), series, axis, style_by_name=style_by_name),
         columns=(*columns_of(*FIRST, measures=("difference",)), "p", "p_adjusted"),
         rows=rows,
         height=height(len(found.values), 2),
     )
+
+
+def _who_loses(rows: Sequence[Row], clear: Sequence[str], one: str, many: str) -> str:
+    """Return which first speakers lose significantly more, and which less."""
+    if not rows:
+        return ""
+    said = []
+    less = [form.replace("more", "less") for form in (one, many)]
+    for is_more, forms in ((True, (one, many)), (False, less)):
+        names = [
+            player_of(row)
+            for row in rows
+            if player_of(row) in clear and (decimal(row["difference"]) > 0) is is_more
+        ]
+        if names:
+            said.append(f"{words.joined(names)} {finding.verb(names, *forms)} when speaking first")
+    few = f"nobody significantly {one.replace('more', 'more or less')} when speaking first"
+    return "; ".join(said) or few
