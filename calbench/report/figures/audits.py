@@ -50,9 +50,9 @@ def own_slot(setting: Setting, style_by_name: Styles) -> Figure:
     told = {row["team"]: row["rate"] for row in figure.rows if row["label"] == COSTS}
     often = finding.spread(
         told,
+        "share of messages with a cost or constraint",
         ("says least often what a slot costs it", "say least often what a slot costs them"),
-        ("most often", "most often"),
-        "all say what a slot costs in the same share of messages:",
+        "most often",
         is_share=True,
     )
     return replace(figure, finding=often)
@@ -66,9 +66,9 @@ def leaks(setting: Setting, style_by_name: Styles) -> Figure:
     leaking = {row["team"]: row["rate"] for row in figure.rows if row["tier"] == ANY}
     often = finding.spread(
         leaking,
+        "share of messages with a private label",
         ("gives labels away least often", "give labels away least often"),
-        ("most often", "most often"),
-        "all give a private label away in the same share of messages:",
+        "most often",
         is_share=True,
     )
     return replace(figure, finding=often)
@@ -85,6 +85,7 @@ def _shares(
         says=_said(series, labels, axis.lower()),
         measured=("rate",),
         named=column,
+        titles=shown,
         drawn=dots(labels, series, axis, style_by_name=style_by_name, is_share=True),
         columns=columns_of("team", column, "messages", count, measures=("rate",)),
         rows=rows,
@@ -122,18 +123,22 @@ def events(setting: Setting, style_by_name: Styles) -> Figure:
 
 def _found(setting: Setting, style_by_name: Styles, axis: str, *, is_by_message: bool) -> Figure:
     rows = _pattern_rows(setting, is_by_message=is_by_message)
-    found = {row["pattern"] for row in rows}
-    shown = {p.name: p.name.replace("_", " ") for p in PATTERNS if p.name in found}
+    searched = {row["pattern"] for row in rows}
+    names = {p.name: p.name.replace("_", " ") for p in PATTERNS if p.name in searched}
     counted = {row["pattern"] for row in rows if row["count"] != "0"}
-    never = [label for name, label in shown.items() if name not in counted]
+    never = [label for name, label in names.items() if name not in counted]
+    if counted:  # what nobody does is named, and has no empty line
+        rows = [row for row in rows if row["pattern"] in counted]
+    shown = {name: label for name, label in names.items() if name in counted or not counted}
     series = _series(rows, "pattern", shown)
-    said = [_said(series, [shown[name] for name in shown if name in counted], axis.lower())]
+    said = [_said(series, list(shown.values()), axis.lower())] if counted else []
     said += [f"Never found: {', '.join(never)}."] if never else []
     return Figure(
         says=" ".join(filter(None, said)),
         finding=_commonest(rows, shown),
         measured=("rate",),
         named="pattern",
+        titles=names,
         drawn=dots(
             list(shown.values()),
             series,

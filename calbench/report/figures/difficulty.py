@@ -6,13 +6,19 @@ from dataclasses import replace
 import plotly.graph_objects as go
 
 from calbench.report.columns import decimal
-from calbench.report.figures import words
+from calbench.report.figures import finding, words
 from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.figure import Figure, columns_of, section
 from calbench.report.figures.style import SERIES, SYMBOLS, Styles, plain
 from calbench.report.figures.template import drawing
 from calbench.report.setting import Setting
 from calbench.report.tables import Row
+
+ENDS: Mapping[str, tuple[str, tuple[str, str]]] = {
+    "excess_cost": ("excess cost", ("pays least", "pay least")),
+    "scheduled": ("share of meetings placed", ("places fewest meetings", "place fewest meetings")),
+}
+"""What titles say of a measure, and of those with the least of it."""
 
 COLUMNS = ("setting", "third", "feasible_fraction")
 
@@ -87,17 +93,17 @@ def _says(fractions: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
 
 
 @section("difficulty", "thirds-excess", "Excess cost by difficulty", "games_by_third.csv")
-def excess_by_third(setting: Setting, _: Styles) -> Figure:
+def excess_by_third(setting: Setting, looks: Styles) -> Figure:
     """Return the excess cost of games by team and third of difficulty."""
     figure = _by_third(setting, "excess_cost", "Excess of a game in accounting cost")
-    return replace(figure, finding=_worse(figure, "excess_cost", "pay more", is_more=True))
+    return replace(figure, finding=_worse(figure, "excess_cost", "pay more", looks, is_more=True))
 
 
 @section("difficulty", "thirds-placed", "Meetings placed by difficulty", "games_by_third.csv")
-def placed_by_third(setting: Setting, _: Styles) -> Figure:
+def placed_by_third(setting: Setting, looks: Styles) -> Figure:
     """Return the share of meetings that were placed, likewise."""
     figure = _by_third(setting, "scheduled", "Share of meetings that were placed", is_share=True)
-    return replace(figure, finding=_worse(figure, "scheduled", "place fewer meetings"))
+    return replace(figure, finding=_worse(figure, "scheduled", "place fewer meetings", looks))
 
 
 def _by_third(setting: Setting, column: str, axis: str, *, is_share: bool = False) -> Figure:
@@ -122,15 +128,18 @@ def _by_third(setting: Setting, column: str, axis: str, *, is_share: bool = Fals
     )
 
 
-def _worse(figure: Figure, column: str, does: str, *, is_more: bool = False) -> str:
+def _worse(figure: Figure, column: str, does: str, looks: Styles, *, is_more: bool = False) -> str:
     """Return how many teams fare worse in the hardest third than in the easiest.
 
-    Where suites have no thirds there is nothing to compare, and no title is found.
+    Where a suite has no thirds, it says who fares best in all of it.
     """
-    cells = {(row["third"], row["team"]): row[column] for row in figure.rows}
+    every = {row["team"]: row[column] for row in figure.rows}
+    own = finding.competing(every, looks)
+    cells = {(row["third"], row["team"]): row[column] for row in figure.rows if row["team"] in own}
     thirds = list(dict.fromkeys(third for third, _ in cells))
     if len(thirds) < 2:
-        return ""
+        what, low = ENDS[column]
+        return finding.spread(own, what, low, is_share=column == "scheduled")
     easy, hard = thirds[0], thirds[-1]
     teams = [team for third, team in cells if third == easy and (hard, team) in cells]
     if not teams:
@@ -141,9 +150,9 @@ def _worse(figure: Figure, column: str, does: str, *, is_more: bool = False) -> 
         if decimal(cells[hard, team]) != decimal(cells[easy, team])
         and (decimal(cells[hard, team]) > decimal(cells[easy, team])) is is_more
     ]
-    who = f"{len(worse)} of {len(teams)} teams" if worse else f"none of {len(teams)} teams"
+    who = f"{len(worse) or 'none'} of {len(teams)} teams"
     one = does.replace("pay", "pays").replace("place", "places")
-    form = one if len(worse) == 1 else does
+    form = one if len(worse) < 2 else does
     return f"{who} {form} in the {hard} third than in the {easy} one"
 
 

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -49,6 +49,7 @@ class Figure:
         finding: what was found, made from its numbers; empty if that is nothing.
         measured: its columns whose numbers are drawn as marks.
         named: its column that says what each number is of, beside the team or player; or empty.
+        titles: of the cells of that column, in words.
     """
 
     says: str
@@ -62,11 +63,16 @@ class Figure:
     finding: str = ""
     measured: Sequence[str] = ()
     named: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def heading(self) -> str:
         """The title above it: what was found, as a headline."""
-        return self.finding[:1].upper() + self.finding[1:] if self.finding else self.title
+        if not self.finding:
+            return self.title
+        names = {_who(row) for row in self.rows}
+        is_name = any(self.finding.startswith(name) for name in names)
+        return self.finding if is_name else self.finding[:1].upper() + self.finding[1:]
 
     @cached_property
     def kinds(self) -> list[Kind]:
@@ -86,7 +92,7 @@ class Figure:
 
     def _what(self, row: Row, measure: str) -> str:
         if self.named:
-            return row[self.named].replace("_", " ")
+            return self.titles.get(row[self.named], row[self.named])
         return measure.replace("_", " ") if len(self.measured) > 1 else ""
 
     @property

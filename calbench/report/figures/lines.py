@@ -12,8 +12,8 @@ from calbench.report.figures.template import TEXT, drawing
 GAP = 0.12
 """Between panels, as a share of the plot's height [C]."""
 
-OTHERS = 130
-"""Height of titles, ticks and legend in pixels, about [C]."""
+OTHERS = 98
+"""Height of titles and ticks in pixels, about [C]."""
 
 Panel = Mapping[str, Mapping[int, Value]]
 """``[name][number]``."""
@@ -67,7 +67,8 @@ def lines(
     ]
     numbers = sorted({at for panel in panels.values() for found in panel.values() for at in found})
     axes, titles = _panels(panels)
-    tall = (height - OTHERS) / max(len(panels), 1) * (1 - GAP)
+    count = max(len(panels), 1)
+    tall = (height - OTHERS) * (1 - GAP * (count - 1)) / count
     written = [
         mark
         for row, panel in enumerate(panels.values())
@@ -84,6 +85,7 @@ def lines(
         y_title,
         below_title=18 if len(panels) > 1 else 0,
         right=room(written),
+        showlegend=False,
         xaxis={"tickvals": numbers, "zeroline": False, "anchor": _axis(max(len(panels) - 1, 0))},
         annotations=[*titles, *written],
         **axes,

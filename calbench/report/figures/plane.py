@@ -26,7 +26,7 @@ class Against:
         title: of its figures, likewise.
         axis: with its unit.
         about: what points show, in words.
-        ends: what a title says of those with the least, of those with the most, and of all.
+        ends: what a title says of those with the least, and of those with the most.
     """
 
     measure: str
@@ -34,7 +34,7 @@ class Against:
     title: str
     axis: Axis
     about: str
-    ends: tuple[tuple[str, str], tuple[str, str], str]
+    ends: tuple[tuple[str, str], str]
 
 
 COST = Against(
@@ -43,7 +43,7 @@ COST = Against(
     "Cost against privacy",
     Axis("↑ Adjusted excess per meeting, accounting cost", "adjusted excess cost"),
     "by how much of their calendars they gave away and what their meetings cost beyond the optimum",
-    (("pays least", "pay least"), ("most", "most"), "all pay"),
+    (("pays least", "pay least"), "most"),
 )
 FAIRNESS = Against(
     "fairness",
@@ -51,11 +51,7 @@ FAIRNESS = Against(
     "Fairness against privacy",
     Axis("↑ Fairness in accounting cost (less is fairer)", "fairness cost"),
     "by how much of their calendars they gave away and how unevenly they bore the cost",
-    (
-        ("shares the cost most evenly", "share the cost most evenly"),
-        ("least evenly", "least evenly"),
-        "all share the cost alike: fairness cost",
-    ),
+    (("shares the cost most evenly", "share the cost most evenly"), "least evenly"),
 )
 
 
@@ -152,7 +148,7 @@ def plane(
         key=f"{against.key}-{setting.slug}" + (f"-{kind}" if kind not in {"", TYPED} else ""),
         title=f"{against.title}, {title}",
         says=_says(rows, [row["team"] for row in rows], lines, against),
-        finding=_finding(rows, competing, against),
+        finding=_finding(rows, competing, against, style_by_team),
         drawn=scatter(
             points,
             _across(kind),
@@ -179,7 +175,9 @@ def _competing(rows: Sequence[Row], kind: str, front: Sequence[Row]) -> list[Row
     ]
 
 
-def _finding(rows: Sequence[Row], competing: Sequence[Row], against: Against) -> str:
+def _finding(
+    rows: Sequence[Row], competing: Sequence[Row], against: Against, style_by_team: Styles
+) -> str:
     """Return the title: of the front, or else who is at the ends of both axes."""
     if competing:
         costs, leaks = ({r["team"]: r[name] for r in competing} for name in (against.measure, VPS))
@@ -187,7 +185,9 @@ def _finding(rows: Sequence[Row], competing: Sequence[Row], against: Against) ->
         kinds = list(dict.fromkeys(row["kind"].partition(",")[0] for row in competing))
         return finding.of_front(costs, leaks, best, kinds)
     cells = {row["team"]: row[against.measure] for row in rows}
-    return finding.spread(cells, *against.ends)
+    return finding.spread(
+        finding.competing(cells, style_by_team), against.axis.short, *against.ends
+    )
 
 
 def _across(kind: str) -> Axis:

@@ -24,12 +24,12 @@ DOTS: Mapping[str, tuple[str, str, str]] = {
 """Axis, table and column of figures that show one number for each model, by section."""
 
 
-LEAST = ("has the least", "have the least")
-EVENLY = (
-    ("shares the cost most evenly", "share the cost most evenly"),
-    ("least evenly", "least evenly"),
-    "all share the cost alike: fairness cost",
-)
+LEAST: Mapping[str, tuple[str, str]] = {
+    "completion": ("pays least with all meetings placed", "pay least with all meetings placed"),
+    "first-vps": ("gives least extra away when first", "give least extra away when first"),
+    "first-cost": ("pays least extra when first", "pay least extra when first"),
+}
+EVENLY = (("shares the cost most evenly", "share the cost most evenly"), "least evenly")
 """What titles say of those at the ends."""
 
 
@@ -76,7 +76,7 @@ def _planes(tables: Tables, section: Section) -> Iterator[Figure]:
             rows,
             says=f"{words.extremes(said, 'messages')} {words.extremes(cost, 'excess cost')}",
             drawn=scatter(points, MESSAGES, EXCESS),
-            finding=spread(cost, ("pays least", "pay least"), ("most", "most"), "all pay"),
+            finding=spread(cost, "excess cost", ("pays least", "pay least")),
             measured=("messages", "excess_cost"),
             height=HEIGHT,
         )
@@ -90,6 +90,7 @@ def _fairness(tables: Tables, section: Section) -> Figure:
         Series(setting, _values(tables.rows(MODELS, setting=setting), "fairness"))
         for setting in dict.fromkeys(row["setting"] for row in models)
     ]
+    evenly = spread(series[0].cells, "fairness cost", *EVENLY) if series else ""
     looks = {each.name: Style(PUBLISHED.colour, SYMBOLS[at]) for at, each in enumerate(series)}
     says = [f"{each.name}: {words.extremes(each.cells, 'fairness cost')}" for each in series]
     return _figure(
@@ -101,7 +102,7 @@ def _fairness(tables: Tables, section: Section) -> Figure:
         says=" ".join(says),
         drawn=dots(names, series, FAIRNESS, style_by_name=looks),
         measured=("fairness",),
-        finding=spread(series[0].cells, *EVENLY) + f" in {series[0].name}" if series else "",
+        finding=f"{series[0].name}: {evenly}" if series else "",
         height=height(len(names), 2),
     )
 
@@ -119,7 +120,7 @@ def _dots(tables: Tables, section: Section) -> Figure:
         ("player", column),
         rows,
         says=words.extremes(series.cells, axis.lower()),
-        finding=spread(series.cells, LEAST, ("most", "most"), "all models have"),
+        finding=spread(series.cells, axis.lower(), LEAST[section.name]),
         measured=(column,),
         drawn=dots(names, [series], axis, style_by_name=styles(dict.fromkeys(names, PUBLISHED))),
         height=height(len(names)),

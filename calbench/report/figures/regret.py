@@ -45,10 +45,10 @@ def fairness(setting: Setting, style_by_name: Styles) -> Figure:
     return Figure(
         says=words.extremes(found.cells, "fairness cost"),
         finding=finding.spread(
-            found.cells,
+            finding.competing(found.cells, style_by_name),
+            "fairness cost",
             ("shares the cost most evenly", "share the cost most evenly"),
-            ("least evenly", "least evenly"),
-            "all share the cost alike: fairness cost",
+            "least evenly",
         ),
         measured=("fairness",),
         drawn=dots(
@@ -65,7 +65,7 @@ def fairness(setting: Setting, style_by_name: Styles) -> Figure:
 
 
 @section("cost", "split", "Where excess cost came from", "excess_parts.csv")
-def split(setting: Setting, _: Styles) -> Figure:
+def split(setting: Setting, style_by_name: Styles) -> Figure:
     """Return excess per game, split by its cause."""
     rows = setting.rows("excess_parts.csv")
     every = Series.of(f"all of it, {setting.confidence} interval", rows, "excess")
@@ -82,7 +82,7 @@ def split(setting: Setting, _: Styles) -> Figure:
             "Excess of a game in accounting cost",
             ends=every,
         ),
-        finding="; ".join(_main_parts(rows)),
+        finding=_main_part(rows, style_by_name),
         measured=tuple(PARTS),
         columns=columns_of("team", "games", measures=("excess", *PARTS)),
         rows=rows,
@@ -100,8 +100,24 @@ def _main_parts(rows: Sequence[Row]) -> list[str]:
     return [f"{part} is the largest part of {words.joined(who)}" for part, who in teams.items()]
 
 
+def _main_part(rows: Sequence[Row], style_by_name: Styles) -> str:
+    """Return in how many teams each cause is the largest, the most frequent first."""
+    every = {row["team"]: row["excess"] for row in rows}
+    teams = finding.competing(every, style_by_name)
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        part = max(PARTS, key=lambda name: decimal(row[name]))
+        if row["team"] in teams and decimal(row[part]) > 0:
+            found.setdefault(PARTS[part].lower(), []).append(row["team"])
+    said = [
+        f"{part} in {words.joined(who) if len(who) < 3 else f'{len(who)} of {len(teams)} teams'}"
+        for part, who in sorted(found.items(), key=lambda each: -len(each[1]))
+    ]
+    return f"most excess cost comes from {', from '.join(said)}" if said else ""
+
+
 @section("cost", "optimum", "When the optimum became unreachable", "optimum_unreachable_shares.csv")
-def optimum_unreachable(setting: Setting, _: Styles) -> Figure:
+def optimum_unreachable(setting: Setting, style_by_name: Styles) -> Figure:
     """Return in which round the optimum became unreachable, as shares of games."""
     rows = setting.rows("optimum_unreachable_shares.csv")
     names = list(dict.fromkeys(row["team"] for row in rows))
@@ -121,15 +137,11 @@ def optimum_unreachable(setting: Setting, _: Styles) -> Figure:
         says=" ".join(said),
         drawn=bars(names, series, "Share of games", ends=kept, is_share=True),
         finding=finding.spread(
-            kept.cells,
-            (
-                "keeps the optimum within reach least often",
-                "keep the optimum within reach least often",
-            ),
-            ("most often", "most often"),
-            "all keep the optimum within reach in the same share of games:",
+            finding.competing(kept.cells, style_by_name),
+            "share of games with the optimum in reach",
+            ("keeps the optimum in reach least often", "keep the optimum in reach least often"),
+            "most often",
             is_share=True,
-            goes_down=False,
         ),
         measured=("share",),
         named="unreachable_from",
@@ -155,13 +167,9 @@ def completion(setting: Setting, style_by_name: Styles) -> Figure:
         f"{words.extremes(some, 'share of seats with any regret')}",
         drawn=dots(list(some), [found], SEATS, style_by_name=style_by_name),
         finding=finding.spread(
-            found.cells,
-            (
-                "pays least where every meeting was placed",
-                "pay least where every meeting was placed",
-            ),
-            ("most", "most"),
-            "where every meeting was placed, all pay",
+            finding.competing(found.cells, style_by_name),
+            "excess cost with all meetings placed",
+            ("pays least with all meetings placed", "pay least with all meetings placed"),
         ),
         measured=("mean_excess_shown",),
         columns=columns_of(
@@ -185,10 +193,9 @@ def prior_moves(setting: Setting, style_by_name: Styles) -> Figure:
     return Figure(
         says=words.extremes(found.cells, "earlier meetings moved per agent-game"),
         finding=finding.spread(
-            found.cells,
+            finding.competing(found.cells, style_by_name),
+            "number of earlier meetings moved",
             ("moves fewest earlier meetings", "move fewest earlier meetings"),
-            ("most", "most"),
-            "all move as many earlier meetings:",
         ),
         measured=("meetings_moved",),
         drawn=dots(list(found.values), [found], axis, style_by_name=style_by_name),

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from calbench.report.figures import words
 from calbench.report.figures.figure import Figure
-from calbench.report.figures.finding import spread
+from calbench.report.figures.finding import competing, spread
 from calbench.report.figures.lines import OTHERS, ends, line, room
 from calbench.report.figures.style import Style, Styles, Value, plain
 from calbench.report.figures.template import drawing
@@ -54,10 +54,11 @@ def over_agents(
     span = _span([float(row[end] or row["value"]) for row in rows for end in ENDS], is_log=is_log)
     written = ends(_last(curves, is_log=is_log), span, HEIGHT - OTHERS)
     biggest = {row["team"]: row["value"] for row in rows if int(row["agents"]) == max(sizes)}
-    ranked = spread(biggest, ("has least", "have least"), ("most", "most"), "all have")
+    what = title[:1].lower() + title[1:]
+    ranked = spread(competing(biggest, style_by_team), what, ("is lowest", "are lowest"), "highest")
     return Figure(
         key=key,
-        finding=f"{title} with {sizes[-1]} agents: {ranked}" if rows else "",
+        finding=f"{title} with {sizes[-1]} agents: {ranked}" if ranked else "",
         measured=("value",),
         title=f"{title} over the number of agents",
         says=" ".join(said),
@@ -72,6 +73,7 @@ def over_agents(
             yaxis={"range": span, **({"type": "log", "dtick": 1} if is_log else {})},
             annotations=written,
             right=room(written),
+            showlegend=False,
         ),
         columns=COLUMNS,
         rows=rows,

@@ -28,8 +28,6 @@ VPS = "VPS, slot-equivalents, of first speakers less that of later ones"
 COST = "Excess in shown cost of first speakers less that of later ones"
 """Axes of what ``first_speaker.csv`` compares."""
 
-PAYS = ("pays", "pay")
-
 FIRST = ("player", "teams", "quantity", "first_mean", "subsequent_mean", "pairs")
 """Columns of that table which a figure has before the difference."""
 
@@ -47,13 +45,20 @@ def messages_excess(setting: Setting, style_by_name: Styles) -> Figure:
     return Figure(
         says=f"{words.extremes(said, 'messages per scheduled meeting')} "
         f"{words.extremes(cost, 'excess cost')} {_together(said, cost)}".rstrip(),
-        finding=_together(said, cost).rstrip(".") or finding.spread(cost, PAYS, PAYS, "all pay"),
+        finding=_talk_pays(said, cost, style_by_name),
         measured=("messages", "excess_cost"),
         drawn=scatter(points, MESSAGES, EXCESS),
         columns=columns_of("player", "teams", measures=("messages", "excess_cost")),
         rows=rows,
         height=HEIGHT,
     )
+
+
+def _talk_pays(said: Mapping[str, str], cost: Mapping[str, str], style_by_name: Styles) -> str:
+    """Return whether those who say most pay least, or who pays what if there is nobody else."""
+    speaking, paying = (finding.competing(each, style_by_name) for each in (said, cost))
+    alone = finding.spread(paying, "excess cost", ("pays least", "pay least"))
+    return _together(speaking, paying).rstrip(".") or alone
 
 
 def _together(said: Mapping[str, str], cost: Mapping[str, str]) -> str:
@@ -81,21 +86,22 @@ def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Figure:
     for row in rows:
         found = panels[ROLES[row["role"]]].setdefault(player_of(row), {})
         found[int(row["meeting_index"]) + 1] = Value.of(row, "messages")
-    opening = [r for r in rows if r["role"] == "first" and r["meeting_index"] == "0"]
+    opening = {
+        player_of(row): row["messages"]
+        for row in rows
+        if row["role"] == "first" and row["meeting_index"] == "0"
+    }
     height = 500 + 150 * (len(panels) > 2)
     return Figure(
         says=_meeting_words(rows),
         finding=finding.spread(
-            {player_of(row): row["messages"] for row in opening},
-            (
-                "says least when it opens the first meeting",
-                "say least when they open the first meeting",
-            ),
-            ("most", "most"),
-            "all say as much when they open the first meeting:",
+            finding.competing(opening, style_by_name),
+            "number of messages of first speakers",
+            ("opens with fewest messages", "open with fewest messages"),
         ),
         measured=("messages",),
         named="role",
+        titles=ROLES,
         drawn=lines(
             panels,
             style_by_name,
@@ -133,7 +139,7 @@ def first_vps(setting: Setting, style_by_name: Styles) -> Figure:
         f"Not on this axis: {words.joined([player_of(row) for row in rows])}, by {named(kind)}."
         for kind, rows in others
     ]
-    figure = _first(setting, style_by_name, drawn[1], VPS, "gives more away", "give more away")
+    figure = _first(setting, style_by_name, drawn[1], VPS, "gives {} away", "give {} away")
     return replace(figure, says=" ".join([figure.says, *left_out]))
 
 
@@ -141,7 +147,7 @@ def first_vps(setting: Setting, style_by_name: Styles) -> Figure:
 def first_cost(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how much more first speakers pay, paired (paper, Table 12)."""
     rows = _compared(setting, "shown_excess_cost")
-    return _first(setting, style_by_name, rows, COST, "pays more", "pay more")
+    return _first(setting, style_by_name, rows, COST, "pays {}", "pay {}")
 
 
 def _compared(setting: Setting, quantity: str) -> list[Row]:
@@ -186,14 +192,13 @@ def _who_loses(rows: Sequence[Row], clear: Sequence[str], one: str, many: str) -
     if not rows:
         return ""
     said = []
-    less = [form.replace("more", "less") for form in (one, many)]
-    for is_more, forms in ((True, (one, many)), (False, less)):
+    for is_more, much in ((True, "significantly more"), (False, "significantly less")):
         names = [
             player_of(row)
             for row in rows
             if player_of(row) in clear and (decimal(row["difference"]) > 0) is is_more
         ]
         if names:
-            said.append(f"{words.joined(names)} {finding.verb(names, *forms)} when speaking first")
-    few = f"nobody significantly {one.replace('more', 'more or less')} when speaking first"
-    return "; ".join(said) or few
+            said.append(f"{words.joined(names)} {finding.verb(names, one, many).format(much)}")
+    found = ", ".join(said) or f"nobody {one.format('significantly more or less')}"
+    return f"{found} when speaking first"
