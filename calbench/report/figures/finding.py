@@ -146,6 +146,6 @@ def sparse(found: Sequence[tuple[str, str, str]], number: int) -> str:
         f"{what}: {', '.join(own)}" if what else ", ".join(own) for what, own in by_what.items()
     ]
     return (
-        f"{number - len(found)} of {number} numbers are 0; the others are said here instead of "
-        f"drawn. {'; '.join(parts)}."
+        f"{number - len(found)} of {number} numbers are 0, so the others stand here in words: "
+        f"{'; '.join(parts)}."
     )
