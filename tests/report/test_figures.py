@@ -208,7 +208,7 @@ def test_each_line_has_its_name_at_its_end_in_every_panel() -> None:
         ("a", "y2"),
         ("b", "y2"),
     ]
-    assert abs(names[1]["yshift"] - names[2]["yshift"]) >= 12
+    assert abs(names[1]["ay"] - names[2]["ay"]) >= 12
     assert layout(figure)["showlegend"] is False
     assert data(figure)[1]["line"]["dash"] != data(figure)[2]["line"]["dash"]
     assert data(figure)[0]["y"] == [1.0, 2.0]

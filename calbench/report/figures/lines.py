@@ -6,11 +6,14 @@ from typing import Any
 import plotly.graph_objects as go
 
 from calbench.report.figures.labels import CHARACTER, LINE
-from calbench.report.figures.style import DASHES, Style, Styles, Value, error_bars, plain
+from calbench.report.figures.style import DASHES, QUIET, Style, Styles, Value, error_bars, plain
 from calbench.report.figures.template import TEXT, drawing
 
 GAP = 0.12
 """Between panels, as a share of the plot's height [C]."""
+
+SPREAD = 0.5
+"""Over which the points of several names lie apart, in the numbers of the axis [C]."""
 
 OTHERS = 98
 """Height of titles and ticks in pixels, about [C]."""
@@ -66,6 +69,7 @@ def lines(
         for name, found in panel.items()
     ]
     numbers = sorted({at for panel in panels.values() for found in panel.values() for at in found})
+    far = max(numbers, default=0) + SPREAD / 2
     axes, titles = _panels(panels)
     count = max(len(panels), 1)
     tall = (height - OTHERS) * (1 - GAP * (count - 1)) / count
@@ -73,7 +77,7 @@ def lines(
         mark
         for row, panel in enumerate(panels.values())
         for mark in ends(
-            {name: (max(found), found[max(found)].number) for name, found in panel.items()},
+            {name: (far, found[max(found)].number) for name, found in panel.items()},
             axes[f"yaxis{_axis(row)[1:]}"]["range"],
             tall,
             _axis(row),
@@ -86,7 +90,12 @@ def lines(
         below_title=18 if len(panels) > 1 else 0,
         right=room(written),
         showlegend=False,
-        xaxis={"tickvals": numbers, "zeroline": False, "anchor": _axis(max(len(panels) - 1, 0))},
+        xaxis={
+            "tickvals": numbers,
+            "range": [min(numbers, default=0) - SPREAD, far],
+            "zeroline": False,
+            "anchor": _axis(max(len(panels) - 1, 0)),
+        },
         annotations=[*titles, *written],
         **axes,
     )
@@ -117,8 +126,9 @@ def ends(
     return [
         {
             "x": far, "y": last[name][1], "xref": "x", "yref": axis, "text": plain(name),
-            "showarrow": False, "xanchor": "left", "xshift": 14, "font": {"size": TEXT},
-            "yshift": round(at - own, 1),
+            "showarrow": True, "arrowhead": 0, "arrowwidth": 0.8, "arrowcolor": QUIET,
+            "xanchor": "left", "xshift": 8, "ax": 18, "ay": round(own - at, 1),
+            "font": {"size": TEXT}, "borderpad": 0,
         }
         for name, at, own in zip(in_order, places, wanted, strict=True)
     ]  # fmt: skip
@@ -126,7 +136,7 @@ def ends(
 
 def room(written: Sequence[Mapping[str, Any]]) -> int:
     """Return how wide the margin for names beside lines is."""
-    return round(CHARACTER * max((len(each["text"]) for each in written), default=0)) + 16
+    return round(CHARACTER * max((len(each["text"]) for each in written), default=0)) + 36
 
 
 def _axis(row: int) -> str:
@@ -173,7 +183,7 @@ def _line(
     is_named: bool,
 ) -> go.Scatter:
     place = names.index(name)
-    shift = (place - (len(names) - 1) / 2) * 0.5 / max(len(names), 4)
+    shift = (place - (len(names) - 1) / 2) * SPREAD / max(len(names), 4)
     return line(
         name,
         list(found.values()),

@@ -50,34 +50,53 @@ def over_agents(
     for size, word in zip(sizes[:1] + sizes[-1:], ("fewest", "most"), strict=False):
         cells = {row["team"]: row["value"] for row in rows if int(row["agents"]) == size}
         said.append(f"With the {word} agents, {size}: {words.extremes(cells, title.lower())}")
-    curves = {team: [row for row in rows if row["team"] == team] for team in teams}
-    span = _span([float(row[end] or row["value"]) for row in rows for end in ENDS], is_log=is_log)
-    written = ends(_last(curves, is_log=is_log), span, HEIGHT - OTHERS)
-    biggest = {row["team"]: row["value"] for row in rows if int(row["agents"]) == max(sizes)}
-    what = title[:1].lower() + title[1:]
-    ranked = spread(competing(biggest, style_by_team), what, ("is lowest", "are lowest"), "highest")
     return Figure(
         key=key,
-        finding=f"{title} with {sizes[-1]} agents: {ranked}" if ranked else "",
+        finding=_finding(title, rows, style_by_team),
         measured=("value",),
         title=f"{title} over the number of agents",
         says=" ".join(said),
-        drawn=drawing(
-            [
-                _curve(own, style_by_team[team], place)
-                for place, (team, own) in enumerate(curves.items())
-            ],
-            "Agents",
-            f"{title} ({measured})" if unit else title,
-            xaxis={"type": "log", "tickvals": sizes, "ticktext": [str(size) for size in sizes]},
-            yaxis={"range": span, **({"type": "log", "dtick": 1} if is_log else {})},
-            annotations=written,
-            right=room(written),
-            showlegend=False,
+        drawn=_drawing(
+            rows, f"{title} ({measured})" if unit else title, style_by_team, is_log=is_log
         ),
         columns=COLUMNS,
         rows=rows,
         sources=sources,
+    )
+
+
+def _finding(title: str, rows: Sequence[Row], style_by_team: Styles) -> str:
+    """Return who is lowest and who highest with most agents."""
+    most = max((int(row["agents"]) for row in rows), default=0)
+    cells = {row["team"]: row["value"] for row in rows if int(row["agents"]) == most}
+    what = title[:1].lower() + title[1:]
+    found = spread(competing(cells, style_by_team), what, ("is lowest", "are lowest"), "highest")
+    return f"{title} with {most} agents: {found}" if found else ""
+
+
+def _drawing(rows: Sequence[Row], y_title: str, looks: Styles, *, is_log: bool) -> go.Figure:
+    """Return the curves, with the name of each at its end."""
+    sizes = sorted({int(row["agents"]) for row in rows})
+    curves: dict[str, list[Row]] = {}
+    for row in rows:
+        curves.setdefault(row["team"], []).append(row)
+    span = _span([float(row[end] or row["value"]) for row in rows for end in ENDS], is_log=is_log)
+    edges = list(zip((sizes[:1] or [1]) + (sizes[-1:] or [1]), (-0.06, 0.03), strict=True))
+    written = ends(_last(curves, is_log=is_log), span, HEIGHT - OTHERS)
+    return drawing(
+        [_curve(own, looks[team], place) for place, (team, own) in enumerate(curves.items())],
+        "Agents",
+        y_title,
+        xaxis={
+            "type": "log",
+            "range": [round(log10(size) + end, 4) for size, end in edges],
+            "tickvals": sizes,
+            "ticktext": [str(size) for size in sizes],
+        },
+        yaxis={"range": span, **({"type": "log", "dtick": 1} if is_log else {})},
+        annotations=written,
+        right=room(written),
+        showlegend=False,
     )
 
 
