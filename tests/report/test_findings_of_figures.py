@@ -142,7 +142,7 @@ def test_a_figure_of_zeros_becomes_a_sentence_with_its_table(tmp_path: Path) -> 
     page = Templates(tmp_path).filled("page.md", "", {"shown": figure})
 
     assert figure.is_sparse
-    assert "2 of 3 numbers are 0, so the others stand here in words: t2 0.25." in page
+    assert "are 0, so the others stand here in words: t2 0.25." in page
     assert "data-figure" not in page
     assert '<data value="0.25">' in page
     assert (tmp_path / "tables" / "figures" / "k.csv").is_file()
@@ -155,8 +155,7 @@ def test_a_figure_with_as_many_other_numbers_is_drawn() -> None:
 
 
 def test_nothing_but_zeros_is_said() -> None:
-    assert sparse([], 7) == "All 7 numbers are 0, so nothing is drawn."
-    assert sparse([], 1) == "The only number is 0, so nothing is drawn."
+    assert sparse([]) == "All of these numbers are 0, so nothing is drawn."
 
 
 @pytest.mark.parametrize("colour", SERIES)

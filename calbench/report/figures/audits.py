@@ -53,7 +53,6 @@ def own_slot(setting: Setting, style_by_name: Styles) -> Figure:
         "share of messages with a cost or constraint",
         ("says least often what a slot costs it", "say least often what a slot costs them"),
         "most often",
-        is_share=True,
     )
     return replace(figure, finding=often)
 
@@ -69,7 +68,6 @@ def leaks(setting: Setting, style_by_name: Styles) -> Figure:
         "share of messages with a private label",
         ("gives labels away least often", "give labels away least often"),
         "most often",
-        is_share=True,
     )
     return replace(figure, finding=often)
 
@@ -166,7 +164,7 @@ def _commonest(rows: Sequence[Row], shown: Mapping[str, str]) -> str:
     unit = next(row["unit"] for row in rows if row["pattern"] == pattern)
     often = f"{words.number(rates[most[0]])} times a game"
     if unit == BY_MESSAGE:
-        often = f"{finding.share(rates[most[0]])} of messages"
+        often = f"{words.number(rates[most[0]])} of messages"
     return f"{shown[pattern]} is the most frequent pattern: {words.joined(teams)}, {often}"
 
 

@@ -139,7 +139,7 @@ def _worse(figure: Figure, column: str, does: str, looks: Styles, *, is_more: bo
     thirds = list(dict.fromkeys(third for third, _ in cells))
     if len(thirds) < 2:
         what, low = ENDS[column]
-        return finding.spread(own, what, low, is_share=column == "scheduled")
+        return finding.spread(own, what, low)
     easy, hard = thirds[0], thirds[-1]
     teams = [team for third, team in cells if third == easy and (hard, team) in cells]
     if not teams:

@@ -107,7 +107,7 @@ class Figure:
     @property
     def sentence(self) -> str:
         """What is said in place of a figure of zeros."""
-        return sparse(self._others, len(self._numbers))
+        return sparse(self._others)
 
     @property
     def table(self) -> str:

@@ -38,18 +38,11 @@ def most(cells: Mapping[str, str]) -> tuple[list[str], Decimal]:
     return [name for name, number in numbers.items() if number == greatest], greatest
 
 
-def share(cell: str) -> str:
-    """Return a share as a percentage, exactly: 0.25 as 25%."""
-    return f"{words.number(str(decimal(cell).scaleb(2)))}%"
-
-
 def spread(
     cells: Mapping[str, str],
     what: str,
     low: tuple[str, str],
     high: str = "most",
-    *,
-    is_share: bool = False,
 ) -> str:
     """Return who has the least and who the most, with both numbers.
 
@@ -58,14 +51,12 @@ def spread(
         what: the quantity.
         low: what one name with the least does, and what several do.
         high: the same of those with the most, without the verb.
-        is_share: whether numbers are shares, shown in percent.
     """
     cells = {name: cell for name, cell in cells.items() if cell}
     if not cells:
         return ""
-    said = share if is_share else words.number
     (few, fewest), (many, greatest) = least(cells), most(cells)
-    bottom, top = said(cells[few[0]]), said(cells[many[0]])
+    bottom, top = words.number(cells[few[0]]), words.number(cells[many[0]])
     if len(cells) == 1:
         return f"{few[0]}: {what} {bottom}"
     if fewest == greatest:
@@ -129,16 +120,14 @@ def _corner(costs: Mapping[str, str], leaks: Mapping[str, str]) -> str:
     return f"nobody pays less than {who}, and {verb(both, 'it', 'they')} {away}"
 
 
-def sparse(found: Sequence[tuple[str, str, str]], number: int) -> str:
+def sparse(found: Sequence[tuple[str, str, str]]) -> str:
     """Return the numbers that are not zero in a sentence, in place of a figure of zeros.
 
     Args:
         found: what was measured, of whom, and the number, of each that is not zero.
-        number: of all of them.
     """
     if not found:
-        every = f"All {number} numbers are" if number > 1 else "The only number is"
-        return f"{every} 0, so nothing is drawn."
+        return "All of these numbers are 0, so nothing is drawn."
     by_what: dict[str, list[str]] = {}
     for what, who, cell in found:
         by_what.setdefault(what, []).append(f"{who} {words.number(cell)}")
@@ -146,6 +135,6 @@ def sparse(found: Sequence[tuple[str, str, str]], number: int) -> str:
         f"{what}: {', '.join(own)}" if what else ", ".join(own) for what, own in by_what.items()
     ]
     return (
-        f"{number - len(found)} of {number} numbers are 0, so the others stand here in words: "
+        "More than half of these numbers are 0, so the others stand here in words: "
         f"{'; '.join(parts)}."
     )

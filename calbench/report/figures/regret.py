@@ -141,7 +141,6 @@ def optimum_unreachable(setting: Setting, style_by_name: Styles) -> Figure:
             "share of games with the optimum in reach",
             ("keeps the optimum in reach least often", "keep the optimum in reach least often"),
             "most often",
-            is_share=True,
         ),
         measured=("share",),
         named="unreachable_from",
