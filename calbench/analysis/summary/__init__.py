@@ -1,6 +1,6 @@
 """Tables over several runs; importing this package registers them."""
 
-from calbench.analysis.summary import featured, judge, table2, typical
+from calbench.analysis.summary import featured, front, judge, table2, typical
 from calbench.analysis.summary.runs import (
     EXPERIMENT,
     KIND_WORDS,
@@ -21,6 +21,7 @@ __all__ = [
     "Runs",
     "evenly",
     "featured",
+    "front",
     "in_words",
     "judge",
     "setting_title",

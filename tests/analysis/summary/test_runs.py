@@ -266,7 +266,8 @@ def test_leaking_messages_stand_by_experiment_and_team(tmp_path: Path) -> None:
 def test_tables_are_written_where_there_are_runs(tmp_path: Path) -> None:
     run = run_of(tmp_path, "one", standings=[stands("a")], draws=[])
     write_summary(runs_of(run, drawn=[run]), tmp_path / "out")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["leaderboard.csv"]
+    written = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert written == ["front.csv", "leaderboard.csv"]
     again = run_of(tmp_path, "two", difficulty=[], scale_bytes=[])
     write_summary(runs_of(browsed=[again], scaled=[again]), tmp_path / "empty")
     found = {path.name: path.read_text() for path in (tmp_path / "empty").iterdir()}
