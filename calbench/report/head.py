@@ -1,12 +1,13 @@
 """Puts into every page of a built site what the theme leaves out: links, and tags for previews."""
 
 import re
-from collections.abc import Iterable, Iterator
-from html import escape, unescape
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 from calbench.report.links import SiteLinks
+from calbench.report.templating import environment
 
 CARD = "assets/card.png"
 """The picture that a preview of a page shows, if the site has it."""
@@ -25,9 +26,13 @@ FOOTER = (
 """Pages that every footer links to, if the site has them."""
 
 SEARCH = re.compile(r'<label class="md-header__button md-icon" for="__search">')
-FOOT = re.compile(r"\s*</div>\s*</div>\s*</footer>")
+FOOT = re.compile(r"\s*(?:</(?:div)>\s*){2}</footer>")
 HEAD = re.compile(r"</head>")
 DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)">')
+"""Where the theme's pages have what something is put before, or in place of."""
+
+MADE = environment(Path()).get_template("head.jinja").make_module()
+"""The macros that make links and tags; they escape what they are given."""
 
 
 class _Article(HTMLParser):
@@ -68,19 +73,8 @@ def add_links_and_tags(site: Path, links: SiteLinks) -> None:
     for old in ("sitemap.xml", "sitemap.xml.gz"):
         (site / old).unlink(missing_ok=True)
     if links.address:
-        (site / "sitemap.xml").write_text(_sitemap(there, links.address), encoding="utf-8")
-
-
-def _sitemap(names: Iterable[str], address: str) -> str:
-    """List the pages; MkDocs' own list has the page of errors, too, and dates."""
-    rows = (
-        f"<url><loc>{escape(address + name)}</loc></url>\n"
-        for name in sorted(names)
-        if name != "404.html"
-    )
-    space = "http://www.sitemaps.org/schemas/sitemap/0.9"
-    head = '<?xml version="1.0" encoding="UTF-8"?>'
-    return f'{head}\n<urlset xmlns="{space}">\n{"".join(rows)}</urlset>\n'
+        pages = [links.address + name for name in sorted(there) if name != "404.html"]
+        (site / "sitemap.xml").write_text(_made("sitemap", pages), encoding="utf-8")
 
 
 def _linked(page: str, name: str, there: set[str], links: SiteLinks) -> str:
@@ -89,15 +83,10 @@ def _linked(page: str, name: str, there: set[str], links: SiteLinks) -> str:
     code = links.repository or (root + CODE if CODE in there else "")
     outward = [("Paper", links.paper), ("Code", code)]
     inward = [(text, root + target) for text, target in FOOTER if target in there]
-    page = _before(page, SEARCH, _list("cb-header-links", "Paper and code", outward))
-    return _before(page, FOOT, _list("cb-footer-links", "About this site", [*inward, *outward]))
-
-
-def _list(css: str, label: str, links: list[tuple[str, str]]) -> str:
-    items = "".join(f'<a href="{escape(to)}">{escape(text)}</a>\n' for text, to in links if to)
-    return (
-        f'<div class="{css}" role="group" aria-label="{label}">\n{items}</div>\n' if items else ""
-    )
+    known = [(text, address) for text, address in outward if address]
+    page = _before(page, SEARCH, _made("links", "cb-header-links", "Paper and code", known))
+    footer = _made("links", "cb-footer-links", "About this site", [*inward, *known])
+    return _before(page, FOOT, footer)
 
 
 def _described(page: str, name: str, links: SiteLinks, card: str) -> str:
@@ -107,16 +96,12 @@ def _described(page: str, name: str, links: SiteLinks, card: str) -> str:
     found = DESCRIPTION.search(page)
     if description:
         page = DESCRIPTION.sub("", page, count=1)
-        page = _before(page, HEAD, f'<meta name="description" content="{escape(description)}">\n')
+        page = _before(page, HEAD, _made("description", description))
     elif found:
         description = unescape(found[1])
     title = article.title.strip().removesuffix(f" - {links.name}")
-    tags = _tags(name, title, description, links, card) if links.address else ()
-    return _before(page, HEAD, "".join(f"{tag}\n" for tag in tags))
-
-
-def _tags(name: str, title: str, description: str, links: SiteLinks, card: str) -> Iterator[str]:
-    """Yield what previews of a page read; they need its whole address."""
+    if not links.address:
+        return page
     properties = {
         "og:type": "website",
         "og:site_name": links.name,
@@ -125,10 +110,11 @@ def _tags(name: str, title: str, description: str, links: SiteLinks, card: str) 
         "og:url": links.address + name,
         "og:image": card and links.address + card,
     }
-    for key, value in properties.items():
-        if value:
-            yield f'<meta property="{key}" content="{escape(value)}">'
-    yield f'<meta name="twitter:card" content="{"summary_large_image" if card else "summary"}">'
+    return _before(page, HEAD, _made("tags", properties, card))
+
+
+def _made(macro: str, *values: Any) -> str:
+    return str(getattr(MADE, macro)(*values))
 
 
 def first_sentences(paragraphs: list[str]) -> str:

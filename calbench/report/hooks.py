@@ -11,7 +11,7 @@ MARK = ' data-search-exclude="1"'
 NO_PROSE = re.compile(r"<(?:table|pre|figure|svg|select|dialog|template|summary)(?=[\s>])")
 """Beginnings of elements whose text does not read as sentences."""
 
-PARAGRAPH = re.compile(r"<p(?=[\s>])(?=((?:(?!</p>).)*))", re.DOTALL)
+PARAGRAPH = re.compile(r"<p(?=[\s>])(?=((?:(?!</p\s*>).)*))", re.DOTALL)
 
 MOST_FILES = 3
 """Files that a paragraph of prose names; a longer row of them is a list of downloads [C]."""
