@@ -31,7 +31,7 @@ LINE_CHARACTERS = 62
 MOST_LINES = 2
 """How much fits into the picture [C]."""
 
-LONGEST_SPOKEN = 300
+LONGEST_SPOKEN = 160
 """Characters of a message in the description [C]."""
 
 Said = tuple[int, tuple[int, ...], str]

@@ -20,6 +20,9 @@ PLOT = Box((LEFT + RIGHT) / 2 + 4, (TOP + BOTTOM) / 2 - 2, RIGHT - LEFT + 8, BOT
 MARK = 11.0
 """Width and height of a mark [C]."""
 
+HIDDEN = 9.0
+"""Bars that are no longer are under their mark [C]."""
+
 SAME = 5.0
 """Marks of one kind that are nearer than this share a name [C]."""
 
@@ -139,7 +142,11 @@ def _mark(point: Point, across: Scale, up: Scale) -> Mark:
 
 
 def _ends(axis: Scale, low: float | None, high: float | None) -> tuple[float, float] | None:
-    return None if low is None or high is None else (axis.place(low), axis.place(high))
+    """Return a bar; none where there is no interval, or where the mark would hide it."""
+    if low is None or high is None:
+        return None
+    first, last = axis.place(low), axis.place(high)
+    return (first, last) if abs(last - first) > HIDDEN else None
 
 
 def _bar(mark: Mark) -> Box:
