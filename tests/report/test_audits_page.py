@@ -265,7 +265,7 @@ def test_judge_is_shown_with_its_baselines_where_nobody_spoke_in_words(tmp_path:
     page = page_of(site_with([results(tmp_path)], tmp_path / "summary"), PAGE)
 
     shown = section(page, "judge")
-    assert "A scripted judge of\nscripted speakers is a test of the plumbing." in shown
+    assert "A scripted judge of\nscripted speakers only tests the computation." in shown
     assert "judged by a scripted judge, no language model" in shown
     assert "Gap" not in shown
     assert "typed messages" in shown  # the instrument of the last number

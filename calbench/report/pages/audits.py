@@ -91,7 +91,7 @@ def _shown(experiment: Experiment) -> dict[str, Any]:
 def own_slot(rows: Sequence[Row]) -> list[Row]:
     """Return the largest shares of players that make a statement about own slots, by statement."""
     chosen = largest(rows, "rate", OWN_SLOT)
-    return [row for label in LABELS for row in chosen if row["label"] == label]
+    return [row for label in LABELS for row in rows if row in chosen and row["label"] == label]
 
 
 def _who(row: Row) -> str:
