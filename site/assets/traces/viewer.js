@@ -282,21 +282,15 @@
     fit();
   }
 
-  /* Hand the trace to the reader, with its prompts if it has any. */
+  /* Hand the trace to the reader, or say why there is none. */
   function download() {
-    var view = current;
-    var game = view.game;
-    function hand(prompts) {
-      calbench.download.trace(game, view.scenario, prompts, function () {});
-    }
     if (!calbench.download) {
-      downloadPageData(view);
-    } else if (game.has_prompts) {
-      calbench.load("prompts/" + [game.experiment, game.team, game.scenario_id].join("/"), hand,
-        function () { hand(null); });
-    } else {
-      hand(null);
+      downloadPageData(current);
+      return;
     }
+    calbench.download.trace(current.game, current.scenario, null, function (problem) {
+      part.copied.textContent = words.visible(problem || "");
+    });
   }
 
   /* The game as this page has it. */
