@@ -284,10 +284,10 @@
     fit();
   }
 
-  /* The trace of the game, handed to the reader as the file that `calbench verify` accepts. */
+  /* Hand the reader the file that `calbench verify` accepts, or say why there is none. */
   function download() {
     calbench.download.trace(current.game, current.scenario, null, function (problem) {
-      part.problem.textContent = problem;
+      part.copied.textContent = words.visible(problem || "");
     });
   }
 
