@@ -6,17 +6,21 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
-from calbench.analysis.summary import Runs, RunTables
+from calbench.analysis.summary import KIND_WORDS, Runs, RunTables, in_words
 from calbench.analysis.summary.pool import POOL
 from calbench.report.experiment import Experiment, Unfinished
-from calbench.report.figures.style import SWEPT, Style, styles
+from calbench.report.figures.style import SWEPT, Style, series_styles, styles
+from calbench.report.kind import kind_of
 from calbench.report.role import SETTINGS
-from calbench.report.setting import Setting
+from calbench.report.setting import Setting, player_of
 from calbench.report.tables import Row, Tables
 from calbench.traces.catalog import has_trace
 
 LEAKING = "leaking_messages.csv"
 """The messages that told private labels or passed them on."""
+
+FRONT = "front.csv"
+"""Who is on the Pareto front of cost and privacy."""
 
 SECOND_HAND = "second_hand_leaks.csv"
 """The labels that messages passed on."""
@@ -82,16 +86,39 @@ class Site:
 
     @cached_property
     def styles(self) -> Mapping[str, Style]:
-        """How each team and player looks in every figure."""
+        """How each team, player and swept setting looks in every figure."""
         protocols = [*self.on(SETTINGS), *self.on("scale")]
         names = [
             *(team for each in protocols for team in each.teams),
-            *SWEPT,
             *(team for each in self.on("language") for team in each.teams),
             *(team for each in self.on("erring") for team in each.teams),
             *(name for view in self.views for name in view.players),
         ]
-        return styles(list(dict.fromkeys(names)))
+        kinds = self._kinds
+        known = {name: kind_of(kinds.get(name, "")) for name in dict.fromkeys(names)}
+        return {**styles(known), **series_styles(SWEPT)}
+
+    @property
+    def _kinds(self) -> Mapping[str, str]:
+        """What each team and player consists of, in words."""
+        found = dict(self.kind_by_team)
+        for each in self.on("scale"):
+            for row in each.tables.optional("standings.csv"):
+                found.setdefault(row["team"], in_words(row["kinds"].split(), KIND_WORDS))
+        for view in self.views:
+            for row in view.rows("players.csv"):
+                found.setdefault(player_of(row), KIND_WORDS.get(row.get("kind", ""), ""))
+        return found
+
+    def front(self, *settings: Setting) -> list[Row]:
+        """Return who is on the Pareto front of settings, and who is not (front.csv)."""
+        return [
+            row
+            for each in settings
+            for row in self.summary.optional(
+                FRONT, experiment=each.experiment.name, setting=each.name
+            )
+        ]
 
     @cached_property
     def links(self) -> "GameLinks":

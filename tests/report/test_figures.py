@@ -18,12 +18,21 @@ from calbench.report.figures.charts import Series, bars, dots
 from calbench.report.figures.difficulty import difficulties
 from calbench.report.figures.figure import Figure, columns_of, write_figures
 from calbench.report.figures.frontier import Line
-from calbench.report.figures.labels import CHARACTER, LINE, Box, offsets
+from calbench.report.figures.labels import View, boxes, offsets
 from calbench.report.figures.lines import lines
 from calbench.report.figures.plane import plane, planes
 from calbench.report.figures.sizes import over_agents
-from calbench.report.figures.style import COLOURS, Style, Value, plain, styles
+from calbench.report.figures.style import (
+    SYMBOLS,
+    Style,
+    Styles,
+    Value,
+    plain,
+    series_styles,
+    styles,
+)
 from calbench.report.figures.template import TEMPLATE, drawing, wrapped
+from calbench.report.kind import PROTOCOL, SCRIPTED
 from calbench.report.setting import Setting
 from calbench.report.tables import Row
 from calbench.report.templating import Templates
@@ -46,8 +55,14 @@ def row(team: str, vps: str = "12.4000", cost: str = "0.0815", vps_kind: str = "
     }
 
 
+def looks_of(rows: list[Row]) -> Styles:
+    """Return protocols, and a swept setting."""
+    names = [each["team"] for each in rows]
+    return {**styles(dict.fromkeys(names, PROTOCOL)), **series_styles(["theta"])}
+
+
 def plane_x(rows: list[Row], found: list[Line] | None = None) -> Figure:
-    looks = styles([*(each["team"] for each in rows), "theta"])
+    looks = looks_of(rows)
     setting = Setting(Experiment("x", Path(), Path(), Path()), "x")
     return plane(setting, "x", rows, looks, ["x/leaderboard.csv"], found or [])
 
@@ -112,7 +127,7 @@ def test_each_instrument_has_a_plane_whose_axis_names_it() -> None:
         row("sd-map"),
     ]
     line = Line("theta", "DSM", (("θ = 1", row("b")),))
-    looks = styles([*(each["team"] for each in rows), "theta"])
+    looks = looks_of(rows)
     setting = Setting(Experiment("x", Path(), Path(), Path()), "x")
 
     found = {each.key: each for each in planes(setting, "x", rows, looks, ["t.csv"], [line])}
@@ -130,14 +145,16 @@ def test_each_instrument_has_a_plane_whose_axis_names_it() -> None:
     assert all("open" not in str(t["marker"]["symbol"]) for t in data(found["plane-x"].drawn)[1:])
 
 
-def test_teams_differ_in_colour_and_shape() -> None:
-    names = [f"team-{number}" for number in range(77)]
+def test_kinds_differ_in_colour_and_teams_of_one_kind_in_shape() -> None:
+    names = [f"team-{number}" for number in range(len(SYMBOLS))]
 
-    looks = styles(names)
+    looks = styles(dict.fromkeys(names, PROTOCOL) | {"first": SCRIPTED, "second": SCRIPTED})
 
-    assert len(set(looks.values())) == 77
-    first = [looks[name] for name in names[: len(COLOURS)]]
-    assert len({style.colour for style in first}) == len({style.symbol for style in first})
+    protocols = [looks[name] for name in names]
+    assert {style.colour for style in protocols} == {PROTOCOL.colour}
+    assert len({style.symbol for style in protocols}) == len(names)
+    assert looks["first"] == Style(SCRIPTED.colour, SYMBOLS[0])
+    assert looks["second"].symbol == SYMBOLS[1]
 
 
 def test_difficulties_use_a_linear_scale_where_a_fraction_is_zero() -> None:
@@ -178,14 +195,21 @@ def test_segments_of_bars_differ_in_pattern_and_the_interval_lies_below() -> Non
     assert (total["x"], total["error_x"]["array"]) == ([1.5], [0.5])
 
 
-def test_each_line_has_one_name_in_the_legend_of_all_panels() -> None:
+def test_each_line_has_its_name_at_its_end_in_every_panel() -> None:
     line = {1: Value("1"), 2: Value("2")}
     figure = lines(
-        {"p": {"a": line}, "q": {"a": line, "b": line}}, {"a": STYLE, "b": STYLE}, "", ""
+        {"p": {"a": line}, "q": {"a": line, "b": line}}, {"a": STYLE, "b": STYLE}, "", "", 400
     )
 
-    shown = [(t["name"], t["yaxis"], t["showlegend"]) for t in data(figure)]
-    assert shown == [("a", "y", True), ("a", "y2", False), ("b", "y2", True)]
+    assert [(t["name"], t["yaxis"]) for t in data(figure)] == [("a", "y"), ("a", "y2"), ("b", "y2")]
+    names = [note for note in layout(figure)["annotations"] if note["xref"] == "x"]
+    assert [(note["text"], note["yref"]) for note in names] == [
+        ("a", "y"),
+        ("a", "y2"),
+        ("b", "y2"),
+    ]
+    assert abs(names[1]["ay"] - names[2]["ay"]) >= 12
+    assert layout(figure)["showlegend"] is False
     assert data(figure)[1]["line"]["dash"] != data(figure)[2]["line"]["dash"]
     assert data(figure)[0]["y"] == [1.0, 2.0]
 
@@ -199,16 +223,16 @@ def test_names_never_lie_on_each_other_while_there_is_room(
     places: list[tuple[float, float]],
 ) -> None:
     names = [f"team-{number}" for number in range(len(places))]
+    wide = [(2 * x, y) for x, y in places]
+    views = [View(places, [], (300, 330)), View(wide, [], (600, 330))]
 
-    moved = offsets(places, names, [], (300, 330))
+    moved = offsets(views, names)
 
-    boxes = [
-        Box(x + right, y + down, CHARACTER * len(name) + 4, LINE)
-        for (x, y), (right, down), name in zip(places, moved, names, strict=True)
-    ]
-    for number, box in enumerate(boxes):
-        assert box.width / 2 <= box.x <= 300 - box.width / 2
-        assert all(box.overlap(other) == 0 for other in boxes[:number])
+    for view in views:
+        covered = boxes(view, names, moved)
+        for number, box in enumerate(covered):
+            assert box.width / 2 <= box.x <= view.size[0] - box.width / 2
+            assert all(box.overlap(other) == 0 for other in covered[:number])
 
 
 def test_words_name_ties_and_leave_out_the_absent() -> None:

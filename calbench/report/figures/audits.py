@@ -1,9 +1,10 @@
 """What messages in words gave away and how they went wrong (paper, appendices G.5 and H)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from calbench.metrics.speech.patterns import PATTERNS
-from calbench.report.figures import words
+from calbench.report.figures import finding, words
 from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.figure import Figure, columns_of, section
 from calbench.report.figures.style import Styles, Value
@@ -26,6 +27,9 @@ TIERS: Mapping[str, str] = {
 }
 """Of ``audit_leaks.csv``."""
 
+COSTS, ANY = "cost_or_constraint", "all"
+"""Whose shares of messages titles compare: a label of the one table, a tier of the other."""
+
 BY_MESSAGE = "messages"
 """The unit of patterns whose rate is a share of messages; others are counted by game."""
 
@@ -42,14 +46,30 @@ COLUMNS = ("team", "pattern", "level", "unit", "games", "messages", "count")
 def own_slot(setting: Setting, style_by_name: Styles) -> Figure:
     """Return what teams tell of their own slots, as shares of messages (paper, G.5)."""
     rows = setting.rows("audit_own_slot.csv", player="")
-    return _shares(rows, style_by_name, "label", LABELS, "count")
+    figure = _shares(rows, style_by_name, "label", LABELS, "count")
+    told = {row["team"]: row["rate"] for row in figure.rows if row["label"] == COSTS}
+    often = finding.spread(
+        told,
+        "share of messages with a cost or constraint",
+        ("says least often what a slot costs it", "say least often what a slot costs them"),
+        "most often",
+    )
+    return replace(figure, finding=often)
 
 
 @section("words", "leaks", "Messages that give a private label away", "audit_leaks.csv")
 def leaks(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how many messages give a private label away, by its tier (paper, H)."""
     rows = setting.rows("audit_leaks.csv", player="")
-    return _shares(rows, style_by_name, "tier", TIERS, "leaking_messages")
+    figure = _shares(rows, style_by_name, "tier", TIERS, "leaking_messages")
+    leaking = {row["team"]: row["rate"] for row in figure.rows if row["tier"] == ANY}
+    often = finding.spread(
+        leaking,
+        "share of messages with a private label",
+        ("gives labels away least often", "give labels away least often"),
+        "most often",
+    )
+    return replace(figure, finding=often)
 
 
 def _shares(
@@ -61,6 +81,9 @@ def _shares(
     labels, axis = list(shown.values()), "Share of messages"
     return Figure(
         says=_said(series, labels, axis.lower()),
+        measured=("rate",),
+        named=column,
+        titles=shown,
         drawn=dots(labels, series, axis, style_by_name=style_by_name, is_share=True),
         columns=columns_of("team", column, "messages", count, measures=("rate",)),
         rows=rows,
@@ -98,15 +121,22 @@ def events(setting: Setting, style_by_name: Styles) -> Figure:
 
 def _found(setting: Setting, style_by_name: Styles, axis: str, *, is_by_message: bool) -> Figure:
     rows = _pattern_rows(setting, is_by_message=is_by_message)
-    found = {row["pattern"] for row in rows}
-    shown = {p.name: p.name.replace("_", " ") for p in PATTERNS if p.name in found}
+    searched = {row["pattern"] for row in rows}
+    names = {p.name: p.name.replace("_", " ") for p in PATTERNS if p.name in searched}
     counted = {row["pattern"] for row in rows if row["count"] != "0"}
-    never = [label for name, label in shown.items() if name not in counted]
+    never = [label for name, label in names.items() if name not in counted]
+    if counted:  # what nobody does is named, and has no empty line
+        rows = [row for row in rows if row["pattern"] in counted]
+    shown = {name: label for name, label in names.items() if name in counted or not counted}
     series = _series(rows, "pattern", shown)
-    said = [_said(series, [shown[name] for name in shown if name in counted], axis.lower())]
+    said = [_said(series, list(shown.values()), axis.lower())] if counted else []
     said += [f"Never found: {', '.join(never)}."] if never else []
     return Figure(
         says=" ".join(filter(None, said)),
+        finding=_commonest(rows, shown),
+        measured=("rate",),
+        named="pattern",
+        titles=names,
         drawn=dots(
             list(shown.values()),
             series,
@@ -119,6 +149,23 @@ def _found(setting: Setting, style_by_name: Styles, axis: str, *, is_by_message:
         rows=rows,
         height=height(len(shown), 2, 18 + 8 * len(series)),
     )
+
+
+def _commonest(rows: Sequence[Row], shown: Mapping[str, str]) -> str:
+    """Return the pattern that was found most often, and in whose messages or games."""
+    if not rows:
+        return ""
+    rates = {f"{row['pattern']} {row['team']}": row["rate"] for row in rows}
+    most, rate = finding.most(rates)
+    if rate == 0:
+        return "no pattern was found"
+    pattern, _, _ = most[0].partition(" ")
+    teams = [name.partition(" ")[2] for name in most if name.startswith(f"{pattern} ")]
+    unit = next(row["unit"] for row in rows if row["pattern"] == pattern)
+    often = f"{words.number(rates[most[0]])} times a game"
+    if unit == BY_MESSAGE:
+        often = f"{words.number(rates[most[0]])} of messages"
+    return f"{shown[pattern]} is the most frequent pattern: {words.joined(teams)}, {often}"
 
 
 def _pattern_rows(setting: Setting, *, is_by_message: bool) -> list[Row]:

@@ -8,9 +8,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from calbench.report.figures.style import (
-    COLOURS,
     PATTERNS,
     QUIET,
+    SERIES,
     SYMBOLS,
     Style,
     Styles,
@@ -41,10 +41,12 @@ class Series:
     Attributes:
         name: in the legend.
         values: by name on the other axis.
+        is_open: whether only the outlines of marks are drawn.
     """
 
     name: str
     values: Mapping[str, Value]
+    is_open: bool = False
 
     @classmethod
     def of(
@@ -97,14 +99,15 @@ def dots(
     """
     looks = style_by_name or {}
     is_shared = any(sum(name in each.values for each in series) > 1 for name in names)
+    is_by_row = len(series) == 1 or not any(each.name in looks for each in series)
     step = 0.8 / len(series) if is_shared else 0.0
     traces = [] if ranges is None else [_ranges(names, ranges)]
     for place, each in enumerate(series):
         if each.values:
             shift = (place - (len(series) - 1) / 2) * step
-            by_place = Style(COLOURS[place % len(COLOURS)], SYMBOLS[place % len(SYMBOLS)])
+            by_place = Style(SERIES[place % len(SERIES)], SYMBOLS[place % len(SYMBOLS)])
             style = looks.get(each.name, by_place)
-            own = {name: looks.get(name, style) for name in names} if len(series) == 1 else {}
+            own = {name: looks.get(name, style) for name in names} if looks and is_by_row else {}
             traces.append(_dots(names, each, shift, style, own))
     return _in_rows(
         traces,
@@ -130,8 +133,9 @@ def _dots(
         mode="markers",
         marker={
             "color": [one.colour for one in own],
-            "symbol": [one.symbol for one in own],
+            "symbol": [one.symbol + "-open" * series.is_open for one in own],
             "size": 10,
+            "line": {"width": 2 if series.is_open else 0},
         },
         **_named(series, shown),
         customdata=[value.why for value in values],
@@ -172,7 +176,6 @@ def bars(
     *,
     ends: Series,
     is_share: bool = False,
-    colours: Sequence[str] = COLOURS,
 ) -> go.Figure:
     """Return stacked bars, with the interval of a sum.
 
@@ -182,10 +185,9 @@ def bars(
         title: of the horizontal axis.
         ends: sums with intervals, which are drawn below the bars.
         is_share: whether numbers are shares from 0 to 1.
-        colours: of the segments.
     """
     segments = [
-        _segments(names, each, colours[place % len(colours)], PATTERNS[place % len(PATTERNS)])
+        _segments(names, each, SERIES[place % len(SERIES)], PATTERNS[place % len(PATTERNS)])
         for place, each in enumerate(series)
     ]
     return _in_rows(

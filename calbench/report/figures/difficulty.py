@@ -1,15 +1,24 @@
 """How hard scenarios are, and what that does to schedules."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import plotly.graph_objects as go
 
-from calbench.report.figures import words
+from calbench.report.columns import decimal
+from calbench.report.figures import finding, words
 from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.figure import Figure, columns_of, section
-from calbench.report.figures.style import COLOURS, SYMBOLS, Styles, plain
+from calbench.report.figures.style import SERIES, SYMBOLS, Styles, plain
 from calbench.report.figures.template import drawing
 from calbench.report.setting import Setting
+from calbench.report.tables import Row
+
+ENDS: Mapping[str, tuple[str, tuple[str, str]]] = {
+    "excess_cost": ("excess cost", ("pays least", "pay least")),
+    "scheduled": ("share of meetings placed", ("places fewest meetings", "place fewest meetings")),
+}
+"""What titles say of a measure, and of those with the least of it."""
 
 COLUMNS = ("setting", "third", "feasible_fraction")
 
@@ -34,6 +43,9 @@ def difficulties(
         key="difficulty",
         title="Feasible fraction of every scenario",
         says=_says(fractions),
+        finding=_ends(rows),
+        measured=("feasible_fraction",),
+        named="third",
         drawn=drawing(
             [
                 _box(place, setting, found)
@@ -43,7 +55,11 @@ def difficulties(
             "↑ Feasible fraction (less is harder)",
             boxmode="group",
             xaxis={"type": "category"},
-            yaxis={"type": "log" if smallest > 0 else "linear", "exponentformat": "power"},
+            yaxis={
+                "type": "log" if smallest > 0 else "linear",
+                "exponentformat": "none",
+                "dtick": 1,
+            },
         ),
         columns=COLUMNS,
         rows=rows,
@@ -52,7 +68,7 @@ def difficulties(
 
 
 def _box(place: int, setting: str, by_tertile: Mapping[str, Sequence[str]]) -> go.Box:
-    colour = COLOURS[place % len(COLOURS)]
+    colour = SERIES[place % len(SERIES)]
     return go.Box(
         x=[tertile for tertile, cells in by_tertile.items() for _ in cells],
         y=[float(cell) for cells in by_tertile.values() for cell in cells],
@@ -77,15 +93,17 @@ def _says(fractions: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
 
 
 @section("difficulty", "thirds-excess", "Excess cost by difficulty", "games_by_third.csv")
-def excess_by_third(setting: Setting, _: Styles) -> Figure:
+def excess_by_third(setting: Setting, looks: Styles) -> Figure:
     """Return the excess cost of games by team and third of difficulty."""
-    return _by_third(setting, "excess_cost", "Excess of a game in accounting cost")
+    figure = _by_third(setting, "excess_cost", "Excess of a game in accounting cost")
+    return replace(figure, finding=_worse(figure, "excess_cost", "pay more", looks, is_more=True))
 
 
 @section("difficulty", "thirds-placed", "Meetings placed by difficulty", "games_by_third.csv")
-def placed_by_third(setting: Setting, _: Styles) -> Figure:
+def placed_by_third(setting: Setting, looks: Styles) -> Figure:
     """Return the share of meetings that were placed, likewise."""
-    return _by_third(setting, "scheduled", "Share of meetings that were placed", is_share=True)
+    figure = _by_third(setting, "scheduled", "Share of meetings that were placed", is_share=True)
+    return replace(figure, finding=_worse(figure, "scheduled", "place fewer meetings", looks))
 
 
 def _by_third(setting: Setting, column: str, axis: str, *, is_share: bool = False) -> Figure:
@@ -103,6 +121,48 @@ def _by_third(setting: Setting, column: str, axis: str, *, is_share: bool = Fals
         ),
         drawn=dots(names, series, axis, is_share=is_share),
         columns=columns_of("team", "third", "games", measures=(column,)),
+        measured=(column,),
+        named="third",
         rows=rows,
         height=height(len(names), 2, 36),
     )
+
+
+def _worse(figure: Figure, column: str, does: str, looks: Styles, *, is_more: bool = False) -> str:
+    """Return how many teams fare worse in the hardest third than in the easiest.
+
+    Where a suite has no thirds, it says who fares best in all of it.
+    """
+    every = {row["team"]: row[column] for row in figure.rows}
+    own = finding.competing(every, looks)
+    cells = {(row["third"], row["team"]): row[column] for row in figure.rows if row["team"] in own}
+    thirds = list(dict.fromkeys(third for third, _ in cells))
+    if len(thirds) < 2:
+        what, low = ENDS[column]
+        return finding.spread(own, what, low)
+    easy, hard = thirds[0], thirds[-1]
+    teams = [team for third, team in cells if third == easy and (hard, team) in cells]
+    if not teams:
+        return ""
+    worse = [
+        team
+        for team in teams
+        if decimal(cells[hard, team]) != decimal(cells[easy, team])
+        and (decimal(cells[hard, team]) > decimal(cells[easy, team])) is is_more
+    ]
+    who = f"{len(worse) or 'none'} of {len(teams)} teams"
+    one = does.replace("pay", "pays").replace("place", "places")
+    form = one if len(worse) < 2 else does
+    return f"{who} {form} in the {hard} third than in the {easy} one"
+
+
+def _ends(rows: Sequence[Row]) -> str:
+    """Return where the hardest and the easiest scenario are."""
+    if not rows:
+        return ""
+    in_order = sorted(rows, key=lambda row: decimal(row["feasible_fraction"]))
+    (least, most) = (
+        f"{row['setting']} ({words.number(row['feasible_fraction'])})"
+        for row in (in_order[0], in_order[-1])
+    )
+    return f"the hardest scenario is of {least}, the easiest of {most}"

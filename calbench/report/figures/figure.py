@@ -1,17 +1,21 @@
 """One figure of the site: what is drawn, what it says in words, and the numbers behind it."""
 
+import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import plotly.graph_objects as go
 
-from calbench.report.columns import Column, interval, number, word
+from calbench.report.columns import Column, decimal, interval, number, word
 from calbench.report.escape import write_data
+from calbench.report.figures.finding import sparse
 from calbench.report.figures.style import Styles
 from calbench.report.figures.template import TEMPLATE
-from calbench.report.setting import Setting
+from calbench.report.kind import KINDS, Kind
+from calbench.report.setting import Setting, player_of
 from calbench.report.tables import Row, csv_bytes
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -42,6 +46,10 @@ class Figure:
         key: its part of file names; letters, digits, dots, dashes and underscores.
         title: what it shows, without its numbers.
         sources: tables that the numbers come from, below ``tables``.
+        finding: what was found, made from its numbers; empty if that is nothing.
+        measured: its columns whose numbers are drawn as marks.
+        named: its column that says what each number is of, beside the team or player; or empty.
+        titles: of the cells of that column, in words.
     """
 
     says: str
@@ -52,6 +60,54 @@ class Figure:
     key: str = ""
     title: str = ""
     sources: Sequence[str] = ()
+    finding: str = ""
+    measured: Sequence[str] = ()
+    named: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def heading(self) -> str:
+        """The title above it: what was found, as a headline."""
+        if not self.finding:
+            return self.title
+        names = {_who(row) for row in self.rows}
+        is_name = any(self.finding.startswith(name) for name in names)
+        return self.finding if is_name else self.finding[:1].upper() + self.finding[1:]
+
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        """The kinds of players in it: each has a colour that nothing else has."""
+        drawn = json.dumps(self.drawn.to_plotly_json()["data"], default=list)
+        return [kind for kind in KINDS if kind.colour in drawn]
+
+    @cached_property
+    def _numbers(self) -> list[tuple[str, str, str]]:
+        """What was measured, of whom, and the number, of everything that is drawn as a mark."""
+        return [
+            (self._what(row, measure), _who(row), row[measure])
+            for row in self.rows
+            for measure in self.measured
+            if row[measure]
+        ]
+
+    def _what(self, row: Row, measure: str) -> str:
+        if self.named:
+            return self.titles.get(row[self.named], row[self.named])
+        return measure.replace("_", " ") if len(self.measured) > 1 else ""
+
+    @property
+    def _others(self) -> list[tuple[str, str, str]]:
+        return [each for each in self._numbers if decimal(each[2])]
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether more than half of its numbers are 0, so that a sentence says more [C]."""
+        return 2 * len(self._others) < len(self._numbers)
+
+    @property
+    def sentence(self) -> str:
+        """What is said in place of a figure of zeros."""
+        return sparse(self._others)
 
     @property
     def table(self) -> str:
@@ -80,13 +136,22 @@ class Figure:
         return number(name, title)
 
     def write(self, docs: Path) -> None:
-        """Write the page data and the table of what is drawn."""
+        """Write the table of what is drawn, and the page data unless words take its place."""
         table = docs / "tables" / self.table
         table.parent.mkdir(parents=True, exist_ok=True)
         table.write_bytes(csv_bytes(self.written, self.rows))
+        if self.is_sparse:
+            return
         drawn = self.drawn.to_plotly_json()
         del drawn["layout"]["template"]  # pages have it once
         write_data(docs / "pagedata", f"{FOLDER}/{self.key}", drawn)
+
+
+def _who(row: Row) -> str:
+    """Return what a row is of: a team, a player, a setting."""
+    if "team" not in row and "teams" in row:
+        return player_of(row)
+    return next(row[name] for name in ("team", "player", "setting") if name in row)
 
 
 Draw = Callable[[Setting, Styles], Figure]

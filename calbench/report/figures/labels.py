@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-CHARACTER = 6.3
+CHARACTER = 6.9
 """Width of a character of a label in pixels, generously [C]."""
 
-LINE = 14.0
+LINE = 15.0
 """Height of a label in pixels [C]."""
 
 MARKER = 15.0
@@ -31,40 +31,72 @@ class Box:
         return across * down if across > 0 and down > 0 else 0.0
 
 
-def offsets(
-    places: Sequence[tuple[float, float]],
-    names: Sequence[str],
-    obstacles: Sequence[Box],
-    size: tuple[float, float],
-) -> list[tuple[float, float]]:
-    """Return by how many pixels each name lies off its point.
+@dataclass(frozen=True, slots=True)
+class View:
+    """A plot as one screen shows it.
 
-    One after the other takes the nearest free place, or where none is free the one that
-    covers least. Wider plots only move points apart.
-
-    Args:
+    Attributes:
         places: of the points, in pixels from the upper left corner.
-        names: what to write at each.
         obstacles: what names should not cover, markers of the points included.
         size: width and height of the plot, which names do not leave.
     """
-    taken = list(obstacles)
-    found = []
-    for (x, y), name in zip(places, names, strict=True):
-        width = CHARACTER * len(name) + 4
+
+    places: Sequence[tuple[float, float]]
+    obstacles: Sequence[Box]
+    size: tuple[float, float]
+
+
+Offset = tuple[float, float]
+
+
+def offsets(views: Sequence[View], names: Sequence[str]) -> list[Offset]:
+    """Return by how many pixels each name lies off its point, the same in every view.
+
+    One after the other takes the nearest place that is free in all views, or where none is free the
+    one that covers least: what is apart on a phone may meet on a wider screen.
+
+    Args:
+        views: the same points on several screens.
+        names: what to write at each point; lines are separated by ``<br>``.
+    """
+    taken = [list(view.obstacles) for view in views]
+    found: list[Offset] = []
+    for place, name in enumerate(names):
+        width, height = size_of(name)
         best = min(
-            _around(width),
-            key=lambda offset: round(
-                _cost(Box(x + offset[0], y + offset[1], width, LINE), taken, size), 3
+            _around(width, height),
+            key=lambda offset: sum(
+                cost_of(_box(view, place, offset, name), own, view.size)
+                for view, own in zip(views, taken, strict=True)
             ),
         )
-        taken.append(Box(x + best[0], y + best[1], width, LINE))
+        for view, own in zip(views, taken, strict=True):
+            own.append(_box(view, place, best, name))
         found.append(best)
     return found
 
 
-def _around(width: float) -> Iterator[tuple[float, float]]:
-    side, above = width / 2 + MARKER / 2 + 2, (LINE + MARKER) / 2 + 1
+def boxes(view: View, names: Sequence[str], moved: Sequence[Offset]) -> list[Box]:
+    """Return what names cover in a view."""
+    return [
+        _box(view, place, offset, name)
+        for place, (name, offset) in enumerate(zip(names, moved, strict=True))
+    ]
+
+
+def size_of(name: str) -> tuple[float, float]:
+    """Return width and height of a name in pixels."""
+    lines = name.split("<br>")
+    return CHARACTER * max(map(len, lines)) + 4, LINE * len(lines)
+
+
+def _box(view: View, place: int, offset: Offset, name: str) -> Box:
+    (x, y), (right, down) = view.places[place], offset
+    return Box(x + right, y + down, *size_of(name))
+
+
+def _around(width: float, height: float) -> Iterator[Offset]:
+    side, above = width / 2 + MARKER / 2 + 2, (height + MARKER) / 2 + 1
     for far in DISTANCES:
         yield side + far, 0.0
         yield 0.0, -above - far
@@ -76,8 +108,9 @@ def _around(width: float) -> Iterator[tuple[float, float]]:
                 yield right * (side + far), down * (above + far) / 2
 
 
-def _cost(box: Box, taken: Sequence[Box], size: tuple[float, float]) -> float:
+def cost_of(box: Box, taken: Sequence[Box], size: tuple[float, float]) -> float:
+    """Return what is wrong with a place: what it covers, and how far it leaves the plot."""
     covered = sum(box.overlap(other) for other in taken)
-    left = max(0.0, box.width / 2 - box.x) + max(0.0, box.x + box.width / 2 - size[0])
-    out = left + max(0.0, LINE / 2 - box.y) + max(0.0, box.y + LINE / 2 - size[1])
-    return covered + 50 * out
+    sides = max(0.0, box.width / 2 - box.x) + max(0.0, box.x + box.width / 2 - size[0])
+    ends = max(0.0, box.height / 2 - box.y) + max(0.0, box.y + box.height / 2 - size[1])
+    return round(covered + 50 * (sides + ends), 3)

@@ -5,11 +5,18 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from calbench.report.figures.style import DASHES, Style, Styles, Value, error_bars, plain
-from calbench.report.figures.template import drawing
+from calbench.report.figures.labels import CHARACTER, LINE
+from calbench.report.figures.style import DASHES, QUIET, Style, Styles, Value, error_bars, plain
+from calbench.report.figures.template import TEXT, drawing
 
 GAP = 0.12
 """Between panels, as a share of the plot's height [C]."""
+
+SPREAD = 0.5
+"""Over which the points of several names lie apart, in the numbers of the axis [C]."""
+
+OTHERS = 98
+"""Height of titles and ticks in pixels, about [C]."""
 
 Panel = Mapping[str, Mapping[int, Value]]
 """``[name][number]``."""
@@ -39,9 +46,9 @@ def line(
 
 
 def lines(
-    panels: Mapping[str, Panel], style_by_name: Styles, title: str, y_title: str
+    panels: Mapping[str, Panel], style_by_name: Styles, title: str, y_title: str, height: int
 ) -> go.Figure:
-    """Return lines over a whole number, in panels below each other.
+    """Return lines over a whole number, in panels below each other, with names at their ends.
 
     Points of several names are a little apart, so that their intervals can be distinguished.
 
@@ -50,6 +57,7 @@ def lines(
         style_by_name: how each name looks; dashes follow the order of the names.
         title: of the horizontal axis.
         y_title: of the vertical axes.
+        height: of the figure in pixels.
     """
     names = list(dict.fromkeys(name for panel in panels.values() for name in panel))
     first: dict[str, int] = {}
@@ -61,42 +69,108 @@ def lines(
         for name, found in panel.items()
     ]
     numbers = sorted({at for panel in panels.values() for found in panel.values() for at in found})
+    far = max(numbers, default=0) + SPREAD / 2
+    axes, titles = _panels(panels)
+    count = max(len(panels), 1)
+    tall = (height - OTHERS) * (1 - GAP * (count - 1)) / count
+    written = [
+        mark
+        for row, panel in enumerate(panels.values())
+        for mark in ends(
+            {name: (far, found[max(found)].number) for name, found in panel.items()},
+            axes[f"yaxis{_axis(row)[1:]}"]["range"],
+            tall,
+            _axis(row),
+        )
+    ]
     return drawing(
         traces,
         title,
         y_title,
         below_title=18 if len(panels) > 1 else 0,
-        xaxis={"tickvals": numbers, "zeroline": False, "anchor": _axis(max(len(panels) - 1, 0))},
-        **_panels(list(panels)),
+        right=room(written),
+        showlegend=False,
+        xaxis={
+            "tickvals": numbers,
+            "range": [min(numbers, default=0) - SPREAD, far],
+            "zeroline": False,
+            "anchor": _axis(max(len(panels) - 1, 0)),
+        },
+        annotations=[*titles, *written],
+        **axes,
     )
+
+
+def ends(
+    last: Mapping[str, tuple[float, float]], span: Sequence[float], tall: float, axis: str = "y"
+) -> list[dict[str, Any]]:
+    """Return the names of lines beside their ends, none on another.
+
+    Args:
+        last: where each line ends, on its axes.
+        span: ends of the vertical axis.
+        tall: height of the plot in pixels.
+        axis: the vertical axis.
+    """
+    scale = tall / (span[1] - span[0])
+    in_order = sorted(last, key=lambda name: last[name][1])
+    wanted = [(last[name][1] - span[0]) * scale for name in in_order]
+    places: list[float] = []
+    for at in wanted:
+        places.append(max(at, places[-1] + LINE) if places else at)
+    excess = max(0.0, places[-1] - tall) if places else 0.0
+    for place in reversed(range(len(places))):
+        above = places[place + 1] - LINE if place + 1 < len(places) else places[place] - excess
+        places[place] = min(places[place], above)
+    far = max((x for x, _ in last.values()), default=0.0)
+    return [
+        {
+            "x": far, "y": last[name][1], "xref": "x", "yref": axis, "text": plain(name),
+            "showarrow": True, "arrowhead": 0, "arrowwidth": 0.8, "arrowcolor": QUIET,
+            "xanchor": "left", "xshift": 8, "ax": 18, "ay": round(own - at, 1),
+            "font": {"size": TEXT}, "borderpad": 0,
+        }
+        for name, at, own in zip(in_order, places, wanted, strict=True)
+    ]  # fmt: skip
+
+
+def room(written: Sequence[Mapping[str, Any]]) -> int:
+    """Return how wide the margin for names beside lines is."""
+    return round(CHARACTER * max((len(each["text"]) for each in written), default=0)) + 36
 
 
 def _axis(row: int) -> str:
     return "y" if row == 0 else f"y{row + 1}"
 
 
-def _panels(titles: Sequence[str]) -> dict[str, Any]:
-    """Return the vertical axes of panels below each other, with their titles above them."""
-    gap = GAP if len(titles) > 1 else 0.0
-    tall = (1 - gap * (len(titles) - 1)) / max(len(titles), 1)
-    tops = [1 - row * (tall + gap) for row in range(len(titles))]
-    layout: dict[str, Any] = {
+def _panels(panels: Mapping[str, Panel]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the vertical axes of panels below each other, and the titles above them."""
+    gap = GAP if len(panels) > 1 else 0.0
+    tall = (1 - gap * (len(panels) - 1)) / max(len(panels), 1)
+    tops = [1 - row * (tall + gap) for row in range(len(panels))]
+    axes: dict[str, Any] = {
         f"yaxis{_axis(row)[1:]}": {
             "domain": [round(max(0.0, top - tall), 4), round(top, 4)],
-            "rangemode": "tozero",
+            "range": _span([value for found in panel.values() for value in found.values()]),
         }
-        for row, top in enumerate(tops)
+        for row, (top, panel) in enumerate(zip(tops, panels.values(), strict=True))
     }
-    if len(titles) > 1:
-        layout["annotations"] = [
-            {
-                "text": plain(title), "x": 0, "xref": "paper", "xanchor": "left", "xshift": 6,
-                "y": round(top, 4), "yref": "paper", "yanchor": "bottom", "showarrow": False,
-                "font": {"size": 12},
-            }
-            for title, top in zip(titles, tops, strict=True)
-        ]  # fmt: skip
-    return layout
+    titles = [
+        {
+            "text": plain(title), "x": 0, "xref": "paper", "xanchor": "left", "xshift": 6,
+            "y": round(top, 4), "yref": "paper", "yanchor": "bottom", "showarrow": False,
+            "font": {"size": TEXT},
+        }
+        for title, top in zip(panels, tops, strict=True)
+    ]  # fmt: skip
+    return axes, titles if len(titles) > 1 else []
+
+
+def _span(values: Sequence[Value]) -> list[float]:
+    """Return the ends of a vertical axis from zero, with room above."""
+    reached = [end for value in values for end in value.reach]
+    low, high = min([0.0, *reached]), max([0.0, *reached]) or 1.0
+    return [round(low - 0.04 * (high - low), 6), round(high + 0.06 * (high - low), 6)]
 
 
 def _line(
@@ -109,7 +183,7 @@ def _line(
     is_named: bool,
 ) -> go.Scatter:
     place = names.index(name)
-    shift = (place - (len(names) - 1) / 2) * 0.5 / max(len(names), 4)
+    shift = (place - (len(names) - 1) / 2) * SPREAD / max(len(names), 4)
     return line(
         name,
         list(found.values()),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from calbench.report.figures import words
+from calbench.report.figures import finding, words
 from calbench.report.figures.figure import Figure, columns_of
 from calbench.report.figures.frontier import Line, lines_of
 from calbench.report.figures.instruments import TYPED, by_instrument, named, one_instrument
@@ -26,6 +26,7 @@ class Against:
         title: of its figures, likewise.
         axis: with its unit.
         about: what points show, in words.
+        ends: what a title says of those with the least, and of those with the most.
     """
 
     measure: str
@@ -33,6 +34,7 @@ class Against:
     title: str
     axis: Axis
     about: str
+    ends: tuple[tuple[str, str], str]
 
 
 COST = Against(
@@ -41,6 +43,7 @@ COST = Against(
     "Cost against privacy",
     Axis("↑ Adjusted excess per meeting, accounting cost", "adjusted excess cost"),
     "by how much of their calendars they gave away and what their meetings cost beyond the optimum",
+    (("pays least", "pay least"), "most"),
 )
 FAIRNESS = Against(
     "fairness",
@@ -48,15 +51,17 @@ FAIRNESS = Against(
     "Fairness against privacy",
     Axis("↑ Fairness in accounting cost (less is fairer)", "fairness cost"),
     "by how much of their calendars they gave away and how unevenly they bore the cost",
+    (("shares the cost most evenly", "share the cost most evenly"), "least evenly"),
 )
 
 
 def planes_of(site: Site, setting: Setting) -> list[Figure]:
     """Return the planes of a setting; typed teams with the swept settings of DSM as lines."""
-    lines = lines_of(site, setting)
+    lines, front = lines_of(site, setting), site.front(setting)
     swept = [f"{each.name}/leaderboard.csv" for each in site.on("plane")] if lines else []
-    source = setting.source("leaderboard.csv")
-    return planes(setting, setting.title, setting.leaderboard, site.styles, [source, *swept], lines)
+    sources = [setting.source("leaderboard.csv"), *swept]
+    rows = setting.leaderboard
+    return planes(setting, setting.title, rows, site.styles, sources, lines, front=front)
 
 
 def planes(
@@ -67,6 +72,7 @@ def planes(
     sources: Sequence[str],
     lines: Sequence[Line] = (),
     against: Against = COST,
+    front: Sequence[Row] = (),
 ) -> list[Figure]:
     """Return a plane for each instrument that measured the VPS of rows, at least one.
 
@@ -78,13 +84,13 @@ def planes(
         for kind in by_instrument(_drawn(_rows_of(line), against)):
             drawn.setdefault(kind, [])
     if not drawn:
-        return [plane(setting, title, rows, style_by_team, sources, lines, against)]
+        return [plane(setting, title, rows, style_by_team, sources, lines, against, front)]
     found = []
     for kind, own in drawn.items():
         mine = [_of_instrument(line, kind) for line in lines]
         said = title if len(drawn) == 1 else f"{title}, VPS by {named(kind)}"
         kept = [line for line in mine if line.points]
-        found.append(plane(setting, said, own, style_by_team, sources, kept, against))
+        found.append(plane(setting, said, own, style_by_team, sources, kept, against, front))
     return found
 
 
@@ -110,6 +116,7 @@ def plane(
     sources: Sequence[str],
     lines: Sequence[Line] = (),
     against: Against = COST,
+    front: Sequence[Row] = (),
 ) -> Figure:
     """Return the plane of one setting and one instrument, which its axis names.
 
@@ -121,6 +128,7 @@ def plane(
         sources: tables that the rows are from.
         lines: teams that differ in one setting, joined in its order.
         against: what is set against privacy.
+        front: of its setting, rows of ``front.csv``, which are about cost.
 
     Raises:
         CalbenchError: VPS was measured by several instruments.
@@ -134,15 +142,51 @@ def plane(
     kind = one_instrument(measured, f"{against.title}, {title}")
     points = [_point(row["team"], row, style_by_team[row["team"]], against) for row in rows]
     paths = [_path(line, style_by_team[line.key], against) for line in lines]
+    competing = _competing(rows, kind, front) if against is COST else []
+    best = {row["team"] for row in competing if row["is_on_front"] == "true"}
     return Figure(
         key=f"{against.key}-{setting.slug}" + (f"-{kind}" if kind not in {"", TYPED} else ""),
         title=f"{against.title}, {title}",
         says=_says(rows, [row["team"] for row in rows], lines, against),
-        drawn=scatter(points, _across(kind), against.axis, paths),
+        finding=_finding(rows, competing, against, style_by_team),
+        drawn=scatter(
+            points,
+            _across(kind),
+            against.axis,
+            paths,
+            [point for point in points if point.name in best],
+            is_lower_left_better=True,
+        ),
         columns=columns_of("line", "point", "team", "vps_kind", measures=(VPS, against.measure)),
         rows=tuple(_rows(rows, lines)),
-        sources=sources,
+        sources=[*sources, *(["front.csv"] if competing else [])],
         height=HEIGHT + (70 if lines else 0),
+        measured=(VPS, against.measure),
+    )
+
+
+def _competing(rows: Sequence[Row], kind: str, front: Sequence[Row]) -> list[Row]:
+    """Return the rows of the front's table of teams that are drawn and compete."""
+    drawn = {row["team"] for row in rows}
+    return [
+        row
+        for row in front
+        if row["vps_kind"] == kind and row["team"] in drawn and row["is_on_front"]
+    ]
+
+
+def _finding(
+    rows: Sequence[Row], competing: Sequence[Row], against: Against, style_by_team: Styles
+) -> str:
+    """Return the title: of the front, or else who is at the ends of both axes."""
+    if competing:
+        costs, leaks = ({r["team"]: r[name] for r in competing} for name in (against.measure, VPS))
+        best = [row["team"] for row in competing if row["is_on_front"] == "true"]
+        kinds = list(dict.fromkeys(row["kind"].partition(",")[0] for row in competing))
+        return finding.of_front(costs, leaks, best, kinds)
+    cells = {row["team"]: row[against.measure] for row in rows}
+    return finding.spread(
+        finding.competing(cells, style_by_team), against.axis.short, *against.ends
     )
 
 

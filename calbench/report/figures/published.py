@@ -6,10 +6,12 @@ from typing import Any
 from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.figure import Figure, Section
+from calbench.report.figures.finding import spread
 from calbench.report.figures.regret import FAIRNESS, SEATS
 from calbench.report.figures.scatter import HEIGHT, Point, scatter
-from calbench.report.figures.style import Value, styles
+from calbench.report.figures.style import SYMBOLS, Style, Value, styles
 from calbench.report.figures.talk import COST, EXCESS, MESSAGES, VPS
+from calbench.report.kind import PUBLISHED
 from calbench.report.tables import Row, Tables
 
 MODELS = "table1.csv"
@@ -20,6 +22,15 @@ DOTS: Mapping[str, tuple[str, str, str]] = {
     "first-cost": (COST, "table12.csv", "cost_difference"),
 }
 """Axis, table and column of figures that show one number for each model, by section."""
+
+
+LEAST: Mapping[str, tuple[str, str]] = {
+    "completion": ("pays least with all meetings placed", "pay least with all meetings placed"),
+    "first-vps": ("gives least extra away when first", "give least extra away when first"),
+    "first-cost": ("pays least extra when first", "pay least extra when first"),
+}
+EVENLY = (("shares the cost most evenly", "share the cost most evenly"), "least evenly")
+"""What titles say of those at the ends."""
 
 
 def published_figures(tables: Tables, section: Section) -> list[Figure]:
@@ -49,7 +60,7 @@ def _figure(
 def _planes(tables: Tables, section: Section) -> Iterator[Figure]:
     """Yield messages against excess cost in each setting."""
     models = tables.rows(MODELS)
-    look = styles(_players(models))
+    look = styles(dict.fromkeys(_players(models), PUBLISHED))
     for setting in dict.fromkeys(row["setting"] for row in models):
         rows = tables.rows(MODELS, setting=setting)
         said, cost = ({r["player"]: r[name] for r in rows} for name in ("messages", "excess_cost"))
@@ -65,6 +76,8 @@ def _planes(tables: Tables, section: Section) -> Iterator[Figure]:
             rows,
             says=f"{words.extremes(said, 'messages')} {words.extremes(cost, 'excess cost')}",
             drawn=scatter(points, MESSAGES, EXCESS),
+            finding=spread(cost, "excess cost", ("pays least", "pay least")),
+            measured=("messages", "excess_cost"),
             height=HEIGHT,
         )
 
@@ -77,6 +90,8 @@ def _fairness(tables: Tables, section: Section) -> Figure:
         Series(setting, _values(tables.rows(MODELS, setting=setting), "fairness"))
         for setting in dict.fromkeys(row["setting"] for row in models)
     ]
+    evenly = spread(series[0].cells, "fairness cost", *EVENLY) if series else ""
+    looks = {each.name: Style(PUBLISHED.colour, SYMBOLS[at]) for at, each in enumerate(series)}
     says = [f"{each.name}: {words.extremes(each.cells, 'fairness cost')}" for each in series]
     return _figure(
         section.name,
@@ -85,7 +100,9 @@ def _fairness(tables: Tables, section: Section) -> Figure:
         ("setting", "player", "fairness"),
         models,
         says=" ".join(says),
-        drawn=dots(names, series, FAIRNESS),
+        drawn=dots(names, series, FAIRNESS, style_by_name=looks),
+        measured=("fairness",),
+        finding=f"{series[0].name}: {evenly}" if series else "",
         height=height(len(names), 2),
     )
 
@@ -103,7 +120,9 @@ def _dots(tables: Tables, section: Section) -> Figure:
         ("player", column),
         rows,
         says=words.extremes(series.cells, axis.lower()),
-        drawn=dots(names, [series], axis, style_by_name=styles(names)),
+        finding=spread(series.cells, axis.lower(), LEAST[section.name]),
+        measured=(column,),
+        drawn=dots(names, [series], axis, style_by_name=styles(dict.fromkeys(names, PUBLISHED))),
         height=height(len(names)),
     )
 

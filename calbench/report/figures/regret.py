@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from calbench.analysis.tables.regret import NEVER
 from calbench.report.columns import decimal
-from calbench.report.figures import words
+from calbench.report.figures import finding, words
 from calbench.report.figures.charts import Series, bars, dots, height
 from calbench.report.figures.figure import Figure, columns_of, section
 from calbench.report.figures.style import Styles, Value
@@ -17,9 +17,6 @@ PARTS: Mapping[str, str] = {
     "failed_rounds": "Failed rounds",
 }
 """Of excess cost, in ``excess_parts.csv``."""
-
-LATE = ("#0072b2", "#d55e00", "#e69f00", "#cc79a7", "#56b4e9", "#009e73", "#999999")
-"""The kept games first, then the rounds."""
 
 TIES = ("fairness_least", "fairness_greatest")
 """Of ``sensitivity.csv``."""
@@ -47,6 +44,13 @@ def fairness(setting: Setting, style_by_name: Styles) -> Figure:
     }
     return Figure(
         says=words.extremes(found.cells, "fairness cost"),
+        finding=finding.spread(
+            finding.competing(found.cells, style_by_name),
+            "fairness cost",
+            ("shares the cost most evenly", "share the cost most evenly"),
+            "least evenly",
+        ),
+        measured=("fairness",),
         drawn=dots(
             list(found.values),
             [found],
@@ -61,19 +65,25 @@ def fairness(setting: Setting, style_by_name: Styles) -> Figure:
 
 
 @section("cost", "split", "Where excess cost came from", "excess_parts.csv")
-def split(setting: Setting, _: Styles) -> Figure:
+def split(setting: Setting, style_by_name: Styles) -> Figure:
     """Return excess per game, split by its cause."""
     rows = setting.rows("excess_parts.csv")
     every = Series.of(f"all of it, {setting.confidence} interval", rows, "excess")
     return Figure(
-        says=" ".join([words.extremes(every.cells, "excess cost of a game"), *_main_parts(rows)]),
+        says=" ".join(
+            [
+                words.extremes(every.cells, "excess cost of a game"),
+                *(f"{part}." for part in _main_parts(rows)),
+            ]
+        ),
         drawn=bars(
             list(every.values),
             [Series.of(title, rows, name) for name, title in PARTS.items()],
             "Excess of a game in accounting cost",
             ends=every,
-            colours=("#56b4e9", "#e69f00", "#d55e00"),
         ),
+        finding=_main_part(rows, style_by_name),
+        measured=tuple(PARTS),
         columns=columns_of("team", "games", measures=("excess", *PARTS)),
         rows=rows,
         height=height(len(rows), 3),
@@ -87,11 +97,27 @@ def _main_parts(rows: Sequence[Row]) -> list[str]:
         part = max(PARTS, key=lambda name: decimal(row[name]))
         if decimal(row[part]) > 0:
             teams.setdefault(PARTS[part], []).append(row["team"])
-    return [f"{part} is the largest part of {words.joined(who)}." for part, who in teams.items()]
+    return [f"{part} is the largest part of {words.joined(who)}" for part, who in teams.items()]
+
+
+def _main_part(rows: Sequence[Row], style_by_name: Styles) -> str:
+    """Return in how many teams each cause is the largest, the most frequent first."""
+    every = {row["team"]: row["excess"] for row in rows}
+    teams = finding.competing(every, style_by_name)
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        part = max(PARTS, key=lambda name: decimal(row[name]))
+        if row["team"] in teams and decimal(row[part]) > 0:
+            found.setdefault(PARTS[part].lower(), []).append(row["team"])
+    said = [
+        f"{part} in {words.joined(who) if len(who) < 3 else f'{len(who)} of {len(teams)} teams'}"
+        for part, who in sorted(found.items(), key=lambda each: -len(each[1]))
+    ]
+    return f"most excess cost comes from {', from '.join(said)}" if said else ""
 
 
 @section("cost", "optimum", "When the optimum became unreachable", "optimum_unreachable_shares.csv")
-def optimum_unreachable(setting: Setting, _: Styles) -> Figure:
+def optimum_unreachable(setting: Setting, style_by_name: Styles) -> Figure:
     """Return in which round the optimum became unreachable, as shares of games."""
     rows = setting.rows("optimum_unreachable_shares.csv")
     names = list(dict.fromkeys(row["team"] for row in rows))
@@ -109,7 +135,15 @@ def optimum_unreachable(setting: Setting, _: Styles) -> Figure:
     ]
     return Figure(
         says=" ".join(said),
-        drawn=bars(names, series, "Share of games", ends=kept, is_share=True, colours=LATE),
+        drawn=bars(names, series, "Share of games", ends=kept, is_share=True),
+        finding=finding.spread(
+            finding.competing(kept.cells, style_by_name),
+            "share of games with the optimum in reach",
+            ("keeps the optimum in reach least often", "keep the optimum in reach least often"),
+            "most often",
+        ),
+        measured=("share",),
+        named="unreachable_from",
         columns=columns_of(
             "team", "unreachable_from", "games", "searched_games", measures=("share",)
         ),
@@ -131,6 +165,12 @@ def completion(setting: Setting, style_by_name: Styles) -> Figure:
         says=f"{words.extremes(found.cells, 'excess per scheduled meeting')} "
         f"{words.extremes(some, 'share of seats with any regret')}",
         drawn=dots(list(some), [found], SEATS, style_by_name=style_by_name),
+        finding=finding.spread(
+            finding.competing(found.cells, style_by_name),
+            "excess cost with all meetings placed",
+            ("pays least with all meetings placed", "pay least with all meetings placed"),
+        ),
+        measured=("mean_excess_shown",),
         columns=columns_of(
             "player",
             "teams",
@@ -151,6 +191,12 @@ def prior_moves(setting: Setting, style_by_name: Styles) -> Figure:
     axis = "Distinct earlier meetings moved per agent-game"
     return Figure(
         says=words.extremes(found.cells, "earlier meetings moved per agent-game"),
+        finding=finding.spread(
+            finding.competing(found.cells, style_by_name),
+            "number of earlier meetings moved",
+            ("moves fewest earlier meetings", "move fewest earlier meetings"),
+        ),
+        measured=("meetings_moved",),
         drawn=dots(list(found.values), [found], axis, style_by_name=style_by_name),
         columns=columns_of("player", "teams", "agent_games", measures=("meetings_moved",)),
         rows=rows,

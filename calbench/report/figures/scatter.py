@@ -7,13 +7,13 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from calbench.report.figures.labels import MARKER, Box, offsets
+from calbench.report.figures.labels import MARKER
 from calbench.report.figures.lines import line
-from calbench.report.figures.style import Style, Value, error_bars, plain
+from calbench.report.figures.naming import Mark, written
+from calbench.report.figures.style import FRONT, Style, Value, error_bars, plain
 from calbench.report.figures.template import drawing
 
-PHONE = (300.0, 330.0)
-"""Width and height in pixels of the plot on a phone, where names have to find room [C]."""
+FRONT_NAME = "Pareto front"
 
 HEIGHT = 460
 """Of the whole figure."""
@@ -35,7 +35,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Points joined by a line, which the legend names; they have no names beside them."""
+    """Points joined by a line, which the legend names; only its ends have names beside them."""
 
     name: str
     points: tuple[Point, ...]
@@ -66,6 +66,9 @@ def scatter(
     across: Axis,
     upward: Axis,
     paths: Sequence[Path] = (),
+    front: Sequence[Point] = (),
+    *,
+    is_lower_left_better: bool = False,
 ) -> go.Figure:
     """Return points with names, intervals, and lines behind them.
 
@@ -74,21 +77,28 @@ def scatter(
         across: the horizontal axis.
         upward: the vertical axis.
         paths: the lines.
+        front: the points on the Pareto front.
+        is_lower_left_better: whether an arrow says so.
     """
     every = [*points, *(point for path in paths for point in path.points)]
     spans = (
         _span([across.at(end) for point in every for end in point.x.reach]),
         _span([end for point in every for end in point.y.reach]),
     )
+    named, others = _marks(points, paths, across)
+    corners = _corners(front, across)
+    if corners:
+        named.append(_front_mark(corners))
     return drawing(
         [
+            *_front(front, across),
             *(_path(path, across, place) for place, path in enumerate(paths)),
             *(_point(point, across, upward) for point in points),
         ],
         across.title,
         upward.title,
         showlegend=bool(paths),
-        annotations=_names(points, paths, Frame(across, *spans)),
+        annotations=written(named, others, corners, spans, has_arrow=is_lower_left_better),
         xaxis={"range": list(spans[0]), **_ticks(across, spans[0])},
         yaxis={"range": list(spans[1])},
     )
@@ -148,56 +158,69 @@ def _ticks(axis: Axis, span: tuple[float, float]) -> dict[str, Any]:
     return {"tickvals": [axis.at(tick) for tick in ticks], "ticktext": [str(t) for t in ticks]}
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """The plot on a phone, where names have to find room."""
-
-    across: Axis
-    x_span: tuple[float, float]
-    y_span: tuple[float, float]
-
-    def at(self, x: float, y: float) -> tuple[float, float]:
-        """Return where a point is, in pixels from the upper left corner."""
-        (left, right), (low, high) = self.x_span, self.y_span
-        return (
-            (self.across.at(x) - left) / (right - left) * PHONE[0],
-            (high - y) / (high - low) * PHONE[1],
-        )
-
-    def bars(self, point: Point) -> list[Box]:
-        """Return the intervals of a point."""
-        x, y = self.at(point.x.number, point.y.number)
-        left, right = (self.at(end, point.y.number)[0] for end in point.x.reach)
-        low, high = (self.at(point.x.number, end)[1] for end in point.y.reach)
-        return [
-            Box((left + right) / 2, y, right - left + 3, 4),
-            Box(x, (low + high) / 2, 4, low - high + 3),
-        ]
+def _mark(point: Point, across: Axis, name: str = "", size: float = MARKER) -> Mark:
+    left, right = (across.at(end) for end in point.x.reach)
+    at = across.at(point.x.number), point.y.number
+    return Mark(plain(name), at, ((left, right), point.y.reach), point.style.colour, size)
 
 
-def _names(points: Sequence[Point], paths: Sequence[Path], frame: Frame) -> list[dict[str, Any]]:
-    """Return the names beside the points as annotations, placed for a phone."""
-    places = [frame.at(point.x.number, point.y.number) for point in points]
-    obstacles = [
-        *(Box(x, y, MARKER, MARKER) for x, y in places),
-        *(bar for point in points for bar in frame.bars(point)),
-        *(Box(*frame.at(p.x.number, p.y.number), 9, 9) for path in paths for p in path.points),
-    ]
-    moved = offsets(places, [point.name for point in points], obstacles, PHONE)
+def _marks(
+    points: Sequence[Point], paths: Sequence[Path], across: Axis
+) -> tuple[list[Mark], list[Mark]]:
+    """Return points with a name beside them, and those without: the inner ones of lines.
+
+    The end of a line has its own name, unless a point with a name is there.
+    """
+    named = [_mark(point, across, point.name) for point in points]
+    places = {mark.at for mark in named}
+    others: list[Mark] = []
+    for path in paths:
+        for place, point in enumerate(path.points):
+            mark = _mark(point, across, point.name, size=9.0)
+            is_end = place in {0, len(path.points) - 1}
+            (named if is_end and mark.at not in places else others).append(mark)
+    return named, others
+
+
+def _corners(points: Sequence[Point], across: Axis) -> list[tuple[float, float]]:
+    """Return the corners of a front through its points, from the left."""
+    places = sorted({(across.at(point.x.number), point.y.number) for point in points})
+    corners = places[:1]
+    for x, y in places[1:]:
+        corners += [(x, corners[-1][1]), (x, y)]
+    return corners
+
+
+def _front(points: Sequence[Point], across: Axis) -> list[go.Scatter]:
+    """Return the Pareto front: steps through its points, and a ring around each."""
+    if not points:
+        return []
+    corners = _corners(points, across)
+    shared = {"name": FRONT_NAME, "showlegend": False, "hoverinfo": "skip"}
+    rings = {"symbol": "circle-open", "size": 20, "color": FRONT, "line": {"width": 1.5}}
     return [
-        {
-            "x": frame.across.at(point.x.number),
-            "y": point.y.number,
-            "ax": round(right, 1),
-            "ay": round(down, 1),
-            "text": plain(point.name),
-            "font": {"size": 11},
-            "showarrow": True,
-            "arrowhead": 0,
-            "arrowwidth": 0.8,
-            "arrowcolor": point.style.colour,
-            "standoff": 7,
-            "borderpad": 0,
-        }
-        for point, (right, down) in zip(points, moved, strict=True)
+        go.Scatter(
+            x=[x for x, _ in corners],
+            y=[y for _, y in corners],
+            mode="lines",
+            line={"color": FRONT, "width": 2, "dash": "dash"},
+            **shared,
+        ),
+        go.Scatter(
+            x=[x for x, _ in corners[::2]],
+            y=[y for _, y in corners[::2]],
+            mode="markers",
+            marker=rings,
+            **shared,
+        ),
     ]
+
+
+def _front_mark(corners: Sequence[tuple[float, float]]) -> Mark:
+    """Return where the front has its name: on its longest level part, or at its only point."""
+    steps = list(zip(corners[::2], corners[1::2], strict=False))
+    (left, y), (right, _) = max(
+        steps, key=lambda step: step[1][0] - step[0][0], default=(corners[0], corners[0])
+    )
+    middle = round((left + right) / 2, 6)
+    return Mark(FRONT_NAME, (middle, y), ((middle, middle), (y, y)), FRONT, size=4.0)

@@ -1,20 +1,28 @@
-"""How teams look in figures: colours that the colour-blind can tell apart, and shapes as well."""
+"""How teams look in figures: the colour of their kind and a shape of their own; and all else."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from calbench.report.columns import NO_INTERVAL, decimal
+from calbench.report.kind import Kind
 from calbench.report.tables import Row
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
-"""Okabe and Ito's palette, without black and yellow, which one of the two modes would hide."""
+SERIES = ("#128799", "#cf4560", "#75871c", "#a254c6", "#64819b")
+"""Colours of what is no player: segments of bars, thirds, settings, swept lines. At least 3:1 on
+light and on dark pages, and none of a kind of player [C]."""
+
+FRONT = "#cf4560"
+"""Of the Pareto front."""
 
 SYMBOLS = (
-    "circle", "square", "diamond", "triangle-up", "x", "star",
-    "triangle-down", "hexagon", "cross", "pentagon", "bowtie",
+    "circle", "square", "diamond", "triangle-up", "x", "star", "triangle-down", "hexagon",
+    "cross", "pentagon", "bowtie", "hexagram", "star-square", "triangle-left", "diamond-tall",
+    "star-triangle-up", "octagon", "triangle-right", "diamond-wide", "hourglass",
+    "star-triangle-down", "star-diamond", "triangle-ne", "triangle-se", "triangle-sw",
+    "triangle-nw",
 )  # fmt: skip
-"""As many as share no factor with the number of colours, so that 77 pairs differ."""
+"""Of the teams of one kind, in their order."""
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
@@ -30,7 +38,7 @@ SWEPT = ("theta", "lmax", "w")
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How one team looks in every figure."""
+    """How one team, or one series of numbers, looks in every figure."""
 
     colour: str
     symbol: str
@@ -40,11 +48,21 @@ Styles = Mapping[str, Style]
 """How each team, player or line looks, by name."""
 
 
-def styles(teams: Sequence[str]) -> dict[str, Style]:
-    """Give each team a colour and a shape, by its place in the list."""
+def styles(kind_by_name: Mapping[str, Kind]) -> dict[str, Style]:
+    """Give each team and player the colour of its kind, and a shape by its place among these."""
+    placed: dict[Kind, int] = {}
+    found = {}
+    for name, kind in kind_by_name.items():
+        place = placed[kind] = placed.get(kind, -1) + 1
+        found[name] = Style(kind.colour, SYMBOLS[place % len(SYMBOLS)])
+    return found
+
+
+def series_styles(names: Sequence[str]) -> dict[str, Style]:
+    """Give each of what is no player a colour and a shape, by its place in the list."""
     return {
-        team: Style(COLOURS[place % len(COLOURS)], SYMBOLS[place % len(SYMBOLS)])
-        for place, team in enumerate(teams)
+        name: Style(SERIES[place % len(SERIES)], SYMBOLS[place % len(SYMBOLS)])
+        for place, name in enumerate(names)
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from calbench.report.columns import decimal
-from calbench.report.figures import words
+from calbench.report.figures import finding, words
 from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.figure import Figure, columns_of, section
 from calbench.report.figures.instruments import by_instrument, named
@@ -44,12 +44,21 @@ def messages_excess(setting: Setting, style_by_name: Styles) -> Figure:
     ]
     return Figure(
         says=f"{words.extremes(said, 'messages per scheduled meeting')} "
-        f"{words.extremes(cost, 'excess cost')} {_together(said, cost)}",
+        f"{words.extremes(cost, 'excess cost')} {_together(said, cost)}".rstrip(),
+        finding=_talk_pays(said, cost, style_by_name),
+        measured=("messages", "excess_cost"),
         drawn=scatter(points, MESSAGES, EXCESS),
         columns=columns_of("player", "teams", measures=("messages", "excess_cost")),
         rows=rows,
         height=HEIGHT,
     )
+
+
+def _talk_pays(said: Mapping[str, str], cost: Mapping[str, str], style_by_name: Styles) -> str:
+    """Return whether those who say most pay least, or who pays what if there is nobody else."""
+    speaking, paying = (finding.competing(each, style_by_name) for each in (said, cost))
+    alone = finding.spread(paying, "excess cost", ("pays least", "pay least"))
+    return _together(speaking, paying).rstrip(".") or alone
 
 
 def _together(said: Mapping[str, str], cost: Mapping[str, str]) -> str:
@@ -77,19 +86,34 @@ def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Figure:
     for row in rows:
         found = panels[ROLES[row["role"]]].setdefault(player_of(row), {})
         found[int(row["meeting_index"]) + 1] = Value.of(row, "messages")
+    opening = {
+        player_of(row): row["messages"]
+        for row in rows
+        if row["role"] == "first" and row["meeting_index"] == "0"
+    }
+    height = 500 + 150 * (len(panels) > 2)
     return Figure(
         says=_meeting_words(rows),
+        finding=finding.spread(
+            finding.competing(opening, style_by_name),
+            "number of messages of first speakers",
+            ("opens with fewest messages", "open with fewest messages"),
+        ),
+        measured=("messages",),
+        named="role",
+        titles=ROLES,
         drawn=lines(
             panels,
             style_by_name,
             "Place of the meeting in the game, from 1",
             "↑ Messages of an agent in a meeting's round",
+            height,
         ),
         columns=columns_of(
             "player", "teams", "meeting_index", "role", "agent_rounds", measures=("messages",)
         ),
         rows=rows,
-        height=500 + 150 * (len(panels) > 2) + 22 * (len(style_by_name) > 6),
+        height=height,
     )
 
 
@@ -105,7 +129,7 @@ def _meeting_words(rows: Sequence[Row]) -> str:
 
 
 @section("talk", "first-vps", "Speaking first, VPS", "first_speaker.csv")
-def first_vps(setting: Setting, _: Styles) -> Figure:
+def first_vps(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how much more first speakers give away, paired (paper, Table 12).
 
     The players whose VPS one instrument measured, that of the first; the words name the others.
@@ -115,14 +139,15 @@ def first_vps(setting: Setting, _: Styles) -> Figure:
         f"Not on this axis: {words.joined([player_of(row) for row in rows])}, by {named(kind)}."
         for kind, rows in others
     ]
-    figure = _first(setting, drawn[1], VPS)
+    figure = _first(setting, style_by_name, drawn[1], VPS, "gives {} away", "give {} away")
     return replace(figure, says=" ".join([figure.says, *left_out]))
 
 
 @section("talk", "first-cost", "Speaking first, excess cost", "first_speaker.csv")
-def first_cost(setting: Setting, _: Styles) -> Figure:
+def first_cost(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how much more first speakers pay, paired (paper, Table 12)."""
-    return _first(setting, _compared(setting, "shown_excess_cost"), COST)
+    rows = _compared(setting, "shown_excess_cost")
+    return _first(setting, style_by_name, rows, COST, "pays {}", "pay {}")
 
 
 def _compared(setting: Setting, quantity: str) -> list[Row]:
@@ -131,7 +156,9 @@ def _compared(setting: Setting, quantity: str) -> list[Row]:
     return [row for row in rows if row["difference"]]
 
 
-def _first(setting: Setting, rows: Sequence[Row], axis: str) -> Figure:
+def _first(
+    setting: Setting, style_by_name: Styles, rows: Sequence[Row], axis: str, *loses: str
+) -> Figure:
     level = setting.experiment.level
     found = Series.of("", rows, "difference", player_of)
     clear = [player_of(r) for r in rows if decimal(r["p_adjusted"] or "1") < decimal(level)]
@@ -139,7 +166,11 @@ def _first(setting: Setting, rows: Sequence[Row], axis: str) -> Figure:
     if not clear:
         says = f"No adjusted p is below {level}."
     series = [
-        Series(title, {name: v for name, v in found.values.items() if (name in clear) is wanted})
+        Series(
+            title,
+            {name: v for name, v in found.values.items() if (name in clear) is wanted},
+            is_open=not wanted,
+        )
         for title, wanted in (
             (f"adjusted p below {level}", True),
             (f"adjusted p from {level} up", False),
@@ -147,8 +178,27 @@ def _first(setting: Setting, rows: Sequence[Row], axis: str) -> Figure:
     ]
     return Figure(
         says=f"{words.extremes(found.cells, 'difference of first speakers to later ones')} {says}",
-        drawn=dots(list(found.values), series, axis),
+        finding=_who_loses(rows, clear, *loses),
+        measured=("difference",),
+        drawn=dots(list(found.values), series, axis, style_by_name=style_by_name),
         columns=(*columns_of(*FIRST, measures=("difference",)), "p", "p_adjusted"),
         rows=rows,
         height=height(len(found.values), 2),
     )
+
+
+def _who_loses(rows: Sequence[Row], clear: Sequence[str], one: str, many: str) -> str:
+    """Return which first speakers lose significantly more, and which less."""
+    if not rows:
+        return ""
+    said = []
+    for is_more, much in ((True, "significantly more"), (False, "significantly less")):
+        names = [
+            player_of(row)
+            for row in rows
+            if player_of(row) in clear and (decimal(row["difference"]) > 0) is is_more
+        ]
+        if names:
+            said.append(f"{words.joined(names)} {finding.verb(names, one, many).format(much)}")
+    found = ", ".join(said) or f"nobody {one.format('significantly more or less')}"
+    return f"{found} when speaking first"

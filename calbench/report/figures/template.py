@@ -18,13 +18,19 @@ TITLE_WIDTH = 46
 LINE = 17
 """Height of a line of an axis title in pixels."""
 
+TEXT = 12
+"""Size of text in pixels, at least [C]."""
+
 TITLE = {"font": {"size": 13}}
 
 AXIS = {"showgrid": True, "showline": True, "ticks": "outside", "zeroline": True}
+TICKS = {"tickfont": {"size": TEXT}}
 
 TEMPLATE = go.layout.Template(
     layout={
         "hovermode": "closest",
+        "font": {"size": TEXT},
+        "hoverlabel": {"font": {"size": TEXT}},
         "margin": {"l": 44, "r": 16},
         "showlegend": True,
         # Below the plot, over the whole width: beside or above it, it would squeeze a phone's plot.
@@ -36,7 +42,7 @@ TEMPLATE = go.layout.Template(
             "yref": "container",
             "y": 0.0,
             "yanchor": "bottom",
-            "font": {"size": 12},
+            "font": {"size": TEXT},
         },
         # The title of the vertical axis is flat above it: upright, a phone cuts it off.
         "title": {
@@ -49,8 +55,8 @@ TEMPLATE = go.layout.Template(
             "yanchor": "top",
             "pad": {"l": 6, "t": 4},
         },
-        "xaxis": {**AXIS, "title": {**TITLE, "standoff": 8}},
-        "yaxis": {**AXIS, "automargin": True},
+        "xaxis": {**AXIS, **TICKS, "title": {**TITLE, "standoff": 8}},
+        "yaxis": {**AXIS, **TICKS, "automargin": True},
     }
 )
 """What a figure does not set itself; pages have it once, beside the figures' data."""
@@ -63,6 +69,7 @@ def drawing(
     *,
     width: int = TITLE_WIDTH,
     below_title: int = 0,
+    right: int = 0,
     **layout: Any,
 ) -> go.Figure:
     """Return a figure in the project's template.
@@ -76,11 +83,14 @@ def drawing(
         y_title: of the vertical axis.
         width: characters of a line of the horizontal axis' title.
         below_title: pixels between the vertical axis' title and the plot.
+        right: pixels of the right margin, if not the template's.
         layout: what this figure sets beside the template.
     """
     across, upward = wrapped(x_title, width), wrapped(y_title)
     top = LINE * _lines(upward) if upward else 0
     layout["margin"] = {"t": 12 + top + below_title, "b": 34 + LINE * _lines(across)}
+    if right:
+        layout["margin"]["r"] = right
     layout["xaxis"] = {**layout.get("xaxis", {}), "title": {"text": across}}
     if upward:
         layout["title"] = {"text": upward}

@@ -14,7 +14,7 @@ from calbench.report.figures.published import published_figures
 from calbench.report.pages import hardness
 from calbench.report.pages.page import Content
 from calbench.report.setting import Setting
-from calbench.report.site import Site
+from calbench.report.site import FRONT, Site
 from calbench.scenarios.difficulty import TERTILES
 
 MODULES = (talk, regret, difficulty, audits)
@@ -69,6 +69,7 @@ def plane_page(site: Site) -> Content:
             "planes": planes,
             "has_lines": any(each["swept"] for each in planes),
             "swept_by": site.on("plane"),
+            "has_front": site.summary.has(FRONT),
         },
         figures=[figure for each in planes for figure in each["figures"]],
     )

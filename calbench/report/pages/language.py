@@ -187,6 +187,7 @@ def _plane(site: Site, setting: Setting) -> dict[str, Any]:
             rows,
             site.styles,
             [each.source("leaderboard.csv") for each in drawn],
+            front=site.front(*drawn),
         ),
         "confidence": confidence_of(each.experiment for each in drawn),
         "rows": rows,
@@ -196,12 +197,14 @@ def _plane(site: Site, setting: Setting) -> dict[str, Any]:
 def _fairness(site: Site, setting: Setting) -> dict[str, Any]:
     """Return fairness and cost of a setting's teams against what they disclosed."""
     rows = site.with_kinds(setting.counted)
-    source = [setting.source("leaderboard.csv")]
+    source, front = [setting.source("leaderboard.csv")], site.front(setting)
     title = f"speakers that err, {setting.name}"
     figures = [
         figure
         for against in (FAIRNESS, COST)
-        for figure in planes_of(setting, title, rows, site.styles, source, against=against)
+        for figure in planes_of(
+            setting, title, rows, site.styles, source, against=against, front=front
+        )
     ]
     return {"name": setting.name, "figures": figures, "rows": rows}
 

@@ -33,8 +33,9 @@
     var shared = Object.assign({}, template.layout, {
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
-      font: { color: colour.text },
-      hoverlabel: { bgcolor: colour.page, bordercolor: colour.line, font: { color: colour.text } },
+      font: Object.assign({}, template.layout.font, { color: colour.text }),
+      hoverlabel: { bgcolor: colour.page, bordercolor: colour.line,
+                    font: Object.assign({}, template.layout.font, { color: colour.text }) },
       xaxis: Object.assign({}, template.layout.xaxis, axis),
       yaxis: Object.assign({}, template.layout.yaxis, axis)
     });
