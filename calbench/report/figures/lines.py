@@ -92,7 +92,7 @@ def lines(
         showlegend=False,
         xaxis={
             "tickvals": numbers,
-            "range": [min(numbers, default=0) - SPREAD, far],
+            "range": [min(numbers, default=0) - SPREAD, round(far + 0.08, 4)],
             "zeroline": False,
             "anchor": _axis(max(len(panels) - 1, 0)),
         },
