@@ -24,7 +24,7 @@ REFERENCES = (
 )
 """What a reader may follow out of the site; a page itself loads nothing from there."""
 
-STATES = frozenset({"leaderboard.html", "traces.html"})
+STATES = frozenset({"comparisons.html", "leaderboard.html", "traces.html"})
 """Pages whose fragments name what they show, rather than a place in them."""
 
 VENDOR = ("vendor/", "javascripts/", "stylesheets/")

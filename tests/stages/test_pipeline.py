@@ -126,6 +126,7 @@ BY_HAND = {
     "statistic_coverage",
     "local_model",
     "local_server",
+    "serve",
     "measure_earlier",
     "measure_growth",
     "measure_speed",
