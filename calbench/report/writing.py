@@ -17,6 +17,7 @@ from calbench.report.downloads import write_downloads, write_manifest
 from calbench.report.filling import Pages
 from calbench.report.games.files import write_games
 from calbench.report.games.unfinished import write_unfinished
+from calbench.report.home.card import CARD, card_fits
 from calbench.report.links import CONFIG, read_config, without_widget
 from calbench.report.pages import navigation
 from calbench.report.pages.page import Page
@@ -74,6 +75,8 @@ def write_site(site: Site, out: Path, pool: Pool | None = None) -> None:
 def _write(site: Site, out: Path, pool: Pool | None) -> None:
     docs = out / "docs"
     shutil.copytree(site.sources / "assets", docs / "assets")
+    if not card_fits(site):  # it would show the numbers of another site
+        (docs / "assets" / CARD).unlink(missing_ok=True)
     _write_plotly(docs / "assets")
     others = [partial(write_unfinished, group, docs / "pagedata") for group in site.unfinished]
     write_games(site.played, docs / "pagedata", pool, others)

@@ -121,7 +121,7 @@ def test_places_in_the_plane_follow_the_numbers() -> None:
     assert [(mark.team, mark.is_own) for mark in found] == [("worst", False), ("own", True)]
     worst, mine = found
     assert (worst.x, worst.y) == (WIDTH - MARGIN, MARGIN)
-    assert (mine.x, mine.y) == (WIDTH // 2, HEIGHT - MARGIN)
+    assert (mine.x, mine.y) == (MARGIN, HEIGHT // 2)
     assert marks([own], {**own, "excess_vps": ""}) == []
     assert marks([placed("alone", "0.0", "0.0")], placed("alone", "0.0", "0.0"))[0].x == MARGIN
 

@@ -5,6 +5,7 @@ import hashlib
 import itertools
 import json
 import random
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -22,6 +23,7 @@ from calbench.report.experiment import Experiment
 from calbench.report.findings.regret import REGRET
 from calbench.report.games.files import write_games
 from calbench.report.games.index import NUMBERS
+from calbench.report.home.card import CARD
 from calbench.report.pages import pages_of
 from calbench.report.role import Role
 from calbench.report.site import Site
@@ -84,6 +86,11 @@ def test_same_results_give_the_same_bytes(
     write_pages(again, tmp_path / "src")
 
     assert digests(tmp_path / "src") == digests(source)
+
+
+def test_card_of_other_numbers_is_left_out(source: Path) -> None:
+    assert (SOURCES / "assets" / CARD).is_file()
+    assert not (source / "docs" / "assets" / CARD).exists()
 
 
 def test_every_headline_number_is_a_cell_of_the_leaderboard(
@@ -241,10 +248,25 @@ def test_hostile_cells_are_refused_or_escaped(
     assert "&lt;b onclick=x&gt;&#123;&#123;1&#125;&#125;" in page
     assert "<b " not in page
 
-    leaderboard = tables / "leaderboard.csv"
-    leaderboard.write_text(leaderboard.read_text().replace(",2.0000,", ",<b>2</b>,", 1))
+
+@pytest.mark.parametrize(
+    ("table", "match"),
+    [
+        ("outcomes.csv", "where a number should be"),
+        ("leaderboard.csv", "does not read as the table it should be"),
+    ],
+)
+def test_hostile_numbers_are_refused(
+    experiments: list[Experiment], tmp_path: Path, table: str, match: str
+) -> None:
+    given = experiments[0]
+    tables = tmp_path / "tables"
+    shutil.copytree(given.folder, tables)
+    path = tables / table
+    path.write_text(re.sub(r",(\d[\d.]*),", r",<b>\1</b>,", path.read_text(), count=3))
     changed = Experiment(given.name, given.suite, tables, given.traces)
-    with pytest.raises(FileError, match="where a number should be"):
+
+    with pytest.raises(FileError, match=match):
         write_pages([changed], tmp_path / "src")
 
 

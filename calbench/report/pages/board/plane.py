@@ -1,7 +1,7 @@
 """A team's place between cost and privacy: a small picture without scripts.
 
-Only teams of one pool whose privacy was measured in one way are in one picture. Equal steps upwards
-are equal factors of 1 + VPS, as in the large plane.
+Only teams of one pool whose privacy was measured in one way are in one picture. As in the large
+plane, equal steps to the right are equal factors of 1 + VPS.
 """
 
 from collections.abc import Sequence
@@ -35,8 +35,8 @@ def marks(rows: Sequence[Row], own: Row) -> list[Mark]:
     if not _is_placed(own):
         return []
     alike = [row for row in rows if _is_placed(row) and row["vps_kind"] == own["vps_kind"]]
-    across = [float(decimal(row[FIRST_MEASURE])) for row in alike]
-    upwards = [log1p(max(0.0, float(decimal(row[PRIVACY])))) for row in alike]
+    across = [log1p(max(0.0, float(decimal(row[PRIVACY])))) for row in alike]
+    upwards = [float(decimal(row[FIRST_MEASURE])) for row in alike]
     found = [
         Mark(
             row["team"],
