@@ -38,13 +38,20 @@ def content(site: Site) -> Content:
 
 
 def _best(site: Site, setting: Setting) -> dict[str, Any]:
-    """Return the first rows of a setting by cost, and its degenerate baselines apart."""
+    """Return the first rows of a setting by cost, and its degenerate baselines apart.
+
+    Teams of a run of one's own are there wherever they stand; they alone are marked with a kind.
+    """
+    own = site.unpublished
     rows = sorted(site.with_kinds(setting.leaderboard), key=_place)
     competing = [row for row in rows if kind_of(row["kind"]) is not DEGENERATE]
     return {
         "setting": setting,
-        "rows": competing[:MOST_ROWS],
-        "is_cut": len(competing) > MOST_ROWS,
+        "rows": [
+            row if row["team"] in own else {**row, "kind": ""}
+            for place, row in enumerate(competing)
+            if place < MOST_ROWS or row["team"] in own
+        ],
         "degenerate": [row for row in rows if kind_of(row["kind"]) is DEGENERATE],
     }
 
