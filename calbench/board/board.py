@@ -166,12 +166,13 @@ def _unfinished(names: Mapping[str, Path], site: Site) -> tuple[Unfinished, ...]
 
 def _as_published(results: Results) -> Experiment:
     nothing = results.tables / "nothing"
+    role = results.role if results.traces else results.role.model_copy(update={"games": 0})
     return Experiment(
         results.name,
         results.suite or nothing,
         results.tables,
         results.traces or nothing,
-        results.role,
+        role,
     )
 
 

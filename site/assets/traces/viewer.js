@@ -325,7 +325,7 @@
     part.about = el("p", { "class": "cb-quiet" });
     part.viewer = el("div", { "class": "cb-viewer", hidden: true }, headNode(), part.controls.node,
       part.stages, part.inner, part.about);
-    part.choose = el("div", { "class": "cb-finding" });
+    part.choose = el("div", { "class": "cb-chooser" });
     fill(place, part.choose, part.problem, part.viewer);
   }
 
