@@ -15,7 +15,7 @@ from calbench.analysis.tables.registry import Declared
 from calbench.analysis.together import write_alone, write_together
 from calbench.facts.columns import Column, count, text
 from calbench.files import read_bytes
-from calbench.report.archive import write_copy, write_gzip, write_zip
+from calbench.report.archive import write_archive, write_copy, write_gzip
 from calbench.report.site import Site
 from calbench.report.tables import csv_bytes, read_table
 from calbench.traces.index import INDEX_GLOB, SHARD_GLOB
@@ -43,24 +43,25 @@ COLUMNS: Sequence[Column] = (
 
 READ: Mapping[str, str] = {
     "suite": 'import calbench; calbench.load_suite("{path}")',
-    "tables": "import pandas, zipfile; "
-    'pandas.read_csv(zipfile.ZipFile("{path}").open("{name}/leaderboard.csv"))',
+    "tables": "import pandas, tarfile; "
+    'pandas.read_csv(tarfile.open("{path}").extractfile("{name}/leaderboard.csv"))',
     "parquet": 'import pandas; pandas.read_parquet("{path}")',
     "traces": 'import calbench; calbench.read_run("{folder}").messages()',
     "csv": 'import pandas; pandas.read_csv("{path}")',
     "index": 'import pandas; pandas.read_json("{path}", lines=True)',
     "schema": 'import json, pathlib; json.loads(pathlib.Path("{path}").read_text())',
     "notebook": 'import json, pathlib; json.loads(pathlib.Path("{path}").read_text())["cells"]',
-    "predictive": "import pandas, zipfile; "
-    'pandas.read_csv(zipfile.ZipFile("{path}").open("predictive/pool.csv.xz"), compression="xz")',
-    "published": "import pandas, zipfile; "
-    'pandas.read_csv(zipfile.ZipFile("{path}").open("published/table2.csv"))',
-    "cohorts": 'import pandas, zipfile; pandas.read_json(zipfile.ZipFile("{path}")'
-    '.open("cohorts/smollm2/private/replies/replies-0.jsonl"), lines=True)',
-    "label_banks": 'import pandas, zipfile; pandas.read_json(zipfile.ZipFile("{path}")'
-    '.open("label_banks/v1.jsonl"), lines=True)',
-    "audit_sample": 'import pandas, zipfile; pandas.read_json(zipfile.ZipFile("{path}")'
-    '.open("audit_sample/messages.jsonl"), lines=True)',
+    "predictive": "import pandas, tarfile; "
+    'pandas.read_csv(tarfile.open("{path}").extractfile("predictive/pool.csv.xz"), '
+    'compression="xz")',
+    "published": "import pandas, tarfile; "
+    'pandas.read_csv(tarfile.open("{path}").extractfile("published/table2.csv"))',
+    "cohorts": 'import pandas, tarfile; pandas.read_json(tarfile.open("{path}")'
+    '.extractfile("cohorts/smollm2/private/replies/replies-0.jsonl"), lines=True)',
+    "label_banks": 'import pandas, tarfile; pandas.read_json(tarfile.open("{path}")'
+    '.extractfile("label_banks/v1.jsonl"), lines=True)',
+    "audit_sample": 'import pandas, tarfile; pandas.read_json(tarfile.open("{path}")'
+    '.extractfile("audit_sample/messages.jsonl"), lines=True)',
 }
 """Python that reads a file, by its kind."""
 
@@ -204,8 +205,8 @@ def _tasks(site: Site, docs: Path) -> Iterator[_Task]:
         yield _Task("schema", name, schema.relative_to(docs).as_posix(), _nothing)
     for name in FOLDERS:
         if (folder := site.published.folder.parent / name).is_dir():
-            path = f"{FOLDER}/data/{name}.zip"
-            yield _Task(name, name, path, partial(write_zip, folder, name=name))
+            path = f"{FOLDER}/data/{name}.tar.gz"
+            yield _Task(name, name, path, partial(write_archive, folder, name=name))
     for notebook in sorted((site.sources / "notebooks").glob("*.ipynb")):
         path = f"{FOLDER}/{notebook.name}"
         yield _Task("notebook", notebook.stem, path, partial(write_copy, notebook))
@@ -224,8 +225,8 @@ def _of_experiments(site: Site) -> Iterator[_Task]:
     folders = {each.name: each.folder for each in site.experiments}
     for name, folder in {**folders, "summary": site.summary.folder}.items():
         if folder.is_dir():
-            path = f"{FOLDER}/tables/{name}.zip"
-            yield _Task("tables", name, path, partial(write_zip, folder, name=name))
+            path = f"{FOLDER}/tables/{name}.tar.gz"
+            yield _Task("tables", name, path, partial(write_archive, folder, name=name))
 
 
 def _parquet(site: Site) -> Iterator[_Task]:

@@ -22,7 +22,14 @@ STATES = (
 )
 """Addresses at which a page shows more than when it is opened."""
 
-KINDS = ("index.html", "leaderboard.html", "results/talk.html", "results/audits.html", STATES[1])
+KINDS = (
+    "index.html",
+    "leaderboard.html",
+    "players/imap.html",
+    "results/talk.html",
+    "results/audits.html",
+    STATES[1],
+)
 """One address of each kind of page."""
 
 FIND = """async () => {

@@ -68,7 +68,9 @@ def test_figures_and_tables_of_one_thing_lead_to_each_other(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("address", ["nowhere.html", "results/nowhere.html?x#y", "players/nobody.html"])
+@pytest.mark.parametrize(
+    "address", ["nowhere.html", "results/nowhere.html?x#y", "players/nobody.html"]
+)
 def test_missing_page_leads_home(served_tab: Tab, address: str) -> None:
     page = served_tab.visit(address)
 

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import subprocess
-import zipfile
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import pytest
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
 from calbench.errors import FileError
-from calbench.report.archive import write_zip
+from calbench.report.archive import write_archive
 from calbench.report.downloads import (
     COLUMNS,
     LISTING,
@@ -168,9 +168,11 @@ def test_tables_over_several_experiments_are_offered_likewise(packed: Path) -> N
 
 
 def test_archive_has_all_tables_and_no_hidden_file(packed: Path) -> None:
-    with zipfile.ZipFile(packed / "downloads" / "tables" / "uniform.zip") as archive:
-        names = archive.namelist()
-        data = archive.read("uniform/leaderboard.csv")
+    with tarfile.open(packed / "downloads" / "tables" / "uniform.tar.gz") as archive:
+        names = archive.getnames()
+        (file,) = (archive.extractfile(name) for name in ("uniform/leaderboard.csv",))
+        assert file is not None
+        data = file.read()
 
     assert {"uniform/datapackage.json", "uniform/privacy/messages.parquet"} <= set(names)
     assert not [name for name in names if "/." in name]
@@ -180,11 +182,11 @@ def test_archive_has_all_tables_and_no_hidden_file(packed: Path) -> None:
 def test_archive_does_not_depend_on_times(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x.csv").write_text("a\n1\n")
-    write_zip(tmp_path / "a", tmp_path / "one.zip", "a")
+    write_archive(tmp_path / "a", tmp_path / "one.tar.gz", "a")
     os.utime(tmp_path / "a" / "x.csv", (1, 1))
-    write_zip(tmp_path / "a", tmp_path / "two.zip", "a")
+    write_archive(tmp_path / "a", tmp_path / "two.tar.gz", "a")
 
-    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    assert (tmp_path / "one.tar.gz").read_bytes() == (tmp_path / "two.tar.gz").read_bytes()
 
 
 def test_broken_table_is_one_clear_line(packed: Path, tmp_path: Path) -> None:

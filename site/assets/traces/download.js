@@ -7,7 +7,7 @@
 (function () {
   "use strict";
 
-  var FORMAT = "deflate";
+  var FORMAT = "gzip";
 
   function nameOf(game) { return game.team + "-" + game.scenario_id + ".json"; }
 
