@@ -404,4 +404,4 @@ def test_hostile_words_stay_text_in_ledger_and_side_by_side(visit: Visit) -> Non
 def test_names_with_slashes_or_dots_alone_load_nothing(visit: Visit, name: str) -> None:
     page = visit(f"traces.html#{name}/1")
 
-    expect(page.get_by_role("alert")).to_contain_text("There is no page data for")
+    expect(page.get_by_role("alert")).to_contain_text("This site does not have the game")

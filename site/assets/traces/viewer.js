@@ -172,12 +172,12 @@
     part.problem.textContent = "";
     function missing(key) {
       close();
-      part.problem.textContent = "There is no page data for " + words.visible(key) + ".";
+      part.problem.textContent = noGame(key);
       if (failed) { failed(key); }
     }
     var names = [experiment, team, scenario];
     if (!names.every(function (name) { return NAME.test(name || ""); })) {
-      missing(names.join("/"));
+      missing("games/" + names.join("/"));
       return;
     }
     frames.load(experiment, team, scenario, function (game, about) {
@@ -194,6 +194,11 @@
     place.removeAttribute("data-game");
     place.removeAttribute("data-event");
     document.title = ownTitle;
+  }
+
+  /* Keys of page data begin with the kind of file. */
+  function noGame(key) {
+    return "This site does not have the game " + words.visible(key.replace(/^[a-z]+\//, "")) + ".";
   }
 
   function opened(game, scenario, asked) {
@@ -273,7 +278,7 @@
       return current === view && part.beside.value === team;
     }, function (key) {
       lookBeside("");
-      part.problem.textContent = "There is no page data for " + words.visible(key) + ".";
+      part.problem.textContent = noGame(key);
     });
   }
 
