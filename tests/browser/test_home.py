@@ -94,5 +94,5 @@ def test_numbers_of_the_plane_unfold_and_the_interactive_one_opens(visit: Visit,
     expect(page.locator(".cb-drawn table").first).to_be_hidden()
     page.locator(".cb-drawn > summary").click()
     expect(page.locator(".cb-drawn table").first).to_be_visible()
-    page.get_by_role("link", name="Draw it interactively").click()
+    page.get_by_role("link", name="Draw the protocols interactively").click()
     expect(page).to_have_url(re.compile(r"results/plane\.html$"))

@@ -54,9 +54,15 @@ def page(site: Site, folder: Path, rows: Sequence[Row]) -> str:
     ("row", "said"),
     [
         (
-            {"rule": "sensitive_leak", "agent_id": "2", "amount": "3", "tier": "sensitive",
+            {"rule": "sensitive_leak", "agent_id": "2", "amount": "2", "tier": "sensitive",
              "label": "a / b"},
-            'agent 2 tells <data value="3">3</data> sensitive labels in one message: “a / b”.',
+            'agent 2 tells <data value="2">2</data> sensitive labels in one message: “a / b”.',
+        ),
+        (
+            {"rule": "sensitive_leak", "agent_id": "2", "amount": "1", "tier": "sensitive",
+             "label": "a / b"},
+            ('tells <data value="1">1</data> sensitive label and others in one message: '
+            "“a / b”."),
         ),
         (
             {"rule": "sensitive_leak", "agent_id": "0", "amount": "1", "tier": "sensitive",
@@ -83,7 +89,8 @@ def page(site: Site, folder: Path, rows: Sequence[Row]) -> str:
         ),
         (
             {"rule": "cheapest_secret", "excess_vps": "6.133333"},
-            'with excess VPS <data value="6.133333">6.13</data> by typed messages.',
+            ('with excess VPS <data value="6.133333">6.13</data> by typed messages. Of the games '
+            "here at the optimum"),
         ),
         (
             {"rule": "largest_regret"},

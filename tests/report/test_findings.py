@@ -14,7 +14,7 @@ from calbench.report.findings import (
     reveal,
     speakers,
 )
-from calbench.report.findings.finding import Finding, Team
+from calbench.report.findings.finding import Cell, Finding, Team
 from calbench.report.templating import environment
 from tests.report.samples import SOURCES
 from tests.report.small_tables import row, site
@@ -63,8 +63,9 @@ def test_a_tie_is_said_with_what_each_gives_away(tmp_path: Path) -> None:
 
     assert said(found) == (
         "Of 3 protocols on 45 uniform scenarios, alpha and beta pay the least, 0.0533 adjusted "
-        "excess cost per meeting each. Excess VPS, what their messages give away, is from 0.0000 "
-        "(beta) to 12.4000 (alpha). gamma gives nothing away either, but pays 0.7575."
+        "excess cost per meeting each. Excess VPS, what they give away beyond an allowance, is "
+        "from 0.0000 (beta) to 12.4000 (alpha). gamma stays within the allowance (excess VPS "
+        "0.0000), but pays 0.7575."
     )
     assert found is not None
     assert found.title == "The same cost, at different prices of privacy"
@@ -89,8 +90,8 @@ def test_who_is_significantly_worse_is_not_among_the_best(tmp_path: Path) -> Non
 
     assert "alpha pays the least" in text
     assert "not significantly different" not in text
-    assert "what their messages give away, is 12.4000." in text
-    assert "beta gives nothing away, but pays 0.0681." in text
+    assert "what they give away beyond an allowance, is 12.4000." in text
+    assert "beta stays within the allowance (excess VPS 0.0000), but pays 0.0681." in text
 
 
 def test_losses_by_two_instruments_are_not_set_against_each_other(tmp_path: Path) -> None:
@@ -157,7 +158,8 @@ def test_labels_told_at_the_same_loss_of_slots(tmp_path: Path) -> None:
 
     assert said(found) == (
         "The scripted team open tells a private label in 1219 of 1800 messages (45 uniform games). "
-        "shy tells none, at the same excess VPS of 38.2252: that measure counts slots, not reasons."
+        "shy tells none, at the same excess VPS of 38.2252: that measure is of slots, not of "
+        "reasons."
     )
 
 
@@ -173,30 +175,83 @@ def test_labels_told_at_different_losses_of_slots(tmp_path: Path) -> None:
     assert telling(tmp_path / "none", [leaks("open", "0", "0", "0.0000")], ("1", "2")) is None
 
 
-def test_a_model_is_set_beside_protocols_of_other_games_and_not_compared(tmp_path: Path) -> None:
+def title(found: Finding | None) -> str:
+    assert found is not None
+    return said(Finding("", tuple(found.title), ()))
+
+
+def test_a_model_is_not_set_beside_teams_of_other_games(tmp_path: Path) -> None:
     silent = row("silent", "0.6948", "0.0000", rank="", kind="degenerate baseline")
     board = [*TIED, silent, row("tiny", "2.7951", "2.7566", **MODEL)]
 
-    text = said(models.recorded(site(tmp_path, board)))
+    found = models.recorded(site(tmp_path, board))
 
-    assert text == (
+    assert said(found) == (
         "The recorded model tiny scheduled 37.5000% of meetings (16.6000 to 58.4000) on 12 small "
-        "scenarios, at 2.7951 adjusted excess cost per meeting. Protocols scheduled 100.0000% on "
-        "45 uniform scenarios, at 0.0533 to 0.7575; saying nothing costs 0.6948 there. The suites "
-        "differ, so this is not a comparison."
+        "scenarios, at 2.7951 adjusted excess cost per meeting."
     )
-
-
-def test_a_model_on_the_same_games_is_not_said_to_be_on_others(tmp_path: Path) -> None:
-    same = {**MODEL, "setting": "uniform", "coordination_low": "", "coordination_high": ""}
-
-    found = models.recorded(site(tmp_path, [*TIED, row("tiny", "2.7951", "2.7566", **same)]))
-
-    assert "suites differ" not in said(found)
-    assert "37.5000% of meetings on 12 uniform scenarios" in said(found)
-    assert found is not None
-    assert found.title == "A recorded model scheduled less than any protocol"
+    assert title(found) == "A recorded model scheduled 37.5000% of its meetings"
     assert models.recorded(site(tmp_path / "none", TIED)) is None
+
+
+def test_all_models_that_schedule_most_are_named(tmp_path: Path) -> None:
+    two = [row(name, "2.7951", "2.7566", **MODEL) for name in ("tiny", "mini")]
+    other = row("large", "0.1", "1.0", **{**MODEL, "experiment": "b", "coordination": "90.0000"})
+
+    found = models.recorded(site(tmp_path, [*TIED, *two, other]))
+
+    assert said(found) == (
+        "tiny and mini, the best of the recorded models, each scheduled 37.5000% of meetings on 12 "
+        "small scenarios."
+    )
+    assert title(found) == "The best of the recorded models scheduled 37.5000% of their meetings"
+
+
+@pytest.mark.parametrize(("low", "is_chance"), [("-0.1207", True), ("0.0100", False), ("", False)])
+def test_answers_no_better_than_chance_are_said(tmp_path: Path, low: str, is_chance: bool) -> None:
+    asked = {"setting": "small", "team": "tiny", "vps_beyond_chance_low": low,
+             "vps_beyond_chance_high": "0.0719"}  # fmt: skip
+    tables = {"smollm2/privacy/vps_baselines.csv": [asked]}
+    board = [row("tiny", "2.7951", "2.7566", **MODEL)]
+
+    found = models.recorded(site(tmp_path, board, tables, experiments=["smollm2"]))
+
+    assert said(found).endswith("cannot be told from random ones.") is is_chance
+
+
+def test_an_interval_keeps_its_ends_apart(tmp_path: Path) -> None:
+    ends = {**MODEL, "coordination_low": "37.4800", "coordination_high": "37.5200"}
+    found = models.recorded(site(tmp_path, [row("tiny", "2.7951", "2.7566", **ends)]))
+    same = {**MODEL, "coordination_low": "37.5000", "coordination_high": "37.5000"}
+    alone = models.recorded(site(tmp_path / "s", [row("tiny", "2.7951", "2.7566", **same)]))
+
+    assert found is not None
+    assert Cell("37.4800", 2) in found.sentence
+    assert "(37.5000 to" not in said(alone)
+
+
+def test_losses_that_several_instruments_measured_are_compared_with_none(tmp_path: Path) -> None:
+    mixed = [TIED[0], {**TIED[1], "vps_kind": "mixed"}, TIED[2]]
+
+    assert "beta" not in said(best.least_cost(site(tmp_path, mixed))).partition("Excess VPS")[2]
+
+
+def test_same_number_by_another_instrument_is_not_the_same_loss(tmp_path: Path) -> None:
+    rows = [leaks("open", "12", "5", "0.0067"), leaks("shy", "0", "0", "0.0000")]
+    board = [{**SPEAKERS[0]}, {**SPEAKERS[1], "excess_vps": "38.2252", "vps_kind": "expected"}]
+    tables = {"language/audit_leaks.csv": rows, "language/leaderboard.csv": board}
+
+    found = reveal.labels_told(site(tmp_path, board, tables, experiments=["language"]))
+
+    assert said(found).endswith("shy told none.")
+
+
+def test_speakers_are_measured_by_their_own_instrument(tmp_path: Path) -> None:
+    board = [{**each, "vps_kind": "expected"} for each in SPEAKERS]
+
+    assert "By reflections, expected values, shy gives least" in said(
+        speakers.price_of_words(site(tmp_path, board))
+    )
 
 
 def test_speakers_are_said_where_no_model_was_recorded(tmp_path: Path) -> None:

@@ -112,6 +112,37 @@ def test_the_front_is_ringed_where_its_table_is(tmp_path: Path) -> None:
     assert not panels(site(tmp_path / "without", BOARD))[0].has_front
 
 
+def test_a_team_alone_is_on_no_front(tmp_path: Path) -> None:
+    keys = ("setting", "channel", "vps_kind", "team")
+    front = [{**{key: each[key] for key in keys}, "is_on_front": "true"} for each in BOARD]
+
+    *_, tiny = panels(site(tmp_path, BOARD, {"summary/front.csv": front}))
+
+    assert [mark.name for mark in tiny.drawing.marks] == ["tiny"]
+    assert not tiny.has_front
+
+
+def test_losses_by_several_instruments_are_in_no_panel(tmp_path: Path) -> None:
+    mixed = {**BOARD[-1], "excess_vps": "3.0000", "setting": "small"}
+
+    found = panels(site(tmp_path, [*BOARD[:-1], mixed]))
+
+    assert "mixed" not in {each["vps_kind"] for panel in found for each in panel.rows}
+
+
+def test_only_other_settings_are_said_to_be_of_their_own(tmp_path: Path) -> None:
+    template = environment(SOURCES / "docs").from_string(
+        '{% from "home.jinja" import plane with context %}{{ plane(panels, []) }}'
+    )
+    same = [{**each, "setting": "uniform"} for each in BOARD]
+    apart = template.render(panels=panels(site(tmp_path, BOARD, published=PUBLISHED)), root="")
+    together = template.render(panels=panels(site(tmp_path / "same", same)), root="")
+
+    assert apart.count("of their own") == 1
+    assert "uniform; not comparable: other games" in apart
+    assert "of their own" not in together
+
+
 def test_names_lead_to_players_that_have_a_page(tmp_path: Path) -> None:
     panel = panels(site(tmp_path, BOARD))[0]
 

@@ -101,7 +101,12 @@ def cost_row(team: str, rate: str, cost: str) -> Row:
 
 def test_who_discloses_most_is_said_with_what_it_paid() -> None:
     rows = [cost_row("mute", "0.0000", "0.1"), cost_row("loud", "0.5", "0.3")]
-    message = {"labels_told": "2", "team": "loud", "words": "a <b>", "address": "x.html"}
+    message = {
+        "labels_told": "2",
+        "team": "loud",
+        "words": "a <b> c / a <b> / d",
+        "address": "x.html",
+    }
 
     found = audits.findings([{"title": "Games", "costs": rows}], [message])
 
@@ -112,11 +117,11 @@ def test_who_discloses_most_is_said_with_what_it_paid() -> None:
             "and paid 0.30 above the optimum per meeting; mute disclosed none and paid 0.10."
         ),
         (
-            "The most revealing message that can be opened here, by an agent of loud, disclosed 2 "
-            "private labels at once: “a <b>”."
+            "The most revealing message that can be opened here, by an agent of loud, disclosed "
+            "these private labels at once: “a <b> c / d”."
         ),
     ]
-    assert numbers(found) == {"0.5", "0.3", "0.1", "2"}
+    assert numbers(found) == {"0.5", "0.3", "0.1"}
 
 
 def test_nobody_disclosing_and_nothing_measured_are_said() -> None:

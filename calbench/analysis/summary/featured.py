@@ -7,16 +7,18 @@ the first one in the order of experiments, settings, teams and scenarios is take
 
 ``sensitive_leak``
     The message that told most labels of the most sensitive tier; the earlier in its game the
-    better.
+    better. A label whose words lie inside another's is not counted beside that one; where labels
+    are of several tiers, it is unknown of which one such a label is, so the message is left out.
 ``optimum_lost``
     The event that raised the least cost still reachable furthest above the optimum.
 ``broken_meeting``
     The resolution after which most meetings agreed on before were no longer in place, of those
     that ``audit_cases.csv`` shows for each team.
 ``cheapest_secret``
-    The game with all meetings at the least cost and the least excess VPS, if the optimum costs at
-    least one for each meeting: games in which nobody has to give up anything show nothing. VPS of
-    several instruments is not compared, so its candidates are the best of each instrument.
+    The game with all meetings at the least cost and the least excess VPS, of equals the one where
+    the optimum costs most. The optimum costs at least one for each meeting: games in which nobody
+    has to give up anything show nothing. VPS of several instruments is not compared, so its
+    candidates are the best of each instrument.
 ``largest_regret``
     The game with the largest excess cost; its event is the one that put the optimum out of reach.
 """
@@ -26,6 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 
 from calbench.analysis.summary.runs import EXPERIMENT, Runs, RunTables, summary
+from calbench.analysis.summary.told import BETWEEN, distinct, parts_of
 from calbench.analysis.verdicts import DEGENERATE
 from calbench.facts.columns import (
     COST,
@@ -86,8 +89,12 @@ def _leaks(run: RunTables) -> pd.DataFrame:
     )
     if rows.empty:
         return rows
-    told = rows[rows[tier] > 0]
-    return told.assign(amount=told[tier], tier=tier, label=told["words"])
+    rows = rows[rows[tier] > 0]
+    told = rows["words"].map(distinct)
+    hidden = rows["words"].map(parts_of).map(len) - told.map(len)
+    found = rows.assign(amount=rows[tier] - hidden, tier=tier, label=told.map(BETWEEN.join))
+    is_of_one_tier = rows[tier] == rows["words"].map(parts_of).map(len)
+    return found[(hidden == 0) | is_of_one_tier]
 
 
 def _losses(run: RunTables) -> pd.DataFrame:
@@ -159,8 +166,13 @@ COLUMNS = (
         "what the rule ranks by: labels of the most sensitive tier, cost added to the least "
         "that is still reachable, meetings broken, excess VPS, or excess cost",
     ),
-    text("label", "words of the message that told the labels, a slash between them", "C"),
-    text("tier", "of these labels that are counted", "C"),
+    text(
+        "label",
+        "words of the message that told labels of any tier, a slash between them, without those "
+        "that are part of another's",
+        "C",
+    ),
+    text("tier", "of the labels that are counted in amount", "C"),
     count("meeting_id", "", "meeting of the round that left the others broken", ""),
     text("broken_meetings", "meetings agreed on before that were no longer in place", "C"),
     count("optimum", COST, "least cost of all meetings"),

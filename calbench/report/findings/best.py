@@ -53,12 +53,12 @@ def _differ(found: Contest, best: Sequence[Row]) -> bool:
 
 
 def _given_away(found: Contest, best: Sequence[Row]) -> Parts:
-    """Return what the best give away, and who else gives away nothing."""
+    """Return what the best give away, and who else stays within the allowance."""
     measured = [row for row in best if row[VPS]]
     if len(found.instruments) != 1 or not measured:
         return ()
     low, high = least(measured, VPS), greatest(measured, VPS)
-    said: list[Part] = [" Excess VPS, what their messages give away, is "]
+    said: list[Part] = [" Excess VPS, what they give away beyond an allowance, is "]
     if _differ(found, best):
         said += ["from ", value(low[0], VPS), " (", *teams_of(low), ") to "]
         said += [value(high[0], VPS), " (", *teams_of(high), ")."]
@@ -71,12 +71,9 @@ def _given_away(found: Contest, best: Sequence[Row]) -> Parts:
     if silent:
         cheapest = least(silent, COST)
         is_one = len(cheapest) == 1
-        said += [" ", *teams_of(cheapest), " gives" if is_one else " give", " nothing away"]
-        said += [
-            " either" if _is_zero(low[0][VPS]) else "",
-            ", but pays " if is_one else ", but pay ",
-        ]
-        said += [value(cheapest[0], COST), "."]
+        said += [" ", *teams_of(cheapest), " stays" if is_one else " stay"]
+        said += [" within the allowance (excess VPS ", value(cheapest[0], VPS), ")"]
+        said += [", but pays " if is_one else ", but pay ", value(cheapest[0], COST), "."]
     return tuple(said)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from calbench.analysis.measures import MIXED
 from calbench.report.columns import decimal
 from calbench.report.kind import MODEL, PROTOCOL, SCRIPTED, kind_of
 from calbench.report.site import Site
@@ -59,9 +60,14 @@ def contest(site: Site, noun: str = "") -> Contest | None:
     for row in site.summary.optional("leaderboard.csv"):
         if row[f"{COST}_rank_low"] and row[COST]:
             key = row["experiment"], row["setting"], row["channel"]
-            groups.setdefault(key, []).append(row)
+            groups.setdefault(key, []).append(compared(row))
     found = (Contest(tuple(rows)) for rows in groups.values() if len(rows) > 1)
     return next((each for each in found if noun in {"", each.noun}), None)
+
+
+def compared(row: Row) -> Row:
+    """Return a row without its VPS if several instruments measured it: that compares with none."""
+    return {**row, VPS: ""} if row["vps_kind"] == MIXED else row
 
 
 def least(rows: Sequence[Row], measure: str) -> list[Row]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from calbench.report.columns import MEASURE_BY_NAME
+from calbench.report.columns import MEASURE_BY_NAME, apart
 from calbench.report.tables import Row
 
 
@@ -46,7 +46,7 @@ class Finding:
         links: to the game or the table behind it.
     """
 
-    title: str
+    title: str | Parts
     sentence: Parts
     links: tuple[Link, ...]
 
@@ -73,8 +73,9 @@ def teams_of(rows: Sequence[Row]) -> Parts:
 
 
 def interval(row: Row, name: str, digits: int) -> Parts:
-    """Return the interval of an estimate in brackets; nothing where there is none."""
+    """Return the interval of an estimate in brackets; nothing where there is none, or one value."""
     low, high = row.get(f"{name}_low", ""), row.get(f"{name}_high", "")
-    if not low or not high:
+    if not low or not high or low == high:
         return ()
-    return " (", Cell(low, digits), " to ", Cell(high, digits), ")"
+    shown = apart(low, high, digits)
+    return " (", Cell(low, shown), " to ", Cell(high, shown), ")"

@@ -1,110 +1,86 @@
-"""What recorded models do, beside protocols and silence on other games."""
+"""What recorded models do. Other suites have other games, so nothing is set beside it."""
 
 from collections.abc import Sequence
 
 from calbench.report.columns import decimal
-from calbench.report.findings.contest import COST, greatest, least
+from calbench.report.experiment import Experiment
+from calbench.report.findings.contest import COST, greatest
 from calbench.report.findings.finding import (
     Cell,
     Finding,
     Link,
     Part,
     Parts,
-    Team,
     interval,
+    teams_of,
     value,
 )
-from calbench.report.kind import MODEL, PROTOCOL, kind_of
+from calbench.report.kind import MODEL, kind_of
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
 SUCCESS = "coordination"
-SILENT = "silent"
+
+BASELINES = "privacy/vps_baselines.csv"
+BEYOND = "vps_beyond_chance"
+"""How far reflections tell more of calendars than the same answers in any order."""
+
+SMALL = "smollm2"
+"""Page of a model that is known to be very small."""
+
+GROUP = ("experiment", "setting", "channel")
 
 
 def recorded(site: Site) -> Finding | None:
-    """Say how often the best recorded model schedules and at what cost, and protocols elsewhere."""
-    rows = [row for row in site.summary.optional("leaderboard.csv") if row[SUCCESS]]
-    models = [row for row in rows if kind_of(row["kind"]) is MODEL and row[COST]]
+    """Say how often the best recorded model schedules, and at what cost."""
+    rows = site.summary.optional("leaderboard.csv")
+    models = [row for row in rows if row[SUCCESS] and row[COST] and kind_of(row["kind"]) is MODEL]
     if not models:
         return None
-    setting, channel = models[0]["setting"], models[0]["channel"]
-    own = [row for row in models if (row["setting"], row["channel"]) == (setting, channel)]
-    best = greatest(own, SUCCESS)[0]
-    protocols = _protocols(rows, setting, channel)
-    said: list[Part] = [
-        *("The best recorded model, " if len(own) > 1 else "The recorded model ",),
-        Team(best["team"]),
-        *(", " if len(own) > 1 else " ", "scheduled ", value(best, SUCCESS), "% of meetings"),
-        *interval(best, SUCCESS, 1),
-        *(" on ", Cell(best["scenarios"]), f" {setting} scenarios, at "),
-        *(value(best, COST), " adjusted excess cost per meeting."),
-        *_beside(rows, protocols, setting),
-    ]
-    page = next(
-        (each.role.page for each in site.experiments if each.name == best["experiment"]), ""
+    own = [row for row in models if all(row[name] == models[0][name] for name in GROUP)]
+    best = greatest(own, SUCCESS)
+    experiment = next(
+        (each for each in site.experiments if each.name == own[0]["experiment"]), None
     )
-    links = [Link("All measures of models", f"results/{page}.html")] if page == "smollm2" else []
+    page = experiment.role.page if experiment else ""
+    said: list[Part] = [
+        *_who(best, own),
+        *(" scheduled ", value(best[0], SUCCESS), "% of meetings"),
+        *(interval(best[0], SUCCESS, 1) if len(best) == 1 else ()),
+        *(" on ", Cell(best[0]["scenarios"]), f" {best[0]['setting']} scenarios"),
+        *((", at ", value(best[0], COST), " adjusted excess cost per meeting.")
+          if len(best) == 1 else (".",)),
+        *_chance(experiment, best),
+    ]  # fmt: skip
+    links = [Link("All measures of models", f"results/{page}.html")] if page == SMALL else []
     return Finding(
-        _title(best, protocols, setting),
+        _title(best, own, page == SMALL),
         tuple(said),
         (*links, Link("Evaluate your model", "evaluate.html")),
     )
 
 
-def _protocols(rows: Sequence[Row], setting: str, channel: str) -> list[Row]:
-    """Return the protocols of the models' own setting, or else of the first that has any."""
-    found = [row for row in rows if kind_of(row["kind"]) is PROTOCOL and row[COST]]
-    own = [row for row in found if (row["setting"], row["channel"]) == (setting, channel)]
-    first = found[0] if found else {}
-    return own or [
-        row
-        for row in found
-        if (row["setting"], row["channel"]) == (first["setting"], first["channel"])
-    ]
+def _who(best: Sequence[Row], own: Sequence[Row]) -> Parts:
+    if len(own) == 1:
+        return "The recorded model ", *teams_of(best)
+    each = " each" if len(best) > 1 else ""
+    return *teams_of(best), f", the best of the recorded models,{each}"
 
 
-def _beside(rows: Sequence[Row], protocols: Sequence[Row], setting: str) -> Parts:
-    """Return what protocols and silence reached, and whether that was on the same scenarios."""
-    if not protocols:
+def _title(best: Sequence[Row], own: Sequence[Row], is_small: bool) -> Parts:
+    size = "very small " if is_small else ""
+    who = f"A {size}recorded model" if len(own) == 1 else f"The best of the {size}recorded models"
+    whose = "its" if len(best) == 1 else "their"
+    return who, " scheduled ", value(best[0], SUCCESS), f"% of {whose} meetings"
+
+
+def _chance(experiment: Experiment | None, best: Sequence[Row]) -> Parts:
+    """Say that a model's reflections tell no more than chance, if their table says so."""
+    if experiment is None or len(best) != 1:
         return ()
-    first = protocols[0]
-    said: list[Part] = [
-        *(" Protocols scheduled ", *_between(protocols, SUCCESS), "% on "),
-        *(Cell(first["scenarios"]), f" {first['setting']} scenarios, at "),
-        *_between(protocols, COST),
-    ]
-    silence = [
-        row
-        for row in rows
-        if row["team"] == SILENT
-        and row[COST]
-        and (row["setting"], row["channel"]) == (first["setting"], first["channel"])
-    ]
-    if silence:
-        said += ["; saying nothing costs ", value(silence[0], COST), " there"]
-    said.append(
-        "." if first["setting"] == setting else ". The suites differ, so this is not a comparison."
-    )
-    return tuple(said)
-
-
-def _between(rows: Sequence[Row], measure: str) -> Parts:
-    low, high = least(rows, measure)[0], greatest(rows, measure)[0]
-    if decimal(low[measure]) == decimal(high[measure]):
-        return (value(low, measure),)
-    return value(low, measure), " to ", value(high, measure)
-
-
-def _title(best: Row, protocols: Sequence[Row], setting: str) -> str:
-    if not protocols:
-        return "What a recorded model does"
-    lowest = least(protocols, SUCCESS)[0]
-    is_below = decimal(best[SUCCESS]) < decimal(lowest[SUCCESS])
-    if protocols[0]["setting"] != setting:
-        return (
-            "A recorded model scheduled less, on its own suite, than any protocol on theirs"
-            if is_below
-            else "A recorded model on a suite of its own"
-        )
-    return "A recorded model scheduled less than any protocol" if is_below else "A recorded model"
+    where = {"setting": best[0]["setting"], "team": best[0]["team"]}
+    row = next(iter(experiment.tables.optional(BASELINES, **where)), None)
+    low, high = (row.get(f"{BEYOND}_{end}", "") if row else "" for end in ("low", "high"))
+    if not low or not high or not decimal(low) <= 0 <= decimal(high):
+        return ()
+    return (" Its answers about others' calendars cannot be told from random ones.",)

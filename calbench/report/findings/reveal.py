@@ -1,5 +1,9 @@
 """What messages tell beside slots, with the message itself."""
 
+from decimal import Decimal
+
+from calbench.analysis.measures import MIXED
+from calbench.analysis.summary.told import distinct
 from calbench.files import shorten
 from calbench.report.columns import decimal
 from calbench.report.experiment import Experiment
@@ -55,7 +59,7 @@ def _finding(site: Site, experiment: Experiment, row: Row, rows: list[Row]) -> F
         Link("What messages reveal", "results/audits.html"),
     ]
     title = (
-        "Words tell reasons that a count of slots does not see"
+        "Words tell reasons that a measure of slots does not see"
         if same
         else "Words tell private reasons"
     )
@@ -67,16 +71,23 @@ def _others(row: Row, rows: list[Row], board: dict[str, Row]) -> tuple[Parts, bo
     silent = [each for each in rows if each["labels_told"] == "0" and each["messages"] != "0"]
     if not silent:
         return (), False
-    loss = board.get(row["team"], {}).get(VPS, "")
-    same = [each for each in silent if loss and board.get(each["team"], {}).get(VPS) == loss]
+    loss = _loss(board.get(row["team"], {}))
+    same = [each for each in silent if loss and _loss(board.get(each["team"], {})) == loss]
     if same:
         verb = "tell" if len(same) > 1 else "tells"
         said: Parts = (
             *(" ", *teams_of(same), f" {verb} none, at the same excess VPS of "),
-            *(value(board[row["team"]], VPS), ": that measure counts slots, not reasons."),
+            *(value(board[row["team"]], VPS), ": that measure is of slots, not of reasons."),
         )
         return said, True
     return (" ", *teams_of(silent), " told none."), False
+
+
+def _loss(row: Row) -> tuple[str, str] | None:
+    """Return excess VPS and its instrument; nothing where it can be compared with no other."""
+    if not row.get(VPS) or row["vps_kind"] in {"", MIXED}:
+        return None
+    return row[VPS], row["vps_kind"]
 
 
 def _leak(site: Site, experiment: str, row: Row) -> list[Link]:
@@ -99,11 +110,17 @@ def _leak(site: Site, experiment: str, row: Row) -> list[Link]:
     ]
     for each in (*own, *found):
         if address := site.links.to_event(each)["address"]:
-            label = shorten(each["words"].split(" / ")[0], LONGEST)
+            label = shorten(distinct(each["words"])[0], LONGEST)
             return [Link(f"Show me a leak: “{label}”", address)]
     return []
 
 
 def _most_sensitive(rows: list[Row]) -> list[Row]:
     told = [row for row in rows if row["words"]]
-    return sorted(told, key=lambda row: (-decimal(row["sensitive"]), -decimal(row["labels_told"])))
+    return sorted(told, key=_order)
+
+
+def _order(row: Row) -> tuple[Decimal, int]:
+    """Return what messages are sorted by: labels that are part of another's words do not count."""
+    told = len(distinct(row["words"]))
+    return -min(decimal(row["sensitive"]), Decimal(told)), -told

@@ -1,6 +1,7 @@
 """What it takes to agree in plain words."""
 
 from calbench.report.columns import decimal
+from calbench.report.figures.instruments import named
 from calbench.report.findings.contest import VPS, contest, greatest, least
 from calbench.report.findings.finding import Cell, Finding, Link, Part, teams_of, value
 from calbench.report.site import Site
@@ -20,7 +21,7 @@ def price_of_words(site: Site) -> Finding | None:
         *(f" {found.setting} scenarios, ", *teams_of(leaders)),
         *(" pay" if len(leaders) > 1 else " pays", " the least, "),
         *(value(leaders[0], "adjusted_excess_cost"), " adjusted excess cost per meeting. "),
-        *("By reflections, ", *teams_of(low)),
+        *(f"By {named(low[0]['vps_kind'])}, ", *teams_of(low)),
         *(" give" if len(low) > 1 else " gives", " least away (excess VPS ", value(low[0], VPS)),
         *("), ", *teams_of(high), " most (", value(high[0], VPS), ")."),
     ]

@@ -12,7 +12,7 @@ TITLES: Mapping[str, str] = {
     "sensitive_leak": "A sensitive secret told",
     "optimum_lost": "The moment an optimum was lost",
     "broken_meeting": "A broken promise",
-    "cheapest_secret": "The cheapest secret agreement",
+    "cheapest_secret": "At the optimum, least given away",
     "largest_regret": "The largest regret",
 }
 """What pages call each rule, in their order; the method page explains them under these names."""

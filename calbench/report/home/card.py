@@ -12,7 +12,7 @@ from pathlib import Path
 
 from calbench.errors import FileError
 from calbench.files import read_bytes
-from calbench.report.home.plane import COST, VPS, Panel, panels
+from calbench.report.home.plane import COST, VPS, Panel, first_rows, panels
 from calbench.report.site import Site
 from calbench.report.templating import environment
 
@@ -49,10 +49,9 @@ def card_fits(site: Site) -> bool:
 
 def digest(site: Site) -> str:
     """Return the digest of the numbers that a card of a site would show; empty without any."""
-    panel = _panel(site)
-    if panel is None:
+    cells = [[row[name] for name in KEPT] for row in first_rows(site)]
+    if not cells:
         return ""
-    cells = [[row[name] for name in KEPT] for row in panel.rows]
     return sha256(json.dumps(cells).encode()).hexdigest()
 
 

@@ -18,6 +18,9 @@ MARGIN = 6.0
 DOUBT = 10.0
 """What a unit of nearness to a wrong mark costs, in units of distance from the right one [C]."""
 
+COVERED = 5.0
+"""What a unit of covered area costs, likewise [C]."""
+
 MOST_TURNS = 8
 """Names of which every one is placed first once [C]; with more of them tries are fewer."""
 
@@ -50,7 +53,10 @@ def centres(
         taken: what names should not cover, marks included.
         plot: the rectangle that names should not leave.
     """
-    tries = [_placed(named, order, marks, taken, plot) for order in _orders(named)]
+    spots = [
+        [(spot, _cost(spot, name, marks, taken, plot)) for spot in _around(name)] for name in named
+    ]
+    tries = [_placed(named, order, spots) for order in _orders(named)]
     found = min(tries, key=lambda each: round(each[0], 3))[1]
     return [found[place] for place in range(len(named))]
 
@@ -80,22 +86,25 @@ def _orders(named: Sequence[Named]) -> list[list[int]]:
 def _placed(
     named: Sequence[Named],
     order: Sequence[int],
-    marks: Sequence[Spot],
-    taken: Sequence[Box],
-    plot: Box,
+    spots: Sequence[Sequence[tuple[Spot, float]]],
 ) -> tuple[float, dict[int, Spot]]:
-    """Return what an order of placing costs in all, and where it puts names."""
-    boxes, found, total = list(taken), dict[int, Spot](), 0.0
+    """Return what an order of placing costs in all, and where it puts names.
+
+    Args:
+        named: the names.
+        order: in which they are placed.
+        spots: of each name with what they cost beside the other names.
+    """
+    boxes, found, total = list[Box](), dict[int, Spot](), 0.0
     for place in order:
-        name = named[place]
-        costs = [
-            (round(_cost(spot, name, marks, boxes, plot), 3), number, spot)
-            for number, spot in enumerate(_around(name))
-        ]
-        cost, _, spot = min(costs)
+        width = named[place].width
+        cost, _, spot = min(
+            (round(alone + COVERED * _covered(Box(*spot, width, LINE), boxes), 3), number, spot)
+            for number, (spot, alone) in enumerate(spots[place])
+        )
         total += cost
         found[place] = spot
-        boxes.append(Box(*spot, name.width, LINE))
+        boxes.append(Box(*spot, width, LINE))
     return total, found
 
 
@@ -114,11 +123,14 @@ def _around(name: Named) -> Iterator[Spot]:
 
 def _cost(spot: Spot, name: Named, marks: Sequence[Spot], boxes: Sequence[Box], plot: Box) -> float:
     box = Box(*spot, name.width, LINE)
-    covered = sum(box.overlap(other) for other in boxes)
     mine = gap(spot, name.width, name.at)
     others = [gap(spot, name.width, mark) for mark in marks if mark != name.at]
     doubt = max(0.0, mine + MARGIN - min(others, default=mine + MARGIN))
-    return 5 * covered + 50 * _outside(box, plot) + mine + DOUBT * doubt
+    return COVERED * _covered(box, boxes) + 50 * _outside(box, plot) + mine + DOUBT * doubt
+
+
+def _covered(box: Box, boxes: Sequence[Box]) -> float:
+    return sum(box.overlap(other) for other in boxes)
 
 
 def _outside(box: Box, plot: Box) -> float:

@@ -8,6 +8,7 @@ printed is of its own games and measures, and has a panel apart.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from calbench.analysis.measures import MIXED
 from calbench.report.columns import decimal
 from calbench.report.figures.instruments import TYPED, named
 from calbench.report.home.panel import Drawing, Point, Value, drawn, front_of
@@ -22,6 +23,7 @@ THEIR_COST = "excess_cost"
 
 THEIRS = "table1.csv"
 FRONT = "front.csv"
+BOARD = "leaderboard.csv"
 
 UNPUBLISHED = "not published"
 """What tables say of teams of runs of one's own."""
@@ -72,9 +74,15 @@ class Panel:
         return any(mark.kind is DEGENERATE for mark in self.drawing.marks)
 
 
+def first_rows(site: Site) -> Sequence[Row]:
+    """Return the rows of the first panel that is not the paper's; none without such a panel."""
+    groups = _groups(site.summary.optional(BOARD))
+    return next((groups[group] for group in _chosen(groups)), ())
+
+
 def panels(site: Site) -> list[Panel]:
     """Return the panels of a site: by messages, by words, recorded models, and the paper's."""
-    groups = _groups(site.summary.optional("leaderboard.csv"))
+    groups = _groups(site.summary.optional(BOARD))
     chosen = _chosen(groups)
     keys = ("messages", "words", "models")
     named_keys = [
@@ -93,7 +101,7 @@ def _groups(rows: Iterable[Row]) -> dict[Group, list[Row]]:
     """Return the rows that can be drawn by what may be compared, a reader's own ones first."""
     found: dict[Group, list[Row]] = {}
     for row in rows:
-        if row[COST] and row[VPS]:
+        if row[COST] and row[VPS] and row["vps_kind"] != MIXED:
             found.setdefault((row["setting"], row["channel"], row["vps_kind"]), []).append(row)
     competing = {
         group: own
@@ -129,7 +137,9 @@ def _distinct(keys: Sequence[str]) -> list[str]:
 def _points(site: Site, group: Group, rows: Sequence[Row]) -> list[Point]:
     setting, channel, kind = group
     where = {"setting": setting, "channel": channel, "vps_kind": kind}
-    front = front_of(site.summary.optional(FRONT, **where))
+    competing = [row for row in rows if kind_of(row["kind"]) is not DEGENERATE]
+    is_contest = len(competing) > 1
+    front = front_of(site.summary.optional(FRONT, **where)) if is_contest else frozenset()
     return [_point(row, front) for row in rows]
 
 

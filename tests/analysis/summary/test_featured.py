@@ -11,6 +11,7 @@ import pytest
 
 from calbench.analysis.summary import SUMMARY, RunTables
 from calbench.analysis.summary.featured import FEATURED, MOST, RULES
+from calbench.analysis.summary.told import distinct
 from tests.analysis.summary.written import Row, run_of, runs_of, summary_rows
 
 KIND_BY_TEAM = {"imap": "protocol", "gossip": "scripted", "silent": "degenerate", "llm": "model"}
@@ -219,3 +220,46 @@ def test_row_says_what_its_sentence_needs(tmp_path: Path) -> None:
         "optimum": "",
     }
     assert {name: row[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        ("scan of a pregnancy nobody knows / scan of a pregnancy",
+         ["scan of a pregnancy nobody knows"]),
+        ("Report to the probation officer / Swim / officer",
+         ["Report to the probation officer", "Swim"]),
+        ("office / Report to the officer", ["office", "Report to the officer"]),
+        ("Swim / swim", ["Swim"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_words_that_are_part_of_another_labels_are_told_once(words: str, kept: list[str]) -> None:
+    assert distinct(words) == kept
+
+
+def test_leak_is_counted_by_what_is_quoted(tmp_path: Path) -> None:
+    key: Row = {"setting": "u", "team": "gossip", "scenario_id": "s"}
+    told: list[Row] = [
+        {"event_index": 9, "sensitive": 3, "words": "a b c / a b / d"},
+        {"event_index": 8, "sensitive": 2, "words": "e / f"},
+        {"event_index": 7, "sensitive": 3, "words": "g h / g / i / j"},
+    ]
+    run = run_of(
+        tmp_path,
+        "one",
+        games=[{**key, "is_excluded": False, "meetings": 5, "scheduled": 4, "cost": 9,
+                "oracle_cost": 7, "excess_cost": 2}],
+        standings=[{"setting": "u", "team": "gossip", "kinds": "scripted"}],
+        leaking_messages=[{**key, "round": 1, "sender": 2, **each} for each in told],
+    )  # fmt: skip
+    (row,) = summary_rows(FEATURED, runs_of(run))
+    assert (row["event_index"], row["amount"], row["label"]) == ("8", "2", "e / f")
+    (alone,) = summary_rows(FEATURED, runs_of(replace(run_of(
+        tmp_path, "two",
+        games=[{**key, "is_excluded": False, "meetings": 5, "scheduled": 4, "cost": 9,
+                "oracle_cost": 7, "excess_cost": 2}],
+        standings=[{"setting": "u", "team": "gossip", "kinds": "scripted"}],
+        leaking_messages=[{**key, "round": 1, "sender": 2, **told[0]}],
+    ))))  # fmt: skip
+    assert (alone["amount"], alone["label"]) == ("2", "a b c / d")

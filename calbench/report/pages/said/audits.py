@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from calbench.analysis.summary.told import BETWEEN, distinct
 from calbench.report.columns import MEASURE_BY_NAME, decimal
 from calbench.report.pages.said.sentence import (
     Sentence,
@@ -70,15 +71,18 @@ def _paid(rows: Sequence[Row]) -> Sentence:
 
 
 def _message(messages: Sequence[Row]) -> Iterator[Sentence]:
-    """Yield the message that tells most labels; the first, if several tell as many."""
+    """Yield the message that tells most labels; the first, if several tell as many.
+
+    They are quoted and not counted: the table also counts a label that is part of another's words.
+    """
     if not messages:
         return
-    most = max(int(row["labels_told"]) for row in messages)
-    row = next(row for row in messages if int(row["labels_told"]) == most)
+    row = max(messages, key=lambda row: len(distinct(row["words"])))
+    told = distinct(row["words"])
     yield said(
         "The most revealing message that can be opened here, by an agent of {team}, disclosed "
-        "{told} private labels at once: {link}.",
+        "{what}: {link}.",
         team=names([row["team"]]),
-        told=cell(row["labels_told"]),
-        link=link(f"“{row['words']}”", row["address"]),
+        what="these private labels at once" if len(told) > 1 else "a private label",
+        link=link(f"“{BETWEEN.join(told)}”", row["address"]),
     )
