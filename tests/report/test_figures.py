@@ -103,8 +103,8 @@ def test_plane_says_its_extremes_and_where_lines_end() -> None:
 
     says = plane_x(rows, [line]).says
 
-    assert "Lowest excess VPS: a, 0; highest: b, 91." in says
-    assert "Lowest adjusted excess cost: b, 0.0533; highest: a and c, 0.75." in says
+    assert "Lowest excess VPS: a, 0.00; highest: b, 91.00." in says
+    assert "Lowest adjusted excess cost: b, 0.05; highest: a and c, 0.75." in says
     assert "from θ = 1 to θ = 1" in says  # the point without a cost is not drawn
 
 
@@ -164,7 +164,7 @@ def test_difficulties_use_a_linear_scale_where_a_fraction_is_zero() -> None:
     assert layout(some.drawn)["yaxis"]["type"] == "log"
     assert layout(none.drawn)["yaxis"]["type"] == "linear"
     assert data(some.drawn)[0]["x"] == ["easy", "easy", "hard"]
-    assert "uniform: 3 scenarios from 0.01 to 0.2." in some.says
+    assert "uniform: 3 scenarios from 0.01000 to 0.20000." in some.says
 
 
 def test_dots_lie_apart_only_where_series_share_a_row() -> None:
@@ -238,11 +238,14 @@ def test_names_never_lie_on_each_other_while_there_is_room(
 def test_words_name_ties_and_leave_out_the_absent() -> None:
     cells = {"a": "1.5000", "b": "1.5000", "c": "0.0000", "d": ""}
 
-    assert words.extremes(cells, "cost") == "Lowest cost: c, 0; highest: a and b, 1.5."
-    assert words.extremes({"a": "100.0000", "b": "100"}, "x") == "All of them have x 100."
+    assert words.extremes(cells, "cost") == "Lowest cost: c, 0.00; highest: a and b, 1.50."
+    assert words.extremes({"a": "100.0000", "b": "100"}, "x") == "All of them have x 100.00."
     assert words.extremes({"d": ""}, "x") == "Nobody has a value of x."
     assert words.joined(list("abcdef")) == "a, b, c and 3 more"
-    assert words.number("-0.0000") == "0"
+    assert words.number("-0.0000") == "0.00"
+    assert words.number("-0.3822") == "\N{MINUS SIGN}0.38"
+    assert words.number("0.0000763126", 5) == "0.00008"
+    assert words.number("12") == "12"
 
 
 def test_plotly_gets_no_tags_from_names() -> None:
@@ -283,13 +286,15 @@ def test_a_figure_writes_what_it_draws_and_its_place_escapes(tmp_path: Path) -> 
 
 def test_the_template_is_written_once_and_figures_are_drawn_in_it(tmp_path: Path) -> None:
     looks = {"a": STYLE}
-    rows = [{"team": "a", "agents": "2", "value": "1", "low": "0", "high": "2"}]
+    rows = [{"team": "a", "agents": "2", "scenarios": "2", "value": "1", "low": "", "high": ""}]
     made = [
         over_agents(f"k{place}", "Cost", "cost", rows, looks, ["u/x.csv"]) for place in range(2)
     ]
 
     write_figures(made, tmp_path)
 
+    said = "Cost with 2 agents (mean of 2 scenarios, not tested): a: cost 1"
+    assert made[0].finding == said
     files = sorted(path.name for path in (tmp_path / "pagedata" / "figures").iterdir())
     assert files == ["k0.js", "k1.js", "template.js"]
     template = file_value(tmp_path / "pagedata" / "figures" / "template.js")

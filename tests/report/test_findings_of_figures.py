@@ -12,7 +12,7 @@ from calbench.report.experiment import Experiment
 from calbench.report.figures.figure import Figure, write_figures
 from calbench.report.figures.finding import competing, of_front, sparse, spread
 from calbench.report.figures.plane import plane
-from calbench.report.figures.style import FRONT, QUIET, SERIES, styles
+from calbench.report.figures.style import FRONT, QUIET, SERIES, Value, styles
 from calbench.report.figures.template import TEMPLATE, TEXT, drawing
 from calbench.report.kind import DEGENERATE, KINDS, PROTOCOL
 from calbench.report.setting import Setting
@@ -30,40 +30,45 @@ LEAST = ("pays least", "pay least")
     ("costs", "leaks", "best", "title"),
     [
         ({}, {}, [], ""),
-        ({"a": "1.50"}, {"a": "2.0"}, ["a"], "only a competes here: it pays 1.5 and gives away 2"),
+        (
+            {"a": "1.50"},
+            {"a": "2.0"},
+            ["a"],
+            "only a competes here: adjusted excess cost 1.50, excess VPS 2.00",
+        ),
         (
             {"a": "1", "b": "2"},
             {"a": "0.0", "b": "3"},
             ["a"],
-            "a pays least and gives nothing away; 1 of 2 protocols is on the Pareto front",
+            "a pays least and stays within the allowance (excess VPS 0.00); on the Pareto front: a",
         ),
         (
             {"a": "1", "b": "2"},
             {"a": "4", "b": "3"},
             ["a", "b"],
-            "a pays least, b gives least away; 2 of 2 protocols are on the Pareto front",
+            "a pays least, b gives least away (excess VPS 3); on the Pareto front: a and b",
         ),
         (
             {"a": "1", "b": "1.0", "c": "2"},
             {"a": "3", "b": "4", "c": "5"},
             ["a"],
             (
-                "nobody pays less than a, and it gives least away; "
-                "1 of 3 protocols is on the Pareto front"
+                "nobody pays less than a, and it gives least away (excess VPS 3); "
+                "on the Pareto front: a"
             ),
         ),
         (
             {"a": "1", "b": "1"},
             {"a": "3", "b": "3"},
             ["a", "b"],
-            "a and b pay least and give least away; 2 of 2 protocols are on the Pareto front",
+            "a and b pay least and give least away (excess VPS 3); on the Pareto front: a and b",
         ),
     ],
 )
 def test_a_plane_is_called_by_its_front(
     costs: Mapping[str, str], leaks: Mapping[str, str], best: list[str], title: str
 ) -> None:
-    assert of_front(costs, leaks, best, ["protocol"]) == title
+    assert of_front(costs, leaks, best) == title
 
 
 @pytest.mark.parametrize(
@@ -71,14 +76,38 @@ def test_a_plane_is_called_by_its_front(
     [
         ({}, ""),
         ({"a": ""}, ""),
-        ({"a": "1.50"}, "a: cost 1.5"),
-        ({"a": "1.0", "b": "1"}, "all have the same cost, 1"),
+        ({"a": "1.5000"}, "a: cost 1.50"),
+        ({"a": "1.0", "b": "1"}, "all have the same cost, 1.00"),
+        ({"a": "0.0001", "b": "-0.3822"}, "b pays least (\N{MINUS SIGN}0.38), a most (0.0001)"),
+        ({"a": "0.0476", "b": "0.0531"}, "a pays least (0.048), b most (0.053)"),
         ({"a": "1", "b": "2", "c": ""}, "a pays least (1), b most (2)"),
         ({"a": "2", "b": "1", "c": "1"}, "b and c pay least (1), a most (2)"),
     ],
 )
 def test_ends_of_an_axis_are_a_title(cells: Mapping[str, str], title: str) -> None:
-    assert spread(cells, "cost", LEAST) == title
+    assert spread({name: Value(cell) for name, cell in cells.items()}, "cost", LEAST) == title
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ({"b": Value("5.0", "4", "6")}, ""),
+        ({"b": Value("5.0", "2", "6")}, "; their intervals overlap"),
+        ({"b": Value("5.0", kind="same")}, "; not tested"),
+        ({"b": Value("5.0", kind="exact")}, ""),
+        (
+            {"b": Value("5.0", "4", "6"), "c": Value("2.0", "1", "3")},
+            "; intervals of others overlap theirs",
+        ),
+        ({"b": Value("5.0", "4", "6"), "c": Value("3.0", "2.5", "3.5")}, ""),
+    ],
+)
+def test_a_title_says_where_intervals_do_not_tell_its_ends_apart(
+    others: Mapping[str, Value], said: str
+) -> None:
+    title = spread({"a": Value("1.0", "0", "2"), **others}, "cost", LEAST)
+
+    assert title == f"a pays least (1.00), b most (5.00){said}"
 
 
 def test_degenerate_baselines_are_in_no_title() -> None:
@@ -116,14 +145,14 @@ def test_the_front_goes_through_its_teams_and_a_title_counts_them() -> None:
     assert rings["y"] == [0.5, 0.1]
     notes = [note["text"] for note in figure.drawn.to_plotly_json()["layout"]["annotations"]]
     assert {"Pareto front", "better", "a", "b", "c", "d"} == set(notes)
-    assert figure.finding.endswith("2 of 3 protocols are on the Pareto front")
+    assert figure.finding.endswith("on the Pareto front: a and b")
     assert figure.sources == ["x/leaderboard.csv", "front.csv"]
 
 
 def test_without_a_front_a_plane_says_who_pays_least() -> None:
     figure = plane_of("d")
 
-    assert figure.finding == "d: adjusted excess cost 0"
+    assert figure.finding == "d: adjusted excess cost 0.00"
     assert figure.heading == figure.finding  # names of teams keep their letters
     assert len(figure.drawn.data) == 1
 

@@ -83,6 +83,93 @@ def test_thirds_are_drawn_as_the_table_has_them(view: Setting, quantity: str) ->
     }
 
 
+def third(team: str, name: str, excess: str) -> dict[str, str]:
+    return {
+        "setting": "s", "tertile": name, "team": team, "games": "3",
+        **interval("excess_cost", excess), **interval("scheduled", excess),
+    }  # fmt: skip
+
+
+def effect(team: str, rho: str, p: str, measure: str = "excess_cost") -> dict[str, str]:
+    return {"setting": "s", "team": team, "measure": measure, "rho": rho, "p": p}
+
+
+@pytest.mark.parametrize(
+    ("effects", "title"),
+    [
+        (
+            [effect("a", "-0.3000", "0.0500"), effect("b", "0.1000", "0.9000")],
+            "nobody's excess cost goes significantly with difficulty (p from 0.05 up)",
+        ),
+        (
+            [effect("a", "-0.3000", "0.0499"), effect("b", "0.5000", "0.0010")],
+            "b pays more, a pays less on harder scenarios (p below 0.05 each, uncorrected)",
+        ),
+        (
+            [effect("a", "0.3000", "0.0400"), effect("b", "0.5000", "0.0010")],
+            "a and b pay more on harder scenarios (p below 0.05 each, uncorrected)",
+        ),
+        ([effect("a", "", ""), effect("b", "0.9000", "0.0010", "messages")], ""),
+    ],
+)
+def test_what_goes_with_difficulty_is_said_by_correlations_and_not_by_means(
+    view: Setting, effects: list[dict[str, str]], title: str
+) -> None:
+    rows = [third(team, name, "2.0") for team in "ab" for name in ("easy", "hard")]
+    rows[-1] = third("b", "hard", "3.0")
+    write(view.experiment.folder, "games_by_third.csv", rows)
+    write(view.experiment.folder, "difficulty_effects.csv", effects)
+
+    assert difficulty.excess_by_third(view, STYLES).finding == title
+
+
+def part(team: str, *cells: str) -> dict[str, str]:
+    return {"team": team, **dict(zip(regret.PARTS, cells, strict=True))}
+
+
+def test_parts_that_tie_are_all_the_largest_and_absent_ones_are_none() -> None:
+    assert regret.largest_parts(part("a", "1.0", "1", "")) == ["slot_choice", "avoidable_moves"]
+    assert regret.largest_parts(part("a", "0.0", "-1.0", "0")) == []
+    assert regret.largest_parts(part("a", "", "", "")) == []
+
+
+def test_the_title_of_parts_names_the_teams_of_each(view: Setting) -> None:
+    rows = [
+        {
+            "setting": "s", "team": team, "games": "7", **interval("excess", "9.0"),
+            **interval("slot_choice", slot), **interval("avoidable_moves", "2.0"),
+            **interval("failed_rounds", "0.0"),
+        }
+        for team, slot in (("a", "2.0"), ("b", "3.0"), ("dsm-x", "4.0"))
+    ]  # fmt: skip
+    write(view.experiment.folder, "excess_parts.csv", rows)
+
+    assert regret.split(view, STYLES).finding == (
+        "the largest mean part of excess cost (not tested): slot choice of b and dsm-x; "
+        "slot choice and avoidable moves of a"
+    )
+
+
+def test_seats_with_all_meetings_are_drawn_in_accounting_cost(view: Setting) -> None:
+    rows = [
+        {
+            "setting": "s", "player": team, "teams": team, "seats": "9", "full_seats": "9",
+            **interval("mean_excess", excess), **interval("mean_excess_shown", "-0.7422"),
+            **interval("nonzero_regret", "0.5"),
+        }
+        for team, excess in (("a", "0.1348"), ("b", "1.1126"))
+    ]  # fmt: skip
+    write(view.experiment.folder, "completion_regret.csv", rows)
+
+    figure = regret.completion(view, STYLES)
+
+    assert data(figure)[0]["x"] == [0.1348, 1.1126]
+    assert "in accounting cost" in figure.says
+    assert figure.finding == (
+        "a pays least with all meetings placed (0.13), b most (1.11); their intervals overlap"
+    )
+
+
 def test_excess_is_drawn_in_its_parts_and_the_largest_is_named(view: Setting) -> None:
     rows = [
         {
@@ -99,7 +186,7 @@ def test_excess_is_drawn_in_its_parts_and_the_largest_is_named(view: Setting) ->
     assert [(row["team"], row["games"], row["excess"]) for row in figure.rows] == [
         ("a", "7", "5.0000"), ("b", "7", "11.0000"),
     ]  # fmt: skip
-    assert "Lowest excess cost of a game: a, 5; highest: b, 11." in figure.says
+    assert "Lowest excess cost of a game: a, 5.00; highest: b, 11.00." in figure.says
     assert "Avoidable moves is the largest part of a." in figure.says
     assert "Failed rounds is the largest part of b." in figure.says
 
@@ -124,11 +211,11 @@ def test_kept_optima_are_drawn_first(view: Setting) -> None:
     ]
     assert [trace["name"] for trace in data(figure)][:2] == ["Never", "Meeting 1"]
     assert (
-        "Lowest share of games that keep the optimum reachable: b, 0; highest: a, 0.5."
+        "Lowest share of games that keep the optimum reachable: b, 0.00; highest: a, 0.50."
         in figure.says
     )
     assert (
-        "Lowest share in which meeting 1 makes it unreachable: a, 0.25; highest: b, 1."
+        "Lowest share in which meeting 1 makes it unreachable: a, 0.25; highest: b, 1.00."
         in figure.says
     )
 
@@ -160,7 +247,7 @@ def test_fairness_has_its_interval_and_beside_it_the_range_of_ties(view: Setting
     assert values["x"] == [0.4, 0.9]
     assert values["error_x"]["array"] == [1.1, 0.6]
     assert figure.rows[1]["fairness_least"] == ""
-    assert figure.says == "Lowest fairness cost: a, 0.4; highest: b, 0.9."
+    assert figure.says == "Lowest fairness cost: a, 0.40; highest: b, 0.90."
 
 
 def speaker(teams: str, difference: str, p: str, vps_kind: str = "protocol") -> dict[str, str]:
@@ -212,7 +299,7 @@ def test_messages_count_meetings_from_one_and_hide_silent_outsiders(view: Settin
     first, *_ = data(figure)
     assert (first["name"], first["customdata"], first["y"]) == ("a", [1, 2], [2.5, 3.0])
     assert {row["role"] for row in figure.rows} == {"first"}
-    assert "First speaker of the meeting, meeting 2: a has messages 3." in figure.says
+    assert "First speaker of the meeting, meeting 2: a has messages 3.00." in figure.says
 
 
 def test_whoever_says_most_is_compared_with_whoever_pays_least(view: Setting) -> None:
@@ -257,8 +344,8 @@ def test_patterns_by_message_and_by_game_are_drawn_apart(view: Setting) -> None:
     (message,), (rounds,) = said.rows, happened.rows
     assert (message["rate_low"], message["rate_high"]) == (low, high)
     assert (rounds["rate"], rounds["rate_low"]) == ("4.0000", "")
-    assert said.says == "Confirmation tax: a has share of messages 0.025."
-    assert happened.says == "Output truncation: a has times found in a game 4."
+    assert said.says == "Confirmation tax: a has share of messages 0.02."
+    assert happened.says == "Output truncation: a has times found in a game 4.00."
     axes = [figure.drawn.to_plotly_json()["layout"]["xaxis"] for figure in (said, happened)]
     assert axes[0]["range"][1] < 0.5  # a rare one is not flattened
     assert [axis["title"]["text"] for axis in axes] == [

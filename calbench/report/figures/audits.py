@@ -47,7 +47,7 @@ def own_slot(setting: Setting, style_by_name: Styles) -> Figure:
     """Return what teams tell of their own slots, as shares of messages (paper, G.5)."""
     rows = setting.rows("audit_own_slot.csv", player="")
     figure = _shares(rows, style_by_name, "label", LABELS, "count")
-    told = {row["team"]: row["rate"] for row in figure.rows if row["label"] == COSTS}
+    told = {row["team"]: Value.of(row, "rate") for row in figure.rows if row["label"] == COSTS}
     often = finding.spread(
         told,
         "share of messages with a cost or constraint",
@@ -62,7 +62,7 @@ def leaks(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how many messages give a private label away, by its tier (paper, H)."""
     rows = setting.rows("audit_leaks.csv", player="")
     figure = _shares(rows, style_by_name, "tier", TIERS, "leaking_messages")
-    leaking = {row["team"]: row["rate"] for row in figure.rows if row["tier"] == ANY}
+    leaking = {row["team"]: Value.of(row, "rate") for row in figure.rows if row["tier"] == ANY}
     often = finding.spread(
         leaking,
         "share of messages with a private label",
@@ -162,10 +162,9 @@ def _commonest(rows: Sequence[Row], shown: Mapping[str, str]) -> str:
     pattern, _, _ = most[0].partition(" ")
     teams = [name.partition(" ")[2] for name in most if name.startswith(f"{pattern} ")]
     unit = next(row["unit"] for row in rows if row["pattern"] == pattern)
-    often = f"{words.number(rates[most[0]])} times a game"
-    if unit == BY_MESSAGE:
-        often = f"{words.number(rates[most[0]])} of messages"
-    return f"{shown[pattern]} is the most frequent pattern: {words.joined(teams)}, {often}"
+    often = "of messages" if unit == BY_MESSAGE else "times a game"
+    who = f"{words.joined(teams)}, {words.number(rates[most[0]])} {often}"
+    return f"{shown[pattern]} is the most frequent pattern (not tested): {who}"
 
 
 def _pattern_rows(setting: Setting, *, is_by_message: bool) -> list[Row]:

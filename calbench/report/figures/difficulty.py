@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import plotly.graph_objects as go
 
@@ -9,16 +10,52 @@ from calbench.report.columns import decimal
 from calbench.report.figures import finding, words
 from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.figure import Figure, columns_of, section
-from calbench.report.figures.style import SERIES, SYMBOLS, Styles, plain
+from calbench.report.figures.style import SERIES, SYMBOLS, Styles, Value, plain
 from calbench.report.figures.template import drawing
 from calbench.report.setting import Setting
 from calbench.report.tables import Row
 
-ENDS: Mapping[str, tuple[str, tuple[str, str]]] = {
-    "excess_cost": ("excess cost", ("pays least", "pay least")),
-    "scheduled": ("share of meetings placed", ("places fewest meetings", "place fewest meetings")),
+
+class Ends(NamedTuple):
+    """What titles say of a measure, of one team and of several.
+
+    Attributes:
+        column: of ``games_by_third.csv``.
+        what: the measure in words.
+        low: what those with the least of it do.
+        worse: what those do who fare worse on harder scenarios.
+        better: what the others do there.
+    """
+
+    column: str
+    what: str
+    low: tuple[str, str]
+    worse: tuple[str, str]
+    better: tuple[str, str]
+
+
+ENDS: Mapping[str, Ends] = {
+    "excess_cost": Ends(
+        "excess_cost",
+        "excess cost",
+        ("pays least", "pay least"),
+        ("pays more", "pay more"),
+        ("pays less", "pay less"),
+    ),
+    "coordination": Ends(
+        "scheduled",
+        "share of meetings placed",
+        ("places fewest meetings", "place fewest meetings"),
+        ("places fewer meetings", "place fewer meetings"),
+        ("places more meetings", "place more meetings"),
+    ),
 }
-"""What titles say of a measure, and of those with the least of it."""
+"""What titles say of a measure of ``difficulty_effects.csv``."""
+
+TABLES = ("games_by_third.csv", "difficulty_effects.csv")
+
+DIGITS = 5
+"""Decimals of feasible fractions in words, as the page's table shows them."""
 
 COLUMNS = ("setting", "third", "feasible_fraction")
 
@@ -87,23 +124,23 @@ def _says(fractions: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
     for setting, by_tertile in fractions.items():
         cells = sorted((cell for cells in by_tertile.values() for cell in cells), key=float)
         if cells:
-            least, most = words.number(cells[0]), words.number(cells[-1])
+            least, most = words.two(cells[0], cells[-1], DIGITS)
             said.append(f"{setting}: {len(cells)} scenarios from {least} to {most}.")
     return " ".join(said)
 
 
-@section("difficulty", "thirds-excess", "Excess cost by difficulty", "games_by_third.csv")
+@section("difficulty", "thirds-excess", "Excess cost by difficulty", *TABLES)
 def excess_by_third(setting: Setting, looks: Styles) -> Figure:
     """Return the excess cost of games by team and third of difficulty."""
     figure = _by_third(setting, "excess_cost", "Excess of a game in accounting cost")
-    return replace(figure, finding=_worse(figure, "excess_cost", "pay more", looks, is_more=True))
+    return replace(figure, finding=_goes(setting, figure, "excess_cost", looks))
 
 
-@section("difficulty", "thirds-placed", "Meetings placed by difficulty", "games_by_third.csv")
+@section("difficulty", "thirds-placed", "Meetings placed by difficulty", *TABLES)
 def placed_by_third(setting: Setting, looks: Styles) -> Figure:
     """Return the share of meetings that were placed, likewise."""
     figure = _by_third(setting, "scheduled", "Share of meetings that were placed", is_share=True)
-    return replace(figure, finding=_worse(figure, "scheduled", "place fewer meetings", looks))
+    return replace(figure, finding=_goes(setting, figure, "coordination", looks))
 
 
 def _by_third(setting: Setting, column: str, axis: str, *, is_share: bool = False) -> Figure:
@@ -128,32 +165,29 @@ def _by_third(setting: Setting, column: str, axis: str, *, is_share: bool = Fals
     )
 
 
-def _worse(figure: Figure, column: str, does: str, looks: Styles, *, is_more: bool = False) -> str:
-    """Return how many teams fare worse in the hardest third than in the easiest.
+def _goes(setting: Setting, figure: Figure, measure: str, looks: Styles) -> str:
+    """Return whose results go significantly with difficulty, by rank correlation.
 
-    Where a suite has no thirds, it says who fares best in all of it.
+    Where there is no correlation and a suite has no thirds, it says who fares best in all of it.
     """
-    every = {row["team"]: row[column] for row in figure.rows}
-    own = finding.competing(every, looks)
-    cells = {(row["third"], row["team"]): row[column] for row in figure.rows if row["team"] in own}
-    thirds = list(dict.fromkeys(third for third, _ in cells))
-    if len(thirds) < 2:
-        what, low = ENDS[column]
-        return finding.spread(own, what, low)
-    easy, hard = thirds[0], thirds[-1]
-    teams = [team for third, team in cells if third == easy and (hard, team) in cells]
-    if not teams:
-        return ""
-    worse = [
-        team
-        for team in teams
-        if decimal(cells[hard, team]) != decimal(cells[easy, team])
-        and (decimal(cells[hard, team]) > decimal(cells[easy, team])) is is_more
-    ]
-    who = f"{len(worse) or 'none'} of {len(teams)} teams"
-    one = does.replace("pay", "pays").replace("place", "places")
-    form = one if len(worse) < 2 else does
-    return f"{who} {form} in the {hard} third than in the {easy} one"
+    column, what, low, worse, better = ENDS[measure]
+    drawn = {row["team"]: Value.of(row, column) for row in figure.rows}
+    own = finding.competing(drawn, looks)
+    rows = setting.rows("difficulty_effects.csv", measure=measure)
+    known = [row for row in rows if row["p"] and row["team"] in own]
+    if not known:
+        is_whole = len({row["third"] for row in figure.rows}) < 2
+        return finding.spread(own, what, low) if is_whole else ""
+    level = setting.experiment.level
+    clear = [row for row in known if decimal(row["p"]) < decimal(level)]
+    if not clear:
+        return f"nobody's {what} goes significantly with difficulty (p from {level} up)"
+    said = []
+    for does, is_worse in ((worse, True), (better, False)):
+        names = [row["team"] for row in clear if (decimal(row["rho"]) > 0) is is_worse]
+        if names:
+            said.append(f"{words.joined(names)} {finding.verb(names, *does)}")
+    return f"{', '.join(said)} on harder scenarios (p below {level} each, uncorrected)"
 
 
 def _ends(rows: Sequence[Row]) -> str:
@@ -162,7 +196,7 @@ def _ends(rows: Sequence[Row]) -> str:
         return ""
     in_order = sorted(rows, key=lambda row: decimal(row["feasible_fraction"]))
     (least, most) = (
-        f"{row['setting']} ({words.number(row['feasible_fraction'])})"
+        f"{row['setting']} ({words.number(row['feasible_fraction'], DIGITS)})"
         for row in (in_order[0], in_order[-1])
     )
     return f"the hardest scenario is of {least}, the easiest of {most}"

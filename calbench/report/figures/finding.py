@@ -5,18 +5,19 @@ A title is a clause without a full stop. It is empty where there is no number.
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import TypeVar
 
-from calbench.report.columns import decimal
+from calbench.report.columns import DIGITS, decimal
 from calbench.report.figures import words
-from calbench.report.figures.style import Styles
+from calbench.report.figures.style import Styles, Value
 from calbench.report.kind import DEGENERATE
 
-NOUNS: Mapping[str, str] = {
-    "protocol": "protocols",
-    "scripted agents": "scripted teams",
-    "language models": "models",
-}
-"""Of several teams of one kind."""
+EXACT = "exact"
+"""What tables say of an estimate that needs no interval."""
+
+WITHIN = ("stays within the allowance", "stay within the allowance")
+LEAST_VPS = ("gives least away", "give least away")
+"""What one team or several with the least excess VPS do, if that is 0 or not."""
 
 
 def verb(names: Sequence[str], one: str, many: str) -> str:
@@ -39,85 +40,98 @@ def most(cells: Mapping[str, str]) -> tuple[list[str], Decimal]:
 
 
 def spread(
-    cells: Mapping[str, str],
+    values: Mapping[str, Value],
     what: str,
     low: tuple[str, str],
     high: str = "most",
+    digits: int = DIGITS,
 ) -> str:
-    """Return who has the least and who the most, with both numbers.
+    """Return who has the least and who the most, with both numbers and what intervals say of it.
 
     Args:
-        cells: number by name; empty ones are left out.
+        values: number with its interval by name; empty ones are left out.
         what: the quantity.
         low: what one name with the least does, and what several do.
         high: the same of those with the most, without the verb.
+        digits: decimals of both numbers, more where these would print alike.
     """
-    cells = {name: cell for name, cell in cells.items() if cell}
-    if not cells:
+    values = {name: value for name, value in values.items() if value.cell}
+    if not values:
         return ""
+    cells = {name: value.cell for name, value in values.items()}
     (few, fewest), (many, greatest) = least(cells), most(cells)
-    bottom, top = words.number(cells[few[0]]), words.number(cells[many[0]])
+    bottom, top = words.two(cells[few[0]], cells[many[0]], digits)
     if len(cells) == 1:
         return f"{few[0]}: {what} {bottom}"
     if fewest == greatest:
         return f"all have the same {what}, {bottom}"
-    return f"{words.joined(few)} {verb(few, *low)} ({bottom}), {words.joined(many)} {high} ({top})"
+    return (
+        f"{words.joined(few)} {verb(few, *low)} ({bottom}), "
+        f"{words.joined(many)} {high} ({top}){_overlap(values, few, many)}"
+    )
 
 
-def competing(cells: Mapping[str, str], style_by_name: Styles) -> dict[str, str]:
+def _overlap(values: Mapping[str, Value], few: Sequence[str], many: Sequence[str]) -> str:
+    """Return what intervals leave open of the ends; nothing where no number has any."""
+    if all(value.ends is None for value in values.values()):
+        return ""
+    if any(values[name].ends is None and values[name].kind != EXACT for name in (*few, *many)):
+        return "; not tested"
+    top = max(values[name].reach[1] for name in few)
+    bottom = min(values[name].reach[0] for name in many)
+    if top >= bottom:
+        return "; their intervals overlap"
+    between = [value for name, value in values.items() if name not in {*few, *many}]
+    if any(value.reach[0] <= top or value.reach[1] >= bottom for value in between):
+        return "; intervals of others overlap theirs"
+    return ""
+
+
+Number = TypeVar("Number", str, Value)
+
+
+def competing(numbers: Mapping[str, Number], style_by_name: Styles) -> dict[str, Number]:
     """Return the numbers without those of degenerate baselines, which compete with nobody."""
     return {
-        name: cell
-        for name, cell in cells.items()
+        name: number
+        for name, number in numbers.items()
         if name not in style_by_name or style_by_name[name].colour != DEGENERATE.colour
     }
 
 
-def of_front(
-    costs: Mapping[str, str],
-    leaks: Mapping[str, str],
-    on_front: Sequence[str],
-    kinds: Sequence[str],
-) -> str:
-    """Return who of the competing teams pays least, who gives least away, how many none beats.
+def of_front(costs: Mapping[str, str], leaks: Mapping[str, str], on_front: Sequence[str]) -> str:
+    """Return who of the competing teams pays least, who gives least away, whom none beats.
 
     Args:
         costs: number by competing team; less is better.
-        leaks: likewise, with the same teams.
+        leaks: excess VPS, likewise, with the same teams.
         on_front: the teams on the Pareto front.
-        kinds: of these teams in words, without repetition.
     """
     if not costs:
         return ""
     if len(costs) == 1:
         (team,) = costs
         cost, leak = words.number(costs[team]), words.number(leaks[team])
-        return f"only {team} competes here: it pays {cost} and gives away {leak}"
-    noun = NOUNS.get(kinds[0], "teams") if len(kinds) == 1 else "teams"
-    are = verb(on_front, "is", "are")
-    return (
-        f"{_corner(costs, leaks)}; {len(on_front)} of {len(costs)} {noun} {are} on the Pareto front"
-    )
+        return f"only {team} competes here: adjusted excess cost {cost}, excess VPS {leak}"
+    return f"{_corner(costs, leaks)}; on the Pareto front: {words.joined(on_front)}"
 
 
 def _corner(costs: Mapping[str, str], leaks: Mapping[str, str]) -> str:
-    """Return who pays least and who gives least away, as one if these are the same."""
+    """Return who pays least and who gives least away, as one if these are the same.
+
+    An excess VPS of 0 says that VPS is no more than its allowance, not that nothing was told.
+    """
     (cheap, _), (quiet, amount) = least(costs), least(leaks)
     both = [team for team in cheap if team in quiet]
-    nothing = amount == 0
+    low = (LEAST_VPS if amount else WITHIN)[len(both or quiet) > 1]
+    low = f"{low} (excess VPS {words.number(leaks[quiet[0]])})"
     if not both:
-        leak = ("gives nothing away", "give nothing away")
-        if not nothing:
-            leak = ("gives least away", "give least away")
-        return (
-            f"{words.joined(cheap)} {verb(cheap, 'pays', 'pay')} least, "
-            f"{words.joined(quiet)} {verb(quiet, *leak)}"
-        )
-    who, gives = words.joined(both), verb(both, "gives", "give")
-    away = f"{gives} nothing away" if nothing else f"{gives} least away"
+        pays = f"{words.joined(cheap)} {verb(cheap, 'pays', 'pay')} least"
+        return f"{pays}, {words.joined(quiet)} {low}"
+    who = words.joined(both)
     if len(cheap) == len(both):
-        return f"{who} {verb(both, 'pays', 'pay')} least and {away}"
-    return f"nobody pays less than {who}, and {verb(both, 'it', 'they')} {away}"
+        return f"{who} {verb(both, 'pays', 'pay')} least and {low}"
+    return f"nobody pays less than {who}, and {verb(both, 'it', 'they')} {low}"
 
 
 def sparse(found: Sequence[tuple[str, str, str]]) -> str:

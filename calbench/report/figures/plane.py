@@ -182,11 +182,10 @@ def _finding(
     if competing:
         costs, leaks = ({r["team"]: r[name] for r in competing} for name in (against.measure, VPS))
         best = [row["team"] for row in competing if row["is_on_front"] == "true"]
-        kinds = list(dict.fromkeys(row["kind"].partition(",")[0] for row in competing))
-        return finding.of_front(costs, leaks, best, kinds)
-    cells = {row["team"]: row[against.measure] for row in rows}
+        return finding.of_front(costs, leaks, best)
+    values = {row["team"]: Value.of(row, against.measure) for row in rows}
     return finding.spread(
-        finding.competing(cells, style_by_team), against.axis.short, *against.ends
+        finding.competing(values, style_by_team), against.axis.short, *against.ends
     )
 
 
@@ -229,9 +228,8 @@ def _says(
         if line.points:
             first, last = line.points[0], line.points[-1]
             moved = " and ".join(
-                f"{what} goes from {words.number(first[1][measure])} to "
-                f"{words.number(last[1][measure])}"
-                for measure, what in ((VPS, "VPS"), (against.measure, against.axis.short))
+                f"{what} goes from {' to '.join(words.two(first[1][measure], last[1][measure]))}"
+                for measure, what in ((VPS, "excess VPS"), (against.measure, against.axis.short))
             )
             said.append(f"{line.name}: from {first[0]} to {last[0]} {moved}.")
     return " ".join(said)

@@ -7,7 +7,7 @@ from calbench.report.figures import words
 from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.figure import Figure, Section
 from calbench.report.figures.finding import spread
-from calbench.report.figures.regret import FAIRNESS, SEATS
+from calbench.report.figures.regret import FAIRNESS
 from calbench.report.figures.scatter import HEIGHT, Point, scatter
 from calbench.report.figures.style import SYMBOLS, Style, Value, styles
 from calbench.report.figures.talk import COST, EXCESS, MESSAGES, VPS
@@ -15,6 +15,9 @@ from calbench.report.kind import PUBLISHED
 from calbench.report.tables import Row, Tables
 
 MODELS = "table1.csv"
+
+SEATS = "Excess per scheduled meeting in shown cost, seats with all their meetings"
+"""The paper's scale."""
 
 DOTS: Mapping[str, tuple[str, str, str]] = {
     "completion": (SEATS, "table11.csv", "mean_excess"),
@@ -25,7 +28,10 @@ DOTS: Mapping[str, tuple[str, str, str]] = {
 
 
 LEAST: Mapping[str, tuple[str, str]] = {
-    "completion": ("pays least with all meetings placed", "pay least with all meetings placed"),
+    "completion": (
+        "pays least shown cost with all meetings placed",
+        "pay least shown cost with all meetings placed",
+    ),
     "first-vps": ("gives least extra away when first", "give least extra away when first"),
     "first-cost": ("pays least extra when first", "pay least extra when first"),
 }
@@ -76,7 +82,11 @@ def _planes(tables: Tables, section: Section) -> Iterator[Figure]:
             rows,
             says=f"{words.extremes(said, 'messages')} {words.extremes(cost, 'excess cost')}",
             drawn=scatter(points, MESSAGES, EXCESS),
-            finding=spread(cost, "excess cost", ("pays least", "pay least")),
+            finding=spread(
+                {name: Value(cell) for name, cell in cost.items()},
+                "excess cost",
+                ("pays least", "pay least"),
+            ),
             measured=("messages", "excess_cost"),
             height=HEIGHT,
         )
@@ -90,7 +100,7 @@ def _fairness(tables: Tables, section: Section) -> Figure:
         Series(setting, _values(tables.rows(MODELS, setting=setting), "fairness"))
         for setting in dict.fromkeys(row["setting"] for row in models)
     ]
-    evenly = spread(series[0].cells, "fairness cost", *EVENLY) if series else ""
+    evenly = spread(series[0].values, "fairness cost", *EVENLY) if series else ""
     looks = {each.name: Style(PUBLISHED.colour, SYMBOLS[at]) for at, each in enumerate(series)}
     says = [f"{each.name}: {words.extremes(each.cells, 'fairness cost')}" for each in series]
     return _figure(
@@ -120,7 +130,7 @@ def _dots(tables: Tables, section: Section) -> Figure:
         ("player", column),
         rows,
         says=words.extremes(series.cells, axis.lower()),
-        finding=spread(series.cells, axis.lower(), LEAST[section.name]),
+        finding=spread(series.values, axis.lower(), LEAST[section.name]),
         measured=(column,),
         drawn=dots(names, [series], axis, style_by_name=styles(dict.fromkeys(names, PUBLISHED))),
         height=height(len(names)),

@@ -22,7 +22,7 @@ TIES = ("fairness_least", "fairness_greatest")
 """Of ``sensitivity.csv``."""
 
 FAIRNESS = "Fairness in accounting cost (less is fairer)"
-SEATS = "Excess per scheduled meeting in shown cost, seats with all their meetings"
+SEATS = "Excess per scheduled meeting in accounting cost, seats with all their meetings"
 """Titles of axes."""
 
 
@@ -45,7 +45,7 @@ def fairness(setting: Setting, style_by_name: Styles) -> Figure:
     return Figure(
         says=words.extremes(found.cells, "fairness cost"),
         finding=finding.spread(
-            finding.competing(found.cells, style_by_name),
+            finding.competing(found.values, style_by_name),
             "fairness cost",
             ("shares the cost most evenly", "share the cost most evenly"),
             "least evenly",
@@ -90,30 +90,42 @@ def split(setting: Setting, style_by_name: Styles) -> Figure:
     )
 
 
+def largest_parts(row: Row) -> list[str]:
+    """Return the largest of the known parts of excess cost: several if equal, none if 0."""
+    known = {name: decimal(row[name]) for name in PARTS if row[name]}
+    greatest = max(known.values(), default=decimal("0"))
+    return [name for name, cell in known.items() if cell == greatest] if greatest > 0 else []
+
+
+def _by_part(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Return the teams by their largest part in words, parts of most teams first."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        parts = [PARTS[name] for name in largest_parts(row)]
+        if parts:
+            both = " and ".join([parts[0], *(part.lower() for part in parts[1:])])
+            found.setdefault(both, []).append(row["team"])
+    return dict(sorted(found.items(), key=lambda each: -len(each[1])))
+
+
 def _main_parts(rows: Sequence[Row]) -> list[str]:
     """Return which cause is the largest, and of which teams."""
-    teams: dict[str, list[str]] = {}
-    for row in rows:
-        part = max(PARTS, key=lambda name: decimal(row[name]))
-        if decimal(row[part]) > 0:
-            teams.setdefault(PARTS[part], []).append(row["team"])
-    return [f"{part} is the largest part of {words.joined(who)}" for part, who in teams.items()]
+    return [
+        f"{part} {'are the largest parts' if ' and ' in part else 'is the largest part'} "
+        f"of {words.joined(who)}"
+        for part, who in _by_part(rows).items()
+    ]
 
 
 def _main_part(rows: Sequence[Row], style_by_name: Styles) -> str:
-    """Return in how many teams each cause is the largest, the most frequent first."""
+    """Return of which teams each cause is the largest, by means, the most frequent first."""
     every = {row["team"]: row["excess"] for row in rows}
     teams = finding.competing(every, style_by_name)
-    found: dict[str, list[str]] = {}
-    for row in rows:
-        part = max(PARTS, key=lambda name: decimal(row[name]))
-        if row["team"] in teams and decimal(row[part]) > 0:
-            found.setdefault(PARTS[part].lower(), []).append(row["team"])
-    said = [
-        f"{part} in {words.joined(who) if len(who) < 3 else f'{len(who)} of {len(teams)} teams'}"
-        for part, who in sorted(found.items(), key=lambda each: -len(each[1]))
-    ]
-    return f"most excess cost comes from {', from '.join(said)}" if said else ""
+    found = _by_part([row for row in rows if row["team"] in teams])
+    said = [f"{part.lower()} of {words.joined(who)}" for part, who in found.items()]
+    if not said:
+        return ""
+    return f"the largest mean part of excess cost (not tested): {'; '.join(said)}"
 
 
 @section("cost", "optimum", "When the optimum became unreachable", "optimum_unreachable_shares.csv")
@@ -137,7 +149,7 @@ def optimum_unreachable(setting: Setting, style_by_name: Styles) -> Figure:
         says=" ".join(said),
         drawn=bars(names, series, "Share of games", ends=kept, is_share=True),
         finding=finding.spread(
-            finding.competing(kept.cells, style_by_name),
+            finding.competing(kept.values, style_by_name),
             "share of games with the optimum in reach",
             ("keeps the optimum in reach least often", "keep the optimum in reach least often"),
             "most often",
@@ -156,27 +168,27 @@ def optimum_unreachable(setting: Setting, style_by_name: Styles) -> Figure:
 def completion(setting: Setting, style_by_name: Styles) -> Figure:
     """Return excess per meeting of seats that got all their meetings (paper, Table 11).
 
-    In shown costs, as the paper counts here.
+    In accounting costs, as all else on the page; the paper counts in those that agents are shown.
     """
-    rows = [row for row in setting.rows("completion_regret.csv") if row["mean_excess_shown"]]
+    rows = [row for row in setting.rows("completion_regret.csv") if row["mean_excess"]]
     some = {player_of(row): row["nonzero_regret"] for row in rows}
-    found = Series.of("mean", rows, "mean_excess_shown", player_of)
+    found = Series.of("mean", rows, "mean_excess", player_of)
     return Figure(
-        says=f"{words.extremes(found.cells, 'excess per scheduled meeting')} "
+        says=f"{words.extremes(found.cells, 'excess per scheduled meeting in accounting cost')} "
         f"{words.extremes(some, 'share of seats with any regret')}",
         drawn=dots(list(some), [found], SEATS, style_by_name=style_by_name),
         finding=finding.spread(
-            finding.competing(found.cells, style_by_name),
+            finding.competing(found.values, style_by_name),
             "excess cost with all meetings placed",
             ("pays least with all meetings placed", "pay least with all meetings placed"),
         ),
-        measured=("mean_excess_shown",),
+        measured=("mean_excess",),
         columns=columns_of(
             "player",
             "teams",
             "seats",
             "full_seats",
-            measures=("mean_excess_shown", "nonzero_regret"),
+            measures=("mean_excess", "nonzero_regret"),
         ),
         rows=rows,
         height=height(len(rows)),
@@ -192,7 +204,7 @@ def prior_moves(setting: Setting, style_by_name: Styles) -> Figure:
     return Figure(
         says=words.extremes(found.cells, "earlier meetings moved per agent-game"),
         finding=finding.spread(
-            finding.competing(found.cells, style_by_name),
+            finding.competing(found.values, style_by_name),
             "number of earlier meetings moved",
             ("moves fewest earlier meetings", "move fewest earlier meetings"),
         ),

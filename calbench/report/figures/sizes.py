@@ -5,6 +5,7 @@ from math import log10
 
 import plotly.graph_objects as go
 
+from calbench.report.columns import DIGITS
 from calbench.report.figures import words
 from calbench.report.figures.figure import Figure
 from calbench.report.figures.finding import competing, spread
@@ -18,8 +19,9 @@ HEIGHT = 420
 
 ENDS = ("value", "low", "high")
 
-COLUMNS = ("team", "agents", "value", "low", "high")
-"""Of a row: a team's value with the ends of its range, by the number of agents."""
+COLUMNS = ("team", "agents", "scenarios", "value", "low", "high")
+"""Of a row: a team's value with the ends of its range, by the number of agents, and of how many
+scenarios it is the mean."""
 
 
 def over_agents(
@@ -31,6 +33,7 @@ def over_agents(
     sources: Sequence[str],
     *,
     is_log: bool = False,
+    digits: int = DIGITS,
 ) -> Figure:
     """Return one measure over the number of agents, a curve for each team.
 
@@ -42,6 +45,7 @@ def over_agents(
         style_by_team: how each team looks.
         sources: tables that the numbers are from.
         is_log: whether the measure's axis is logarithmic.
+        digits: decimals of the measure in words.
     """
     measured = unit.removeprefix(f"{title.lower()} ")
     sizes = sorted({int(row["agents"]) for row in rows})
@@ -49,10 +53,12 @@ def over_agents(
     said = [f"{title} of {len(teams)} teams, a curve each."]
     for size, word in zip(sizes[:1] + sizes[-1:], ("fewest", "most"), strict=False):
         cells = {row["team"]: row["value"] for row in rows if int(row["agents"]) == size}
-        said.append(f"With the {word} agents, {size}: {words.extremes(cells, title.lower())}")
+        said.append(
+            f"With the {word} agents, {size}: {words.extremes(cells, title.lower(), digits)}"
+        )
     return Figure(
         key=key,
-        finding=_finding(title, rows, style_by_team),
+        finding=_finding(title, rows, style_by_team, digits),
         measured=("value",),
         title=f"{title} over the number of agents",
         says=" ".join(said),
@@ -65,13 +71,17 @@ def over_agents(
     )
 
 
-def _finding(title: str, rows: Sequence[Row], style_by_team: Styles) -> str:
-    """Return who is lowest and who highest with most agents."""
+def _finding(title: str, rows: Sequence[Row], style_by_team: Styles, digits: int) -> str:
+    """Return who is lowest and who highest with most agents, and of how many scenarios that is."""
     most = max((int(row["agents"]) for row in rows), default=0)
-    cells = {row["team"]: row["value"] for row in rows if int(row["agents"]) == most}
+    last = [row for row in rows if int(row["agents"]) == most]
+    values = {row["team"]: Value(row["value"]) for row in last}
     what = title[:1].lower() + title[1:]
-    found = spread(competing(cells, style_by_team), what, ("is lowest", "are lowest"), "highest")
-    return f"{title} with {most} agents: {found}" if found else ""
+    low = ("is lowest", "are lowest")
+    found = spread(competing(values, style_by_team), what, low, "highest", digits)
+    counts = " or ".join(sorted({row["scenarios"] for row in last}, key=int))
+    few = f"mean of {counts} scenarios" if counts != "1" else "one scenario"
+    return f"{title} with {most} agents ({few}, not tested): {found}" if found else ""
 
 
 def _drawing(rows: Sequence[Row], y_title: str, looks: Styles, *, is_log: bool) -> go.Figure:

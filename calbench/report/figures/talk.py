@@ -45,7 +45,7 @@ def messages_excess(setting: Setting, style_by_name: Styles) -> Figure:
     return Figure(
         says=f"{words.extremes(said, 'messages per scheduled meeting')} "
         f"{words.extremes(cost, 'excess cost')} {_together(said, cost)}".rstrip(),
-        finding=_talk_pays(said, cost, style_by_name),
+        finding=_talk_pays(said, rows, style_by_name),
         measured=("messages", "excess_cost"),
         drawn=scatter(points, MESSAGES, EXCESS),
         columns=columns_of("player", "teams", measures=("messages", "excess_cost")),
@@ -54,11 +54,16 @@ def messages_excess(setting: Setting, style_by_name: Styles) -> Figure:
     )
 
 
-def _talk_pays(said: Mapping[str, str], cost: Mapping[str, str], style_by_name: Styles) -> str:
+def _talk_pays(said: Mapping[str, str], rows: Sequence[Row], style_by_name: Styles) -> str:
     """Return whether those who say most pay least, or who pays what if there is nobody else."""
-    speaking, paying = (finding.competing(each, style_by_name) for each in (said, cost))
+    values = {player_of(row): Value.of(row, "excess_cost") for row in rows}
+    speaking, paying = (
+        finding.competing(said, style_by_name),
+        finding.competing(values, style_by_name),
+    )
     alone = finding.spread(paying, "excess cost", ("pays least", "pay least"))
-    return _together(speaking, paying).rstrip(".") or alone
+    cells = {name: value.cell for name, value in paying.items()}
+    return _together(speaking, cells).rstrip(".") or alone
 
 
 def _together(said: Mapping[str, str], cost: Mapping[str, str]) -> str:
@@ -87,7 +92,7 @@ def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Figure:
         found = panels[ROLES[row["role"]]].setdefault(player_of(row), {})
         found[int(row["meeting_index"]) + 1] = Value.of(row, "messages")
     opening = {
-        player_of(row): row["messages"]
+        player_of(row): Value.of(row, "messages")
         for row in rows
         if row["role"] == "first" and row["meeting_index"] == "0"
     }

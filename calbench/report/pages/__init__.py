@@ -55,7 +55,7 @@ PAGES = (
     Page("results/cost.md", "Cost and fairness", "Results", "Figures", content=gallery.of("cost")),
     Page("results/difficulty.md", "Difficulty", "Results", "Figures",
          content=gallery.difficulty_page),
-    Page("results/words.md", "Length of messages", "Results", "Figures",
+    Page("results/words.md", "What speakers say", "Results", "Figures",
          content=gallery.of("words")),
     Page("results/scale.md", "Larger games", "Results", "Figures", content=scale.content),
     Page("results/paper.md", "The paper's tables", "Results", "Compared with the paper",

@@ -62,26 +62,34 @@ def _curve(
 ) -> Figure:
     """Return the curves of a measure, with the intervals of the leaderboard."""
     rows = [
-        _point(row, size, measure, f"{measure}_low", f"{measure}_high")
+        _point(row, size, "scenarios", measure, f"{measure}_low", f"{measure}_high")
         for team in scale.teams
         for setting, size in agents.items()
         if (row := leaderboard.get((team, setting))) is not None and row[measure]
     ]
     about = columns.MEASURE_BY_NAME[measure]
     sources = [f"{scale.name}/leaderboard.csv"]
-    return over_agents(f"scale-{measure}", about.title, about.unit, rows, site.styles, sources)
+    return over_agents(
+        f"scale-{measure}",
+        about.title,
+        about.unit,
+        rows,
+        site.styles,
+        sources,
+        digits=about.digits,
+    )
 
 
 def _bytes(site: Site, scale: Experiment, sizes: Sequence[Row]) -> Figure:
     """Return the curves of bytes per meeting, with the least and the greatest game."""
     rows = [
-        _point(row, row["agents"], "bytes_per_meeting", "least", "greatest")
+        _point(row, row["agents"], "games", "bytes_per_meeting", "least", "greatest")
         for team in scale.teams
         for row in sizes
         if row["team"] == team
     ]
     title = "Bytes per meeting"
-    return over_agents("scale-bytes", title, "", rows, site.styles, [BYTES], is_log=True)
+    return over_agents("scale-bytes", title, "", rows, site.styles, [BYTES], is_log=True, digits=0)
 
 
 def _point(row: Row, agents: str, *names: str) -> Row:

@@ -206,7 +206,7 @@
     case "reply":
       return "slot " + content.slot + " is " + content.status;
     case "proposals":
-      return "what are " + plural(content.plans.length, "plan") + " worth to you?";
+      return (content.plans.length === 1 ? "what is " : "what are ") + plural(content.plans.length, "plan") + " worth to you?";
     case "scores":
       return "my scores: " + content.scores.join(", ");
     case "plan_decision":
