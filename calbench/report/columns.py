@@ -179,6 +179,13 @@ def plain_measures(names: Iterable[str]) -> list[Column]:
     return [plain_measure(name) for name in names]
 
 
+def largest_of(row: Mapping[str, str], names: Iterable[str]) -> list[str]:
+    """Return the columns with the greatest number of a row: none if that is not above 0."""
+    known = {name: decimal(row[name]) for name in names if row.get(name)}
+    greatest = max(known.values(), default=Decimal())
+    return [name for name, value in known.items() if value == greatest > 0]
+
+
 def direction(better: str) -> str:
     """Return which direction is better, for a header."""
     return {"higher": "↑ higher is better", "lower": "↓ lower is better"}.get(better, "")

@@ -30,21 +30,22 @@ def numbers(found: Sequence[Sentence]) -> set[str]:
     return {part.text for sentence in found for part in sentence if part.kind == "number"}
 
 
-def standing(team: str, cost: str, low: str, high: str, ranked: str = "3") -> Row:
+def standing(team: str, cost: str, low: str, high: str, letters: str = "") -> Row:
     name = "adjusted_excess_cost"
     return {
         "team": team, "vps_kind": "protocol", name: cost, f"{name}_low": "", f"{name}_high": "",
-        f"{name}_rank_low": low, f"{name}_rank_high": high, f"{name}_ranked": ranked if low else "",
+        f"{name}_rank_low": low, f"{name}_rank_high": high, f"{name}_letters": letters,
     }  # fmt: skip
 
 
 COST = ("adjusted_excess_cost",)
 
 
-def test_the_best_is_said_to_be_better_only_if_the_ranges_of_ranks_say_so() -> None:
-    rows = [standing("a", "0.2", "1", "1"), standing("b", "0.4", "2", "3"),
-            standing("c", "0.5", "2", "3")]  # fmt: skip
-    open_rows = [{**rows[0], "adjusted_excess_cost_rank_high": "2"}, *rows[1:]]
+def test_the_best_is_said_to_be_better_only_than_those_that_share_no_letter_with_it() -> None:
+    rows = [standing("a", "0.2", "1", "1"), standing("b", "0.4", "2", "3", "a"),
+            standing("c", "0.5", "2", "3", "a")]  # fmt: skip
+    open_rows = [standing("a", "0.2", "1", "2", "a"), standing("b", "0.4", "1", "3", "a b"),
+                 standing("c", "0.5", "2", "3", "b")]  # fmt: skip
 
     assert texts(leaders("Here", rows, COST)) == [
         (
@@ -53,23 +54,46 @@ def test_the_best_is_said_to_be_better_only_if_the_ranges_of_ranks_say_so() -> N
         )
     ]
     assert texts(leaders("Here", open_rows, COST)) == [
-        (
-            "Here, a pays least above the optimum per meeting: 0.20, not significantly better than "
-            "all others (rank 1 to 2 of 3)."
-        )
+        ("Here, a pays least above the optimum per meeting: 0.20, not significantly better than b.")
     ]
 
 
 def test_teams_that_share_the_best_value_are_named_together() -> None:
-    pair = [standing("a", "0.2", "1", "2"), standing("b", "0.2", "1", "2"),
+    pair = [standing("a", "0.2", "1", "2", "a"), standing("b", "0.2", "1", "2", "a"),
             standing("c", "0.5", "3", "3")]  # fmt: skip
-    alike = [standing(name, "0.2", "1", "3") for name in "abc"]
+    alike = [standing(name, "0.2", "1", "3", "a") for name in "abc"]
+    near = [*alike[:2], standing("c", "0.3", "1", "3", "a")]
 
     assert "a and b pay least" in texts(leaders("Here", pair, COST))[0]
     assert "significantly better" in texts(leaders("Here", pair, COST))[0]
+    assert "not significantly better than any other" in texts(leaders("Here", near, COST))[0]
     assert texts(leaders("Here", alike, COST)) == [
         "Here, a, b and c pay least above the optimum per meeting: 0.20 each."
     ]
+
+
+def test_of_teams_that_share_a_value_only_what_they_share_is_said() -> None:
+    wide = {**standing("a", "0.2", "1", "3", "a"), "adjusted_excess_cost_low": "0.1",
+            "adjusted_excess_cost_high": "0.3"}  # fmt: skip
+    sure = {**standing("b", "0.2", "1", "2", "b"), "adjusted_excess_cost_low": "0.19",
+            "adjusted_excess_cost_high": "0.21"}  # fmt: skip
+    rows = [wide, sure, standing("c", "0.5", "2", "3", "a")]
+
+    assert texts(leaders("Here", rows, COST)) == [
+        "Here, a and b pay least above the optimum per meeting: 0.20 each."
+    ]
+    both = [wide, {**wide, "team": "b"}, rows[2]]
+    assert (
+        "0.20 (0.10 to 0.30) each, not significantly better than any"
+        in (texts(leaders("Here", both, COST))[0])
+    )
+
+
+def test_excess_cost_is_said_per_agent_and_game() -> None:
+    row = {"team": "a", "excess_cost": "0.2", "excess_cost_rank_low": "1",
+           "excess_cost_rank_high": "1", "excess_cost_letters": ""}  # fmt: skip
+
+    assert "per agent and game" in texts(leaders("Here", [row], ("excess_cost",)))[0]
 
 
 def test_unranked_teams_and_absent_numbers_do_not_compete() -> None:
@@ -85,7 +109,7 @@ def test_each_instrument_of_vps_has_a_best_of_its_own() -> None:
     def row(team: str, kind: str, vps: str) -> Row:
         name = "excess_vps"
         return {"team": team, "vps_kind": kind, name: vps, f"{name}_rank_low": "1",
-                f"{name}_rank_high": "1", f"{name}_ranked": "2"}  # fmt: skip
+                f"{name}_rank_high": "1", f"{name}_letters": ""}  # fmt: skip
 
     rows = [row("typed", "protocol", "9.0"), row("spoken", "reflection", "3.0")]
 
@@ -124,6 +148,27 @@ def test_who_discloses_most_is_said_with_what_it_paid() -> None:
     assert numbers(found) == {"0.5", "0.3", "0.1"}
 
 
+def test_what_was_paid_is_paired_with_who_paid_it() -> None:
+    rows = [cost_row("loud", "0.5", "0.3"), cost_row("mute", "0.0000", "0.05"),
+            cost_row("shy", "0.0000", "0.06"), cost_row("idle", "0.0000", "")]  # fmt: skip
+    alike = [rows[0], rows[1], cost_row("shy", "0.0000", "0.05")]
+
+    assert texts(audits.findings([{"title": "G", "costs": rows}], []))[0].endswith(
+        "; mute, shy and idle disclosed none (mute paid 0.05 and shy paid 0.06)."
+    )
+    assert texts(audits.findings([{"title": "G", "costs": alike}], []))[0].endswith(
+        "; mute and shy disclosed none and paid 0.05."
+    )
+
+
+def test_the_interval_of_a_shared_rate_is_said_only_if_it_is_shared() -> None:
+    a, b = ({**cost_row(name, "0.5", "0.1"), "rate_low": "0.2", "rate_high": high}
+            for name, high in (("a", "0.7"), ("b", "0.8")))  # fmt: skip
+
+    assert "0.500 (0.200 to 0.700)" in texts(audits.findings([{"title": "G", "costs": [a]}], []))[0]
+    assert "0.500 of" in texts(audits.findings([{"title": "G", "costs": [a, b]}], []))[0]
+
+
 def test_nobody_disclosing_and_nothing_measured_are_said() -> None:
     silent = [cost_row("a", "0.0000", "0.1"), cost_row("b", "0.0000", "")]
     tied = [cost_row("a", "0.5", "0.1"), cost_row("b", "0.5", "")]
@@ -159,6 +204,24 @@ def test_the_largest_part_of_the_greatest_excess_is_named() -> None:
     assert "a paid most" in texts(regret.findings(rows, {"b": "protocol, degenerate"}))[0]
 
 
+def test_a_largest_part_is_said_of_a_single_team_and_of_all_parts_of_that_size() -> None:
+    tied = [regret_row("a", "2.0", "1.5", "0.5", "0"), regret_row("b", "2.0", "0.5", "1.5", "0")]
+    halves = regret_row("a", "2.0", "1.0", "1.0", "0")
+    absent = regret_row("a", "2.0", "", "", "0") | {"avoidable_moves": ""}
+
+    assert (
+        "a and b paid most above the optimum, 2.00 per agent and game;"
+        in (texts(regret.findings(tied, {}))[0])
+    )
+    assert (
+        "of which the largest parts, 1.00 each, came from the choice of dearer slots and moves for"
+    ) in texts(regret.findings([halves], {}))[0]
+    assert (
+        "a paid most above the optimum, 2.00 per agent and game;"
+        in (texts(regret.findings([absent], {}))[0])
+    )
+
+
 def test_no_excess_no_rows_and_ties_of_the_optimum() -> None:
     free = [regret_row(name, "0.0000", "0.0000", "0.0000", "0") for name in "ab"]
 
@@ -189,6 +252,10 @@ def test_a_probe_changes_something_only_where_the_test_says_so() -> None:
             "Nosy: from shut the probing agent did not learn significantly more or fewer labels in "
             "the setting s."
         ),
+    ]
+    silent = {**effect("shut", "s", "identical", probed="0.0000"), "without": "0.0000"}
+    assert texts(probes.findings("Nosy", [silent])) == [
+        "Nosy: the agent learnt no label from shut in the setting s, probing or not."
     ]
     assert probes.findings("Nosy", [effect("open", "s", "different", probed="")]) == []
 
@@ -237,7 +304,7 @@ def test_the_papers_least_are_named_ties_together() -> None:
     assert texts(paper.findings(rows)) == [
         (
             "Of the paper's models in the setting s, A and B pay least above the optimum (0.20 per "
-            "game each), and B discloses least (3.00 slot-equivalents of excess VPS)."
+            "agent and game each), and B discloses least (3.00 slot-equivalents of excess VPS)."
         )
     ]
     assert paper.findings([printed("C", "", "")]) == []
@@ -261,12 +328,16 @@ def test_knowledge_is_claimed_only_beyond_chance(low: str, high: str, words: str
     assert cohort.findings([], []) == []
 
 
-def erring_findings(verdict: str, plain_cases: str = "2") -> list[str]:
+def erring_findings(
+    verdict: str, plain_cases: str = "2", measure: str = "coordination"
+) -> list[str]:
     board = [
-        {"setting": "s", "team": "candid", "coordination": "100.0", "excess_vps": "5"},
-        {"setting": "s", "team": "careless", "coordination": "80.0", "excess_vps": "5"},
-    ]
-    pair = {"setting": "s", "team_a": "candid", "team_b": "careless", "measure": "coordination",
+        {"setting": "s", "team": "candid", "coordination": "100.0", "excess_vps": "5",
+         "adjusted_excess_cost": "0.05"},
+        {"setting": "s", "team": "careless", "coordination": "80.0", "excess_vps": "5",
+         "adjusted_excess_cost": "0.2"},
+    ]  # fmt: skip
+    pair = {"setting": "s", "team_a": "candid", "team_b": "careless", "measure": measure,
             "verdict": verdict}  # fmt: skip
     cases = [{"name": "double_booking", "plain": plain_cases}]
     return texts(erring.findings(cases, board, [pair]))
@@ -276,6 +347,10 @@ def test_mistakes_cost_only_what_a_test_shows() -> None:
     assert erring_findings("different")[1] == (
         "In the setting s, these differ significantly from candid: in coordination, in percent, "
         "careless (80.0), against 100.0."
+    )
+    assert erring_findings("different", measure="adjusted_excess_cost")[1] == (
+        "In the setting s, these differ significantly from candid: in adjusted excess cost per "
+        "meeting, careless (0.20), against 0.05."
     )
     assert len(erring_findings("not told apart")) == 1
     assert erring_findings("different", "0")[0] == (
@@ -291,11 +366,36 @@ def rank(player: str, place: str, low: str, high: str) -> Row:
 def test_a_first_rank_is_said_with_its_range() -> None:
     sure, shared = [rank("a", "1", "1", "1")], [rank("a", "1", "1", "2"), rank("b", "1", "1", "2")]
 
-    assert texts(slices.findings(sure)) == ["All settings together: a is rated best (rank 1)."]
-    assert texts(slices.findings(shared)) == [
-        "All settings together: a and b are rated best (rank 1 to 2, so others may be as good)."
+    apart = [rank("a", "1", "1", "1"), rank("b", "1", "1", "2")]
+    parts = "coordination, adjusted excess cost and excess VPS per meeting"
+    mmr = f"the highest MMR, the mean of the ratings of {parts}."
+    assert texts(slices.findings(sure, [])) == [f"All settings together: a (rank 1) has {mmr}"]
+    assert texts(slices.findings(shared, [])) == [
+        "All settings together: a and b (rank 1 to 2, so others may be as good) have " + mmr
     ]
-    assert slices.findings([rank("a", "1", "", "")]) == []
+    assert "a (rank 1) and b (rank 1 to 2, so others" in texts(slices.findings(apart, []))[0]
+    assert slices.findings([rank("a", "1", "", "")], []) == []
+
+
+def rated(player: str, cost: str, vps: str, kind: str = "scripted") -> Row:
+    return {
+        "setting": "all", "player": player, "kind": kind, "coordination_ordinal": "3.0",
+        "adjusted_excess_cost_ordinal": cost, "excess_vps_per_meeting_ordinal": vps,
+    }  # fmt: skip
+
+
+def test_what_a_first_rank_rests_on_is_said() -> None:
+    first, silence = [rank("a", "1", "1", "2")], rated("silence", "9", "99", "reference")
+
+    def leads(cost: str, vps: str) -> str:
+        rows = [rated("a", cost, vps), rated("b", "2", "5"), silence]
+        return texts(slices.findings(first, rows))[0]
+
+    assert leads("1", "6").endswith(
+        "; it leads alone only in the rating of excess VPS per meeting."
+    )
+    assert leads("1", "5").endswith("; it leads alone in none of these ratings.")
+    assert slices.findings(first, [rated("a", "1", "6")]) == slices.findings(first, [])
 
 
 def test_places_of_the_paper_are_named_only_if_they_disagree() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from calbench.analysis.measures import MEASURES
-from calbench.report.columns import decimal
+from calbench.report.columns import largest_of
 from calbench.report.experiment import Experiment
 from calbench.report.kind import KINDS
 from calbench.report.pages.board.fields import FIRST_MEASURE, VPS_FIELDS
@@ -175,11 +175,7 @@ def _regret(site: Site, each: Appearance) -> list[dict[str, str]]:
 
 def largest(row: Mapping[str, str]) -> str:
     """Return which parts of excess cost are the largest, in words; none above 0: nothing."""
-    known = {name: decimal(row[name]) for name in PARTS if row[name]}
-    greatest = max(known.values(), default=decimal("0"))
-    if greatest <= 0:
-        return "nothing"
-    return " and ".join(PARTS[name] for name, cell in known.items() if cell == greatest)
+    return " and ".join(PARTS[name] for name in largest_of(row, PARTS)) or "nothing"
 
 
 def _files(site: Site, shown: Sequence[Appearance]) -> list[str]:

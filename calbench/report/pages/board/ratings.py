@@ -77,7 +77,9 @@ def slices(site: Site) -> Content | None:
             "found": [
                 sentence
                 for each in shown
-                for sentence in findings(each.tables.rows("ratings_further.csv"))
+                for sentence in findings(
+                    each.tables.rows("ratings_further.csv"), each.tables.rows("ratings.csv")
+                )
             ],
             "cohorts": [_cohort(each) for each in shown],
             "confidence": confidence_of(shown),

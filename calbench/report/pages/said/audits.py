@@ -8,17 +8,20 @@ from calbench.report.columns import MEASURE_BY_NAME, decimal
 from calbench.report.pages.said.sentence import (
     Sentence,
     cell,
-    estimate,
     joined,
     link,
     names,
     said,
+    shared_estimate,
 )
 from calbench.report.tables import Row
 
 COST = "adjusted_excess_cost"
 
 RATE_DIGITS = 3
+
+UNIT = " above the optimum per meeting"
+"""What teams paid, said once in a sentence."""
 
 
 def findings(experiments: Sequence[Mapping[str, Any]], messages: Sequence[Row]) -> list[Sentence]:
@@ -50,24 +53,34 @@ def _who_leaks(where: str, rows: Sequence[Row]) -> Iterator[Sentence]:
             who=names(row["team"] for row in rows),
         )
         return
+    paid = _paid(first, comma=",")
+    unit = "" if paid else UNIT
     yield said(
         "{where}: {who} disclosed private labels most often, in a share of {rate} of the "
-        "messages, and paid {paid} above the optimum per meeting{rest}.",
+        "messages{paid}{rest}.",
         where=where,
         who=names(row["team"] for row in first),
-        rate=estimate(first[0], "rate", RATE_DIGITS),
-        paid=_paid(first),
-        rest=said("; {none} disclosed none and paid {paid}",
-                  none=names(row["team"] for row in none), paid=_paid(none)) if none else (),
+        rate=shared_estimate(first, "rate", RATE_DIGITS),
+        paid=paid,
+        rest=said("; {none} disclosed none{paid}",
+                  none=names(row["team"] for row in none), paid=_paid(none, unit)) if none else (),
     )  # fmt: skip
 
 
-def _paid(rows: Sequence[Row]) -> Sentence:
+def _paid(rows: Sequence[Row], unit: str = UNIT, comma: str = "") -> Sentence:
+    """Return what teams paid: once, if all paid the same; else each with its name."""
     digits = MEASURE_BY_NAME[COST].digits
-    cells = dict.fromkeys(row.get(COST, "") for row in rows)
-    return joined(
-        [cell(value, digits) if value else said("nothing that counts") for value in cells]
-    )
+    known = [row for row in rows if row.get(COST)]
+    if not known:
+        return ()
+    if len({row[COST] for row in known}) == 1 and len(known) == len(rows):
+        paid = cell(known[0][COST], digits)
+        return said("{comma} and paid {paid}{unit}", comma=comma, paid=paid, unit=unit)
+    pairs = [
+        said("{team} paid {paid}", team=names([row["team"]]), paid=cell(row[COST], digits))
+        for row in known
+    ]
+    return said(" ({pairs}{unit})", pairs=joined(pairs), unit=unit)
 
 
 def _message(messages: Sequence[Row]) -> Iterator[Sentence]:

@@ -9,7 +9,11 @@ from calbench.report.tables import Row
 STANDARD = "candid"
 """The speaker that makes none of the mistakes."""
 
-SHOWN = {"coordination": "coordination, in percent", "excess_vps": "excess VPS"}
+SHOWN = {
+    "adjusted_excess_cost": "adjusted excess cost per meeting",
+    "coordination": "coordination, in percent",
+    "excess_vps": "excess VPS",
+}
 """Measures in which erring teams are compared with it."""
 
 

@@ -7,7 +7,7 @@ from calbench.report.pages.said.sentence import Sentence, cell, joined, said, te
 from calbench.report.tables import Row
 
 BEST = {
-    "excess_cost": ("pays least above the optimum", "per game"),
+    "excess_cost": ("pays least above the optimum", "per agent and game"),
     "excess_vps": ("discloses least", "slot-equivalents of excess VPS"),
 }
 """What the least of a measure means, and its unit."""

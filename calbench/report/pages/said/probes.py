@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from calbench.report.columns import DIGITS
+from calbench.report.columns import DIGITS, decimal
 from calbench.report.pages.said.sentence import Sentence, cell, joined, names, said
 from calbench.report.tables import Row
 
@@ -46,17 +46,31 @@ def _different(title: str, rows: Sequence[Row]) -> Iterator[Sentence]:
 
 
 def _others(title: str, rows: Sequence[Row]) -> Iterator[Sentence]:
-    """Yield of whom it did not."""
-    if rows:
+    """Yield of whom it did not, those apart who told nothing either way."""
+    silent = [row for row in rows if not decimal(row["probed"]) and not decimal(row["without"])]
+    rest = [row for row in rows if row not in silent]
+    if silent:
+        yield said(
+            "{title}: the agent learnt no label from {who}{where}, probing or not.",
+            title=title,
+            who=names(row["team_without"] for row in silent),
+            where=_where(silent),
+        )
+    if rest:
         yield said(
             "{title}: from {who} the probing agent did not learn significantly more or fewer "
             "labels{where}.",
             title=title,
-            who=names(row["team_without"] for row in rows),
-            where=said(" in the setting {setting}", setting=rows[0]["setting"])
-            if len({row["setting"] for row in rows}) == 1
-            else "",
+            who=names(row["team_without"] for row in rest),
+            where=_where(rest),
         )
+
+
+def _where(rows: Sequence[Row]) -> Sentence:
+    """Return the setting of rows, if they are of one."""
+    if len({row["setting"] for row in rows}) > 1:
+        return ()
+    return said(" in the setting {setting}", setting=rows[0]["setting"])
 
 
 def _change(row: Row) -> Sentence:

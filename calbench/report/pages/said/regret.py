@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from calbench.report.columns import decimal
+from calbench.report.columns import decimal, largest_of
 from calbench.report.pages.said.sentence import Sentence, cell, joined, names, said, text
 from calbench.report.tables import Row
 
@@ -44,15 +44,25 @@ def _most(rows: Sequence[Row]) -> Iterator[Sentence]:
         yield text("no team paid more than the optimum")
         return
     first = [row for row in known if decimal(row["excess"]) == most]
-    row = first[0]
-    part = max(PARTS, key=lambda name: decimal(row[name] or "0"))
     yield said(
-        "{who} paid most above the optimum, {excess} per agent and game, of which the largest "
-        "part, {cost}, came from {part}",
+        "{who} paid most above the optimum, {excess} per agent and game{part}",
         who=names(each["team"] for each in first),
-        excess=cell(row["excess"], DIGITS),
-        cost=cell(row[part], DIGITS),
-        part=PARTS[part],
+        excess=cell(first[0]["excess"], DIGITS),
+        part=_largest(first[0]) if len(first) == 1 else "",
+    )
+
+
+def _largest(row: Row) -> Sentence:
+    """Return the largest part of what a team paid, or several of one size; none above 0: none."""
+    parts = largest_of(row, PARTS)
+    if not parts:
+        return ()
+    return said(
+        ", of which the largest {part}, {cost}{each}, came from {names}",
+        part="part" if len(parts) == 1 else "parts",
+        cost=cell(row[parts[0]], DIGITS),
+        each="" if len(parts) == 1 else " each",
+        names=joined([text(PARTS[part]) for part in parts]),
     )
 
 

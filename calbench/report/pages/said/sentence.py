@@ -81,6 +81,12 @@ def estimate(row: Mapping[str, str], name: str, digits: int) -> Sentence:
     return found + ends
 
 
+def shared_estimate(rows: Sequence[Mapping[str, str]], name: str, digits: int) -> Sentence:
+    """Return a number that rows share, with the ends of its interval only if they share these."""
+    ends = {(row.get(f"{name}_low", ""), row.get(f"{name}_high", "")) for row in rows}
+    return estimate(rows[0], name, digits) if len(ends) == 1 else cell(rows[0][name], digits)
+
+
 def plain(sentence: Sentence) -> str:
     """Return a sentence as text alone, its numbers rounded."""
     return "".join(

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from calbench.report.columns import MEASURE_BY_NAME, decimal
 from calbench.report.pages.said.sentence import (
     Sentence,
-    cell,
-    estimate,
     joined,
     names,
     said,
+    shared_estimate,
     text,
 )
 from calbench.report.tables import Row
@@ -17,7 +16,7 @@ from calbench.report.tables import Row
 DOES = {
     "coordination": "schedules the largest share of meetings, in percent",
     "adjusted_excess_cost": "pays least above the optimum per meeting",
-    "excess_cost": "pays least above the optimum per game",
+    "excess_cost": "pays least above the optimum per agent and game",
     "excess_vps": "discloses least of its calendars (excess VPS)",
 }
 """What the best of a measure does."""
@@ -25,7 +24,7 @@ DOES = {
 DO = {
     "coordination": "schedule the largest share of meetings, in percent",
     "adjusted_excess_cost": "pay least above the optimum per meeting",
-    "excess_cost": "pay least above the optimum per game",
+    "excess_cost": "pay least above the optimum per agent and game",
     "excess_vps": "disclose least of their calendars (excess VPS)",
 }
 """What several of them do."""
@@ -52,29 +51,38 @@ def leader(rows: Sequence[Row], measure: str) -> Sentence | None:
     if not found:
         return None
     digits = MEASURE_BY_NAME[measure].digits
-    row = found[0]
     return said(
         "{who} {verb}: {value}{each}{rank}",
         who=names(each["team"] for each in found),
         verb=(DOES if len(found) == 1 else DO)[measure],
-        value=estimate(row, measure, digits),
+        value=shared_estimate(found, measure, digits),
         each=" each" if len(found) > 1 else "",
-        rank=_rank(row, measure, len(found)),
+        rank=_rank(found, rows, measure),
     )
 
 
-def _rank(row: Row, measure: str, tied: int) -> Sentence:
-    """Say whether all other teams are significantly worse, as the range of ranks has it."""
-    high, ranked = row[f"{measure}_rank_high"], row.get(f"{measure}_ranked", "")
-    if int(high) > tied:
-        return said(
-            ", not significantly better than all others (rank {low} to {high} of {ranked})",
-            low=cell(row[f"{measure}_rank_low"]),
-            high=cell(high),
-            ranked=cell(ranked),
-        )
-    is_all = ranked == high
-    return () if is_all else text(", significantly better than all other ranked teams")
+def _rank(first: Sequence[Row], rows: Sequence[Row], measure: str) -> Sentence:
+    """Say which other teams are not significantly worse, as letters and ranges of ranks have it.
+
+    Nothing is said of all that come first if it does not hold of each of them.
+    """
+    teams = {row["team"] for row in first}
+    others = [row for row in rows if row["team"] not in teams and row.get(f"{measure}_rank_low")]
+    alike = {tuple(_alike(row, others, measure)) for row in first}
+    if not others or len(alike) > 1:
+        return ()
+    (found,) = alike
+    if not found:
+        return text(", significantly better than all other ranked teams")
+    if len(found) == len(others):
+        return text(", not significantly better than any other ranked team")
+    return said(", not significantly better than {who}", who=names(found))
+
+
+def _alike(row: Row, others: Sequence[Row], measure: str) -> list[str]:
+    """Return the teams that a team is not told apart from: they share a letter with it."""
+    own = set(row[f"{measure}_letters"].split())
+    return [each["team"] for each in others if own & set(each[f"{measure}_letters"].split())]
 
 
 def leaders(where: str, rows: Sequence[Row], measures: Sequence[str]) -> list[Sentence]:
