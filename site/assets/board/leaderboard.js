@@ -230,7 +230,7 @@
       count += pool.rows.length + pool.apart.length;
       drawPool(pool);
     });
-    if (state.paper) { drawPaper(); }
+    if (state.paper && paperRows().length) { drawPaper(); }
     parts.status.textContent = count + " of " + rowsOf(view()).length + " rows";
     fit();
     place.setAttribute("data-ready", state.sort);
