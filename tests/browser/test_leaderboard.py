@@ -170,6 +170,40 @@ def test_the_papers_models_are_a_table_of_their_own(visit: Visit) -> None:
 
 
 @pytest.mark.heavy
+def test_the_papers_table_is_sorted_by_itself(visit: Visit) -> None:
+    place = "leaderboard.html#setting=uniform&channel=private messages&paper=shown"
+    page = board(visit(place))
+    theirs = page.locator("#lb-board table").last
+    costs = theirs.locator("tbody tr td:nth-child(4)")
+    ours = competing(page)
+
+    values = [float(value) for value in costs.all_text_contents()]
+    assert values == sorted(values)
+    expect(theirs.locator("th[aria-sort]")).to_contain_text("Excess cost")
+    theirs.locator("[data-sort=paper-excess_vps]").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.dataset.sort") == "paper-excess_vps"
+    expect(theirs.locator("th[aria-sort=descending]")).to_contain_text("by reflections")
+    losses = [float(v) for v in theirs.locator("tbody td:nth-child(7)").all_text_contents()]
+    assert losses == sorted(losses, reverse=True)
+    assert competing(page) == ours
+    address = page.evaluate("location.hash")
+    order = rows_shown(page)
+    page = board(visit(f"leaderboard.html{address}"))
+    assert rows_shown(page) == order
+
+
+@pytest.mark.heavy
+def test_hidden_kinds_are_in_the_address_with_their_commas(visit: Visit) -> None:
+    page = board(visit("leaderboard.html#without=a%252C b,reference"))
+
+    assert "oracle" not in rows_shown(page)
+    page.locator("[data-sort=team]").first.click()
+    assert "without=a%252C%2520b%2Creference" in page.evaluate("location.hash")
+
+
+@pytest.mark.heavy
 def test_rows_lead_to_players_and_games(visit: Visit, folder: Path) -> None:
     page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
     links: list[str] = page.locator("#lb-board a.lb-name").evaluate_all(
@@ -290,6 +324,8 @@ def test_comparisons_are_picked_and_reopened(visit: Visit) -> None:
     page.locator("#lb-other").select_option("mediator")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("imap \u2212 mediator")
+    links = rows.locator("th a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    assert links == ["../players/imap.html", "../players/mediator.html"]
     page.locator("#lb-open").check()
     shown = page.locator("#lb-comparisons .cb-scroll").inner_html()
     address = page.evaluate("location.hash")

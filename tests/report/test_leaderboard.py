@@ -13,7 +13,7 @@ from calbench.analysis.measures import MEASURES
 from calbench.analysis.tables.standings import USAGE_COLUMNS
 from calbench.report.experiment import Experiment
 from calbench.report.pages.board import comparisons
-from calbench.report.pages.board.fields import PRICE_PER_GAME, cell, fields
+from calbench.report.pages.board.fields import PRICE_PER_GAME, cell, fields, partly
 from calbench.report.pages.board.pools import View, views_of
 from calbench.report.pages.board.versions import last_change, newest, versions
 from calbench.report.site import Site
@@ -188,6 +188,49 @@ def test_loss_by_messages_and_by_reflections_have_columns_of_their_own(
     assert cell(row_of["imap"], by_reflections) == ""
     assert cell(row_of["candid"], by_messages) == ""
     assert cell(row_of["candid"], by_reflections) == row_of["candid"]["excess_vps"]
+
+
+def test_measure_of_some_seats_says_of_how_many(docs: Path, views: tuple[View, ...]) -> None:
+    (row,) = (row for row in views[0].rows if row["team"] == "imap")
+    seats = row["adjusted_excess_cost_n"]
+    some = {**row, "excess_vps_n": "1"}
+
+    assert partly(row, "excess_vps") == ""
+    assert partly(some, "excess_vps") == f"1 of {seats} seats"
+    assert partly({**row, "excess_vps_n": ""}, "excess_vps") == ""
+    assert partly({**row, "messages_n": "9"}, "messages") == f"9 of {seats} seats"
+    shown = [partly(own, "messages") for pool in views[0].pools for own in pool.rows]
+    page = (docs / "leaderboard.md").read_text()
+    assert page.count(" seats</span>") >= len([words for words in shown if words])
+
+
+def test_several_instruments_are_none(views: tuple[View, ...]) -> None:
+    mixed = {**views[0].rows[0], "vps_kind": "mixed"}
+
+    assert [field.id for field in fields([mixed]) if field.vps] == []
+
+
+def test_page_says_what_is_measured_and_what_a_rank_is(docs: Path) -> None:
+    page = (docs / "leaderboard.md").read_text()
+
+    assert "beyond a fixed allowance" in page
+    assert "beyond need" not in page
+    assert "one team is above another only if a test shows it" in page
+    published = page.split('id="published"')[1]
+    assert "Excess VPS, by reflections" in published
+    paper = page_data(docs, "leaderboard")["paper"]
+    titles = [each["title"] for each in paper["fields"]]
+    assert titles[-1] == "Excess VPS, by reflections"
+    assert len({each.split(",")[0] for each in titles}) == len(titles)
+
+
+def test_comparisons_lead_to_the_pages_of_their_teams(docs: Path) -> None:
+    page = (docs / "results" / "comparisons.md").read_text()
+    players = page_data(docs, "comparisons")["players"]
+
+    links = set(re.findall(r'href="\.\./players/([^"]+)\.html"', page))
+    assert {"imap", "mediator"} <= links <= set(players)
+    assert all((docs / "players" / f"{name}.md").is_file() for name in players)
 
 
 def test_file_and_page_data_hold_the_same_rows(docs: Path, views: tuple[View, ...]) -> None:

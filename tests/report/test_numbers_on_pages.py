@@ -23,7 +23,6 @@ TEMPLATES = REPO / "calbench" / "report" / "templates"
 
 DOCUMENTS = {
     "changelog.md": "CHANGELOG.md",
-    "leaderboard.md": "CHANGELOG.md",
     "extend.md": "CONTRIBUTING.md",
 }
 """Pages that show a text of the repository."""
@@ -33,6 +32,9 @@ GAME = re.compile(r'<figure class="cb-picture">.*?</figure>', re.DOTALL)
 
 TICK = re.compile(r'<g class="cb-m-tick.*?</g>')
 """The numbers of an axis of the home page's plane: they state no result."""
+
+CHANGE = re.compile(r'<span class="lb-change">.*?</span>', re.DOTALL)
+"""What the changelog says of the last change of scores."""
 
 ROUNDS = 200
 """Draws of ten numbers; each has a seed of its own."""
@@ -146,7 +148,9 @@ def test_no_interval_of_a_table_has_two_equal_ends(docs: Path) -> None:
 
 def words_of(page: str) -> str:
     """Return what a reader reads beside the marked numbers, captions and words of figures too."""
-    without = re.sub(r"<data [^>]*>[^<]*</data>", "", TICK.sub("", GAME.sub("", page)))
+    for quoted in (GAME, TICK, CHANGE):
+        page = quoted.sub("", page)
+    without = re.sub(r"<data [^>]*>[^<]*</data>", "", page)
     return html.unescape(re.sub(r"<[^>]*>", " ", without))
 
 

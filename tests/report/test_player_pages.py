@@ -9,14 +9,15 @@ import pytest
 from calbench.errors import CalbenchError
 from calbench.report.experiment import Experiment
 from calbench.report.pages import PAGES, navigation, pages_of
-from calbench.report.pages.board.names import has_page, path_of
+from calbench.report.pages.board.names import has_page
 from calbench.report.pages.board.plane import HEIGHT, MARGIN, WIDTH, marks
-from calbench.report.pages.board.player import largest
-from calbench.report.pages.board.who import configured
+from calbench.report.pages.board.player import _front, largest
+from calbench.report.pages.board.who import _first_games, configured
 from calbench.report.site import Site
+from calbench.report.tables import Tables
 from calbench.report.writing import write_site
 from tests.report.sample_site import SampleSite
-from tests.report.samples import PUBLISHED, site_of
+from tests.report.samples import PUBLISHED, SOURCES, site_of
 from tests.report.test_site_source import Numbers
 
 pytestmark = pytest.mark.heavy
@@ -77,6 +78,54 @@ def test_page_says_who_it_is(docs: Path) -> None:
     assert "No model was called." not in (docs / "players" / "my-model.md").read_text()
 
 
+def test_seats_are_those_of_the_first_game_and_read_once(tmp_path: Path) -> None:
+    table = tmp_path / "agent_games.csv"
+    table.write_text(
+        "scenario_id,replicate,team,player,kind\n"
+        "s-1,0,mixed,a,scripted\ns-1,0,mixed,b,model\n"
+        "s-1,1,mixed,c,scripted\ns-2,0,mixed,d,scripted\ns-2,0,late,e,model\n"
+    )
+    tables = Tables(tmp_path)
+    found = _first_games(tables)
+    table.unlink()
+
+    assert found == {
+        "mixed": (("a", "scripted agents"), ("b", "language models")),
+        "late": (("e", "language models"),),
+    }
+    assert _first_games(tables) is found
+    assert _first_games(Tables(tmp_path)) == {}
+
+
+FRONT_HEAD = "experiment,setting,channel,vps_kind,team,is_on_front,dominated_by\n"
+
+
+def test_front_is_said_only_of_teams_that_compete_there(tmp_path: Path) -> None:
+    (tmp_path / "front.csv").write_text(
+        FRONT_HEAD
+        + "one,s,c,protocol,a,true,\none,s,c,protocol,b,false,a\none,s,c,protocol,silent,,\n"
+        + "two,s,c,reflection,a,true,\ntwo,s,c,reflection,silent,,\n"
+    )
+    site = Site(SOURCES, (), Tables(tmp_path), Tables(tmp_path))
+
+    def front(experiment: str, kind: str, team: str) -> str:
+        place = {"experiment": experiment, "setting": "s", "channel": "c", "vps_kind": kind}
+        row = _front(site, {**place, "team": team})
+        return row["is_on_front"] if row else ""
+
+    assert front("one", "protocol", "a") == "true"
+    assert front("one", "protocol", "b") == "false"
+    assert front("one", "protocol", "silent") == ""
+    assert front("two", "reflection", "a") == ""
+    assert front("two", "protocol", "a") == ""
+
+
+def test_secure_sum_says_on_whom_its_privacy_rests() -> None:
+    assert configured("secure-sum") == (
+        "IMAP's choice from a sum of secret shares, if all follow the protocol and do not collude."
+    )
+
+
 def test_games_are_those_of_the_table_and_are_linked(docs: Path, site: Site) -> None:
     rows = site.summary.rows("typical_games.csv", team="oversharer", setting="uniform")
     page = (docs / "players" / "oversharer.md").read_text()
@@ -123,13 +172,13 @@ def test_places_in_the_plane_follow_the_numbers() -> None:
     assert (worst.x, worst.y) == (WIDTH - MARGIN, MARGIN)
     assert (mine.x, mine.y) == (MARGIN, HEIGHT // 2)
     assert marks([own], {**own, "excess_vps": ""}) == []
+    several = placed("several", "1.0", "1.0", "mixed")
+    assert marks([several, {**several, "team": "other"}], several) == []
     assert marks([placed("alone", "0.0", "0.0")], placed("alone", "0.0", "0.0"))[0].x == MARGIN
 
 
 @pytest.mark.parametrize("team", ["../x", "a/b", "", "<b>", ".hidden", "a b"])
 def test_a_name_that_is_no_id_becomes_no_path(team: str) -> None:
-    with pytest.raises(CalbenchError):
-        path_of(team)
     with pytest.raises(CalbenchError):
         configured(team)
 

@@ -96,10 +96,16 @@
     return node;
   }
 
+  /* A team's name, which leads to its page if it has one. */
+  function team(name) {
+    if (data.players.indexOf(name) < 0) { return name; }
+    return element("a", { href: "../players/" + encodeURIComponent(name) + ".html" }, name);
+  }
+
   function tableRow(row) {
     var word = verdict(row);
     return element("tr", {},
-      element("th", { scope: "row" }, at(row, "team_a") + " " + MINUS + " " + at(row, "team_b")),
+      element("th", { scope: "row" }, team(at(row, "team_a")), " " + MINUS + " ", team(at(row, "team_b"))),
       element("td", {}, number(at(row, "scenarios"), null)), difference(row),
       element("td", {}, number(at(row, "p"), 4)), element("td", {}, number(at(row, "p_adjusted"), 4)),
       element("td", {}, number(at(row, "margin"), 2)),

@@ -8,6 +8,7 @@
   var element = calbench.element;
   var DASH = "\u2013";
   var MINUS = "\u2212";
+  var PARTLY = "The other seats had nothing to count, or their privacy was measured in another way.";
   var ENDS = ["_low", "_high", "_interval", "_n"];
   var place, board, index, state, dialog, parts;
 
@@ -72,11 +73,11 @@
       return !state.hidden.has(at(row, "kind")) &&
         words.every(function (word) { return text.indexOf(word) >= 0; });
     });
-    return inOrder(rows, key);
+    return inOrder(rows, key, state.down);
   }
 
-  function inOrder(rows, keyOf) {
-    var sign = state.down ? -1 : 1;
+  function inOrder(rows, keyOf, isDown) {
+    var sign = isDown ? -1 : 1;
     return rows.map(function (row, order) { return { row: row, order: order, key: keyOf(row) }; })
       .sort(function (a, b) {
         if ((a.key === "") !== (b.key === "")) {
@@ -109,7 +110,7 @@
   function defaults() {
     return {
       view: 0, sort: board.first, down: false, hidden: new Set(), text: "",
-      full: false, paper: false,
+      full: false, paper: false, theirs: "", theirsDown: false,
       columns: new Set(board.fields.filter(function (f) { return f.shown; }).map(function (f) {
         return f.id;
       }))
@@ -130,9 +131,10 @@
     }
     if (state.sort !== plain.sort) { words.set("sort", state.sort); }
     if (state.down) { words.set("order", "down"); }
-    if (state.hidden.size) { words.set("without", Array.from(state.hidden).join(",")); }
+    if (state.hidden.size) { words.set("without", Array.from(state.hidden).map(encodeURIComponent).join(",")); }
     if (state.full) { words.set("rows", "full"); }
     if (state.paper) { words.set("paper", "shown"); }
+    if (state.theirs) { words.set("papersort", state.theirs + (state.theirsDown ? ",down" : "")); }
     if (state.text) { words.set("find", state.text); }
     if (!sameSet(state.columns, plain.columns)) {
       words.set("columns", Array.from(state.columns).join(","));
@@ -152,11 +154,21 @@
     state.down = words.get("order") === "down";
     state.full = words.get("rows") === "full";
     state.paper = words.get("paper") === "shown";
+    var theirs = (words.get("papersort") || "").split(",");
+    if (theirs[0] === "player" || paperPlace(theirs[0]) >= 0) {
+      state.theirs = theirs[0];
+      state.theirsDown = theirs[1] === "down";
+    }
     state.text = words.get("find") || "";
-    if (words.get("without")) { state.hidden = new Set(words.get("without").split(",")); }
+    if (words.get("without")) { state.hidden = new Set(words.get("without").split(",").map(decoded)); }
     if (words.has("columns")) {
       state.columns = new Set(words.get("columns").split(",").filter(fieldOf));
     }
+  }
+
+  /* A kind, which may hold commas; an address that somebody broke is taken as it is. */
+  function decoded(text) {
+    try { return decodeURIComponent(text); } catch (error) { return text; }
   }
 
   function writeAddress() {
@@ -218,7 +230,7 @@
       count += pool.rows.length + pool.apart.length;
       drawPool(pool);
     });
-    if (state.paper) { drawPaper(); }
+    if (state.paper && paperRows().length) { drawPaper(); }
     parts.status.textContent = count + " of " + rowsOf(view()).length + " rows";
     fit();
     place.setAttribute("data-ready", state.sort);
@@ -277,19 +289,30 @@
     return board.paper.rows.filter(function (row) { return row.setting === view().setting; });
   }
 
-  function paperPlace() {
+  function paperPlace(column) {
+    return board.paper.fields.findIndex(function (each) { return each.column === column; });
+  }
+
+  /* What sorts the paper's table: what was chosen there, else what sorts the others if it has that,
+     else its first measure of cost. */
+  function paperOrder() {
+    if (state.theirs) { return { column: state.theirs, down: state.theirsDown }; }
+    if (state.sort === "team") { return { column: "player", down: state.down }; }
     var field = state.sort === "rank" ? ranker() : fieldOf(state.sort);
-    return board.paper.fields.findIndex(function (each) { return field && each.column === field.column; });
+    if (field && paperPlace(field.column) >= 0) { return { column: field.column, down: state.down }; }
+    return { column: "excess_cost", down: false };
   }
 
   function drawPaper() {
-    var sorted = paperPlace();
+    var order = paperOrder();
+    var sorted = paperPlace(order.column);
     var rows = inOrder(paperRows(), function (row) {
-      return state.sort === "team" ? row.player : sorted < 0 ? "" : Number(row.cells[sorted] || "NaN");
-    });
-    var head = element("tr", {}, element("th", { scope: "col" }, "Model"),
+      if (sorted < 0) { return row.player; }
+      return row.cells[sorted] === "" ? "" : Number(row.cells[sorted]);
+    }, order.down);
+    var head = element("tr", {}, paperHeader(order, { column: "player", title: "Model", unit: "" }),
                        element("th", { scope: "col" }, "Rank"));
-    board.paper.fields.forEach(function (field, number) { head.appendChild(paperHeader(field, number === sorted)); });
+    board.paper.fields.forEach(function (field) { head.appendChild(paperHeader(order, field)); });
     head.appendChild(element("th", { scope: "col" }, "Agent-games"));
     var body = element("tbody", {});
     rows.forEach(function (row) { body.appendChild(paperRow(row)); });
@@ -298,10 +321,13 @@
       element("table", {}, element("caption", { "class": "lb-hidden" }, title), element("thead", {}, head), body));
   }
 
-  function paperHeader(field, isSorted) {
+  function paperHeader(order, field) {
     var arrow = { higher: "\u2191 ", lower: "\u2193 " }[field.better] || "";
-    return element("th", { scope: "col", "aria-sort": isSorted ? (state.down ? "descending" : "ascending") : null },
-      field.title, element("span", { "class": "cb-unit" }, arrow + field.unit));
+    var isSorted = order.column === field.column;
+    return headerOf("paper-" + field.column, field.title, arrow + field.unit, isSorted, order.down, function () {
+      state.theirs = field.column;
+      state.theirsDown = isSorted ? !order.down : field.better === "higher";
+    });
   }
 
   function paperRow(row) {
@@ -317,18 +343,32 @@
   }
 
   function sortHeader(id, title, unit) {
-    var isSorted = state.sort === id;
+    return headerOf(id, title, unit, state.sort === id, state.down, function () { sortBy(id); });
+  }
+
+  /* A header that sorts its table; `sort` changes the state. */
+  function headerOf(id, title, unit, isSorted, isDown, sort) {
     var button = element("button", { type: "button", "class": "lb-sort", "data-sort": id },
       title, element("span", { "aria-hidden": "true", "class": "lb-arrow" },
-        isSorted ? (state.down ? "\u25bc" : "\u25b2") : "\u21c5"));
-    button.addEventListener("click", function () { sortBy(id); });
-    var order = isSorted ? (state.down ? "descending" : "ascending") : null;
+        isSorted ? (isDown ? "\u25bc" : "\u25b2") : "\u21c5"));
+    button.addEventListener("click", function () {
+      var from = document.activeElement.closest(".cb-scroll");
+      var place = Array.prototype.indexOf.call(parts.tables.querySelectorAll(".cb-scroll"), from);
+      sort();
+      redraw(function () {
+        var tables = parts.tables.querySelectorAll(".cb-scroll");
+        var again = (tables[place] || parts.tables).querySelector("[data-sort='" + id + "']");
+        if (again) { again.focus({ preventScroll: true }); }
+      });
+    });
+    var order = isSorted ? (isDown ? "descending" : "ascending") : null;
     var node = element("th", { scope: "col", "aria-sort": order }, button);
     if (unit) { node.appendChild(element("span", { "class": "cb-unit" }, unit)); }
     return node;
   }
 
   function sortBy(id) {
+    state.theirs = "";
     if (state.sort === id) {
       state.down = !state.down;
     } else {
@@ -336,13 +376,6 @@
       state.sort = id;
       state.down = Boolean(field && field.better === "higher");
     }
-    var from = document.activeElement.closest(".cb-scroll");
-    var place = Array.prototype.indexOf.call(parts.tables.querySelectorAll(".cb-scroll"), from);
-    redraw(function () {
-      var tables = parts.tables.querySelectorAll(".cb-scroll");
-      var button = (tables[place] || parts.tables).querySelector("[data-sort='" + id + "']");
-      if (button) { button.focus({ preventScroll: true }); }
-    });
   }
 
   function about(title, open) {
@@ -419,11 +452,24 @@
     var more = element("span", { "class": "lb-more" });
     var low = at(row, field.column + "_low");
     var high = at(row, field.column + "_high");
+    var count = at(row, field.column + "_n");
+    var seats = seatsOf(row);
+    var isPart = count !== "" && Number(count) < seats;
+    if (isPart) {
+      value.appendChild(element("span", { "class": "lb-part", title: PARTLY }, count + " of " + seats + " seats"));
+    }
     value.appendChild(strip(field, text, low, high));
     more.appendChild(low && high ? small.apply(null, ends(low, high, field.digits)) : noInterval(row, field));
-    var count = at(row, field.column + "_n");
     if (count) { more.appendChild(small("n = " + count + " in " + at(row, "scenarios"))); }
+    if (isPart) { more.appendChild(element("span", { "class": "cb-range cb-why" }, PARTLY)); }
     return element("td", {}, value, more);
+  }
+
+  /* How many seats its games have: as many as agent-games of its fullest measure. */
+  function seatsOf(row) {
+    return Math.max.apply(null, board.fields.map(function (field) {
+      return field.interval ? Number(at(row, field.column + "_n")) : 0;
+    }));
   }
 
   /* Why there is no interval; of few scenarios, their range. */

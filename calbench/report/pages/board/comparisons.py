@@ -4,9 +4,10 @@ from typing import Any
 
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.verdicts import DIFFERENT, VERDICTS
-from calbench.report.columns import MEASURE_BY_NAME, MINUS, NO_INTERVAL, anchor, decimal
+from calbench.report.columns import MEASURE_BY_NAME, NO_INTERVAL, anchor, decimal
 from calbench.report.experiment import percent
 from calbench.report.pages.board.fields import FIRST_MEASURE
+from calbench.report.pages.board.names import has_page
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 from calbench.report.tables import Row
@@ -40,6 +41,9 @@ def page_data(site: Site) -> dict[str, Any]:
         "first": FIRST_MEASURE,
         "no_interval": dict(NO_INTERVAL),
         "verdicts": [*VERDICTS],
+        "players": sorted(
+            {row["team"] for row in site.summary.optional("leaderboard.csv") if has_page(row)}
+        ),
         "measures": [
             {
                 **{part: getattr(each, part) for part in ("name", "title", "unit", "better")},
@@ -63,8 +67,7 @@ def page_data(site: Site) -> dict[str, Any]:
 
 
 def _pair(row: Row) -> dict[str, str]:
-    pair = f"{row['team_a']} {MINUS} {row['team_b']}"
-    return {**row, "pair": pair, "said": said(row)}
+    return {**row, "said": said(row)}
 
 
 def said(row: Row) -> str:

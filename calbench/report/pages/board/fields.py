@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from calbench.analysis.measures import MEASURES, Measure
+from calbench.analysis.measures import MEASURES, MIXED, Measure
 from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.standings import USAGE_COLUMNS
-from calbench.report.columns import Column, anchor, direction, number
+from calbench.report.columns import Column, anchor, decimal, direction, number
 from calbench.report.tables import Row
 
 PRICE_PER_GAME = USAGE_COLUMNS[-1].name
@@ -79,7 +79,7 @@ class Field:
 def fields(rows: Sequence[Row]) -> tuple[Field, ...]:
     """Return every column that some rows can fill, what the table is sorted by at first."""
     measured = {row["vps_kind"] for row in rows}
-    kinds = [kind for kind in VPS_FIELDS if kind in measured]
+    kinds = [kind for kind in VPS_FIELDS if kind in measured and kind != MIXED]
     found: list[Field] = []
     for measure in sorted(MEASURES, key=lambda each: each.name != FIRST_MEASURE):
         is_split = measure.group == "privacy"
@@ -135,10 +135,21 @@ def cell(row: Row, field: Field) -> str:
     return "" if field.vps and row["vps_kind"] != field.vps else row[field.column]
 
 
+def partly(row: Row, name: str) -> str:
+    """Return of how many of its games' seats a measure is, in words; empty if it is of all.
+
+    Others do not count, or their privacy loss was measured in another way.
+    """
+    counts = [row[f"{each.name}_n"] for each in MEASURES if row[f"{each.name}_n"]]
+    own, seats = row[f"{name}_n"], max(counts, key=decimal, default="")
+    return f"{own} of {seats} seats" if own and own != seats else ""
+
+
 def column_of(field: Field) -> Column:
     """Return the column of a table on the page."""
     low, high = (f"{field.column}_{end}" if field.interval else "" for end in ("low", "high"))
     units = (field.unit, direction(field.better))
     estimate = field.column if field.interval else ""
     about = {"units": units, "link": field.link, "low": low, "high": high, "estimate": estimate}
+    about["n"] = f"{field.column}_partly" if field.interval else ""
     return number(field.id, field.title, field.digits, **about)

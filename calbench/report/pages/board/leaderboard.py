@@ -5,15 +5,29 @@ the page's script rounds them for the eye.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any
 
-from calbench.analysis.measures import MEASURES
+from calbench.analysis.measures import MEASURES, Measure
 from calbench.analysis.summary import SUMMARY
-from calbench.report.columns import HEADLINE, MEASURE_BY_NAME, NO_INTERVAL, decimal
+from calbench.report.columns import (
+    HEADLINE,
+    MEASURE_BY_NAME,
+    NO_INTERVAL,
+    decimal,
+    plain_measures,
+)
 from calbench.report.kind import PUBLISHED as THEIRS
-from calbench.report.pages.board.fields import FIRST_MEASURE, Field, cell, column_of, fields
+from calbench.report.pages.board.fields import (
+    FIRST_MEASURE,
+    VPS_FIELDS,
+    Field,
+    cell,
+    column_of,
+    fields,
+    partly,
+)
 from calbench.report.pages.board.names import has_page
 from calbench.report.pages.board.pools import Pool, View, kinds_of, views_of
 from calbench.report.pages.board.versions import last_change, versions
@@ -35,6 +49,9 @@ ABOUT = ("definition", "denominator", "origin", "table", "link")
 """Of a field, what the page reads only when somebody asks for it."""
 
 SAID_OF_VIEW = ("setting", "channel", "experiments", "confidence", "level")
+
+RANK = ("rank_low", "rank_high", "ranked", "letters")
+"""Of a measure, what says a team's rank in it."""
 
 FEW = "few"
 """Interval of few scenarios, in place of which the page shows their range."""
@@ -131,7 +148,12 @@ def _paper(site: Site) -> dict[str, Any]:
         "kind": THEIRS.id,
         "sources": list(dict.fromkeys(row["note"] for row in rows)),
         "fields": [
-            {"column": each.name, "title": each.title, "unit": each.unit, "better": each.better}
+            {
+                "column": each.name,
+                "title": _their_title(each),
+                "unit": each.unit,
+                "better": each.better,
+            }
             for each in about
         ],
         "rows": [
@@ -146,6 +168,12 @@ def _paper(site: Site) -> dict[str, Any]:
     }
 
 
+def _their_title(measure: Measure) -> str:
+    """Return what a column of theirs is called: they measured privacy loss by reflections."""
+    is_privacy = measure.group == "privacy"
+    return f"{measure.title}, {VPS_FIELDS['reflection']}" if is_privacy else measure.title
+
+
 def _place(row: Row) -> tuple[bool, Decimal]:
     """Return what rows are sorted by; those without the first measure come last."""
     return not row[FIRST_MEASURE], decimal(row[FIRST_MEASURE] or "0")
@@ -153,14 +181,16 @@ def _place(row: Row) -> tuple[bool, Decimal]:
 
 def _cells(row: Row, shown: Sequence[Field]) -> dict[str, Any]:
     """Return a row with its cells by field, its rank in the first measure, and its page."""
-    parts = ("rank_low", "rank_high", "ranked", "letters")
-    rank = {part: row[f"{FIRST_MEASURE}_{part}"] for part in parts}
+    rank = {part: row[f"{FIRST_MEASURE}_{part}"] for part in RANK}
     cells = {field.id: cell(row, field) for field in shown}
-    return {**row, **rank, **cells, "has_page": has_page(row)}
+    parts = {f"{each.name}_partly": partly(row, each.name) for each in MEASURES}
+    return {**row, **rank, **cells, **parts, "has_page": has_page(row)}
 
 
 def _published(site: Site) -> dict[str, Any]:
-    """Return the paper's models, and their source if all rows have the same."""
+    """Return the paper's models with their columns and sources."""
     rows = site.published.optional(PAPER)
     notes = list(dict.fromkeys(row["note"] for row in rows))
-    return {"name": PAPER, "rows": rows, "note": "; ".join(notes)}
+    titles = {each.name: _their_title(each) for each in MEASURES}
+    columns = [replace(each, title=titles[each.name]) for each in plain_measures(HEADLINE)]
+    return {"name": PAPER, "rows": rows, "note": "; ".join(notes), "columns": columns}

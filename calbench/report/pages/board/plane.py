@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log1p
 
+from calbench.analysis.measures import MIXED
 from calbench.report.columns import decimal
 from calbench.report.kind import kind_of
 from calbench.report.pages.board.fields import FIRST_MEASURE
@@ -51,7 +52,7 @@ def marks(rows: Sequence[Row], own: Row) -> list[Mark]:
 
 
 def _is_placed(row: Row) -> bool:
-    return bool(row[FIRST_MEASURE] and row[PRIVACY])
+    return bool(row[FIRST_MEASURE] and row[PRIVACY]) and row["vps_kind"] != MIXED
 
 
 def _scaled(value: float, values: Sequence[float], length: int) -> int:

@@ -9,7 +9,7 @@ from calbench.analysis.measures import MEASURES
 from calbench.report.columns import largest_of
 from calbench.report.experiment import Experiment
 from calbench.report.kind import KINDS
-from calbench.report.pages.board.fields import FIRST_MEASURE, VPS_FIELDS
+from calbench.report.pages.board.fields import FIRST_MEASURE, VPS_FIELDS, partly
 from calbench.report.pages.board.names import has_page
 from calbench.report.pages.board.plane import HEIGHT, WIDTH, marks
 from calbench.report.pages.board.pools import Pool, View, views_of
@@ -112,7 +112,6 @@ def _seen(site: Site, each: Appearance) -> dict[str, Any]:
     named = {"setting": row["setting"], "channel": row["channel"], "find": row["team"]}
     compared = {**each.place, "measure": FIRST_MEASURE}
     games = {"e": row["experiment"], "t": row["team"], "s": row["setting"]}
-    front = site.summary.optional("front.csv", setting=row["setting"], channel=row["channel"])
     is_played = site.has_games and each.experiment in site.played
     return {
         "title": each.title,
@@ -120,11 +119,20 @@ def _seen(site: Site, each: Appearance) -> dict[str, Any]:
         "is_apart": each.row in each.pool.apart,
         "confidence": each.view.confidence,
         "marks": marks((*each.pool.rows, *each.pool.apart), row),
-        "front": next((own for own in front if own["team"] == row["team"]), None),
+        "front": _front(site, row),
+        "partly": {each.name: partly(row, each.name) for each in MEASURES},
         "board": f"leaderboard.html#{urlencode(named)}",
         "compared": f"results/comparisons.html#{urlencode(compared)}",
         "browsed": f"traces.html#find?{urlencode(games, quote_via=quote)}" if is_played else "",
     }
+
+
+def _front(site: Site, row: Row) -> Row | None:
+    """Return its row of the Pareto front; none if it competes with nobody there."""
+    where = {name: row[name] for name in ("setting", "channel", "vps_kind")}
+    rows = [each for each in site.summary.optional("front.csv", **where) if each["is_on_front"]]
+    own = [r for r in rows if (r["experiment"], r["team"]) == (row["experiment"], row["team"])]
+    return own[0] if own and len(rows) > 1 else None
 
 
 def _games(site: Site, each: Appearance) -> list[dict[str, str]]:

@@ -1,13 +1,16 @@
 """Who a team is: its kind, what its configuration says of it, and who sits in its seats."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from calbench.files import read_bytes
 from calbench.report.experiment import Experiment, checked_id
 from calbench.report.games.game import kind_words
 from calbench.report.kind import DEGENERATE, MODEL, PROTOCOL, SCRIPTED, Kind, kind_of
 from calbench.report.site import Site
+from calbench.report.tables import Tables, read_table
 from calbench.tree import in_tree
 
 ORIGIN = re.compile(r" \[[PRFC]\]")
@@ -15,6 +18,9 @@ ORIGIN = re.compile(r" \[[PRFC]\]")
 
 EXPLAINED = {PROTOCOL: "teams", SCRIPTED: "scripted", MODEL: "models", DEGENERATE: "degenerate"}
 """Where the method page has a kind of player."""
+
+Seats = tuple[tuple[str, str], ...]
+"""Player and kind by seat."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,7 @@ class Who:
     kind: Kind
     says: str
     explained: str
-    seats: tuple[tuple[str, str], ...]
+    seats: Seats
 
     @property
     def is_typed(self) -> bool:
@@ -62,16 +68,25 @@ def configured(team: str) -> str:
     return ORIGIN.sub("", words)
 
 
-def _seats(team: str, experiment: Experiment) -> tuple[tuple[str, str], ...]:
+def _seats(team: str, experiment: Experiment) -> Seats:
     """Return players and kinds by seat, of the first game of a team of several players."""
     tables = experiment.tables
     names = {r["player"] for r in tables.optional("players.csv") if team in r["teams"].split()}
-    if len(names) < 2:
-        return ()
-    rows = tables.optional("agent_games.csv", team=team)
-    first = [
-        row
-        for row in rows
-        if row["scenario_id"] == rows[0]["scenario_id"] and row.get("replicate", "0") == "0"
-    ]
-    return tuple((row["player"], kind_words([row["kind"]])) for row in first)
+    return _first_games(tables).get(team, ()) if len(names) > 1 else ()
+
+
+@lru_cache(maxsize=32)
+def _first_games(tables: Tables) -> Mapping[str, Seats]:
+    """Return who sat in the first game of every team of an experiment.
+
+    The table is large and nothing else on the site reads it, so its rows are not kept.
+    """
+    path = tables.folder / "agent_games.csv"
+    found: dict[str, list[tuple[str, str]]] = {}
+    first: dict[str, tuple[str, str]] = {}
+    for row in read_table(path) if path.is_file() else ():
+        game = (row["scenario_id"], row.get("replicate", "0"))
+        if first.setdefault(row["team"], game) == game:
+            seat = (row["player"], kind_words([row["kind"]]))
+            found.setdefault(row["team"], []).append(seat)
+    return {team: tuple(seats) for team, seats in found.items()}
