@@ -19,7 +19,7 @@ def shown(results: Experiment) -> str:
     """Return the page of its only setting."""
     site = Site(SOURCES, (results,), Tables(NOTHING), Tables(NOTHING))
     content = setting.content(site, Setting(results, results.name))
-    values = {"site": site, "explaining": [], **content.values}
+    values = {"site": site, "explaining": [], "paths": set(), **content.values}
     return Templates(SOURCES / "docs").filled("results/setting.md", "../", values)
 
 

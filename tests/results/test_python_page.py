@@ -89,7 +89,7 @@ def test_every_block_of_the_page_runs(
 def test_page_names_every_public_function_and_stands_in_the_navigation() -> None:
     assert all(f"`{name}`" in PAGE for name in calbench.__all__ if name != "__version__")
     (pages,) = (entry["Run it"] for entry in navigation(PAGES) if "Run it" in entry)
-    assert {"Python": "python.md"} in pages
+    assert {"Python interface": "python.md"} in pages
 
 
 def test_every_cell_of_the_notebook_runs(

@@ -73,16 +73,10 @@ def lines(
     axes, titles = _panels(panels)
     count = max(len(panels), 1)
     tall = (height - OTHERS) * (1 - GAP * (count - 1)) / count
-    written = [
-        mark
-        for row, panel in enumerate(panels.values())
-        for mark in ends(
-            {name: (far, found[max(found)].number) for name, found in panel.items()},
-            axes[f"yaxis{_axis(row)[1:]}"]["range"],
-            tall,
-            _axis(row),
-        )
-    ]
+    written: list[dict[str, Any]] = []
+    for row, panel in enumerate(panels.values()):
+        last = {name: (far, found[max(found)].number) for name, found in panel.items()}
+        written += ends(last, axes[f"yaxis{_axis(row)[1:]}"]["range"], tall, _axis(row))
     return drawing(
         traces,
         title,

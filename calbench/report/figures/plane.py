@@ -133,13 +133,8 @@ def plane(
     Raises:
         CalbenchError: VPS was measured by several instruments.
     """
-    rows = _drawn(rows, against)
-    lines = [
-        replace(line, points=tuple(p for p in line.points if _drawn([p[1]], against)))
-        for line in lines
-    ]
-    measured = [*rows, *(row for line in lines for row in _rows_of(line))]
-    kind = one_instrument(measured, f"{against.title}, {title}")
+    rows, lines = _drawn(rows, against), [_drawn_line(line, against) for line in lines]
+    kind = one_instrument(list(_rows(rows, lines)), f"{against.title}, {title}")
     points = [_point(row["team"], row, style_by_team[row["team"]], against) for row in rows]
     paths = [_path(line, style_by_team[line.key], against) for line in lines]
     competing = _competing(rows, kind, front) if against is COST else []
@@ -163,6 +158,11 @@ def plane(
         height=HEIGHT + (70 if lines else 0),
         measured=(VPS, against.measure),
     )
+
+
+def _drawn_line(line: Line, against: Against) -> Line:
+    """Return a line with its points that have both measures."""
+    return replace(line, points=tuple(p for p in line.points if _drawn([p[1]], against)))
 
 
 def _competing(rows: Sequence[Row], kind: str, front: Sequence[Row]) -> list[Row]:
