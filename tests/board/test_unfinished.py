@@ -62,6 +62,7 @@ def look(
     tab = Tab(browser, f"{site.as_uri()}/")
     page = tab.visit("traces.html")
     expect(page.locator("tr[data-game]")).to_have_count(count, timeout=TIMEOUT_MS)
+    page.get_by_text("More filters").click()
     page.select_option("#cb-outcome", "unfinished")
     expect(page.locator(".cb-count")).to_have_text("1 game")
     row = page.locator("tr[data-game]")

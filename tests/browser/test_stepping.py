@@ -117,6 +117,7 @@ def test_permalink_reopens_the_same_event(visit: Visit) -> None:
 def test_clicks_lead_from_equal_cost_to_the_sentence_that_told(visit: Visit) -> None:
     page = visit("results/plane.html")
     page.locator("article").get_by_role("link", name="What messages reveal").click()
+    page.locator("summary", has_text="Speakers, private messages: cost and disclosure").click()
     paid = page.locator("table", has_text="Speakers, private messages: what each team paid")
     expect(paid).to_be_visible()
     rows = {
@@ -145,6 +146,7 @@ def test_clicks_lead_from_regret_to_the_batch_that_made_the_optimum_unreachable(
 ) -> None:
     page = visit("results/uniform.html")
     page.locator("article").get_by_role("link", name="Where excess cost comes from").click()
+    page.locator("summary", has_text="games with the greatest excess").first.click()
     worst = page.locator("table", has_text="greatest excess").first
     link = worst.locator("td:last-child a").first
     number = link.inner_text().rpartition(" ")[2]

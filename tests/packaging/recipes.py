@@ -311,10 +311,10 @@ What each team paid and said.
     ),
     (
         "calbench/report/pages/__init__.py",
-        '    Page("traces.md", "Traces", "Traces"),\n',
+        '    Page("traces.md", "Games", "Games", content=games.content),\n',
         (
             '    Page("results/thrift.md", "Thrift", "Results", "Explained"),\n'
-            '    Page("traces.md", "Traces", "Traces"),\n'
+            '    Page("traces.md", "Games", "Games", content=games.content),\n'
         ),
     ),
 )

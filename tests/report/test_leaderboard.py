@@ -13,7 +13,8 @@ from calbench.analysis.measures import MEASURES
 from calbench.analysis.tables.standings import USAGE_COLUMNS
 from calbench.report.experiment import Experiment
 from calbench.report.pages.board import comparisons
-from calbench.report.pages.board.fields import PRICE_PER_GAME, cell, fields, partly
+from calbench.report.pages.board.fields import PRICE_PER_GAME, fields, partly
+from calbench.report.pages.board.leaderboard import cell
 from calbench.report.pages.board.pools import View, views_of
 from calbench.report.pages.board.versions import last_change, newest, versions
 from calbench.report.site import Site

@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import plotly.graph_objects as go
 
-from calbench.report.columns import Column, decimal, interval, number, word
+from calbench.report.columns import MINUS, Column, decimal, interval, number, rounded, word
 from calbench.report.escape import write_data
 from calbench.report.figures.finding import sparse
 from calbench.report.figures.style import Styles
@@ -19,6 +19,9 @@ from calbench.report.setting import Setting, player_of
 from calbench.report.tables import Row, csv_bytes
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+SHOWN = re.compile(rf"(?<![\w.,-]){MINUS}?(?:\d+\.(?P<decimals>\d+)|\d{{3,}})(?![\w-]|[.,]\d)")
+"""A number in a sentence that may be rounded: not part of a name or a version, no small count."""
 
 ENDS = ("_low", "_high")
 """What the ends of a measure's interval are called behind its name."""
@@ -108,6 +111,31 @@ class Figure:
     def sentence(self) -> str:
         """What is said in place of a figure of zeros."""
         return sparse(self._others)
+
+    def stated(self, text: str) -> Iterator[tuple[str, str]]:
+        """Yield the parts of a sentence about it; a rounded number is with its cell of the table.
+
+        A part is a text and an empty cell, or a number with decimals as it is shown and the first
+        cell that is rounded to it.
+        """
+        end = 0
+        for found in SHOWN.finditer(text):
+            cell = self._cells(len(found["decimals"] or "")).get(found[0])
+            if cell:
+                yield text[end : found.start()], ""
+                yield found[0], cell
+                end = found.end()
+        yield text[end:], ""
+
+    @cached_property
+    def _measures(self) -> list[str]:
+        """Every cell of its table that is a number."""
+        cells = dict.fromkeys(row[name] for row in self.rows for name in self.written)
+        return [cell for cell in cells if NUMBER.fullmatch(cell)]
+
+    def _cells(self, digits: int) -> dict[str, str]:
+        """Return the first cell that is shown as each number with so many decimals."""
+        return {rounded(cell, digits): cell for cell in reversed(self._measures)}
 
     @property
     def table(self) -> str:

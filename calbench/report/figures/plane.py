@@ -228,7 +228,7 @@ def _says(
         if line.points:
             first, last = line.points[0], line.points[-1]
             moved = " and ".join(
-                f"{what} goes from {' to '.join(words.two(first[1][measure], last[1][measure]))}"
+                f"{what} {words.change(first[1][measure], last[1][measure])}"
                 for measure, what in ((VPS, "excess VPS"), (against.measure, against.axis.short))
             )
             said.append(f"{line.name}: from {first[0]} to {last[0]} {moved}.")

@@ -20,6 +20,13 @@ def two(low: str, high: str, digits: int = DIGITS) -> tuple[str, str]:
     return bottom, top
 
 
+def change(first: str, last: str) -> str:
+    """Return how a number goes from one cell to another."""
+    if decimal(first) == decimal(last):
+        return f"stays at {number(first)}"
+    return f"goes from {' to '.join(two(first, last))}"
+
+
 def joined(names: Sequence[str]) -> str:
     """Return names as a list in a sentence."""
     names = list(dict.fromkeys(names))

@@ -198,7 +198,7 @@
 
   /* Keys of page data begin with the kind of file. */
   function noGame(key) {
-    return "This site does not have the game " + words.visible(key.replace(/^[a-z]+\//, "")) + ".";
+    return "This site does not have the game " + words.visible(key.slice(key.indexOf("/") + 1)) + ".";
   }
 
   function opened(game, scenario, asked) {

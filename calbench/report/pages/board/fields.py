@@ -130,11 +130,6 @@ def _counted(name: str, title: str, table: str) -> Field:
     )
 
 
-def cell(row: Row, field: Field) -> str:
-    """Return a row's number of a field, empty if it has none or one measured in another way."""
-    return "" if field.vps and row["vps_kind"] != field.vps else row[field.column]
-
-
 def partly(row: Row, name: str) -> str:
     """Return of how many of its games' seats a measure is, in words; empty if it is of all.
 

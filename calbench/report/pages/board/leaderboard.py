@@ -23,7 +23,6 @@ from calbench.report.pages.board.fields import (
     FIRST_MEASURE,
     VPS_FIELDS,
     Field,
-    cell,
     column_of,
     fields,
     partly,
@@ -177,6 +176,11 @@ def _their_title(measure: Measure) -> str:
 def _place(row: Row) -> tuple[bool, Decimal]:
     """Return what rows are sorted by; those without the first measure come last."""
     return not row[FIRST_MEASURE], decimal(row[FIRST_MEASURE] or "0")
+
+
+def cell(row: Row, field: Field) -> str:
+    """Return a row's number of a field, empty if it has none or one measured in another way."""
+    return "" if field.vps and row["vps_kind"] != field.vps else row[field.column]
 
 
 def _cells(row: Row, shown: Sequence[Field]) -> dict[str, Any]:

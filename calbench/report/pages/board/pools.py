@@ -51,10 +51,10 @@ class View:
     def pools(self) -> tuple[Pool, ...]:
         """Its rows by experiment; the optimum, which is of none, is in the first pool."""
         names = list(dict.fromkeys(row["experiment"] for row in self.rows if row["experiment"]))
-        names = names or [""]
-        groups = {name: [r for r in self.rows if r["experiment"] == name] for name in names}
-        groups[names[0]] += [row for row in self.rows if row["experiment"] not in groups]
-        return tuple(_pool(rows) for rows in groups.values())
+        groups: dict[str, list[Row]] = {name: [] for name in names or [""]}
+        for row in self.rows:
+            groups[row["experiment"] or next(iter(groups))].append(row)
+        return tuple(map(_pool, groups.values()))
 
 
 def views_of(site: Site) -> tuple[View, ...]:
@@ -73,9 +73,11 @@ def views_of(site: Site) -> tuple[View, ...]:
 
 
 def _pool(rows: Sequence[Row]) -> Pool:
-    competing = tuple(row for row in rows if kind_of(row["kind"]) not in APART)
-    apart = tuple(row for row in rows if kind_of(row["kind"]) in APART)
-    return Pool(_title(competing or apart), competing, apart)
+    competing: list[Row] = []
+    apart: list[Row] = []
+    for row in rows:
+        (apart if kind_of(row["kind"]) in APART else competing).append(row)
+    return Pool(_title(competing or apart), tuple(competing), tuple(apart))
 
 
 def _title(rows: Iterable[Row]) -> str:
