@@ -20,12 +20,30 @@ EAGER = 'location.protocol!=="file:"'
 """Where the theme's script starts its search at once; on ``file://`` it waits until somebody
 opens it, and so it does everywhere once this is ``!1`` [C]."""
 
-SOUGHT = re.compile(r"tabbed-|md-annotation|md-consent|md-feedback|md-version|md-source__|md-tag")
+SOUGHT = re.compile(
+    r"tabbed-|md-annotation|md-consent|md-feedback|md-version|md-source__|md-tag|mermaid"
+)
 """Classes that the theme's script looks for and does not make: they count only if a page has
 them [C]."""
 
 VALUED = ("dir", "data-md-color-primary", "data-md-color-accent")
 """Attributes whose values are those in the pages: direction and palette."""
+
+
+SPACE_OF_SVG = '<svg xmlns="http://www.w3.org/2000/svg"'
+
+LEAF = re.compile(
+    r"""(<a href="[^"]*" class="md-nav__link">)\n<span class="md-ellipsis">\n([^<]*)\n</span>\n"""
+    r"</a>\n</li>"
+)
+"""A link of the navigation that is only words."""
+
+IDLE = re.compile(r"""("[^"\n]*"|url\([^)\n]*\))|\s*;?\s*}\s*|\s*([{;,])\s*|(?<=\w): +""")
+"""Texts of a style sheet, which are kept, and blanks that end a name or a value."""
+
+
+DIAGRAMS = re.compile(r"--md-mermaid-[\w-]+:[^;}]*;?")
+"""Variables that the theme's script reads where a page has a diagram of Mermaid."""
 
 
 class _Names(HTMLParser):
@@ -50,7 +68,7 @@ def trim(site: Path) -> None:
     classes: set[str] = set()
     values: set[tuple[str, str]] = set()
     for path in sorted(site.rglob("*.html")):
-        names = _Names(_rewrite(path, without_blanks))
+        names = _Names(_rewrite(path, lean))
         classes |= names.classes
         values |= names.values
     for path in sorted(site.glob(BUNDLE)):
@@ -58,14 +76,15 @@ def trim(site: Path) -> None:
         classes.update(name for name in re.findall(r"[\w-]+", text) if not SOUGHT.match(name))
     for path in _ours(site, "js"):
         classes.update(re.findall(r"[\w-]+", _rewrite(path, bare)))
-    others = [_rewrite(path, bare) for path in _ours(site, "css")]
+    others = [_rewrite(path, lambda sheet: tight(bare(sheet))) for path in _ours(site, "css")]
     sheets = sorted(site.glob(STYLES))
     kept = [trimmed(path.read_text(encoding="utf-8"), classes, values) for path in sheets]
     used = frozenset(
         name for text in (*kept, *others) for name in re.findall(r"var\((--[\w-]+)", text)
     )
     for path, text in zip(sheets, kept, strict=True):
-        path.write_text(without_variables(text, used), encoding="utf-8")
+        short = without_variables(text, used)
+        path.write_text(short if "mermaid" in classes else DIAGRAMS.sub("", short), "utf-8")
 
 
 def _rewrite(path: Path, change: Callable[[str], str]) -> str:
@@ -81,12 +100,19 @@ def _ours(site: Path, suffix: str) -> list[Path]:
     ]
 
 
-def without_blanks(page: str) -> str:
-    """Return a page without the theme's blank lines and indents; its article stays as it is."""
+def lean(page: str) -> str:
+    """Return a page whose frame has no blank line and indent, and no markup that does nothing.
+
+    What does nothing is the name space of pictures inside HTML, and the frame of links of the
+    navigation that have nothing beside their words. The article stays as it is.
+    """
     parts = re.split(r"(<article.*</article>)", page, flags=re.DOTALL)
-    return "".join(
-        part if part.startswith("<article") else re.sub(r"\n\s+", "\n", part) for part in parts
-    )
+    return "".join(part if part.startswith("<article") else _lean(part) for part in parts)
+
+
+def _lean(frame: str) -> str:
+    flush = re.sub(r"\n\s+", "\n", frame).replace(SPACE_OF_SVG, "<svg")
+    return LEAF.sub(r"\1\2</a>\n</li>", flush)
 
 
 def bare(text: str) -> str:
@@ -96,6 +122,16 @@ def bare(text: str) -> str:
     """
     flush = re.sub(r"^[ \t]+", "", text, flags=re.MULTILINE)
     return re.sub(r"^/\*.*?\*/\n", "", flush, flags=re.MULTILINE | re.DOTALL)
+
+
+def tight(sheet: str) -> str:
+    """Return a style sheet of ours with one line for each rule."""
+    return IDLE.sub(_tight, sheet)
+
+
+def _tight(found: re.Match[str]) -> str:
+    text, sign = found.groups()
+    return text or sign or ("}\n" if "}" in found[0] else ":")
 
 
 def trimmed(sheet: str, classes: Iterable[str], values: Iterable[tuple[str, str]]) -> str:

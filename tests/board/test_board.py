@@ -173,8 +173,8 @@ def test_browser_shows_both_models_on_home_leaderboard_and_plane(board: Board) -
         page.goto(f"{home}index.html")
         page.get_by_role("row").filter(has_text=board.speaker).first.wait_for()
         page.goto(f"{home}leaderboard.html")
-        for choice in (re.compile("^varied$"), "3 of 45 scenarios"):
-            page.locator("label.lb-choice").filter(has_text=choice).click()
+        page.select_option("#lb-setting", "varied")
+        page.select_option("#lb-channel", "private messages, 3 of 45 scenarios")
         row = page.locator("#lb-board tr").filter(has_text=board.speaker)
         assert "not published" in row.inner_text()
         assert re.search(r"of \d+", row.inner_text())

@@ -130,7 +130,9 @@ def test_every_figure_has_words_from_its_numbers_a_file_and_a_table(docs: Path) 
                 for name_in_words in {row.get("player", "") for row in rows} - {""}:
                     alt = alt.replace(name_in_words, "")
                 known = {float(cell) for cell in held if re.fullmatch(r"-?[0-9.]+", cell)}
-                said = numbers_in(alt.partition(". ")[2].replace("below 0.05", "").replace(MINUS, "-"))
+                said = numbers_in(
+                    alt.partition(". ")[2].replace("below 0.05", "").replace(MINUS, "-")
+                )
                 known |= {round(number, 2) for number in known}  # words are rounded
                 assert said <= known | set(range(1, 6)), key  # meetings, and how many more
     assert len(keys) == len(set(keys)) > 100

@@ -10,11 +10,12 @@ from calbench.report.trimming import (
     EAGER,
     bare,
     can_match,
+    lean,
     rules,
     selectors,
+    tight,
     trim,
     trimmed,
-    without_blanks,
     without_variables,
 )
 from tests.report.samples import SOURCES
@@ -69,8 +70,35 @@ def test_icons_nobody_reads_are_left_out() -> None:
 def test_articles_keep_their_blanks() -> None:
     page = "<body>\n\n  <nav>\n    x</nav>\n<article>\n\n  <pre>\n  y\n</pre></article>\n\n</body>"
 
-    assert without_blanks(page) == (
+    assert lean(page) == (
         "<body>\n<nav>\nx</nav>\n<article>\n\n  <pre>\n  y\n</pre></article>\n</body>"
+    )
+
+
+def test_frames_lose_markup_that_does_nothing() -> None:
+    link = '<a href="x.html" class="md-nav__link">'
+    words = '<span class="md-ellipsis">\nWords\n</span>'
+    section = f'<label class="md-nav__link">\n{words}\n<span class="md-nav__icon"></span></label>'
+    picture = '<svg xmlns="http://www.w3.org/2000/svg"><path/></svg>'
+    article = f"<article>{picture}</article>"
+    page = f"<li>\n{link}\n{words}\n</a>\n</li>{section}{picture}{article}"
+
+    assert lean(page) == f"<li>\n{link}Words</a>\n</li>{section}<svg><path/></svg>{article}"
+
+
+def test_sheets_of_ours_have_a_line_for_each_rule() -> None:
+    sheet = """.a > b,
+    .c:hover {
+      d: calc(1px + 2px);
+      content: "x; { y: z";
+      e: url(data:x; y);
+    }
+    @media (min-width: 3em) { .f { g: h; } }
+    """
+
+    assert tight(sheet) == (
+        '.a > b,.c:hover{d:calc(1px + 2px);content:"x; { y: z";e:url(data:x; y)}\n'
+        "@media (min-width:3em){.f{g:h}\n}\n"
     )
 
 
@@ -87,7 +115,7 @@ def test_site_is_trimmed_in_place(tmp_path: Path) -> None:
     styles = tmp_path / "assets" / "stylesheets"
     styles.mkdir(parents=True)
     (styles / "main.css").write_text(
-        ".a{x:y}.made{x:y}.gone{x:y}.tabbed-set{x:y}:root{--i:url('z')}"
+        ".a{x:y}.made{x:y}.gone{x:y}.tabbed-set{x:y}:root{--i:url('z');--md-mermaid-x:y}"
     )
     (tmp_path / "assets" / "traces").mkdir()
     (tmp_path / "assets" / "traces" / "ours.js").write_text('element("p", { "class": "made" })')

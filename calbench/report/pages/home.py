@@ -1,12 +1,13 @@
 """The home page: findings, the plane, one meeting of a real game, and the best teams."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from calbench.report.columns import decimal
 from calbench.report.experiment import confidence_of
 from calbench.report.findings import findings
 from calbench.report.games.picture import first_round
-from calbench.report.home.plane import COST, panels
+from calbench.report.home.plane import COST, Panel, panels
 from calbench.report.kind import DEGENERATE, kind_of
 from calbench.report.pages.page import Content
 from calbench.report.setting import Setting
@@ -25,16 +26,26 @@ SPEAKING = {
 
 def content(site: Site) -> Content:
     """Return what the page shows, of what this site has."""
+    drawn = panels(site)
     return Content(
         {
             "findings_shown": findings(site),
-            "panels": panels(site),
+            "panels": drawn,
             "confidence": confidence_of(site.ranked),
             "shown": first_round(site),
-            "settings": [_best(site, each) for each in site.settings],
+            "settings": [
+                _best(site, each) for each in site.settings if not _is_drawn(site, each, drawn)
+            ],
             "others": [(page, words) for page, words in SPEAKING.items() if site.on(page)],
         }
     )
+
+
+def _is_drawn(site: Site, setting: Setting, drawn: Iterable[Panel]) -> bool:
+    """Return whether the plane has all teams of a setting, and none of a run of one's own."""
+    teams = {row["team"] for row in setting.leaderboard}
+    seen = {row["team"] for each in drawn if each.setting == setting.name for row in each.rows}
+    return teams <= seen - set(site.unpublished)
 
 
 def _best(site: Site, setting: Setting) -> dict[str, Any]:

@@ -15,7 +15,10 @@ PRICE_PER_GAME = USAGE_COLUMNS[-1].name
 FIRST_MEASURE = "adjusted_excess_cost"
 """What the table is sorted by at first [C]: of all measures of cost it alone counts failures."""
 
-SHOWN = (FIRST_MEASURE, "coordination", "messages", "fairness", "excess_vps", PRICE_PER_GAME)
+LEADING = (FIRST_MEASURE, "excess_vps")
+"""Measures in the first columns [C]: a phone shows no more of them."""
+
+SHOWN = (*LEADING, "coordination", "messages", "fairness", PRICE_PER_GAME)
 """Columns that are there before anybody chooses."""
 
 VPS_FIELDS: Mapping[str, str] = {
@@ -81,7 +84,7 @@ def fields(rows: Sequence[Row]) -> tuple[Field, ...]:
     measured = {row["vps_kind"] for row in rows}
     kinds = [kind for kind in VPS_FIELDS if kind in measured and kind != MIXED]
     found: list[Field] = []
-    for measure in sorted(MEASURES, key=lambda each: each.name != FIRST_MEASURE):
+    for measure in sorted(MEASURES, key=_place):
         is_split = measure.group == "privacy"
         found += [_measure(measure, kind) for kind in (kinds if is_split else [""])]
     is_asked = any(row["calls"] for row in rows)
@@ -91,6 +94,10 @@ def fields(rows: Sequence[Row]) -> tuple[Field, ...]:
         if is_asked or table != "usage.csv"
     ]
     return tuple(found)
+
+
+def _place(measure: Measure) -> int:
+    return LEADING.index(measure.name) if measure.name in LEADING else len(LEADING)
 
 
 def _measure(measure: Measure, kind: str = "") -> Field:
