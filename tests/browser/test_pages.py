@@ -78,4 +78,4 @@ def test_missing_page_leads_home(served_tab: Tab, address: str) -> None:
     expect(page.locator(".md-header")).to_have_css("position", "sticky")  # it found its styles
     page.locator(".md-content a", has_text="home page").click()
     expect(page).to_have_url(re.compile(r"[0-9]/index\.html$"))
-    expect(page.locator("h1")).to_contain_text("CalBench")
+    expect(page.locator("h1")).to_contain_text("private calendars")

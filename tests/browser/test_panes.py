@@ -217,7 +217,7 @@ def test_all_games_leads_back_to_the_search(visit: Visit) -> None:
     page = visit("traces.html#find?t=silent&o=failed&sort=-excess")
     own = page.title()
     page.locator("tr[data-game] a").first.click()
-    expect(page.locator("h2").first).to_have_text(re.compile("^silent on "))
+    expect(page.locator("#cb-title")).to_have_text(re.compile("^silent on "))
     assert page.title().startswith("silent on ")
     assert page.evaluate("scrollY") == 0
 
@@ -229,7 +229,7 @@ def test_all_games_leads_back_to_the_search(visit: Visit) -> None:
     assert page.url.endswith("#find?t=silent&o=failed&sort=-excess")
     assert page.title() == own
     page.go_back()
-    expect(page.locator("h2").first).to_have_text(re.compile("^silent on "))
+    expect(page.locator("#cb-title")).to_have_text(re.compile("^silent on "))
     page.evaluate("location.hash = document.querySelector('h1').id")  # as "skip to content" does
     page.wait_for_function("location.hash.includes('/silent/')")
     expect(page.locator(".cb-viewer")).to_be_visible()

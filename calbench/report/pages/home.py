@@ -44,8 +44,8 @@ def content(site: Site) -> Content:
 def _is_drawn(site: Site, setting: Setting, drawn: Iterable[Panel]) -> bool:
     """Return whether the plane has all teams of a setting, and none of a run of one's own."""
     teams = {row["team"] for row in setting.leaderboard}
-    seen = {row["team"] for each in drawn if each.setting == setting.name for row in each.rows}
-    return teams <= seen - set(site.unpublished)
+    ours = [each for each in drawn if each.setting == setting.name and not each.is_published]
+    return teams <= {row["team"] for each in ours for row in each.rows} - set(site.unpublished)
 
 
 def _best(site: Site, setting: Setting) -> dict[str, Any]:
