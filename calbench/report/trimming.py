@@ -30,13 +30,13 @@ VALUED = ("dir", "data-md-color-primary", "data-md-color-accent")
 """Attributes whose values are those in the pages: direction and palette."""
 
 
-SPACE_OF_SVG = '<svg xmlns="http://www.w3.org/2000/svg"'
+SPACE_OF_NAMES = ' xmlns="http://www.w3.org/2000/svg"'
+"""What a picture needs in a file of its own, and not inside a page."""
 
 LEAF = re.compile(
-    r"""(<a href="[^"]*" class="md-nav__link">)\n<span class="md-ellipsis">\n([^<]*)\n</span>\n"""
-    r"</a>\n</li>"
+    r"""(?<= class="md-nav__link">)\n[<]span class="md-ellipsis">\n([^<]*)\n[<]/span>\n(?=[<]/a>)"""
 )
-"""A link of the navigation that is only words."""
+"""Words that are all of a link of the navigation, with the frame that cuts long ones."""
 
 IDLE = re.compile(r"""("[^"\n]*"|url\([^)\n]*\))|\s*;?\s*}\s*|\s*([{;,])\s*|(?<=\w): +""")
 """Texts of a style sheet, which are kept, and blanks that end a name or a value."""
@@ -111,8 +111,8 @@ def lean(page: str) -> str:
 
 
 def _lean(frame: str) -> str:
-    flush = re.sub(r"\n\s+", "\n", frame).replace(SPACE_OF_SVG, "<svg")
-    return LEAF.sub(r"\1\2</a>\n</li>", flush)
+    flush = re.sub(r"\n\s+", "\n", frame).replace(SPACE_OF_NAMES, "")
+    return LEAF.sub(r"\1", flush)
 
 
 def bare(text: str) -> str:

@@ -35,6 +35,7 @@ def test_tables_are_downloaded_when_asked_for_and_not_before(file_tab: Tab) -> N
     assert [name for name in read if "/downloads/" in name or "/tables/" in name] == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["laptop", "phone"])
 @pytest.mark.parametrize("address", PAGES)
 def test_pages_on_data_fit_and_have_no_grave_fault(

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from tests.browser.tabs import DESKTOP, Tab, Visit
+from tests.browser.tabs import DESKTOP, PHONE, Tab, Visit
 
 LIGHT_BYTES = 300_000
 """Most bytes that the first two pages load, the theme's included and nothing compressed."""

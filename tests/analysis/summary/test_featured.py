@@ -165,7 +165,9 @@ def featured(*runs: RunTables) -> list[tuple[str, ...]]:
     return [tuple(row[name] for name in names) for row in summary_rows(FEATURED, runs_of(*runs))]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(s, marks=pytest.mark.heavy) for s in range(2, 8))]
+)
 def test_games_are_those_that_a_search_finds(tmp_path: Path, seed: int) -> None:
     one = replace(made(tmp_path, "one", seed), games=4)
     runs = [one, made(tmp_path, "two", seed + 100)]
