@@ -241,6 +241,8 @@ def test_leaderboard_state_is_its_address(visit: Visit) -> None:
     page.get_by_role("checkbox", name="Excess cost", exact=True).check()
     page.get_by_role("checkbox", name="Fairness").uncheck()
     page.get_by_role("checkbox", name="Full rows").check()
+    page.locator("#lb-find").fill("nobody of that name")
+    expect(page.locator("#lb-board")).to_contain_text("No team matches the search.")
     page.locator("#lb-find").fill("baseline")
     page.keyboard.press("Escape")
     shown = page.locator("#lb-board .lb-tables").inner_html()

@@ -246,6 +246,8 @@ def test_words_name_ties_and_leave_out_the_absent() -> None:
     assert words.number("-0.3822") == "\N{MINUS SIGN}0.38"
     assert words.number("0.0000763126", 5) == "0.00008"
     assert words.number("12") == "12"
+    assert words.change("0.1", "0.10") == "stays at 0.10"
+    assert words.change("0.1", "2") == "goes from 0.10 to 2.00"
 
 
 def test_plotly_gets_no_tags_from_names() -> None:

@@ -178,6 +178,27 @@ def test_a_figure_of_zeros_becomes_a_sentence_with_its_table(tmp_path: Path) -> 
     assert not (tmp_path / "pagedata" / "figures" / "k.js").exists()
 
 
+@pytest.mark.parametrize(
+    ("cells", "sentence", "marked"),
+    [
+        (("0.1348", "12.4"), "t0 0.13, t1 12.40.", [("0.13", "0.1348"), ("12.40", "12.4")]),
+        (("-0.5",), "t0 \N{MINUS SIGN}0.50.", [("\N{MINUS SIGN}0.50", "-0.5")]),
+        (("1401.6",), "1402 of 45 games, v0.13.", [("1402", "1401.6")]),
+        (("0.134", "0.1348"), "0.13 and 0.135", [("0.13", "0.134"), ("0.135", "0.1348")]),
+        (("0.1348",), "0.14 is nobody's", []),
+        (("12.3",), "of 12 games", []),
+        (("",), "0.00", []),
+    ],
+)
+def test_rounded_numbers_of_a_sentence_are_with_their_cells(
+    cells: tuple[str, ...], sentence: str, marked: list[tuple[str, str]]
+) -> None:
+    parts = list(figure_of(*cells).stated(sentence))
+
+    assert "".join(text for text, _ in parts) == sentence
+    assert [part for part in parts if part[1]] == marked
+
+
 def test_a_figure_with_as_many_other_numbers_is_drawn() -> None:
     assert not figure_of("0", "0", "1", "2").is_sparse
     assert not figure_of().is_sparse

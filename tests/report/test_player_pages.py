@@ -10,7 +10,7 @@ from calbench.errors import CalbenchError
 from calbench.report.experiment import Experiment
 from calbench.report.pages import PAGES, navigation, pages_of
 from calbench.report.pages.board.names import has_page
-from calbench.report.pages.board.plane import HEIGHT, MARGIN, WIDTH, marks
+from calbench.report.pages.board.plane import HEIGHT, MARGIN, WIDTH, limits, marks
 from calbench.report.pages.board.player import _front, largest
 from calbench.report.pages.board.who import _first_games, configured
 from calbench.report.site import Site
@@ -171,7 +171,9 @@ def test_places_in_the_plane_follow_the_numbers() -> None:
     worst, mine = found
     assert (worst.x, worst.y) == (WIDTH - MARGIN, MARGIN)
     assert (mine.x, mine.y) == (MARGIN, HEIGHT // 2)
+    assert limits([own, *others], own) == {"across": "9.0000", "up": "1.0000"}
     assert marks([own], {**own, "excess_vps": ""}) == []
+    assert limits([own], {**own, "excess_vps": ""}) == {}
     several = placed("several", "1.0", "1.0", "mixed")
     assert marks([several, {**several, "team": "other"}], several) == []
     assert marks([placed("alone", "0.0", "0.0")], placed("alone", "0.0", "0.0"))[0].x == MARGIN

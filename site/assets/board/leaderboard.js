@@ -230,6 +230,7 @@
       count += pool.rows.length + pool.apart.length;
       drawPool(pool);
     });
+    if (!count) { parts.tables.appendChild(element("p", {}, "No team matches the search.")); }
     if (state.paper && paperRows().length) { drawPaper(); }
     parts.status.textContent = count + " of " + rowsOf(view()).length + " rows";
     fit();

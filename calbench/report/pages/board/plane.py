@@ -14,7 +14,7 @@ from calbench.report.kind import kind_of
 from calbench.report.pages.board.fields import FIRST_MEASURE
 from calbench.report.tables import Row
 
-WIDTH, HEIGHT, MARGIN = 260, 170, 16
+WIDTH, HEIGHT, MARGIN = 260, 170, 26
 """Of the picture, in its own units [C]."""
 
 PRIVACY = "excess_vps"
@@ -35,7 +35,7 @@ def marks(rows: Sequence[Row], own: Row) -> list[Mark]:
     """Return the marks of a pool, that of the page's team last; none without its numbers."""
     if not _is_placed(own):
         return []
-    alike = [row for row in rows if _is_placed(row) and row["vps_kind"] == own["vps_kind"]]
+    alike = _alike(rows, own)
     across = [log1p(max(0.0, float(decimal(row[PRIVACY])))) for row in alike]
     upwards = [float(decimal(row[FIRST_MEASURE])) for row in alike]
     found = [
@@ -49,6 +49,21 @@ def marks(rows: Sequence[Row], own: Row) -> list[Mark]:
         for row, x, y in zip(alike, across, upwards, strict=True)
     ]
     return sorted(found, key=lambda mark: mark.is_own)
+
+
+def limits(rows: Sequence[Row], own: Row) -> dict[str, str]:
+    """Return the greatest cell on each axis of the picture: its ends, beside zero."""
+    if not _is_placed(own):
+        return {}
+    alike = _alike(rows, own)
+    return {
+        "across": max((row[PRIVACY] for row in alike), key=decimal),
+        "up": max((row[FIRST_MEASURE] for row in alike), key=decimal),
+    }
+
+
+def _alike(rows: Sequence[Row], own: Row) -> list[Row]:
+    return [row for row in rows if _is_placed(row) and row["vps_kind"] == own["vps_kind"]]
 
 
 def _is_placed(row: Row) -> bool:

@@ -11,7 +11,7 @@ from calbench.report.experiment import Experiment
 from calbench.report.kind import KINDS
 from calbench.report.pages.board.fields import FIRST_MEASURE, VPS_FIELDS, partly
 from calbench.report.pages.board.names import has_page
-from calbench.report.pages.board.plane import HEIGHT, WIDTH, marks
+from calbench.report.pages.board.plane import HEIGHT, MARGIN, WIDTH, limits, marks
 from calbench.report.pages.board.pools import Pool, View, views_of
 from calbench.report.pages.board.who import Who, who
 from calbench.report.pages.page import Content
@@ -92,6 +92,7 @@ def content(site: Site, shown: Sequence[Appearance]) -> Content:
             "measures": MEASURES,
             "width": WIDTH,
             "height": HEIGHT,
+            "margin": MARGIN,
             "games": [row for each in shown for row in _games(site, each)],
             "leaks": [row for each in shown if (row := _leaks(each))],
             "messages": [row for each in shown for row in _messages(site, each)],
@@ -119,6 +120,7 @@ def _seen(site: Site, each: Appearance) -> dict[str, Any]:
         "is_apart": each.row in each.pool.apart,
         "confidence": each.view.confidence,
         "marks": marks((*each.pool.rows, *each.pool.apart), row),
+        "limits": limits((*each.pool.rows, *each.pool.apart), row),
         "front": _front(site, row),
         "partly": {each.name: partly(row, each.name) for each in MEASURES},
         "board": f"leaderboard.html#{urlencode(named)}",
