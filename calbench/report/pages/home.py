@@ -34,17 +34,18 @@ def content(site: Site) -> Content:
             "confidence": confidence_of(site.ranked),
             "shown": first_round(site),
             "settings": [
-                _best(site, each) for each in site.settings if not _is_drawn(site, each, drawn)
+                _best(site, each) for each in site.settings if not is_drawn(site, each, drawn)
             ],
             "others": [(page, words) for page, words in SPEAKING.items() if site.on(page)],
         }
     )
 
 
-def _is_drawn(site: Site, setting: Setting, drawn: Iterable[Panel]) -> bool:
+def is_drawn(site: Site, setting: Setting, drawn: Iterable[Panel]) -> bool:
     """Return whether the plane has all teams of a setting, and none of a run of one's own."""
     teams = {row["team"] for row in setting.leaderboard}
-    seen = {row["team"] for each in drawn if each.setting == setting.name for row in each.rows}
+    own = (each for each in drawn if each.setting == setting.name and not each.is_published)
+    seen = {row["team"] for each in own for row in each.rows}
     return teams <= seen - set(site.unpublished)
 
 
