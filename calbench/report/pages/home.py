@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from calbench.report.columns import decimal
+from calbench.report.columns import COST, VPS, decimal
 from calbench.report.experiment import confidence_of
 from calbench.report.findings import findings
 from calbench.report.games.picture import first_round
-from calbench.report.home.plane import COST, Panel, panels
+from calbench.report.home.plane import Panel, panels
 from calbench.report.kind import DEGENERATE, kind_of
 from calbench.report.pages.page import Content
 from calbench.report.setting import Setting
@@ -70,5 +70,5 @@ def _best(site: Site, setting: Setting) -> dict[str, Any]:
 
 def _place(row: Row) -> tuple[object, ...]:
     """Return what rows are sorted by: cost, then loss of privacy where there is one."""
-    cost, loss = row[COST], row["excess_vps"]
+    cost, loss = row[COST], row[VPS]
     return not cost, decimal(cost or "0"), not loss, decimal(loss or "0"), row["team"]
