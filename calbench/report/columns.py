@@ -18,6 +18,9 @@ MINUS = "\N{MINUS SIGN}"
 DIGITS = 2
 """Decimals shown of what is no measure [C]."""
 
+COST, VPS = "adjusted_excess_cost", "excess_vps"
+"""The headline measure, and the one that it is set against."""
+
 HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
 """The measures of the paper's Table 2, in its order."""
 

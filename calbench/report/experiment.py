@@ -19,6 +19,9 @@ from calbench.traces.catalog import has_trace
 from calbench.traces.models import Trace
 from calbench.traces.storage import TraceReader
 
+BASELINES = "privacy/vps_baselines.csv"
+"""What VPS would be without knowledge."""
+
 
 @dataclass(frozen=True)
 class Experiment:

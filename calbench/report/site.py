@@ -22,6 +22,12 @@ LEAKING = "leaking_messages.csv"
 FRONT = "front.csv"
 """Who is on the Pareto front of cost and privacy."""
 
+REGRET = "regret_by_team.csv"
+"""What excess cost of teams is made of, and how often they lost the optimum."""
+
+PAPER = "table1.csv"
+"""The paper's models as printed, among the numbers of others."""
+
 SECOND_HAND = "second_hand_leaks.csv"
 """The labels that messages passed on."""
 

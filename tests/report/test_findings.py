@@ -14,7 +14,9 @@ from calbench.report.findings import (
     reveal,
     speakers,
 )
-from calbench.report.findings.finding import Cell, Finding, Team
+from calbench.report.findings.finding import Finding
+from calbench.report.sentence import Part, Sentence, names
+from calbench.report.sentence import text as words
 from calbench.report.templating import environment
 from tests.report.samples import SOURCES
 from tests.report.small_tables import row, site
@@ -45,9 +47,11 @@ MODEL = {
 def said(found: Finding | None) -> str:
     """Return a sentence as a reader sees the cells: word for word."""
     assert found is not None
-    parts = (part if isinstance(part, str) else getattr(part, "cell", "") or part.name  # type: ignore[union-attr]
-             for part in found.sentence)  # fmt: skip
-    return "".join(parts)
+    return cells(found.sentence)
+
+
+def cells(sentence: Sentence) -> str:
+    return "".join(part.text for part in sentence)
 
 
 def shown(found: Finding, paths: set[str]) -> str:
@@ -67,8 +71,7 @@ def test_a_tie_is_said_with_what_each_gives_away(tmp_path: Path) -> None:
         "from 0.0000 (beta) to 12.4000 (alpha). gamma stays within the allowance (excess VPS "
         "0.0000), but pays 0.7575."
     )
-    assert found is not None
-    assert found.title == "The same cost, at different prices of privacy"
+    assert title(found) == "The same cost, at different prices of privacy"
 
 
 def test_another_cell_is_another_sentence(tmp_path: Path) -> None:
@@ -79,8 +82,7 @@ def test_another_cell_is_another_sentence(tmp_path: Path) -> None:
     text = said(found)
     assert "alpha pays the least, 0.0521 adjusted excess cost per meeting." in text
     assert "beta is not significantly different." in text
-    assert found is not None
-    assert found.title == "No significant difference in cost, different prices of privacy"
+    assert title(found) == "No significant difference in cost, different prices of privacy"
 
 
 def test_who_is_significantly_worse_is_not_among_the_best(tmp_path: Path) -> None:
@@ -170,14 +172,13 @@ def test_labels_told_at_different_losses_of_slots(tmp_path: Path) -> None:
 
     assert "in 12 of 1800 messages" in said(found)
     assert said(found).endswith("shy told none.")
-    assert found is not None
-    assert found.title == "Words tell private reasons"
+    assert title(found) == "Words tell private reasons"
     assert telling(tmp_path / "none", [leaks("open", "0", "0", "0.0000")], ("1", "2")) is None
 
 
 def title(found: Finding | None) -> str:
     assert found is not None
-    return said(Finding("", tuple(found.title), ()))
+    return cells(found.title)
 
 
 def test_a_model_is_not_set_beside_teams_of_other_games(tmp_path: Path) -> None:
@@ -226,7 +227,7 @@ def test_an_interval_keeps_its_ends_apart(tmp_path: Path) -> None:
     alone = models.recorded(site(tmp_path / "s", [row("tiny", "2.7951", "2.7566", **same)]))
 
     assert found is not None
-    assert Cell("37.4800", 2) in found.sentence
+    assert Part("number", "37.4800", 2) in found.sentence
     assert "(37.5000 to" not in said(alone)
 
 
@@ -293,8 +294,7 @@ def test_optimum_and_burden_are_in_reserve(tmp_path: Path) -> None:
         {"summary/regret_by_team.csv": [{**lost, "unreachable_share": "0.5"}]},
     )
     found = regret.optimum_unreachable(rare)
-    assert found is not None
-    assert "most games" not in found.title
+    assert "most games" not in title(found)
 
 
 def test_even_burdens_are_no_finding(tmp_path: Path) -> None:
@@ -302,7 +302,7 @@ def test_even_burdens_are_no_finding(tmp_path: Path) -> None:
 
 
 def test_names_are_escaped_and_lead_to_players_that_have_a_page() -> None:
-    found = Finding("<b>", (Team("<i>x</i>"), " & ", Team("imap")), ())
+    found = Finding(words("<b>"), names(["<i>x</i>", "imap"]), ())
 
     text = shown(found, {"players/imap.md"})
 

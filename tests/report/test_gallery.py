@@ -9,6 +9,7 @@ import pytest
 
 from calbench.analysis.datapackage import write_datapackage
 from calbench.analysis.settings import Settings
+from calbench.report.columns import largest_of
 from calbench.report.experiment import Experiment
 from calbench.report.figures import audits, difficulty, regret, talk
 from calbench.report.figures.figure import Figure, write_figures
@@ -128,9 +129,9 @@ def part(team: str, *cells: str) -> dict[str, str]:
 
 
 def test_parts_that_tie_are_all_the_largest_and_absent_ones_are_none() -> None:
-    assert regret.largest_parts(part("a", "1.0", "1", "")) == ["slot_choice", "avoidable_moves"]
-    assert regret.largest_parts(part("a", "0.0", "-1.0", "0")) == []
-    assert regret.largest_parts(part("a", "", "", "")) == []
+    assert largest_of(part("a", "1.0", "1", ""), regret.PARTS) == ["slot_choice", "avoidable_moves"]
+    assert largest_of(part("a", "0.0", "-1.0", "0"), regret.PARTS) == []
+    assert largest_of(part("a", "", "", ""), regret.PARTS) == []
 
 
 def test_the_title_of_parts_names_the_teams_of_each(view: Setting) -> None:

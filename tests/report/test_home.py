@@ -15,6 +15,8 @@ from calbench.report.home.panel import RIGHT, Drawing, Point, drawn
 from calbench.report.home.plane import Panel, panels
 from calbench.report.home.scale import scale
 from calbench.report.kind import DEGENERATE, PROTOCOL
+from calbench.report.pages.home import is_drawn
+from calbench.report.setting import Setting
 from calbench.report.site import Site
 from calbench.report.tables import Tables
 from calbench.report.templating import environment
@@ -262,3 +264,15 @@ def test_a_broken_number_is_one_line(tmp_path: Path) -> None:
                                            "excess_vps": "1"}])  # fmt: skip
     with pytest.raises(FileError, match="should be"):
         panels(site(tmp_path / "q", [], published=tmp_path / "p"))
+
+
+def test_teams_of_a_panel_are_drawn_and_the_papers_players_are_none_of_them(tmp_path: Path) -> None:
+    lost = row("lost", "", "", setting="small")
+    tables = {"uniform/leaderboard.csv": BOARD[:4], "small/leaderboard.csv": [BOARD[4], lost]}
+    whole = site(tmp_path, BOARD, tables, published=PUBLISHED, experiments=["uniform", "small"])
+    uniform, small = (Setting(each, each.name) for each in whole.experiments)
+    found = panels(whole)
+
+    assert "uniform" in {panel.setting for panel in found if panel.is_published}
+    assert is_drawn(whole, uniform, found)
+    assert not is_drawn(whole, small, found)

@@ -16,8 +16,8 @@ from calbench.report.pages.said import (
     slices,
 )
 from calbench.report.pages.said.excerpt import largest, least
-from calbench.report.pages.said.sentence import Sentence, plain
 from calbench.report.pages.said.standing import leaders, leaders_of
+from calbench.report.sentence import Sentence, plain
 
 Row = dict[str, str]
 

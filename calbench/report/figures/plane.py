@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from calbench.report import columns
+from calbench.report.columns import VPS
 from calbench.report.figures import finding, words
 from calbench.report.figures.figure import Figure, columns_of
 from calbench.report.figures.frontier import Line, lines_of
@@ -10,10 +12,8 @@ from calbench.report.figures.instruments import TYPED, by_instrument, named, one
 from calbench.report.figures.scatter import HEIGHT, Axis, Path, Point, scatter
 from calbench.report.figures.style import Style, Styles, Value
 from calbench.report.setting import Setting
-from calbench.report.site import Site
+from calbench.report.site import FRONT, Site
 from calbench.report.tables import Row
-
-VPS = "excess_vps"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Against:
 
 
 COST = Against(
-    "adjusted_excess_cost",
+    columns.COST,
     "plane",
     "Cost against privacy",
     Axis("↑ Adjusted excess per meeting, accounting cost", "adjusted excess cost"),
@@ -154,7 +154,7 @@ def plane(
         ),
         columns=columns_of("line", "point", "team", "vps_kind", measures=(VPS, against.measure)),
         rows=tuple(_rows(rows, lines)),
-        sources=[*sources, *(["front.csv"] if competing else [])],
+        sources=[*sources, *([FRONT] if competing else [])],
         height=HEIGHT + (70 if lines else 0),
         measured=(VPS, against.measure),
     )

@@ -12,9 +12,8 @@ from calbench.report.figures.scatter import HEIGHT, Point, scatter
 from calbench.report.figures.style import SYMBOLS, Style, Value, styles
 from calbench.report.figures.talk import COST, EXCESS, MESSAGES, VPS
 from calbench.report.kind import PUBLISHED
+from calbench.report.site import PAPER
 from calbench.report.tables import Row, Tables
-
-MODELS = "table1.csv"
 
 SEATS = "Excess per scheduled meeting in shown cost, seats with all their meetings"
 """The paper's scale."""
@@ -41,7 +40,7 @@ EVENLY = (("shares the cost most evenly", "share the cost most evenly"), "least 
 
 def published_figures(tables: Tables, section: Section) -> list[Figure]:
     """Return the figures of others' numbers in a section; none where these are absent."""
-    if not tables.has(MODELS):
+    if not tables.has(PAPER):
         return []
     if section.name == "messages-excess":
         return list(_planes(tables, section))
@@ -65,10 +64,10 @@ def _figure(
 
 def _planes(tables: Tables, section: Section) -> Iterator[Figure]:
     """Yield messages against excess cost in each setting."""
-    models = tables.rows(MODELS)
+    models = tables.rows(PAPER)
     look = styles(dict.fromkeys(_players(models), PUBLISHED))
     for setting in dict.fromkeys(row["setting"] for row in models):
-        rows = tables.rows(MODELS, setting=setting)
+        rows = tables.rows(PAPER, setting=setting)
         said, cost = ({r["player"]: r[name] for r in rows} for name in ("messages", "excess_cost"))
         points = [
             Point(name, Value(said[name]), Value(cost[name]), look[name], is_open=True)
@@ -77,7 +76,7 @@ def _planes(tables: Tables, section: Section) -> Iterator[Figure]:
         yield _figure(
             f"{section.name}-{setting}",
             f"{section.title}, {setting}",
-            MODELS,
+            PAPER,
             ("setting", "player", "messages", "excess_cost"),
             rows,
             says=f"{words.extremes(said, 'messages')} {words.extremes(cost, 'excess cost')}",
@@ -94,10 +93,10 @@ def _planes(tables: Tables, section: Section) -> Iterator[Figure]:
 
 def _fairness(tables: Tables, section: Section) -> Figure:
     """Return fairness cost in both settings."""
-    models = tables.rows(MODELS)
+    models = tables.rows(PAPER)
     names = _players(models)
     series = [
-        Series(setting, _values(tables.rows(MODELS, setting=setting), "fairness"))
+        Series(setting, _values(tables.rows(PAPER, setting=setting), "fairness"))
         for setting in dict.fromkeys(row["setting"] for row in models)
     ]
     evenly = spread(series[0].values, "fairness cost", *EVENLY) if series else ""
@@ -106,7 +105,7 @@ def _fairness(tables: Tables, section: Section) -> Figure:
     return _figure(
         section.name,
         section.title,
-        MODELS,
+        PAPER,
         ("setting", "player", "fairness"),
         models,
         says=" ".join(says),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from calbench.analysis.tables.regret import NEVER
-from calbench.report.columns import decimal
+from calbench.report.columns import largest_of
 from calbench.report.figures import finding, words
 from calbench.report.figures.charts import Series, bars, dots, height
 from calbench.report.figures.figure import Figure, columns_of, section
@@ -90,18 +90,11 @@ def split(setting: Setting, style_by_name: Styles) -> Figure:
     )
 
 
-def largest_parts(row: Row) -> list[str]:
-    """Return the largest of the known parts of excess cost: several if equal, none if 0."""
-    known = {name: decimal(row[name]) for name in PARTS if row[name]}
-    greatest = max(known.values(), default=decimal("0"))
-    return [name for name, cell in known.items() if cell == greatest] if greatest > 0 else []
-
-
 def _by_part(rows: Sequence[Row]) -> dict[str, list[str]]:
     """Return the teams by their largest part in words, parts of most teams first."""
     found: dict[str, list[str]] = {}
     for row in rows:
-        parts = [PARTS[name] for name in largest_parts(row)]
+        parts = [PARTS[name] for name in largest_of(row, PARTS)]
         if parts:
             both = " and ".join([parts[0], *(part.lower() for part in parts[1:])])
             found.setdefault(both, []).append(row["team"])

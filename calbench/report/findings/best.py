@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from calbench.report.columns import decimal
-from calbench.report.findings.contest import COST, VPS, Contest, contest, greatest, least
-from calbench.report.findings.finding import Cell, Finding, Link, Part, Parts, teams_of, value
+from calbench.report.columns import COST, VPS, decimal
+from calbench.report.findings.contest import Contest, contest, greatest, least
+from calbench.report.findings.finding import Finding
+from calbench.report.sentence import Sentence, cell, link, measured, names, said, teams, text
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
@@ -17,24 +18,27 @@ def least_cost(site: Site) -> Finding | None:
     found = contest(site)
     if found is None:
         return None
-    leaders, undecided = found.leaders, found.undecided
-    said: list[Part] = [
-        *("Of ", Cell(leaders[0][f"{COST}_ranked"]), f" {found.noun} on "),
-        *(Cell(leaders[0]["scenarios"]), f" {found.setting} scenarios, "),
-        *teams_of(leaders),
-        " pay the least, " if len(leaders) > 1 else " pays the least, ",
-        *(value(leaders[0], COST), " adjusted excess cost per meeting"),
-        " each." if len(leaders) > 1 else ".",
-    ]
-    if undecided:
-        verb = "are" if len(undecided) > 1 else "is"
-        said += [" ", *teams_of(undecided), f" {verb} not significantly different."]
-    said += _given_away(found, [*leaders, *undecided])
-    links = (
-        Link("All ranks", "leaderboard.html"),
-        Link("What each team does", "method.html#teams"),
+    leaders, is_one = found.leaders, len(found.leaders) == 1
+    best = [*leaders, *found.undecided]
+    sentence = said(
+        "Of {ranked} {noun} on {scenarios} {setting} scenarios, {who} {pay} the least, {cost} "
+        "adjusted excess cost per meeting{each}.{others}{privacy}",
+        ranked=cell(leaders[0][f"{COST}_ranked"]),
+        noun=found.noun,
+        scenarios=cell(leaders[0]["scenarios"]),
+        setting=found.setting,
+        who=teams(leaders),
+        pay="pays" if is_one else "pay",
+        cost=measured(leaders[0], COST),
+        each="" if is_one else " each",
+        others=found.others(" "),
+        privacy=_given_away(found, best),
     )
-    return Finding(_title(found, [*leaders, *undecided]), tuple(said), links)
+    links = (
+        *link("All ranks", "leaderboard.html"),
+        *link("What each team does", "method.html#teams"),
+    )
+    return Finding(text(_title(found, best)), sentence, links)
 
 
 def _title(found: Contest, best: Sequence[Row]) -> str:
@@ -52,29 +56,47 @@ def _differ(found: Contest, best: Sequence[Row]) -> bool:
     return len(found.instruments) == 1 and len(values) > 1
 
 
-def _given_away(found: Contest, best: Sequence[Row]) -> Parts:
+def _given_away(found: Contest, best: Sequence[Row]) -> Sentence:
     """Return what the best give away, and who else stays within the allowance."""
-    measured = [row for row in best if row[VPS]]
-    if len(found.instruments) != 1 or not measured:
+    counted = [row for row in best if row[VPS]]
+    if len(found.instruments) != 1 or not counted:
         return ()
-    low, high = least(measured, VPS), greatest(measured, VPS)
-    said: list[Part] = [" Excess VPS, what they give away beyond an allowance, is "]
+    low, high = least(counted, VPS), greatest(counted, VPS)
+    loss = measured(low[0], VPS)
     if _differ(found, best):
-        said += ["from ", value(low[0], VPS), " (", *teams_of(low), ") to "]
-        said += [value(high[0], VPS), " (", *teams_of(high), ")."]
-    else:
-        said += [value(low[0], VPS), "."]
-    if any(row["team"] == TRUSTING for row in low) and _is_zero(low[0][VPS]):
-        said += [" ", *teams_of([{"team": TRUSTING}]), " needs a third party that all trust."]
-    names = {row["team"] for row in best}
-    silent = [row for row in found.rows if row["team"] not in names and _is_zero(row[VPS])]
-    if silent:
-        cheapest = least(silent, COST)
-        is_one = len(cheapest) == 1
-        said += [" ", *teams_of(cheapest), " stays" if is_one else " stay"]
-        said += [" within the allowance (excess VPS ", value(cheapest[0], VPS), ")"]
-        said += [", but pays " if is_one else ", but pay ", value(cheapest[0], COST), "."]
-    return tuple(said)
+        loss = said(
+            "from {low} ({few}) to {high} ({many})",
+            low=loss,
+            few=teams(low),
+            high=measured(high[0], VPS),
+            many=teams(high),
+        )
+    is_trusting = any(row["team"] == TRUSTING for row in low) and _is_zero(low[0][VPS])
+    trust = said(" {who} needs a third party that all trust.", who=names([TRUSTING]))
+    return said(
+        " Excess VPS, what they give away beyond an allowance, is {loss}.{trust}{silent}",
+        loss=loss,
+        trust=trust if is_trusting else (),
+        silent=_silent(found, best),
+    )
+
+
+def _silent(found: Contest, best: Sequence[Row]) -> Sentence:
+    """Return who else stays within the allowance, and what the cheapest of them pay."""
+    known = {row["team"] for row in best}
+    silent = [row for row in found.rows if row["team"] not in known and _is_zero(row[VPS])]
+    if not silent:
+        return ()
+    cheapest = least(silent, COST)
+    is_one = len(cheapest) == 1
+    return said(
+        " {who} {stay} within the allowance (excess VPS {loss}), but {pay} {cost}.",
+        who=teams(cheapest),
+        stay="stays" if is_one else "stay",
+        loss=measured(cheapest[0], VPS),
+        pay="pays" if is_one else "pay",
+        cost=measured(cheapest[0], COST),
+    )
 
 
 def _is_zero(cell: str) -> bool:

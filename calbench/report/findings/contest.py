@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calbench.analysis.measures import MIXED
-from calbench.report.columns import decimal
+from calbench.report.columns import COST, VPS, decimal
 from calbench.report.kind import MODEL, PROTOCOL, SCRIPTED, kind_of
+from calbench.report.sentence import Sentence, said, teams
 from calbench.report.site import Site
 from calbench.report.tables import Row
-
-COST, VPS = "adjusted_excess_cost", "excess_vps"
 
 NOUNS = {PROTOCOL: "protocols", SCRIPTED: "scripted speakers", MODEL: "recorded models"}
 
@@ -52,6 +51,17 @@ class Contest:
     def instruments(self) -> set[str]:
         """How their loss of privacy was measured."""
         return {row["vps_kind"] for row in self.rows if row[VPS]}
+
+    def others(self, opening: str) -> Sentence:
+        """Return a sentence about the undecided; nothing if there are none."""
+        if not self.undecided:
+            return ()
+        return said(
+            "{opening}{who} {are} not significantly different.",
+            opening=opening,
+            who=teams(self.undecided),
+            are="are" if len(self.undecided) > 1 else "is",
+        )
 
 
 def contest(site: Site, noun: str = "") -> Contest | None:

@@ -2,7 +2,8 @@
 
 from calbench.report.columns import decimal
 from calbench.report.findings.contest import contest, greatest, least
-from calbench.report.findings.finding import Cell, Finding, Link, Part, teams_of, value
+from calbench.report.findings.finding import Finding
+from calbench.report.sentence import cell, link, measured, said, teams, text
 from calbench.report.site import Site
 
 FAIRNESS = "fairness"
@@ -17,11 +18,16 @@ def unequal_burden(site: Site) -> Finding | None:
     low, high = least(rows, FAIRNESS), greatest(rows, FAIRNESS)
     if decimal(low[0][FAIRNESS]) == decimal(high[0][FAIRNESS]):
         return None
-    said: list[Part] = [
-        *("On ", Cell(rows[0]["scenarios"]), f" {found.setting} scenarios ", *teams_of(low)),
-        *(" share" if len(low) > 1 else " shares", " what meetings cost most evenly ("),
-        *(value(low[0], FAIRNESS), ", 0 is even), ", *teams_of(high), " least evenly ("),
-        *(value(high[0], FAIRNESS), ")."),
-    ]
-    links = (Link("Cost and fairness", "results/cost.html"),)
-    return Finding("Who bears the cost", tuple(said), links)
+    sentence = said(
+        "On {scenarios} {setting} scenarios {even} {share} what meetings cost most evenly "
+        "({least}, 0 is even), {uneven} least evenly ({most}).",
+        scenarios=cell(rows[0]["scenarios"]),
+        setting=found.setting,
+        even=teams(low),
+        share="share" if len(low) > 1 else "shares",
+        least=measured(low[0], FAIRNESS),
+        uneven=teams(high),
+        most=measured(high[0], FAIRNESS),
+    )
+    links = link("Cost and fairness", "results/cost.html")
+    return Finding(text("Who bears the cost"), sentence, links)

@@ -2,26 +2,17 @@
 
 from collections.abc import Sequence
 
-from calbench.report.columns import decimal
-from calbench.report.experiment import Experiment
-from calbench.report.findings.contest import COST, greatest
-from calbench.report.findings.finding import (
-    Cell,
-    Finding,
-    Link,
-    Part,
-    Parts,
-    interval,
-    teams_of,
-    value,
-)
+from calbench.report.columns import COST, decimal
+from calbench.report.experiment import BASELINES, Experiment
+from calbench.report.findings.contest import greatest
+from calbench.report.findings.finding import Finding
 from calbench.report.kind import MODEL, kind_of
+from calbench.report.sentence import Sentence, cell, interval, link, measured, said, teams, text
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
 SUCCESS = "coordination"
 
-BASELINES = "privacy/vps_baselines.csv"
 BEYOND = "vps_beyond_chance"
 """How far reflections tell more of calendars than the same answers in any order."""
 
@@ -43,38 +34,48 @@ def recorded(site: Site) -> Finding | None:
         (each for each in site.experiments if each.name == own[0]["experiment"]), None
     )
     page = experiment.role.page if experiment else ""
-    said: list[Part] = [
-        *_who(best, own),
-        *(" scheduled ", value(best[0], SUCCESS), "% of meetings"),
-        *(interval(best[0], SUCCESS, 1) if len(best) == 1 else ()),
-        *(" on ", Cell(best[0]["scenarios"]), f" {best[0]['setting']} scenarios"),
-        *((", at ", value(best[0], COST), " adjusted excess cost per meeting.")
-          if len(best) == 1 else (".",)),
-        *_chance(experiment, best),
-    ]  # fmt: skip
-    links = [Link("All measures of models", f"results/{page}.html")] if page == SMALL else []
+    is_one = len(best) == 1
+    sentence = said(
+        "{who} scheduled {share}% of meetings{interval} on {scenarios} {setting} scenarios{cost}."
+        "{chance}",
+        who=_who(best, own),
+        share=measured(best[0], SUCCESS),
+        interval=interval(best[0], SUCCESS, 1) if is_one else (),
+        scenarios=cell(best[0]["scenarios"]),
+        setting=best[0]["setting"],
+        cost=_cost(best[0]) if is_one else (),
+        chance=_chance(experiment, best),
+    )
+    links = link("All measures of models", f"results/{page}.html") if page == SMALL else ()
     return Finding(
         _title(best, own, page == SMALL),
-        tuple(said),
-        (*links, Link("Evaluate your model", "evaluate.html")),
+        sentence,
+        (*links, *link("Evaluate your model", "evaluate.html")),
     )
 
 
-def _who(best: Sequence[Row], own: Sequence[Row]) -> Parts:
+def _who(best: Sequence[Row], own: Sequence[Row]) -> Sentence:
     if len(own) == 1:
-        return "The recorded model ", *teams_of(best)
+        return said("The recorded model {who}", who=teams(best))
     each = " each" if len(best) > 1 else ""
-    return *teams_of(best), f", the best of the recorded models,{each}"
+    return said("{who}, the best of the recorded models,{each}", who=teams(best), each=each)
 
 
-def _title(best: Sequence[Row], own: Sequence[Row], is_small: bool) -> Parts:
-    size = "very small " if is_small else ""
-    who = f"A {size}recorded model" if len(own) == 1 else f"The best of the {size}recorded models"
-    whose = "its" if len(best) == 1 else "their"
-    return who, " scheduled ", value(best[0], SUCCESS), f"% of {whose} meetings"
+def _cost(row: Row) -> Sentence:
+    return said(", at {cost} adjusted excess cost per meeting", cost=measured(row, COST))
 
 
-def _chance(experiment: Experiment | None, best: Sequence[Row]) -> Parts:
+def _title(best: Sequence[Row], own: Sequence[Row], is_small: bool) -> Sentence:
+    model = f"{'very small ' if is_small else ''}recorded model"
+    return said(
+        "{who} scheduled {share}% of {whose} meetings",
+        who=f"A {model}" if len(own) == 1 else f"The best of the {model}s",
+        share=measured(best[0], SUCCESS),
+        whose="its" if len(best) == 1 else "their",
+    )
+
+
+def _chance(experiment: Experiment | None, best: Sequence[Row]) -> Sentence:
     """Say that a model's reflections tell no more than chance, if their table says so."""
     if experiment is None or len(best) != 1:
         return ()
@@ -83,4 +84,4 @@ def _chance(experiment: Experiment | None, best: Sequence[Row]) -> Parts:
     low, high = (row.get(f"{BEYOND}_{end}", "") if row else "" for end in ("low", "high"))
     if not low or not high or not decimal(low) <= 0 <= decimal(high):
         return ()
-    return (" Its answers about others' calendars cannot be told from random ones.",)
+    return text(" Its answers about others' calendars cannot be told from random ones.")

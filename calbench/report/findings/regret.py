@@ -2,10 +2,9 @@
 
 from calbench.report.columns import decimal
 from calbench.report.findings.contest import contest
-from calbench.report.findings.finding import Cell, Finding, Link, Part, Team, interval
-from calbench.report.site import Site
-
-REGRET = "regret_by_team.csv"
+from calbench.report.findings.finding import Finding
+from calbench.report.sentence import cell, estimate, link, said, teams, text
+from calbench.report.site import REGRET, Site
 
 HALF = decimal("0.5")
 
@@ -20,18 +19,20 @@ def optimum_unreachable(site: Site) -> Finding | None:
     row = next(iter(site.summary.optional(REGRET, **where)), None)
     if row is None or not row["unreachable_share"]:
         return None
-    said: list[Part] = [
-        *("In ", Cell(row["optimum_unreachable"]), " of ", Cell(row["games_searched"])),
-        *(f" {found.setting} games of ", Team(row["team"])),
-        ", which pays least" if len(found.leaders) == 1 else ", one of those that pay least",
-        ", some step put the cheapest schedule of all meetings out of reach: a share of ",
-        *(Cell(row["unreachable_share"], 2), *interval(row, "unreachable_share", 2), "."),
-    ]
-    is_most = decimal(row["unreachable_share"]) > HALF
+    sentence = said(
+        "In {lost} of {searched} {setting} games of {team}, {which}, some step put the cheapest "
+        "schedule of all meetings out of reach: a share of {share}.",
+        lost=cell(row["optimum_unreachable"]),
+        searched=cell(row["games_searched"]),
+        setting=found.setting,
+        team=teams([row]),
+        which="which pays least" if len(found.leaders) == 1 else "one of those that pay least",
+        share=estimate(row, "unreachable_share", 2),
+    )
     title = (
         "Even the cheapest team loses the optimum in most games"
-        if is_most
+        if decimal(row["unreachable_share"]) > HALF
         else "How often the cheapest team loses the optimum"
     )
-    links = (Link("Where excess cost comes from", "results/regret.html"),)
-    return Finding(title, tuple(said), links)
+    links = link("Where excess cost comes from", "results/regret.html")
+    return Finding(text(title), sentence, links)

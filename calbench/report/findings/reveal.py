@@ -5,11 +5,12 @@ from decimal import Decimal
 from calbench.analysis.measures import MIXED
 from calbench.analysis.summary.told import distinct
 from calbench.files import shorten
-from calbench.report.columns import decimal
+from calbench.report.columns import VPS, decimal
 from calbench.report.experiment import Experiment
-from calbench.report.findings.contest import VPS, greatest
-from calbench.report.findings.finding import Cell, Finding, Link, Part, Parts, teams_of, value
+from calbench.report.findings.contest import greatest
+from calbench.report.findings.finding import Finding
 from calbench.report.kind import MODEL, SCRIPTED, kind_of
+from calbench.report.sentence import Sentence, cell, link, measured, said, teams, text
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
@@ -43,44 +44,51 @@ def _finding(site: Site, experiment: Experiment, row: Row, rows: list[Row]) -> F
         each["team"]: each
         for each in experiment.tables.optional("leaderboard.csv", setting=row["setting"])
     }
-    own = board.get(row["team"], {})
-    said: list[Part] = [
-        KINDS.get(kind_of(site.kind_by_team.get(row["team"], "")), ""),
-        *teams_of([row]),
-        *(" tells a private label in ", Cell(row["leaking_messages"]), " of "),
-        *(Cell(row["messages"]), " messages"),
-    ]
-    if own.get("games"):
-        said += [" (", Cell(own["games"]), f" {row['setting']} games)"]
     told, same = _others(row, rows, board)
-    said += [".", *told]
-    links = [
-        *_leak(site, experiment.name, row),
-        Link("What messages reveal", "results/audits.html"),
-    ]
+    sentence = said(
+        "{kind}{who} tells a private label in {leaking} of {messages} messages{games}.{others}",
+        kind=KINDS.get(kind_of(site.kind_by_team.get(row["team"], "")), ""),
+        who=teams([row]),
+        leaking=cell(row["leaking_messages"]),
+        messages=cell(row["messages"]),
+        games=_games(board.get(row["team"], {})),
+        others=told,
+    )
     title = (
         "Words tell reasons that a measure of slots does not see"
         if same
         else "Words tell private reasons"
     )
-    return Finding(title, tuple(said), tuple(links))
+    links = (
+        *_leak(site, experiment.name, row),
+        *link("What messages reveal", "results/audits.html"),
+    )
+    return Finding(text(title), sentence, links)
 
 
-def _others(row: Row, rows: list[Row], board: dict[str, Row]) -> tuple[Parts, bool]:
+def _games(row: Row) -> Sentence:
+    if not row.get("games"):
+        return ()
+    return said(" ({games} {setting} games)", games=cell(row["games"]), setting=row["setting"])
+
+
+def _others(row: Row, rows: list[Row], board: dict[str, Row]) -> tuple[Sentence, bool]:
     """Return who told none, and whether some of them have the same excess VPS."""
     silent = [each for each in rows if each["labels_told"] == "0" and each["messages"] != "0"]
     if not silent:
         return (), False
     loss = _loss(board.get(row["team"], {}))
     same = [each for each in silent if loss and _loss(board.get(each["team"], {})) == loss]
-    if same:
-        verb = "tell" if len(same) > 1 else "tells"
-        said: Parts = (
-            *(" ", *teams_of(same), f" {verb} none, at the same excess VPS of "),
-            *(value(board[row["team"]], VPS), ": that measure is of slots, not of reasons."),
-        )
-        return said, True
-    return (" ", *teams_of(silent), " told none."), False
+    if not same:
+        return said(" {who} told none.", who=teams(silent)), False
+    found = said(
+        " {who} {tell} none, at the same excess VPS of {loss}: that measure is of slots, not of "
+        "reasons.",
+        who=teams(same),
+        tell="tell" if len(same) > 1 else "tells",
+        loss=measured(board[row["team"]], VPS),
+    )
+    return found, True
 
 
 def _loss(row: Row) -> tuple[str, str] | None:
@@ -90,7 +98,7 @@ def _loss(row: Row) -> tuple[str, str] | None:
     return row[VPS], row["vps_kind"]
 
 
-def _leak(site: Site, experiment: str, row: Row) -> list[Link]:
+def _leak(site: Site, experiment: str, row: Row) -> Sentence:
     """Return the way to a message of these games that told a label, the chosen one if it is."""
     featured = [
         {**each, "words": each["label"]}
@@ -111,8 +119,8 @@ def _leak(site: Site, experiment: str, row: Row) -> list[Link]:
     for each in (*own, *found):
         if address := site.links.to_event(each)["address"]:
             label = shorten(distinct(each["words"])[0], LONGEST)
-            return [Link(f"Show me a leak: “{label}”", address)]
-    return []
+            return link(f"Show me a leak: “{label}”", address)
+    return ()
 
 
 def _most_sensitive(rows: list[Row]) -> list[Row]:

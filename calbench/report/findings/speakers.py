@@ -1,9 +1,10 @@
 """What it takes to agree in plain words."""
 
-from calbench.report.columns import decimal
+from calbench.report.columns import COST, VPS, decimal
 from calbench.report.figures.instruments import named
-from calbench.report.findings.contest import VPS, contest, greatest, least
-from calbench.report.findings.finding import Cell, Finding, Link, Part, teams_of, value
+from calbench.report.findings.contest import contest, greatest, least
+from calbench.report.findings.finding import Finding
+from calbench.report.sentence import cell, link, measured, said, teams, text
 from calbench.report.site import Site
 
 
@@ -16,17 +17,22 @@ def price_of_words(site: Site) -> Finding | None:
     if decimal(low[0][VPS]) == decimal(high[0][VPS]):
         return None
     leaders = found.leaders
-    said: list[Part] = [
-        *("Among scripted speakers on ", Cell(leaders[0]["scenarios"])),
-        *(f" {found.setting} scenarios, ", *teams_of(leaders)),
-        *(" pay" if len(leaders) > 1 else " pays", " the least, "),
-        *(value(leaders[0], "adjusted_excess_cost"), " adjusted excess cost per meeting. "),
-        *(f"By {named(low[0]['vps_kind'])}, ", *teams_of(low)),
-        *(" give" if len(low) > 1 else " gives", " least away (excess VPS ", value(low[0], VPS)),
-        *("), ", *teams_of(high), " most (", value(high[0], VPS), ")."),
-    ]
-    if found.undecided:
-        verb = "are" if len(found.undecided) > 1 else "is"
-        said += [" In cost ", *teams_of(found.undecided), f" {verb} not significantly different."]
-    links = (Link("Scripted speakers", "results/language.html"),)
-    return Finding("Speakers differ in what they give away", tuple(said), links)
+    sentence = said(
+        "Among scripted speakers on {scenarios} {setting} scenarios, {who} {pay} the least, {cost} "
+        "adjusted excess cost per meeting. By {instrument}, {quiet} {give} least away (excess VPS "
+        "{least}), {loud} most ({most}).{others}",
+        scenarios=cell(leaders[0]["scenarios"]),
+        setting=found.setting,
+        who=teams(leaders),
+        pay="pay" if len(leaders) > 1 else "pays",
+        cost=measured(leaders[0], COST),
+        instrument=named(low[0]["vps_kind"]),
+        quiet=teams(low),
+        give="give" if len(low) > 1 else "gives",
+        least=measured(low[0], VPS),
+        loud=teams(high),
+        most=measured(high[0], VPS),
+        others=found.others(" In cost "),
+    )
+    links = link("Scripted speakers", "results/language.html")
+    return Finding(text("Speakers differ in what they give away"), sentence, links)

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from calbench.errors import FileError
 from calbench.files import read_bytes
-from calbench.report.home.plane import COST, VPS, Panel, first_rows, panels
+from calbench.report.columns import COST, VPS
+from calbench.report.home.plane import Panel, first_rows, panels
 from calbench.report.site import Site
 from calbench.report.templating import environment
 

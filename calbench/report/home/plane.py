@@ -9,20 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from calbench.analysis.measures import MIXED
-from calbench.report.columns import decimal
+from calbench.report.columns import COST, VPS, decimal
 from calbench.report.figures.instruments import TYPED, named
 from calbench.report.home.panel import Drawing, Point, Value, drawn, front_of
 from calbench.report.kind import DEGENERATE, MODEL, PUBLISHED, kind_of
-from calbench.report.site import Site
+from calbench.report.site import FRONT, PAPER, Site
 from calbench.report.tables import Row
-
-COST, VPS = "adjusted_excess_cost", "excess_vps"
 
 THEIR_COST = "excess_cost"
 """What the paper prints: it leaves out what failures cost."""
 
-THEIRS = "table1.csv"
-FRONT = "front.csv"
 BOARD = "leaderboard.csv"
 
 UNPUBLISHED = "not published"
@@ -166,7 +162,7 @@ def _panel(
 
 def _published(site: Site, setting: str) -> list[Panel]:
     """Return the panel of the paper's models, on the setting of the first panel if it has that."""
-    rows = [row for row in site.published.optional(THEIRS) if row[THEIR_COST] and row[VPS]]
+    rows = [row for row in site.published.optional(PAPER) if row[THEIR_COST] and row[VPS]]
     settings = list(dict.fromkeys(row["setting"] for row in rows))
     if not settings:
         return []

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from calbench.report.columns import decimal
+from calbench.report.columns import COST, VPS, decimal
 from calbench.report.experiment import confidence_of
 from calbench.report.findings import findings
 from calbench.report.games.picture import first_round
-from calbench.report.home.plane import COST, Panel, panels
+from calbench.report.home.plane import Panel, panels
 from calbench.report.kind import DEGENERATE, kind_of
 from calbench.report.pages.page import Content
 from calbench.report.setting import Setting
@@ -34,18 +34,19 @@ def content(site: Site) -> Content:
             "confidence": confidence_of(site.ranked),
             "shown": first_round(site),
             "settings": [
-                _best(site, each) for each in site.settings if not _is_drawn(site, each, drawn)
+                _best(site, each) for each in site.settings if not is_drawn(site, each, drawn)
             ],
             "others": [(page, words) for page, words in SPEAKING.items() if site.on(page)],
         }
     )
 
 
-def _is_drawn(site: Site, setting: Setting, drawn: Iterable[Panel]) -> bool:
+def is_drawn(site: Site, setting: Setting, drawn: Iterable[Panel]) -> bool:
     """Return whether the plane has all teams of a setting, and none of a run of one's own."""
     teams = {row["team"] for row in setting.leaderboard}
-    ours = [each for each in drawn if each.setting == setting.name and not each.is_published]
-    return teams <= {row["team"] for each in ours for row in each.rows} - set(site.unpublished)
+    own = (each for each in drawn if each.setting == setting.name and not each.is_published)
+    seen = {row["team"] for each in own for row in each.rows}
+    return teams <= seen - set(site.unpublished)
 
 
 def _best(site: Site, setting: Setting) -> dict[str, Any]:
@@ -69,5 +70,5 @@ def _best(site: Site, setting: Setting) -> dict[str, Any]:
 
 def _place(row: Row) -> tuple[object, ...]:
     """Return what rows are sorted by: cost, then loss of privacy where there is one."""
-    cost, loss = row[COST], row["excess_vps"]
+    cost, loss = row[COST], row[VPS]
     return not cost, decimal(cost or "0"), not loss, decimal(loss or "0"), row["team"]

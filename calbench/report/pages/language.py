@@ -9,7 +9,8 @@ from calbench.facts.reflections import MAGNITUDES
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.speech.cases import OUTCOMES as PLAYED
 from calbench.metrics.usage import PROBLEMS
-from calbench.report.experiment import Experiment, confidence_of
+from calbench.report import columns
+from calbench.report.experiment import BASELINES, Experiment, confidence_of
 from calbench.report.figures.plane import COST, FAIRNESS
 from calbench.report.figures.plane import planes as planes_of
 from calbench.report.pages.page import Content
@@ -23,9 +24,8 @@ from calbench.report.tables import Row
 
 CASES = "audit_first_cases.csv"
 CALIBRATION = "privacy/reflection_calibration.csv"
-BASELINES = "privacy/vps_baselines.csv"
 
-MEASURES = ("excess_vps", "adjusted_excess_cost")
+MEASURES = (columns.VPS, columns.COST)
 """Measures of which the page says first who is best."""
 
 TITLES: Mapping[str, str] = {

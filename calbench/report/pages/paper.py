@@ -11,7 +11,7 @@ from calbench.report.pages.page import Content
 from calbench.report.pages.said.excerpt import largest
 from calbench.report.pages.said.paper import findings
 from calbench.report.role import SETTINGS
-from calbench.report.site import Site
+from calbench.report.site import PAPER, Site
 from calbench.report.tables import Row
 
 TABLES = (
@@ -38,7 +38,7 @@ SCHEDULED = "scheduled_by_player.csv"
 
 def content(site: Site) -> Content | None:
     """Return our side of each table; no page without the published ones."""
-    if not site.published.has("table1.csv"):
+    if not site.published.has(PAPER):
         return None
     return Content(
         {
@@ -46,7 +46,7 @@ def content(site: Site) -> Content | None:
             "confidence": confidence_of(site.ranked),
             "players": _players(site),
             "regret": list(_ours(site, "completion_regret.csv")),
-            "found": findings(site.published.rows("table1.csv", source="paper")),
+            "found": findings(site.published.rows(PAPER, source="paper")),
             "order_rows": ORDER,
             "first_speaker": _by_order(site, "first_speaker.csv"),
             "initiator": _by_order(site, "initiator.csv"),

@@ -8,10 +8,9 @@ from calbench.report.experiment import Experiment
 from calbench.report.pages.page import Content
 from calbench.report.pages.said.regret import findings
 from calbench.report.role import SETTINGS
-from calbench.report.site import Site
+from calbench.report.site import REGRET, Site
 from calbench.report.tables import Row
 
-TEAMS = "regret_by_team.csv"
 ROUNDS = "optimum_unreachable_by_round.csv"
 GAMES = "regret_by_game.csv"
 
@@ -24,13 +23,13 @@ WORST = 3
 
 def content(site: Site) -> Content | None:
     """Return the experiments whose excess was split; no page without any."""
-    found = [each for each in site.ranked if site.summary.optional(TEAMS, experiment=each.name)]
+    found = [each for each in site.ranked if site.summary.optional(REGRET, experiment=each.name)]
     if not found:
         return None
-    made = [name for name in (TEAMS, ROUNDS, GAMES) if site.summary.has(name)]
+    made = [name for name in (REGRET, ROUNDS, GAMES) if site.summary.has(name)]
     sources = [f"{each.name}/{name}" for each in found for name in SOURCES]
     first = [each for each in found if each.role.page == SETTINGS] or found[:1]
-    rows = [row for each in first for row in site.summary.rows(TEAMS, experiment=each.name)]
+    rows = [row for each in first for row in site.summary.rows(REGRET, experiment=each.name)]
     return Content(
         {
             "found": findings(rows, site.kind_by_team),
@@ -48,7 +47,7 @@ def _shown(site: Site, experiment: Experiment) -> dict[str, Any]:
         "confidence": experiment.confidence,
         "rounds": sorted({row["round"] for row in rounds}, key=int),
         "phases": rounds,
-        "teams": site.summary.rows(TEAMS, experiment=experiment.name),
+        "teams": site.summary.rows(REGRET, experiment=experiment.name),
         "worst": _worst(site, site.summary.optional(GAMES, experiment=experiment.name)),
     }
 

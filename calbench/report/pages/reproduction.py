@@ -12,8 +12,8 @@ from calbench.report.columns import HEADLINE
 from calbench.report.experiment import Experiment, confidence_of
 from calbench.report.pages.page import Content
 from calbench.report.pages.said.reproduction import findings
-from calbench.report.pages.said.sentence import Sentence
 from calbench.report.role import Variant
+from calbench.report.sentence import Sentence
 from calbench.report.site import Site
 from calbench.report.tables import Row
 

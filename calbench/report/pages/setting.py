@@ -4,6 +4,7 @@ from typing import Any
 
 from calbench.analysis.measures import MEASURES
 from calbench.metrics.outcomes import OUTCOMES
+from calbench.report.columns import COST, VPS
 from calbench.report.figures.plane import planes_of
 from calbench.report.pages.page import Content
 from calbench.report.pages.said.standing import leaders
@@ -16,7 +17,7 @@ COST_MEASURES = frozenset(
 )
 """The measures of the first of the page's two tables."""
 
-FIRST = ("adjusted_excess_cost", "excess_vps", "coordination")
+FIRST = (COST, VPS, "coordination")
 """Measures of which the page says first who is best."""
 
 NAMED = 20

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from calbench.analysis.measures import MEASURES, MIXED, Measure
 from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.standings import USAGE_COLUMNS
-from calbench.report.columns import Column, anchor, decimal, direction, number
+from calbench.report.columns import COST, VPS, Column, anchor, decimal, direction, number
 from calbench.report.tables import Row
 
 PRICE_PER_GAME = USAGE_COLUMNS[-1].name
 """What a game cost."""
 
-FIRST_MEASURE = "adjusted_excess_cost"
+FIRST_MEASURE = COST
 """What the table is sorted by at first [C]: of all measures of cost it alone counts failures."""
 
-LEADING = (FIRST_MEASURE, "excess_vps")
+LEADING = (FIRST_MEASURE, VPS)
 """Measures in the first columns [C]: a phone shows no more of them."""
 
 SHOWN = (*LEADING, "coordination", "messages", "fairness", PRICE_PER_GAME)

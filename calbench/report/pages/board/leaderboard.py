@@ -31,7 +31,7 @@ from calbench.report.pages.board.names import has_page
 from calbench.report.pages.board.pools import Pool, View, kinds_of, views_of
 from calbench.report.pages.board.versions import last_change, versions
 from calbench.report.pages.page import Content
-from calbench.report.site import Site
+from calbench.report.site import PAPER, Site
 from calbench.report.tables import Row
 
 COLUMNS = tuple(
@@ -40,9 +40,6 @@ COLUMNS = tuple(
     if column.name not in {"setting", "channel"}
 )
 """Of the table, as rows of the page's data have them; a view says the others."""
-
-PAPER = "table1.csv"
-"""The paper's models, as printed."""
 
 ABOUT = ("definition", "denominator", "origin", "table", "link")
 """Of a field, what the page reads only when somebody asks for it."""

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from math import log1p
 
 from calbench.analysis.measures import MIXED
-from calbench.report.columns import decimal
+from calbench.report.columns import VPS, decimal
 from calbench.report.kind import kind_of
 from calbench.report.pages.board.fields import FIRST_MEASURE
 from calbench.report.tables import Row
 
 WIDTH, HEIGHT, MARGIN = 260, 170, 26
 """Of the picture, in its own units [C]."""
-
-PRIVACY = "excess_vps"
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ def marks(rows: Sequence[Row], own: Row) -> list[Mark]:
     if not _is_placed(own):
         return []
     alike = _alike(rows, own)
-    across = [log1p(max(0.0, float(decimal(row[PRIVACY])))) for row in alike]
+    across = [log1p(max(0.0, float(decimal(row[VPS])))) for row in alike]
     upwards = [float(decimal(row[FIRST_MEASURE])) for row in alike]
     found = [
         Mark(
@@ -57,7 +55,7 @@ def limits(rows: Sequence[Row], own: Row) -> dict[str, str]:
         return {}
     alike = _alike(rows, own)
     return {
-        "across": max((row[PRIVACY] for row in alike), key=decimal),
+        "across": max((row[VPS] for row in alike), key=decimal),
         "up": max((row[FIRST_MEASURE] for row in alike), key=decimal),
     }
 
@@ -67,7 +65,7 @@ def _alike(rows: Sequence[Row], own: Row) -> list[Row]:
 
 
 def _is_placed(row: Row) -> bool:
-    return bool(row[FIRST_MEASURE] and row[PRIVACY]) and row["vps_kind"] != MIXED
+    return bool(row[FIRST_MEASURE] and row[VPS]) and row["vps_kind"] != MIXED
 
 
 def _scaled(value: float, values: Sequence[float], length: int) -> int:

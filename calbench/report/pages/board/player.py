@@ -15,7 +15,7 @@ from calbench.report.pages.board.plane import HEIGHT, MARGIN, WIDTH, limits, mar
 from calbench.report.pages.board.pools import Pool, View, views_of
 from calbench.report.pages.board.who import Who, who
 from calbench.report.pages.page import Content
-from calbench.report.site import Site
+from calbench.report.site import FRONT, REGRET, Site
 from calbench.report.tables import Row
 
 PARTS = {
@@ -132,7 +132,7 @@ def _seen(site: Site, each: Appearance) -> dict[str, Any]:
 def _front(site: Site, row: Row) -> Row | None:
     """Return its row of the Pareto front; none if it competes with nobody there."""
     where = {name: row[name] for name in ("setting", "channel", "vps_kind")}
-    rows = [each for each in site.summary.optional("front.csv", **where) if each["is_on_front"]]
+    rows = [each for each in site.summary.optional(FRONT, **where) if each["is_on_front"]]
     own = [r for r in rows if (r["experiment"], r["team"]) == (row["experiment"], row["team"])]
     return own[0] if own and len(rows) > 1 else None
 
@@ -179,7 +179,7 @@ def _is_of(row: Row, each: Appearance) -> bool:
 
 
 def _regret(site: Site, each: Appearance) -> list[dict[str, str]]:
-    rows = site.summary.optional("regret_by_team.csv", **each.place)
+    rows = site.summary.optional(REGRET, **each.place)
     return [{**row, "where": each.title, "largest": largest(row)} for row in rows]
 
 
@@ -190,7 +190,7 @@ def largest(row: Mapping[str, str]) -> str:
 
 def _files(site: Site, shown: Sequence[Appearance]) -> list[str]:
     """Return the tables that have its rows."""
-    names = ("leaderboard.csv", "typical_games.csv", "regret_by_team.csv", "front.csv")
+    names = ("leaderboard.csv", "typical_games.csv", REGRET, FRONT)
     own = dict.fromkeys(each.experiment.name for each in shown)
     return [
         *(name for name in names if site.summary.has(name)),

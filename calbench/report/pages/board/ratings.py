@@ -8,7 +8,7 @@ from calbench.report.columns import HEADLINE
 from calbench.report.experiment import Experiment, confidence_of, percent
 from calbench.report.games.game import kind_words
 from calbench.report.pages.page import Content
-from calbench.report.pages.said.slices import findings
+from calbench.report.pages.said.slices import REFERENCE, findings
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
@@ -27,9 +27,6 @@ RATING_TITLES: Mapping[str, str] = {
     "excess_vps": "Excess VPS",
 }
 """Of the measures that are rated; the first three make the MMR that ranks."""
-
-REFERENCE = "reference"
-"""Kind of the silent seat beside the players."""
 
 
 def content(site: Site) -> Content:

@@ -4,19 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from calbench.analysis.summary.told import BETWEEN, distinct
-from calbench.report.columns import MEASURE_BY_NAME, decimal
-from calbench.report.pages.said.sentence import (
+from calbench.report.columns import COST, decimal
+from calbench.report.sentence import (
     Sentence,
-    cell,
     joined,
     link,
-    names,
+    measured,
     said,
     shared_estimate,
+    teams,
 )
 from calbench.report.tables import Row
-
-COST = "adjusted_excess_cost"
 
 RATE_DIGITS = 3
 
@@ -50,7 +48,7 @@ def _who_leaks(where: str, rows: Sequence[Row]) -> Iterator[Sentence]:
         yield said(
             "{where}: no message of {who} disclosed a private label.",
             where=where,
-            who=names(row["team"] for row in rows),
+            who=teams(rows),
         )
         return
     paid = _paid(first, comma=",")
@@ -59,26 +57,24 @@ def _who_leaks(where: str, rows: Sequence[Row]) -> Iterator[Sentence]:
         "{where}: {who} disclosed private labels most often, in a share of {rate} of the "
         "messages{paid}{rest}.",
         where=where,
-        who=names(row["team"] for row in first),
+        who=teams(first),
         rate=shared_estimate(first, "rate", RATE_DIGITS),
         paid=paid,
         rest=said("; {none} disclosed none{paid}",
-                  none=names(row["team"] for row in none), paid=_paid(none, unit)) if none else (),
+                  none=teams(none), paid=_paid(none, unit)) if none else (),
     )  # fmt: skip
 
 
 def _paid(rows: Sequence[Row], unit: str = UNIT, comma: str = "") -> Sentence:
     """Return what teams paid: once, if all paid the same; else each with its name."""
-    digits = MEASURE_BY_NAME[COST].digits
     known = [row for row in rows if row.get(COST)]
     if not known:
         return ()
     if len({row[COST] for row in known}) == 1 and len(known) == len(rows):
-        paid = cell(known[0][COST], digits)
+        paid = measured(known[0], COST)
         return said("{comma} and paid {paid}{unit}", comma=comma, paid=paid, unit=unit)
     pairs = [
-        said("{team} paid {paid}", team=names([row["team"]]), paid=cell(row[COST], digits))
-        for row in known
+        said("{team} paid {paid}", team=teams([row]), paid=measured(row, COST)) for row in known
     ]
     return said(" ({pairs}{unit})", pairs=joined(pairs), unit=unit)
 
@@ -95,7 +91,7 @@ def _message(messages: Sequence[Row]) -> Iterator[Sentence]:
     yield said(
         "The most revealing message that can be opened here, by an agent of {team}, disclosed "
         "{what}: {link}.",
-        team=names([row["team"]]),
+        team=teams([row]),
         what="these private labels at once" if len(told) > 1 else "a private label",
         link=link(f"“{BETWEEN.join(told)}”", row["address"]),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from calbench.report.columns import DIGITS, decimal
-from calbench.report.pages.said.sentence import Sentence, cell, estimate, names, said
+from calbench.report.sentence import Sentence, cell, estimate, said, teams
 from calbench.report.tables import Row
 
 
@@ -50,7 +50,7 @@ def _knowledge(rows: Sequence[Row]) -> Iterator[Sentence]:
             "What its agents say they have learnt of each other's calendars in games of {team} "
             "{words} than the same answers given at random: the difference is {beyond} "
             "slot-equivalents.",
-            team=names([row["team"]]),
+            team=teams([row]),
             words=words,
             beyond=estimate(row, "vps_beyond_chance", DIGITS),
         )

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from calbench.report.columns import MEASURE_BY_NAME
-from calbench.report.pages.said.sentence import Sentence, cell, joined, names, said, text
+from calbench.report.sentence import Sentence, joined, measured, names, said, text
 from calbench.report.tables import Row
 
 STANDARD = "candid"
@@ -64,7 +63,6 @@ def _differ(
     comparisons: Sequence[Row],
 ) -> Iterator[Sentence]:
     """Yield the teams that differ significantly from the standard by a measure."""
-    digits = MEASURE_BY_NAME[measure].digits
     own = board.get((setting, STANDARD))
     pairs = [
         {row["team_a"], row["team_b"]} - {STANDARD}
@@ -78,13 +76,13 @@ def _differ(
     yield said(
         "in {measure}, {others}, against {value}",
         measure=SHOWN[measure],
-        value=cell(own[measure], digits),
+        value=measured(own, measure),
         others=joined(
             [
                 said(
                     "{team} ({value})",
                     team=names([team[1]]),
-                    value=cell(board[team][measure], digits),
+                    value=measured(board[team], measure),
                 )
                 for team in teams
             ]

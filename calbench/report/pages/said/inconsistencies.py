@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from calbench.report.columns import decimal
-from calbench.report.pages.said.sentence import Sentence, cell, said
+from calbench.report.sentence import Sentence, cell, said
 from calbench.report.tables import Row
 
 TABLE_SEATS = "agent-games of Table 1, both settings"

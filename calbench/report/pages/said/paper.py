@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from calbench.report.columns import DIGITS, decimal
-from calbench.report.pages.said.sentence import Sentence, cell, joined, said, text
+from calbench.report.sentence import Sentence, cell, joined, said, text
 from calbench.report.tables import Row
 
 BEST = {

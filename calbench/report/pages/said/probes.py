@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from calbench.report.columns import DIGITS, decimal
-from calbench.report.pages.said.sentence import Sentence, cell, joined, names, said
+from calbench.report.sentence import Sentence, cell, joined, names, said
 from calbench.report.tables import Row
 
 LABELS = "labels_to_prober"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from calbench.report.columns import decimal, largest_of
-from calbench.report.pages.said.sentence import Sentence, cell, joined, names, said, text
+from calbench.report.sentence import Sentence, cell, joined, said, teams, text
 from calbench.report.tables import Row
 
 PARTS = {
@@ -46,7 +46,7 @@ def _most(rows: Sequence[Row]) -> Iterator[Sentence]:
     first = [row for row in known if decimal(row["excess"]) == most]
     yield said(
         "{who} paid most above the optimum, {excess} per agent and game{part}",
-        who=names(each["team"] for each in first),
+        who=teams(first),
         excess=cell(first[0]["excess"], DIGITS),
         part=_largest(first[0]) if len(first) == 1 else "",
     )
@@ -77,7 +77,7 @@ def _kept(rows: Sequence[Row]) -> Iterator[Sentence]:
     most = max(counts)
     yield said(
         "with {who} the optimum became unreachable {how}in {least} of {games} games{most}",
-        who=names(row["team"] for row in first),
+        who=teams(first),
         how="least often, " if most > min(counts) else "",
         least=cell(first[0]["optimum_unreachable"]),
         games=cell(first[0]["games_searched"]),

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from calbench.analysis.summary.table2 import LEVEL
 from calbench.report.columns import DIGITS, decimal
-from calbench.report.pages.said.sentence import Sentence, cell, joined, said, text
+from calbench.report.sentence import Sentence, cell, joined, said, text
 from calbench.report.tables import Row
 
 SURE = Decimal(str(LEVEL))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from calbench.report.columns import decimal
-from calbench.report.pages.said.sentence import Sentence, cell, joined, names, said, text
+from calbench.report.sentence import Sentence, cell, joined, names, said, text
 from calbench.report.tables import Row
 
 PARTS = {

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from calbench.report.columns import MEASURE_BY_NAME, decimal
-from calbench.report.pages.said.sentence import (
+from calbench.report.sentence import (
     Sentence,
     joined,
     names,
     said,
     shared_estimate,
+    teams,
     text,
 )
 from calbench.report.tables import Row
@@ -53,7 +54,7 @@ def leader(rows: Sequence[Row], measure: str) -> Sentence | None:
     digits = MEASURE_BY_NAME[measure].digits
     return said(
         "{who} {verb}: {value}{each}{rank}",
-        who=names(each["team"] for each in found),
+        who=teams(found),
         verb=(DOES if len(found) == 1 else DO)[measure],
         value=shared_estimate(found, measure, digits),
         each=" each" if len(found) > 1 else "",

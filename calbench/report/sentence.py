@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import Literal
 
-from calbench.report.columns import apart, rounded
+from calbench.report.columns import MEASURE_BY_NAME, apart, rounded
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     """A piece of a sentence.
 
@@ -38,6 +38,11 @@ def cell(value: str, digits: int | None = None) -> Sentence:
     return (Part("number", value, digits),)
 
 
+def measured(row: Mapping[str, str], measure: str) -> Sentence:
+    """Return a measure of a row, with its decimals."""
+    return cell(row[measure], MEASURE_BY_NAME[measure].digits)
+
+
 def link(words: str, address: str) -> Sentence:
     """Return words that lead somewhere; plain words if the site has no such place."""
     return (Part("link", words, address=address),) if address else text(words)
@@ -46,6 +51,11 @@ def link(words: str, address: str) -> Sentence:
 def names(found: Iterable[str]) -> Sentence:
     """Return names of teams or players as an enumeration, each once."""
     return joined([(Part("name", name),) for name in dict.fromkeys(found)])
+
+
+def teams(rows: Iterable[Mapping[str, str]]) -> Sentence:
+    """Return the teams of rows likewise."""
+    return names(row["team"] for row in rows)
 
 
 def joined(pieces: Sequence[Sentence], last: str = " and ", between: str = ", ") -> Sentence:
@@ -70,15 +80,18 @@ def said(form: str, **values: Sentence | str) -> Sentence:
     return tuple(found)
 
 
-def estimate(row: Mapping[str, str], name: str, digits: int) -> Sentence:
-    """Return a number of a row with the ends of its interval, where it has one."""
+def interval(row: Mapping[str, str], name: str, digits: int) -> Sentence:
+    """Return the interval of an estimate in brackets; nothing where there is none, or one value."""
     low, high = row.get(f"{name}_low", ""), row.get(f"{name}_high", "")
-    found = cell(row[name], digits)
     if not low or not high or low == high:
-        return found
+        return ()
     shown = apart(low, high, digits)
-    ends = said(" ({low} to {high})", low=cell(low, shown), high=cell(high, shown))
-    return found + ends
+    return said(" ({low} to {high})", low=cell(low, shown), high=cell(high, shown))
+
+
+def estimate(row: Mapping[str, str], name: str, digits: int) -> Sentence:
+    """Return a number of a row with its interval, where it has one."""
+    return cell(row[name], digits) + interval(row, name, digits)
 
 
 def shared_estimate(rows: Sequence[Mapping[str, str]], name: str, digits: int) -> Sentence:
