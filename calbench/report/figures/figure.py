@@ -133,9 +133,16 @@ class Figure:
         cells = dict.fromkeys(row[name] for row in self.rows for name in self.written)
         return [cell for cell in cells if NUMBER.fullmatch(cell)]
 
+    @cached_property
+    def _shown(self) -> dict[int, dict[str, str]]:
+        return {}
+
     def _cells(self, digits: int) -> dict[str, str]:
         """Return the first cell that is shown as each number with so many decimals."""
-        return {rounded(cell, digits): cell for cell in reversed(self._measures)}
+        if digits not in self._shown:
+            cells = reversed(self._measures)
+            self._shown[digits] = {rounded(cell, digits): cell for cell in cells}
+        return self._shown[digits]
 
     @property
     def table(self) -> str:
