@@ -44,6 +44,14 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
     gc.disable()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as heavy what needs a site of all kinds of games: to build it takes too long."""
+    for item in items:
+        if "sample_site" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.heavy)
+
+
 def pytest_collection_finish() -> None:
     """Look for garbage again, but never among what stays until the end."""
     gc.freeze()

@@ -314,6 +314,7 @@ def test_leaderboard_switches_and_explains(visit: Visit) -> None:
     assert page.locator("#lb-group option:checked").inner_text() == "language, uniform"
 
 
+@pytest.mark.heavy
 def test_scripts_round_numbers_as_the_written_tables_do(visit: Visit) -> None:
     cells = [f"{sign}{n / 10_000:.4f}" for n in range(0, 30_000, 5) for sign in ("", "-")]
     cells += ["100.0000", "12.4", "3", "0.6415", "-0.2835", "2.99950"]

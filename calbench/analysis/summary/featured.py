@@ -87,14 +87,14 @@ def _leaks(run: RunTables) -> pd.DataFrame:
     rows = _joined(
         run, "leaking_messages.csv", f"event_index round sender words {tier}", sender="agent_id"
     )
-    if rows.empty:
+    rows = rows if rows.empty else rows[rows[tier] > 0]
+    if rows.empty:  # and an empty column of text stays text, whatever it is mapped to
         return rows
-    rows = rows[rows[tier] > 0]
     told = rows["words"].map(distinct)
-    hidden = rows["words"].map(parts_of).map(len) - told.map(len)
+    labels = rows["words"].map(parts_of).map(len)
+    hidden = labels - told.map(len)
     found = rows.assign(amount=rows[tier] - hidden, tier=tier, label=told.map(BETWEEN.join))
-    is_of_one_tier = rows[tier] == rows["words"].map(parts_of).map(len)
-    return found[(hidden == 0) | is_of_one_tier]
+    return found[(hidden == 0) | (rows[tier] == labels)]
 
 
 def _losses(run: RunTables) -> pd.DataFrame:

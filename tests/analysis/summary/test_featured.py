@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from calbench.analysis.summary import SUMMARY, RunTables
@@ -18,7 +19,9 @@ KIND_BY_TEAM = {"imap": "protocol", "gossip": "scripted", "silent": "degenerate"
 SCENARIOS = [f"s-{number:03}" for number in range(6)]
 
 
-def made(folder: Path, name: str, seed: int, **changes: Any) -> RunTables:
+def made(
+    folder: Path, name: str, seed: int, *, most_sensitive: int = 2, **changes: Any
+) -> RunTables:
     """Write a run of random games."""
     draw = random.Random(seed)
     games: list[Row] = []
@@ -48,7 +51,7 @@ def made(folder: Path, name: str, seed: int, **changes: Any) -> RunTables:
             )
             for event in sorted(draw.sample(range(30), 3)):
                 told = {"event_index": event, "round": 1, "sender": 2, "words": f"w{event}"}
-                leaks.append({**key, **told, "sensitive": draw.randrange(3)})
+                leaks.append({**key, **told, "sensitive": draw.randrange(most_sensitive + 1)})
             lost_at = draw.choice([None, 7, 11])
             regret.append(
                 {
@@ -191,6 +194,13 @@ def test_only_games_that_can_be_stepped_through_are_chosen(tmp_path: Path) -> No
 
 def test_excluded_games_are_not_chosen(tmp_path: Path) -> None:
     assert featured(made(tmp_path, "one", 1, is_excluded=True)) == []
+
+
+@pytest.mark.parametrize("storage", ["python", "pyarrow"])
+def test_messages_that_tell_no_sensitive_label_are_not_chosen(tmp_path: Path, storage: str) -> None:
+    with pd.option_context("mode.string_storage", storage):
+        found = featured(made(tmp_path, "one", 1, most_sensitive=0))
+    assert {row[0] for row in found} == set(RULES) - {"sensitive_leak"}
 
 
 def test_runs_without_these_tables_have_no_rows(tmp_path: Path) -> None:
