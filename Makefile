@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check serve check-slow lint types contracts test heavy campaign slow bench mutants release card lock lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
+.PHONY: check dependencies serve check-slow lint types contracts test heavy campaign slow bench mutants release card lock lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -36,6 +36,9 @@ mutants:  ## how many of 100 changes to tables and statistics, and of 100 to pag
 
 serve:  ## show the site while its texts are edited: make serve PORT=8001
 	python -m stages.serve $(PORT)
+
+dependencies:  ## write into dvc.yaml what the code of each stage imports and reads
+	python -m stages.dependencies
 
 release:  ## publish in data/release what `dvc repro` computed
 	python -m stages.release

@@ -7,22 +7,9 @@ published numbers, and those of a run, as pandas frames. Everything else may cha
 versions.
 """
 
-import os
-
-from calbench.version import PACKAGE_VERSION
+from calbench.code import PACKAGE_VERSION
 
 __version__ = PACKAGE_VERSION
-
-# Libraries of the default path must neither call home nor chatter.
-for _name, _value in {
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
-    "LITELLM_LOG": "ERROR",
-    "NO_MKDOCS_2_WARNING": "1",
-    "HF_HUB_OFFLINE": "1",
-    "DVC_NO_ANALYTICS": "1",
-}.items():
-    os.environ.setdefault(_name, _value)
 
 TYPE_CHECKING = False  # type checkers read it as true; `typing` would be loaded for nothing
 if TYPE_CHECKING:

@@ -1,57 +1,34 @@
-"""The code that makes numbers, by its bytes: numbers of other code are not taken for our own."""
+"""Which code runs: its version, and a digest of its bytes."""
 
-from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-import pyarrow as pa
+PACKAGE_VERSION = "0.1.0"
 
 PACKAGE = Path(__file__).parent
 
-MEASURING = (
-    "agents",
-    "analysis/scoring.py",
-    "domain",
-    "extensions.py",
-    "facts",
-    "files.py",
-    "llm/completion.py",
-    "metrics",
-    "oracle",
-    "scenarios",
-    "traces",
-    "tree.py",
-)
-"""What reads a trace and measures it, below the package."""
+COMPILED = (".pyc", ".pyo")
+"""Files that Python makes of others."""
 
-KINDS = ("*.py", "*.md", "*.txt")
-"""Files of a folder that count: modules, and the texts of prompts."""
-
-LIBRARIES = (np, pd, pa)
+LIBRARIES = ("numpy", "pandas", "pyarrow")
 """What computes, and writes, for it. Schedules are the same with every version of the solver."""
 
 
-def code_digest(parts: Iterable[str] = ("",), package: Path = PACKAGE) -> str:
-    """Return the SHA-256 of some code and the versions of the libraries that it computes with.
+def code_digest(package: Path = PACKAGE) -> str:
+    """Return the SHA-256 of every file of a package and of the versions of its libraries.
+
+    Modules count, and so do weights, word lists, prompts and templates.
 
     Args:
-        parts: files and folders below the package; the whole package, unless given.
         package: its folder.
     """
+    from importlib.metadata import version  # only who compares code waits for it
+
     total = sha256()
     for library in LIBRARIES:
-        total.update(f"{library.__name__} {library.__version__}\n".encode())
-    for path in sorted({file for part in parts for file in _files(package / part)}):
+        total.update(f"{library} {version(library)}\n".encode())
+    files = (path for path in package.rglob("*") if path.suffix not in COMPILED and path.is_file())
+    for path in sorted(files):
         name = path.relative_to(package).as_posix()
         total.update(f"{name} {sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()
-
-
-def _files(path: Path) -> Iterator[Path]:
-    """Yield a file, or the modules and texts below a folder."""
-    if path.is_dir():
-        yield from (file for kind in KINDS for file in path.rglob(kind))
-    else:
-        yield path

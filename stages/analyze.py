@@ -1,58 +1,97 @@
 """Facts -> data/tables: every table of each experiment, of several together, and of the sample."""
 
 import shutil
+from collections.abc import Callable, Mapping
+from typing import Literal
 
 from calbench.analysis.audit_sample import read_samples, write_sample_table
 from calbench.analysis.metric_files import FOLDER
 from calbench.analysis.output import write_tables
 from calbench.analysis.settings import Settings
 from calbench.analysis.summary import write_summary
-from calbench.config.groups import PRICES
-from calbench.config.spec import RunSpec
+from calbench.analysis.summary.pool import POOL
+from calbench.analysis.summary.runs import Runs, RunTables
 from calbench.console import say
 from calbench.facts.storage import Facts
-from calbench.llm.prices import read_prices
-from calbench.pool import finished, workers
+from calbench.llm.prices import Price
+from calbench.metrics.measure import MeasureSpec
+from calbench.pool import finished
+from calbench.stats.spec import AnalysisSpec
 from stages import paths
-from stages.inputs import Inputs
-from stages.kept import Kept, contents
-from stages.shown import published, site
+from stages.parts import Part, read_parts
 
 SAMPLE = paths.DATA / "audit_sample"
 """Messages labelled by reading."""
 
 
+class Estimated(Part):
+    """How the tables of an experiment are made, and which go together.
+
+    Attributes:
+        measure: settings of the metrics that made its facts.
+        analysis: of the estimates.
+        prices: of tokens, by model.
+        page: of the site that shows it.
+        is_ranked: whether its teams are compared with those of others.
+        games: scenarios of each setting whose games the site has.
+    """
+
+    measure: MeasureSpec
+    analysis: AnalysisSpec
+    prices: Mapping[str, Price]
+    page: str
+    is_ranked: bool
+    games: int | Literal["all"]
+
+
 def main(_: list[str]) -> None:
     """Write the tables; nothing else stays in their folders."""
-    specs, kept, inputs = published(), Kept("analyze", contents), Inputs("analyze")
-    recipes = {spec.name: inputs.recipe(spec) for spec in specs}
-    missing = [
-        spec for spec in specs if not kept.holds(paths.tables(spec.name), recipes[spec.name])
-    ]
-    paths.prune(paths.TABLES, {paths.tables(spec.name) for spec in specs if spec not in missing})
-    shutil.rmtree(paths.METRICS, ignore_errors=True)
-    with workers(paths.processes(len(missing))) as pool:
-        for spec, _done in finished(write, sorted(missing, key=facts_size, reverse=True), pool):
-            kept.note(paths.tables(spec.name), recipes[spec.name])
-    kept.write()
-    for spec in specs:
-        shutil.copytree(paths.tables(spec.name) / FOLDER, paths.METRICS / spec.name)
-    write_summary(site(specs).runs, paths.tables("summary"))
+    parts = read_parts("analyze", Estimated)
+    for folder in (paths.TABLES, paths.METRICS):
+        shutil.rmtree(folder, ignore_errors=True)
+    largest_first = sorted(parts.items(), key=lambda item: facts_size(item[0]), reverse=True)
+    with paths.pool(len(parts)) as pool:
+        for _done in finished(write, largest_first, pool):
+            pass
+    for name in parts:
+        shutil.copytree(paths.tables(name) / FOLDER, paths.METRICS / name)
+    write_summary(runs(parts), paths.tables("summary"))
     samples = read_samples(SAMPLE)
     write_sample_table(samples, paths.TABLES / "audit_sample.csv")
     labelled = len(samples.others) + len(samples.ours)
-    say(f"tables of {len(specs)} experiments, {labelled} labelled messages, {paths.TABLES}")
+    say(f"tables of {len(parts)} experiments, {labelled} labelled messages, {paths.TABLES}")
 
 
-def facts_size(spec: RunSpec) -> int:
+def facts_size(name: str) -> int:
     """Return the bytes of an experiment's facts; the largest are begun first."""
-    return sum(path.stat().st_size for path in paths.facts(spec.name).glob("*.parquet"))
+    return sum(path.stat().st_size for path in paths.facts(name).glob("*.parquet"))
 
 
-def write(spec: RunSpec) -> None:
+def write(experiment: tuple[str, Estimated]) -> None:
     """Write the tables of one experiment."""
-    settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
-    write_tables(Facts(paths.facts(spec.name)), paths.tables(spec.name), settings)
+    name, part = experiment
+    settings = Settings(part.measure, part.analysis, part.prices)
+    write_tables(Facts(paths.facts(name)), paths.tables(name), settings)
+
+
+def runs(parts: Mapping[str, Estimated]) -> Runs:
+    """Return what the tables over several experiments are made of."""
+
+    def those(is_wanted: Callable[[Estimated], bool]) -> list[RunTables]:
+        return [
+            RunTables(name, paths.tables(name), games=part.games)
+            for name, part in parts.items()
+            if is_wanted(part)
+        ]
+
+    return Runs(
+        compared=those(lambda part: part.is_ranked),
+        browsed=those(lambda part: part.page == "settings"),
+        scaled=those(lambda part: part.page == "scale"),
+        drawn=those(lambda part: part.page == "reproduction"),
+        published=paths.DATA / "published",
+        pool=paths.DATA / "predictive" / POOL,
+    )
 
 
 if __name__ == "__main__":

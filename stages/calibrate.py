@@ -1,44 +1,77 @@
 """Traces -> data/facts/<experiment>: every game measured, once."""
 
 import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
-from calbench.analysis.scoring import GAMES_PER_TASK, facts_of, measure_games
-from calbench.config.spec import RunSpec
+from calbench.analysis.scoring import GAMES_PER_TASK, Extent, facts_of, measure_games
 from calbench.console import progress
-from calbench.engine.jobs import Job, plan_jobs
-from calbench.pool import workers
-from calbench.scenarios.storage import read_suite
+from calbench.errors import FileError
+from calbench.metrics.measure import MeasureSpec
+from calbench.traces.paths import trace_paths
 from stages import paths
-from stages.inputs import Inputs
-from stages.kept import Kept, contents
+from stages.parts import Part, read_parts
 
 
-def main(specs: list[RunSpec]) -> None:
-    """Measure the games of experiments: scores, messages, beliefs, and what a judge reads.
+class Measured(Part):
+    """How the games of an experiment are measured.
 
-    The facts of an experiment that would be the same are kept.
+    Attributes:
+        teams: in the order of the rows.
+        measure: settings of the metrics.
+        facts: how much is measured.
+        judge: who reads the messages as an outside reader would, if anybody.
     """
-    kept, inputs = Kept("calibrate", contents), Inputs("calibrate")
-    recipes = {spec.name: inputs.recipe(spec) for spec in specs}
-    missing = [spec for spec in specs if not kept.holds(paths.facts(spec.name), recipes[spec.name])]
-    jobs = {spec.name: planned(spec) for spec in missing}
-    total = sum(map(len, jobs.values()))
-    processes = paths.processes(total // GAMES_PER_TASK)
-    with progress("games", total) as tick, workers(processes) as pool:
-        for spec in missing:
-            folder, facts = paths.facts(spec.name), facts_of(spec.facts, spec.judge)
+
+    teams: tuple[str, ...]
+    measure: MeasureSpec
+    facts: Extent
+    judge: Literal["scripted"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A game with a trace on disk."""
+
+    path: Path
+
+    @property
+    def team_id(self) -> str:
+        """Its team."""
+        return self.path.parent.name
+
+    @property
+    def scenario_id(self) -> str:
+        """Its scenario, and the number of a replicate: games of one are measured together."""
+        return self.path.stem
+
+
+def main(_: list[str]) -> None:
+    """Measure the games of experiments: scores, messages, beliefs, and what a judge reads."""
+    parts = read_parts("calibrate", Measured)
+    games = {name: games_of(name, part) for name, part in parts.items()}
+    total = sum(map(len, games.values()))
+    paths.prune(paths.FACTS, {paths.facts(name) for name in parts})
+    with progress("games", total) as tick, paths.pool(total // GAMES_PER_TASK) as pool:
+        for name, part in parts.items():
+            folder, facts = paths.facts(name), facts_of(part.facts, part.judge)
             shutil.rmtree(folder, ignore_errors=True)
-            measure_games(jobs[spec.name], folder, spec.measure, tick, pool, facts)
-            kept.note(folder, recipes[spec.name])
-    kept.write()
+            measure_games(games[name], folder, part.measure, tick, pool, facts)
 
 
-def planned(spec: RunSpec) -> list[Job]:
-    """Return the games of an experiment."""
-    scenarios = read_suite(paths.suite(spec.name))
-    folder = paths.traces(spec.name)
-    return plan_jobs(scenarios, spec.game_configs, folder, replicates=spec.replicates)
+def games_of(name: str, part: Measured) -> list[Game]:
+    """Return the games of an experiment, in the order of its teams.
+
+    Raises:
+        FileError: games of a team are missing, or there are games of another one.
+    """
+    folder = paths.traces(name)
+    games = [Game(path) for path in trace_paths(folder)]
+    if different := {game.team_id for game in games} ^ set(part.teams):
+        raise FileError(f"{folder}: not the games of {min(different)}; run the stage play")
+    return sorted(games, key=lambda game: (part.teams.index(game.team_id), game.path))
 
 
 if __name__ == "__main__":
-    paths.run_stage(main)
+    paths.answer(main)

@@ -2,34 +2,41 @@
 
 from collections.abc import Iterable
 
-from calbench.config.spec import RunSpec
 from calbench.console import progress, warn
-from calbench.pool import finished, workers
+from calbench.pool import finished
 from calbench.scenarios.difficulty import unproven
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import write_suite
 from calbench.scenarios.suites import build_named, together
 from stages import paths
+from stages.parts import Part, read_parts
 
 Named = tuple[str, SuiteSpec]
 """A suite, and the setting under which tables list it."""
 
 
-def main(specs: list[RunSpec]) -> None:
+class Suites(Part):
+    """The suites of an experiment."""
+
+    suites: tuple[Named, ...]
+
+
+def main(_: list[str]) -> None:
     """Draw the suites of experiments, with oracle and difficulty; one of several only once."""
+    parts = read_parts("generate", Suites)
     built: dict[str, tuple[Scenario, ...]] = {}
-    suites = distinct(suite for spec in specs for suite in spec.suites)
-    processes = paths.processes(len(suites))
-    with progress("suites", len(suites)) as tick, workers(processes) as pool:
+    suites = distinct(suite for part in parts.values() for suite in part.suites)
+    with progress("suites", len(suites)) as tick, paths.pool(len(suites)) as pool:
         for suite, scenarios in finished(build_named, suites, pool):
             built[key(suite)] = scenarios
             tick(suite[0])
-    for spec in specs:
-        scenarios = together([built[key(suite)] for suite in spec.suites])
+    for name, part in parts.items():
+        scenarios = together([built[key(suite)] for suite in part.suites])
         if line := unproven(scenarios):
             warn(line)
-        write_suite(paths.suite(spec.name), scenarios)
+        write_suite(paths.suite(name), scenarios)
+    paths.prune(paths.SUITES, {paths.suite(name) for name in parts})
 
 
 def distinct(suites: Iterable[Named]) -> list[Named]:
@@ -50,4 +57,4 @@ def size(spec: SuiteSpec) -> int:
 
 
 if __name__ == "__main__":
-    paths.run_stage(main)
+    paths.answer(main)

@@ -40,7 +40,7 @@ def games_per_second(scenarios: Sequence[Scenario], config: GameConfig) -> float
 
 def main(notes: list[str]) -> None:
     """Measure every team at every size and write the table."""
-    spec = read_params(paths.params(EXPERIMENT))
+    spec = read_params(paths.PARAMS / f"{EXPERIMENT}.yaml")
     by_size: dict[int, list[Scenario]] = {}
     for scenario in read_suite(paths.suite(EXPERIMENT)):
         by_size.setdefault(scenario.num_agents, []).append(scenario)

@@ -1,40 +1,51 @@
-"""Which parameters of an experiment each stage uses."""
+"""What a stage is given of each experiment: ``compose`` writes it, and the stage alone reads it.
+
+A stage depends on its own part, so an edit of ``conf`` reruns only the stages that it concerns, and
+configuration is the business of ``compose`` alone.
+"""
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
-import yaml
+import orjson
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from calbench.config.spec import RunSpec
-from calbench.files import write_atomically
+from calbench.errors import ConfigError
+from calbench.files import first_problem, read_bytes, write_atomically
 from stages import paths
 
-USED: Mapping[str, tuple[str, ...]] = {
-    "generate": ("more_suites", "suite", "suite_seeds"),
-    "play": (
-        "channels",
-        "label_bank",
-        "limits",
-        "prompts",
-        "reflection",
-        "replicates",
-        "replies",
-        "teams",
-    ),
-    # Rows are in the order of teams.
-    "calibrate": ("facts", "judge", "measure", "replicates", "teams"),
-}
-"""Keys by stage; those that are not here use all of them."""
+
+class Part(BaseModel):
+    """What a stage is given of an experiment."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def part(spec: RunSpec, stage: str) -> dict[str, Any]:
-    """Return what a stage uses of an experiment's parameters."""
-    return spec.model_dump(mode="json", include=set(USED[stage]))
+P = TypeVar("P", bound=Part)
 
 
-def write_parts(specs: list[RunSpec]) -> None:
-    """Write one file for each stage, which it depends on, with its part of every experiment."""
-    for stage in USED:
-        parts = {spec.name: part(spec, stage) for spec in specs}
-        text = yaml.safe_dump(parts, sort_keys=True, allow_unicode=True)
-        write_atomically(paths.PARTS / f"{stage}.yaml", text.encode())
+def part_path(stage: str) -> Path:
+    """Return the file of a stage's parts."""
+    return paths.PARTS / f"{stage}.json"
+
+
+def write_parts(stage: str, parts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write what a stage is given, by experiment, in the order of the site."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    write_atomically(part_path(stage), orjson.dumps(parts, option=options))
+
+
+def read_parts(stage: str, kind: type[P]) -> dict[str, P]:
+    """Read what a stage is given, by experiment, in the order of the site.
+
+    Raises:
+        FileError: there is no such file.
+        ConfigError: naming the key that does not fit.
+    """
+    path = part_path(stage)
+    try:
+        found = TypeAdapter(dict[str, kind]).validate_json(read_bytes(path))  # type: ignore[valid-type]
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {first_problem(error)}; run the stage compose") from error
+    return found

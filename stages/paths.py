@@ -1,18 +1,23 @@
-"""Where the stages keep things, and how each of them starts."""
+"""Where the stages keep things, and how each of them starts and gets its workers."""
 
-import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from calbench.config.spec import RunSpec, read_params
+from pydantic import ValidationError
+
 from calbench.console import say_error
+from calbench.documents import read_yaml
 from calbench.errors import CalbenchError, ConfigError
+from calbench.files import first_problem
+from calbench.pool import PROCESSES, ExecutorSpec, Pool, processors, workers
 
 BUILD = Path("build")
 PARAMS = BUILD / "params"
 PARTS = BUILD / "parts"
+LIBRARIES = BUILD / "libraries.json"
 DATA = Path("data")
 SUITES = DATA / "suites"
 TRACES = DATA / "traces"
@@ -21,12 +26,8 @@ TABLES = DATA / "tables"
 METRICS = DATA / "metrics"
 RELEASE = DATA / "release"
 
-CORES = os.cpu_count() or 1
-
-
-def params(experiment: str) -> Path:
-    """Return the resolved parameters of an experiment."""
-    return PARAMS / f"{experiment}.yaml"
+EXECUTOR = Path("executor.yaml")
+"""Where this machine's stages run their tasks, if not in its processes; no result depends on it."""
 
 
 def suite(experiment: str) -> Path:
@@ -49,34 +50,31 @@ def tables(experiment: str) -> Path:
     return TABLES / experiment
 
 
-def specs(names: Sequence[str] = ()) -> list[RunSpec]:
-    """Return the parameters of the named experiments, or of all.
+@contextmanager
+def pool(tasks: int) -> Iterator[Pool | None]:
+    """Provide workers for some tasks; nothing that a stage writes depends on them.
 
     Raises:
-        ConfigError: there are none.
+        CalbenchError: the file :data:`EXECUTOR` does not fit, or no cluster answers.
     """
-    found = [params(name) for name in names] or sorted(PARAMS.glob("*.yaml"))
-    if not found:
-        raise ConfigError(f"{PARAMS}: holds no experiment; run the stage compose")
-    return [read_params(path) for path in found]
+    with workers(max(1, min(processors(), tasks)), _executor()) as found:
+        yield found
 
 
-def processes(tasks: int) -> int:
-    """Return how many processes run some tasks; nothing that a stage writes depends on it."""
-    return max(1, min(CORES, tasks))
+def _executor() -> ExecutorSpec:
+    if not EXECUTOR.exists():
+        return PROCESSES
+    try:
+        return ExecutorSpec.model_validate(read_yaml(EXECUTOR))
+    except ValidationError as error:
+        raise ConfigError(f"{EXECUTOR}: {first_problem(error)}") from error
 
 
-def prune(folder: Path, wanted: Iterable[Path]) -> None:
-    """Remove what else is directly in a folder."""
-    keep = set(wanted)
+def prune(folder: Path, wanted: Collection[Path]) -> None:
+    """Remove what else is directly in a folder: that of an experiment which is no more."""
     for path in sorted(folder.glob("*")):
-        if path not in keep:
+        if path not in wanted:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-
-
-def run_stage(stage: Callable[[list[RunSpec]], None]) -> None:
-    """Run a stage on the experiments named on the command line, or on all."""
-    answer(lambda names: stage(specs(names)))
 
 
 def answer(stage: Callable[[list[str]], None]) -> None:

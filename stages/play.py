@@ -1,54 +1,85 @@
 """Suites and teams -> data/traces/<experiment>: every game, in shards."""
 
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from calbench.config.spec import RunSpec
-from calbench.console import progress, say
-from calbench.engine.batch import Played
-from calbench.pool import workers
+from calbench.console import progress
+from calbench.engine.batch import Played, play_jobs
+from calbench.engine.batch import Source as Opener
+from calbench.engine.jobs import Job, plan_jobs
+from calbench.errors import ConfigError
+from calbench.files import located
+from calbench.llm.client import Source, open_completer
+from calbench.scenarios.storage import read_suite
+from calbench.traces.models import GameConfig
+from calbench.traces.packing import packed_at
+from calbench.traces.store import ShardStore
 from stages import paths
-from stages.games import digests, play_experiment, team_names
-from stages.kept import Kept
-from stages.teams import TeamGames, planned, team_games
+from stages.parts import Part, read_parts
+
+RERECORD = "make record-local"
+"""Records the cohort of the default pipeline anew; its miss says so."""
 
 
-def main(specs: list[RunSpec]) -> None:
-    """Play the games of experiments; those of a team that would be the same are kept.
+class Games(Part):
+    """The games of an experiment.
 
-    Traces can be made again without a paid call, so whatever is not kept is replaced: nothing
-    stays there that this run does not define.
+    Attributes:
+        configs: what defines the games of each team.
+        replicates: games of each team with models or own agents on each scenario.
+        replies: where the replies of its models are.
     """
-    for spec in specs:
-        spec.prompts.use()
-    kept, teams = Kept("play", digests), team_games(specs)
-    missing = [games for games in teams if not kept.holds(games.folder, games.recipe)]
-    num_games = play(teams, missing)
-    for games in missing:
-        kept.note(games.folder, games.recipe)
-    kept.write()
-    say(f"{num_games} games played, those of {len(teams) - len(missing)} teams kept")
+
+    configs: tuple[GameConfig, ...]
+    replicates: int
+    replies: str | None
 
 
-def play(teams: Sequence[TeamGames], missing: Sequence[TeamGames]) -> int:
-    """Play the games of some teams, beside those of the others; return how many were played."""
-    jobs = planned(missing)
+def main(_: list[str]) -> None:
+    """Play the games of experiments. They are made without a paid call, so all are made again."""
+    parts = read_parts("play", Games)
+    jobs = {name: planned(name, part) for name, part in parts.items()}
     total = sum(map(len, jobs.values()))
-    by_experiment: dict[Path, list[TeamGames]] = {}
-    for games in teams:
-        by_experiment.setdefault(games.folder.parent, []).append(games)
-    with progress("games", total) as tick, workers(games=total) as pool:
+    paths.prune(paths.TRACES, {paths.traces(name) for name in parts})
+    with progress("games", total) as tick, paths.pool(total) as pool:
 
         def on_done(game: Played) -> None:
             tick(game.job.team_id)
 
-        for folder, here in by_experiment.items():
-            again = [(games, jobs[games.folder]) for games in here if games.folder in jobs]
-            kept = {games.folder.name for games in here if games.folder not in jobs}
-            if again or team_names(folder) != kept:
-                play_experiment(folder, kept, again, pool, on_done)
-    return total
+        for name, part in parts.items():
+            with packed_at(paths.traces(name)) as place:
+                store = ShardStore(place, is_synced=False)
+                here = [moved_to(place, job) for job in jobs[name]]
+                source = recorded(name, part, here)
+                play_jobs(here, pool, on_done, store=store, source=source)
+
+
+def planned(name: str, part: Games) -> list[Job]:
+    """Return the games of an experiment."""
+    scenarios = read_suite(paths.suite(name))
+    return plan_jobs(scenarios, part.configs, paths.traces(name), replicates=part.replicates)
+
+
+def moved_to(place: Path, job: Job) -> Job:
+    """Return a game whose trace goes elsewhere."""
+    return Job(job.scenario, job.config, place / job.path.parent.name / job.path.name)
+
+
+def recorded(name: str, part: Games, jobs: list[Job]) -> Opener | None:
+    """Return what opens the recorded replies of an experiment; ``None`` if it has no models.
+
+    Raises:
+        ConfigError: it has models and does not say where their replies are.
+    """
+    if not any(seat.kind == "model" for job in jobs for seat in job.config.team.seats):
+        return None
+    if part.replies is None:
+        raise ConfigError(
+            f"conf/experiment/{name}.yaml: replies.path is missing: models of the site are replayed"
+        )
+    source = Source(mode="replay", store=located(part.replies), rerecord=RERECORD)
+    return partial(open_completer, {}, source)
 
 
 if __name__ == "__main__":
-    paths.run_stage(main)
+    paths.answer(main)

@@ -23,7 +23,7 @@ from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.ties import CostVectors
-from calbench.pool import finished, workers
+from calbench.pool import finished
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.suites import build_suite
@@ -115,7 +115,7 @@ def main(_: list[str]) -> None:
     found = specs()
     made: dict[Task, pd.DataFrame] = {}
     every = tasks(found)
-    with progress("suites", len(every)) as tick, workers(paths.processes(len(every))) as pool:
+    with progress("suites", len(every)) as tick, paths.pool(len(every)) as pool:
         for task, rows in finished(partial(rows_of, found=found), every, pool):
             made[task] = rows
             tick(task[0])

@@ -1,17 +1,58 @@
 """Tables and traces -> build/site: the static site."""
 
-from calbench.pool import workers
+from collections.abc import Mapping
+from pathlib import Path
+
+from calbench.pool import processors
 from calbench.report.build import build_site
+from calbench.report.experiment import Experiment
+from calbench.report.role import Role
+from calbench.report.site import Site
+from calbench.report.tables import Tables
 from calbench.report.writing import write_site
 from stages import paths
-from stages.shown import published, site
+from stages.parts import Part, read_parts
+
+SOURCES = Path("site")
+
+
+class Shown(Part):
+    """What an experiment is for on the site."""
+
+    role: Role
 
 
 def main(_: list[str]) -> None:
     """Write the pages of all experiments and build the site."""
-    with workers(paths.CORES) as pool:
-        write_site(site(published()), paths.BUILD / "site_src", pool)
+    with paths.pool(processors()) as pool:
+        write_site(site(), paths.BUILD / "site_src", pool)
     build_site(paths.BUILD / "site_src", paths.BUILD / "site")
+
+
+def roles() -> Mapping[str, Role]:
+    """Return what each experiment of the site is for, in the order of its pages."""
+    return {name: part.role for name, part in read_parts("publish", Shown).items()}
+
+
+def site() -> Site:
+    """Return what the site shows."""
+    experiments = [
+        Experiment(
+            name,
+            suite=paths.suite(name),
+            folder=paths.tables(name),
+            traces=paths.traces(name),
+            role=role,
+        )
+        for name, role in roles().items()
+    ]
+    return Site(
+        SOURCES,
+        tuple(experiments),
+        Tables(paths.tables("summary")),
+        Tables(paths.DATA / "published"),
+        has_downloads=True,
+    )
 
 
 if __name__ == "__main__":

@@ -7,12 +7,12 @@ from calbench.console import say
 from calbench.release.pack import PACK, write_pack
 from calbench.release.writer import write_release
 from stages import paths
-from stages.shown import published, role
+from stages.publish import roles
 
 
 def main(_: list[str]) -> None:
     """Publish what is in ``data``."""
-    ranked = [spec.name for spec in published() if role(spec).is_ranked]
+    ranked = [name for name, role in roles().items() if role.is_ranked]
     made = write_release(paths.DATA, paths.RELEASE)
     write_pack(paths.DATA, paths.RELEASE / PACK, ranked)
     games = sum(each.games for each in made.traces.values())

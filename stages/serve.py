@@ -14,14 +14,14 @@ from pathlib import Path
 from subprocess import Popen
 
 from calbench.errors import CalbenchError
-from calbench.pool import workers
+from calbench.pool import processors
 from calbench.report import templating
 from calbench.report.filling import Pages
 from calbench.report.links import CONFIG
 from calbench.report.site import Site
 from calbench.report.writing import write_config, write_site
 from stages import paths
-from stages.shown import published, site
+from stages.publish import site
 
 MACROS = Path(templating.__file__).parent / "templates"
 
@@ -33,9 +33,9 @@ PAUSE_S = 0.5
 def main(arguments: list[str]) -> None:
     """Serve the site on this machine until Ctrl-C; an argument is the port."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
-    shown, written = site(published()), paths.BUILD / "site_src"
+    shown, written = site(), paths.BUILD / "site_src"
     if not (written / CONFIG).is_file():
-        with workers(paths.CORES) as pool:
+        with paths.pool(processors()) as pool:
             write_site(shown, written, pool)
     draft = Draft(shown, written)
     with served(written, arguments[0] if arguments else PORT) as server:

@@ -6,24 +6,22 @@ from pathlib import Path
 from calbench.agents.judging import JUDGE_PROMPT
 from calbench.analysis.datapackage import write_datapackage
 from calbench.analysis.metric_files import write_metrics
-from calbench.analysis.scoring import ALL_FACTS, Recorded
+from calbench.analysis.scoring import ALL_FACTS, Recorded, measure_games
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES, tables_of
 from calbench.analysis.tables.registry import write_frames
-from calbench.analysis.upkeep import keep_up
-from calbench.analysis.written import is_written, note_written, sources_digest
-from calbench.console import progress, say
+from calbench.console import progress
 from calbench.domain.canonical import canonical_json
 from calbench.endings import pruned, removed
 from calbench.facts.fact import Fact
 from calbench.facts.judged import JUDGED
-from calbench.facts.storage import SPOOL, Facts
+from calbench.facts.storage import Facts
 from calbench.files import written_atomically
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.pool import Pool
 
 FACTS_FOLDER = ".facts"
-"""Folder of the facts that are kept, below that of tables."""
+"""Folder of the facts, below that of tables, while these are made."""
 
 CASE_FILE = "judge_cases.json"
 """Cases shown to the judge, and whether its answers were readable."""
@@ -63,24 +61,16 @@ def write_all_tables(
     tick: Callable[[], None],
     pool: Pool | None = None,
     facts: Sequence[Fact] = ALL_FACTS,
-    digests: Sequence[str] | None = None,
 ) -> None:
-    """Measure the games that are new, and write the tables of all.
+    """Measure games, and write their tables.
 
-    Facts are kept in :data:`FACTS_FOLDER`. Tables that are those of the same facts and settings
-    already are left as they are.
-
-    Arguments as in :func:`calbench.analysis.upkeep.keep_up` and :func:`write_tables`.
+    Arguments as in :func:`calbench.analysis.scoring.measure_games` and :func:`write_tables`.
     """
-    kept = folder / FACTS_FOLDER
-    with pruned(kept), removed(kept / SPOOL):
-        measured = keep_up(games, kept, settings.measure, tick, pool, facts, digests)
-        made_from = sources_digest(measured.digest, settings)
-        if is_written(folder, kept, made_from):
-            say(f"nothing new: the tables in {folder} are those of these games and settings")
-            return
-        write_tables(measured.facts, folder, settings)
-        note_written(folder, kept, made_from)
+    place = folder / FACTS_FOLDER
+    with pruned(folder), removed(place):
+        write_tables(
+            measure_games(games, place, settings.measure, tick, pool, facts), folder, settings
+        )
 
 
 def write_judge_tables(facts: Facts, folder: Path, settings: Settings) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from calbench import __version__
 from calbench.cli.program import RAW, RUN, Keyed, Overriding, Program, Subcommands
 from calbench.cli.status import Status
 from calbench.cli.words import Key, completed_override, read_words
+from calbench.code import PACKAGE_VERSION
 from calbench.errors import ConfigError
 
 WORKERS = (
@@ -37,7 +37,7 @@ def _show_versions(ctx: click.Context, _param: click.Parameter, is_asked: bool) 
         from calbench.traces.models import TRACE_SCHEMA_VERSION
 
         click.echo(
-            f"calbench {__version__} (suite schema {SCHEMA_VERSION}, trace schema "
+            f"calbench {PACKAGE_VERSION} (suite schema {SCHEMA_VERSION}, trace schema "
             f"{TRACE_SCHEMA_VERSION}, rules {RULES_VERSION}, metrics {METRICS_VERSION})"
         )
         ctx.exit()

@@ -75,7 +75,7 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
         CalbenchError: one line about what does not fit; nothing was written.
     """
     check_folder(out, KEPT, KEYS)
-    found = read_games(paths)  # read here: workers are needed only for games that are new
+    found = read_games(paths)
     settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
     facts = facts_of(spec.facts, spec.judge)
     with scratch_folder("rescore") as scratch:
@@ -84,12 +84,11 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
             warn(line)
         rank = team_rank(teams)
         games.sort(key=lambda game: (*rank(game.team_id), *_place(game.head)))
-        digests = [game.sha256 for game in games]
         with (
             workers(spec.jobs, spec.executor, games=len(games)) as pool,
             progress("measured", len(games)) as tick,
         ):
-            write_all_tables(games, out, settings, tick, pool, facts, digests)
+            write_all_tables(games, out, settings, tick, pool, facts)
     return len(games)
 
 

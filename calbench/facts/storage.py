@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -138,19 +138,14 @@ class FactsWriter:
         except OSError as error:
             raise self._failure(error) from error
 
-    @property
-    def order(self) -> Ints:
-        """The games added so far, numbered as they came, in the order of the facts."""
-        keys = sorted(self._numbers, key=lambda key: _order(key, self._rank))
-        return np.array([self._numbers[key] for key in keys], dtype=np.int64)
-
     def write(self) -> "Facts":
         """Write the facts and return them; files take their places when all are written.
 
         Raises:
             OutputError: the folder cannot be written.
         """
-        order = self.order
+        keys = sorted(self._numbers, key=lambda key: _order(key, self._rank))
+        order = np.array([self._numbers[key] for key in keys], dtype=np.int64)
         try:
             with ExitStack() as files:
                 for fact in self._facts:
@@ -227,15 +222,6 @@ class Facts:
         """
         columns = self.table("games", list(KEY)).select(KEY).columns
         return [GameKey(*row) for row in zip(*(c.to_pylist() for c in columns), strict=True)]
-
-    def is_ordered(self, teams: Sequence[str]) -> bool:
-        """Whether the games are in the order that :class:`FactsWriter` gives them.
-
-        Args:
-            teams: as it takes them.
-        """
-        ranks = _ranks(teams)
-        return all(_order(a, ranks) <= _order(b, ranks) for a, b in pairwise(self.keys))
 
     @property
     def has_replicates(self) -> bool:

@@ -4,6 +4,7 @@ LiteLLM takes seconds to import and is loaded by the first call only. Its own re
 our attempts are recorded and paid one by one.
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -159,8 +160,19 @@ async def close_litellm() -> None:
         await litellm.close_litellm_async_clients()
 
 
+OFFLINE = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_LOG": "ERROR",
+    "HF_HUB_OFFLINE": "1",
+}
+"""Variables by which LiteLLM and its libraries neither call home nor chatter when imported."""
+
+
 def load_litellm() -> Any:
     """Import LiteLLM, keep it quiet, and watch what it sends. The first time takes seconds."""
+    for name, value in OFFLINE.items():
+        os.environ.setdefault(name, value)
     with hushed():
         import litellm
 

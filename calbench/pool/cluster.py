@@ -9,14 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calbench.code import code_digest
+from calbench.code import PACKAGE_VERSION, code_digest
 from calbench.console import say, silence
 from calbench.endings import undone
 from calbench.errors import ConfigError, WorkerError
 from calbench.files import printable, shorten
 from calbench.pool.processes import blocking, end_processes, safe_path
 from calbench.pool.tasks import MOST_LOSSES, Pool
-from calbench.version import PACKAGE_VERSION
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -16,6 +16,7 @@ from typing import Annotated
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from calbench.code import PACKAGE_VERSION
 from calbench.console import progress
 from calbench.domain.rules import RULES_VERSION
 from calbench.errors import FileError
@@ -25,7 +26,6 @@ from calbench.scenarios.models import SCHEMA_VERSION
 from calbench.traces.catalog import catalog, raw_trace
 from calbench.traces.index import INDEX_GLOB, REST_GLOB, SHARD_GLOB
 from calbench.traces.models import TRACE_SCHEMA_VERSION
-from calbench.version import PACKAGE_VERSION
 
 MANIFEST = "manifest.json"
 GAMES = "traces.json.gz"

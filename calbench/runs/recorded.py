@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 from calbench.analysis.scoring import chunks
@@ -51,12 +50,10 @@ class RecordedGame:
     Attributes:
         file: path of the trace, as text, which takes a third of the memory.
         head: what it is about.
-        sha256: of its bytes.
     """
 
     file: str
     head: TraceHead
-    sha256: str
 
     @property
     def path(self) -> Path:
@@ -111,7 +108,7 @@ def read_games(paths: Iterable[Path], pool: Pool | None = None) -> list[Recorded
     with progress("read", len(files)) as tick:
         for chunk in mapped(_read_heads, chunks(files), pool):
             for read in chunk:
-                games.append(RecordedGame(read.file, read.head.shared(), read.sha256))
+                games.append(RecordedGame(read.file, read.head.shared()))
                 tick()
     return games
 
@@ -147,5 +144,4 @@ def _read_heads(files: Sequence[Path]) -> list[RecordedGame]:
 
 
 def _read_head(file: Path) -> RecordedGame:
-    data = raw_trace(file)
-    return RecordedGame(str(file), head_of(file, data), sha256(data).hexdigest())
+    return RecordedGame(str(file), head_of(file, raw_trace(file)))

@@ -112,11 +112,10 @@ def _called(game: RecordedGame, team: str | None) -> RecordedGame:
 def _renamed(game: RecordedGame, folder: Path) -> RecordedGame:
     """Write the trace of a game with the name that its team has here."""
     data = renamed_trace(game.path, game.team_id)
-    digest = sha256(data).hexdigest()
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{digest}.json"
+    file = folder / f"{sha256(data).hexdigest()}.json"
     file.write_bytes(data)
-    return replace(game, file=str(file), sha256=digest)
+    return replace(game, file=str(file))
 
 
 def pooled(games: Iterable[RecordedGame]) -> list[str]:

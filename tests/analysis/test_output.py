@@ -3,17 +3,15 @@
 import csv
 import json
 import re
-import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from calbench.analysis.metric_files import FOLDER, WHOLE
-from calbench.analysis.output import CASE_FILE, FACTS_FOLDER, write_all_tables, write_tables
+from calbench.analysis.output import CASE_FILE, write_all_tables, write_tables
 from calbench.analysis.scoring import measure_games
-from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES, tables_of
 from calbench.facts.frames import read_csv, read_parquet
 from calbench.facts.games import SCORES
@@ -57,10 +55,8 @@ def write(folder: Path, games: Sequence[Game], pool: Pool | None = None) -> Path
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return the tables; facts are kept beside them."""
     files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    tables = [path for path in files if path.parts[0] != FACTS_FOLDER]
-    return {path.as_posix(): (folder / path).read_bytes() for path in tables}
+    return {path.as_posix(): (folder / path).read_bytes() for path in files}
 
 
 def package(folder: Path) -> dict[str, Any]:
@@ -159,49 +155,6 @@ def test_a_failed_run_leaves_no_facts_behind(games: Sequence[Game], tmp_path: Pa
     with pytest.raises(KeyboardInterrupt):
         write_all_tables(games, tmp_path, SETTINGS, tick, None, FACTS)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.fixture
-def copied(written: Path, tmp_path: Path) -> Path:
-    """Return the tables with their facts, in a folder of their own."""
-    return shutil.copytree(written, tmp_path / "copied")
-
-
-def times(folder: Path) -> dict[str, int]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path): path.stat().st_mtime_ns for path in files}
-
-
-def test_tables_of_the_same_games_are_left(
-    games: Sequence[Game], copied: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = times(copied)
-    write(copied, games)
-    assert times(copied) == before
-    assert "nothing new" in capsys.readouterr().err
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize("change", [Path.unlink, lambda path: path.write_text("mine")])
-@pytest.mark.parametrize("name", ["privacy/messages.parquet", WHOLE])
-def test_tables_that_were_changed_are_made_again(
-    games: Sequence[Game], written: Path, copied: Path, name: str, change: Callable[[Path], object]
-) -> None:
-    change(copied / name)
-    write(copied, games)
-    assert contents(copied) == contents(written)
-
-
-@pytest.mark.heavy
-def test_other_settings_of_the_estimates_make_tables_again(
-    games: Sequence[Game], written: Path, copied: Path
-) -> None:
-    analysis = SETTINGS.analysis.model_copy(update={"permutations": 21})
-    other = Settings(analysis=analysis, prices=SETTINGS.prices)
-    write_all_tables(games, copied, other, lambda: None, None, FACTS)
-    assert package(copied)["calbench"]["analysis"]["permutations"] == 21
-    write(copied, games)
-    assert contents(copied) == contents(written)
 
 
 @pytest.mark.heavy

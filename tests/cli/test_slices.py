@@ -5,17 +5,12 @@ import io
 import itertools
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from calbench.analysis import upkeep
-from calbench.analysis.scoring import measured_batches
 from calbench.cli.main import answer
 from calbench.config.composition import compose
-from calbench.facts.storage import MeasuredBatch
 from calbench.runs.play import execute
 from calbench.traces.storage import read_trace
 from tests.cli.runs import REPO, SMALL, edited, files, without_progress
@@ -200,20 +195,11 @@ def test_a_row_over_other_rules_is_named(
     assert "team slice-gossip has other limits in some runs: here it is slice-gossip.first" in line
 
 
-def test_slices_that_have_grown_are_measured_where_they_are_new(
-    slices: list[Path], merged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_slices_that_have_grown_are_those_of_all_their_games(
+    slices: list[Path], merged: Path, tmp_path: Path
 ) -> None:
     rescored(tmp_path, *slices[:2])
-    measured: list[Path] = []
-
-    def noting(tasks: Iterable[Sequence[Path]], *rest: Any) -> Iterator[MeasuredBatch]:
-        known = list(tasks)
-        measured.extend(path for task in known for path in task)
-        return measured_batches(known, *rest)
-
-    monkeypatch.setattr(upkeep, "measured_batches", noting)
     assert files(rescored(tmp_path, *slices)) == files(merged)
-    assert sorted(measured) == sorted((slices[2] / "traces").rglob("*.json"))
 
 
 SECTION = (

@@ -1,125 +1,25 @@
 """``dvc.yaml`` says what each stage really depends on."""
 
+import ast
 import subprocess
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import grimp
 import pytest
 import yaml
 
+from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
-from stages.parts import USED
+from stages.compose import PARTS
+from stages.dependencies import closure, files_of, imports, with_dependencies
 from tests.cli.runs import REPO
 
 STAGES: dict[str, dict[str, Any]] = yaml.safe_load((REPO / "dvc.yaml").read_text())["stages"]
 
-TYPES_OF_PARAMETERS = (
-    "calbench/stats/spec.py",
-    "calbench/metrics/measure.py",
-    "calbench/report/role.py",
-    "calbench/scenarios/parameters.py",
-    "calbench/traces/models.py",
-)
-"""What `compose` writes by; the others depend on what it wrote, key by key."""
-
-UNLISTED_EVERYWHERE = {
-    "calbench/bars.py": "shows what is done, and changes nothing of it",
-    "calbench/code.py": "says which code runs, and changes nothing of it",
-    "calbench/config": "hands over parameters, on which stages depend key by key",
-    "calbench/console.py": "says what is done, and changes nothing of it",
-    "calbench/documents.py": "reads what others wrote",
-    "calbench/endings.py": "undoes what is not finished",
-    "calbench/errors.py": "is for what does not come to pass",
-    "calbench/extensions.py": "finds what others install, which no experiment of the site seats",
-    "calbench/files.py": "stores bytes that others made",
-    "calbench/folders.py": "swaps folders that others made",
-    "calbench/pool": "says where tasks run, and hands over their results in order",
-    "calbench/scenarios/bounds.py": "refuses what is too large, and changes nothing else",
-    "calbench/version.py": "says which version runs",
-    "calbench/tree.py": "says where files are that are dependencies themselves",
-    "stages/inputs.py": "says what need not be made again",
-    "stages/kept.py": "likewise",
-    "stages/parts.py": "splits parameters, on which stages depend key by key",
-    "stages/players.py": "says what need not be made again, too",
-    "stages/paths.py": "says where things are, as dvc.yaml does",
-}
-
-READS_THE_SUITE = "checks the suite while it is read, and hands over what is written there"
-WHOLE = {"analysis", "site"}
-"""What only stages use that read the parameters of all experiments at once."""
-
-REACH_ONLY = {"budget", "games_at_once", "models", "preflight"}
-"""How models are asked: nothing that a recorded reply depends on."""
-
-PARTS = {"subset"}
-"""Of a user's own runs: ``compose`` refuses an experiment of the site that sets it."""
-
-PLANS = "only `plan_jobs`, which says where the traces are"
-ONLY_TYPES = "lends the parameters their types"
-ONLY_SCORES = "of the scores, of which there are tables"
-SEATING = "what builds the players, beside who sits where"
-
-UNLISTED = {
-    "compose": {
-        "calbench/domain": ONLY_TYPES,
-        "calbench/oracle": ONLY_TYPES,
-        "calbench/protocols": "of protocols only names and needs, which the registry says",
-        "calbench/scenarios/models.py": ONLY_TYPES,
-        "calbench/traces/events.py": ONLY_TYPES,
-    },
-    "generate": dict.fromkeys(("calbench/agents", "calbench/llm", "calbench/traces"), ONLY_TYPES),
-    "play": {
-        "calbench/oracle": READS_THE_SUITE,
-        "calbench/runs/money.py": "says what is spent, and changes nothing of it",
-        "calbench/scenarios/certificates.py": READS_THE_SUITE,
-        "calbench/scenarios/storage.py": READS_THE_SUITE,
-    },
-    "calibrate": {
-        "calbench/llm": PLANS,
-        "calbench/scenarios/labels.py": PLANS,
-        "calbench/engine": PLANS,
-        "calbench/protocols": SEATING,
-        "calbench/scenarios/certificates.py": READS_THE_SUITE,
-        "calbench/scenarios/storage.py": READS_THE_SUITE,
-    },
-    "analyze": {
-        **dict.fromkeys(
-            (
-                "calbench/agents",
-                "calbench/domain",
-                "calbench/engine",
-                "calbench/llm",
-                "calbench/oracle",
-                "calbench/protocols",
-                "calbench/scenarios",
-                "calbench/traces",
-            ),
-            "measures games, of which there are facts",
-        ),
-        **dict.fromkeys(
-            ("calbench/report/figures", "calbench/report/tables.py"),
-            "of pages; the site says only which experiments go together",
-        ),
-        **dict.fromkeys(
-            ("calbench/report/columns.py", "calbench/report/escape.py"),
-            "of pages likewise",
-        ),
-        "calbench/report/setting.py": "of pages likewise",
-    },
-    "publish": {
-        "calbench/agents": ONLY_SCORES,
-        "calbench/llm": ONLY_SCORES,
-        "calbench/engine": ONLY_SCORES,
-        "calbench/protocols": ONLY_SCORES,
-        "calbench/oracle": READS_THE_SUITE,
-        "calbench/scenarios/certificates.py": READS_THE_SUITE,
-        "calbench/scenarios/storage.py": READS_THE_SUITE,
-    },
-}
-
+HELPERS = {"parts", "paths"}
+"""What several stages use."""
 
 BY_HAND = {
+    "dependencies",
     "cost_model",
     "coverage",
     "former_intervals",
@@ -140,44 +40,56 @@ BY_HAND = {
 """What they write depends on the machine or on what was computed before, or is kept in git."""
 
 
-@pytest.fixture(scope="module")
-def imports() -> grimp.ImportGraph:
-    return grimp.build_graph("calbench", "stages", cache_dir=None)
-
-
 def names(stage: str, kind: str) -> list[str]:
     """Return the paths of a stage under one heading."""
     entries = STAGES[stage].get(kind, [])
     return [entry if isinstance(entry, str) else next(iter(entry)) for entry in entries]
 
 
-def source(module: str) -> str:
-    path = Path(*module.split("."))
-    is_package = (REPO / path).is_dir()
-    return (path / "__init__.py" if is_package else path.with_suffix(".py")).as_posix()
-
-
 def is_below(path: str, folders: list[str]) -> bool:
     return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
-def unlisted(stage: str, imports: grimp.ImportGraph) -> list[str]:
-    modules = {f"stages.{stage}", *imports.find_upstream_modules(f"stages.{stage}")}
-    reasons = [*UNLISTED_EVERYWHERE, *UNLISTED[stage]]
-    if stage == "compose":
-        reasons.remove("calbench/config")
-        reasons.remove("stages/parts.py")
-    else:
-        reasons += TYPES_OF_PARAMETERS
-    covered = names(stage, "deps") + reasons
-    return sorted(path for path in map(source, modules) if not is_below(path, covered))
+def test_dependencies_are_those_of_the_code() -> None:
+    """``make dependencies`` writes them."""
+    text = (REPO / "dvc.yaml").read_text()
+    assert with_dependencies(text) == text
+
+
+def test_dependencies_are_few() -> None:
+    counts = [len(names(stage, "deps")) for stage in STAGES]
+    assert max(counts) <= 40
+    assert sum(counts) <= 200
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_stage_depends_on_every_module_that_it_imports(
-    stage: str, imports: grimp.ImportGraph
-) -> None:
-    assert unlisted(stage, imports) == []
+def test_stage_depends_on_every_module_that_it_imports(stage: str) -> None:
+    files = [path.as_posix() for path in files_of(closure(f"stages.{stage}", imports()))]
+    assert f"stages/{stage}.py" in files
+    assert [file for file in files if not is_below(file, names(stage, "deps"))] == []
+
+
+def test_closure_has_imports_inside_functions_and_packages_and_never_the_door() -> None:
+    play = closure("stages.play", imports())
+    assert {"calbench.pool.cluster", "calbench.agents.prompts", "calbench.protocols.imap"} <= play
+    assert "calbench" not in play
+    assert "calbench.metrics.game" not in play
+    assert "calbench.analysis.tables.talk" in closure("stages.analyze", imports())
+    assert not any(name.startswith("calbench.config") for name in play)
+
+
+def test_public_door_holds_names_alone() -> None:
+    body = ast.parse((REPO / "calbench" / "__init__.py").read_text()).body
+    docstring, code, version, flag, types, public, lookup = body
+    assert isinstance(docstring, ast.Expr)
+    assert ast.unparse(code) == "from calbench.code import PACKAGE_VERSION"
+    assert ast.unparse(version) == "__version__ = PACKAGE_VERSION"
+    assert ast.unparse(flag) == "TYPE_CHECKING = False"
+    assert isinstance(types, ast.If)
+    assert all(isinstance(each, ast.ImportFrom) for each in types.body)
+    assert ast.unparse(public).startswith("__all__ = [")
+    assert isinstance(lookup, ast.FunctionDef)
+    assert lookup.name == "__getattr__"
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -185,15 +97,12 @@ def test_stage_runs_a_module_that_exists(stage: str) -> None:
     command = STAGES[stage]["cmd"].split()
     assert command[:3] == ["python", "-m", f"stages.{stage}"]
     assert (REPO / "stages" / f"{stage}.py").is_file()
-    assert len((REPO / "stages" / f"{stage}.py").read_text().splitlines()) <= 60
+    assert len((REPO / "stages" / f"{stage}.py").read_text().splitlines()) <= 120
 
 
 def test_every_module_of_the_stages_is_a_stage() -> None:
-    modules = (
-        {path.stem for path in (REPO / "stages").glob("*.py")}
-        - {"__init__", "games", "inputs", "kept", "parts", "paths", "players", "shown", "teams"}
-        - BY_HAND
-    )
+    modules = {path.stem for path in (REPO / "stages").glob("*.py")} - {"__init__", *HELPERS}
+    modules -= BY_HAND
     assert modules == set(STAGES)
 
 
@@ -212,24 +121,8 @@ def test_output_lies_where_built_things_lie(stage: str) -> None:
     assert all(is_below(path, ["build", "data"]) for path in made)
 
 
-def test_stages_that_keep_what_is_still_right_find_it_there() -> None:
-    """DVC would remove it before the stage begins."""
-    persistent = {
-        path
-        for stage in STAGES.values()
-        for entry in stage["outs"]
-        if isinstance(entry, dict)
-        for path, options in entry.items()
-        if options.get("persist")
-    }
-    assert persistent == {"data/traces", "data/facts", "data/tables"}
-    assert all(
-        f'Kept("{stage}", ' in source_text(stage) for stage in ("play", "calibrate", "analyze")
-    )
-
-
-def source_text(stage: str) -> str:
-    return (REPO / "stages" / f"{stage}.py").read_text()
+def test_dvc_removes_what_a_stage_made_before_it_makes_it_again() -> None:
+    assert "persist" not in (REPO / "dvc.yaml").read_text()
 
 
 def test_pipeline_keeps_every_table_and_nothing_of_an_earlier_run() -> None:
@@ -252,15 +145,35 @@ def test_no_output_of_a_stage_is_in_git() -> None:
     assert [path for path in listed.stdout.split("\0") if is_below(path, made)] == []
 
 
-HARNESS = {"name", "executor", "jobs", "out", "traces"}
-"""How and where a run is made: nothing that its numbers depend on."""
+UNUSED = {
+    **dict.fromkeys(("executor", "jobs", "out", "traces"), "how and where a run is made"),
+    **dict.fromkeys(("budget", "games_at_once", "preflight", "models"), "how models are asked"),
+    "subset": "of a user's own runs: compose refuses it",
+}
+"""Parameters on which nothing of the site depends."""
 
 
-def test_each_parameter_has_stages_that_depend_on_it() -> None:
-    keys = {key for keys in USED.values() for key in keys}
-    assert keys == set(RunSpec.model_fields) - HARNESS - REACH_ONLY - WHOLE - PARTS
-    for stage in STAGES:
-        others = "conf" if stage == "compose" else "build/params"
-        wanted = f"build/parts/{stage}.yaml" if stage in USED else others
-        found = [path for path in names(stage, "deps") if is_below(path, ["build", "conf"])]
-        assert found[0] == wanted, stage
+class Noting:
+    """A run that notes which of its parameters are read."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.spec, self.read = spec, set[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in RunSpec.model_fields:
+            self.read.add(name)
+            return getattr(self.spec, name)
+        found = vars(RunSpec)[name]
+        return found.__get__(self)
+
+    def model_dump(self, *, mode: str, include: set[str]) -> dict[str, Any]:
+        self.read |= include
+        return self.spec.model_dump(mode=mode, include=include)
+
+
+def test_each_parameter_is_given_to_a_stage() -> None:
+    noting = Noting(compose(["+experiment=language"]))
+    for part in PARTS.values():
+        assert part(cast("RunSpec", noting))
+    assert noting.read | UNUSED.keys() | {"name"} == set(RunSpec.model_fields)
+    assert noting.read.isdisjoint(UNUSED)

@@ -11,21 +11,21 @@ import pytest
 
 from calbench.analysis.scoring import facts_of
 from calbench.config.composition import compose
-from calbench.config.spec import RunSpec, read_params, write_params
+from calbench.config.spec import RunSpec, read_params
+from calbench.config.wording import PromptsSpec
 from calbench.errors import ConfigError
 from calbench.facts.games import SCORES
 from calbench.runs.play import execute
 from calbench.scenarios.storage import read_suite
 from calbench.traces.catalog import raw_trace
 from calbench.traces.paths import trace_paths
+from stages.compose import PARTS, role
+from stages.parts import part_path, write_parts
 from tests.cli.runs import REPO, SMALL, environment, files, python
 
 pytestmark = pytest.mark.heavy
 
-EACH = ("generate", "play", "calibrate")
-"""Stages of one experiment."""
-
-ORDER = (*EACH, "analyze")
+ORDER = ("generate", "play", "calibrate", "analyze")
 
 Stage = Callable[..., None]
 
@@ -34,21 +34,24 @@ def tiny(*overrides: str) -> RunSpec:
     return compose([*SMALL, "name=tiny", "suite.setting=tiny", *overrides])
 
 
+def give(*specs: RunSpec) -> None:
+    """Write what the stages are given of experiments."""
+    for stage, part in PARTS.items():
+        write_parts(stage, {spec.name: part(spec) for spec in specs})
+
+
 @pytest.fixture
 def run_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    """Return what ``python -m stages.<name>`` does in a folder that holds parameters of `tiny`."""
+    """Return what ``python -m stages.<name>`` does in a folder that holds the parts of `tiny`."""
     monkeypatch.chdir(tmp_path)
-    write_params(Path("build/params/tiny.yaml"), tiny())
+    give(tiny())
     shutil.copytree(REPO / "data/audit_sample", "data/audit_sample")
 
     def run(*names: str) -> None:
         monkeypatch.setattr("sys.argv", ["stage"])
         for name in names:
             stage = importlib.import_module(f"stages.{name}")
-            if name in EACH:
-                stage.paths.run_stage(stage.main)
-            else:
-                stage.paths.answer(stage.main)
+            stage.paths.answer(stage.main)
 
     return run
 
@@ -63,18 +66,27 @@ def test_compose_stage_writes_what_the_command_composes(
     for name, spec in found.items():
         assert spec == compose([f"+experiment={name}"])
         assert spec.site is not None
+    for stage in PARTS:
+        given = json.loads(part_path(stage).read_bytes())
+        assert list(given) == list(json.loads(part_path("publish").read_bytes()))
+        assert set(given) == set(found)
+    orders = [role(found[name]).order for name in given]
+    assert orders == sorted(orders)
 
 
-def test_compose_stage_refuses_an_experiment_of_a_part() -> None:
+def test_compose_stage_refuses_what_is_for_runs_of_ones_own() -> None:
     stage = importlib.import_module("stages.compose")
     assert stage.whole(tiny("replicates=2")) == tiny("replicates=2")
     with pytest.raises(ConfigError, match=r"tiny.yaml: subset is for runs"):
         stage.whole(tiny("subset=2"))
+    own = tiny().model_copy(update={"prompts": PromptsSpec(version="v1", path="mine")})
+    with pytest.raises(ConfigError, match=r"tiny.yaml: prompts.path is for runs"):
+        stage.whole(own)
 
 
 def test_stages_play_and_measure_every_replicate(run_stage: Stage, tmp_path: Path) -> None:
     spec = tiny("teams=[imap,example-agent]", "replicates=2")
-    write_params(Path("build/params/tiny.yaml"), spec)
+    give(spec)
     run_stage(*ORDER)
     lines = (tmp_path / "data/tables/tiny/games.csv").read_text().splitlines()
     rows = list(csv.DictReader(lines))
@@ -91,12 +103,22 @@ def test_stages_write_the_same_bytes_when_they_are_run_twice(
     first = files(tmp_path)
     run_stage(*ORDER)
     assert files(tmp_path) == first
-    shutil.rmtree("build/kept")  # now everything is made again
+    assert {name.split("/")[1] for name in first} == {
+        *("audit_sample", "facts", "metrics", "parts", "suites", "tables", "traces"),
+    }
+
+
+def test_stages_leave_nothing_of_an_experiment_that_is_no_more(
+    run_stage: Stage, tmp_path: Path
+) -> None:
+    run_stage(*ORDER)
+    first = files(tmp_path)
+    give(tiny(), tiny("name=other"))
+    run_stage(*ORDER)
+    assert {*files(tmp_path)} > {*first}
+    give(tiny())
     run_stage(*ORDER)
     assert files(tmp_path) == first
-    assert {name.split("/")[1] for name in first} == {
-        *("audit_sample", "facts", "kept", "metrics", "params", "suites", "tables", "traces"),
-    }
 
 
 def test_calibrate_stage_measures_what_the_configuration_says(
@@ -104,7 +126,7 @@ def test_calibrate_stage_measures_what_the_configuration_says(
 ) -> None:
     run_stage("generate", "play")
     for spec in (tiny(), tiny("facts=scores"), tiny("judge=scripted")):
-        write_params(Path("build/params/tiny.yaml"), spec)
+        give(spec)
         run_stage("calibrate")
         wanted = facts_of(spec.facts, spec.judge)
         assert set(files(tmp_path / "data/facts/tiny")) == {f"{f.name}.parquet" for f in wanted}
@@ -143,11 +165,7 @@ def test_stages_and_command_write_the_same_tables_and_traces(
 ) -> None:
     run_stage(*ORDER)
     execute(tiny(f"out={tmp_path / 'out'}"))
-    assert files(tmp_path / "data/tables/tiny") == {
-        name: data
-        for name, data in files(tmp_path / "out/tables").items()
-        if not name.startswith(".facts/")
-    }
+    assert files(tmp_path / "data/tables/tiny") == files(tmp_path / "out/tables")
     staged, run = games(tmp_path / "data/traces/tiny"), games(tmp_path / "out/traces")
     assert {name: json.loads(trace) for name, trace in staged.items()} == {
         name: json.loads(trace) for name, trace in run.items()
@@ -189,24 +207,41 @@ def test_stage_ends_with_one_line_when_its_inputs_are_missing(
     capsys: pytest.CaptureFixture[str],
     stage: str,
 ) -> None:
-    (tmp_path / "build/params/tiny.yaml").unlink()
+    part_path(stage).unlink()
     with pytest.raises(SystemExit) as end:
         run_stage(stage)
     assert end.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: build/params")
-    assert "cannot be read" in line or "run the stage compose" in line
-    assert {name.split("/")[1] for name in files(tmp_path)} == {"audit_sample"}
+    assert line.startswith(f"error: build/parts/{stage}.json: cannot be read")
+    assert {name.split("/")[1] for name in files(tmp_path)} == {"audit_sample", "parts"}
+
+
+def test_games_of_other_teams_are_not_measured(
+    run_stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_stage("generate", "play")
+    give(tiny("teams=[imap,tell-all]"))
+    with pytest.raises(SystemExit):
+        run_stage("calibrate")
+    assert "not the games of" in capsys.readouterr().err
+
+
+def test_workers_of_this_machine_are_named_in_a_file_of_its_own(
+    run_stage: Stage, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "executor.yaml").write_text("kind: clouds\n")
+    with pytest.raises(SystemExit):
+        run_stage("generate")
+    assert capsys.readouterr().err.startswith("error: executor.yaml: kind: ")
 
 
 @pytest.mark.heavy
-def test_process_runs_a_stage_in_the_folder_it_is_started_in(tmp_path: Path) -> None:
-    write_params(tmp_path / "build/params/tiny.yaml", tiny())
+def test_process_runs_a_stage_in_the_folder_it_is_started_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    give(tiny())
     env = environment(PYTHONPATH=str(REPO))
-    ended = python("-m", "stages.generate", "tiny", cwd=tmp_path, env=env)
+    ended = python("-m", "stages.generate", cwd=tmp_path, env=env)
     assert ended.status == 0, ended.err
-    assert sorted(files(tmp_path)) == ["build/params/tiny.yaml", "data/suites/tiny.jsonl"]
-    ended = python("-m", "stages.play", "nothing", cwd=tmp_path, env=env)
-    assert ended.status == 2
-    assert ended.err.startswith("error: build/params/nothing.yaml: cannot be read")
-    assert ended.err.count("\n") == 1
+    assert set(files(tmp_path / "data")) == {"suites/tiny.jsonl"}

@@ -15,9 +15,10 @@ TABLES = {"pandas", "pyarrow"}
 PAGES = {"jinja2", "plotly"}
 
 NOT_IMPORTED = {
+    "libraries": NEVER | TABLES | PAGES | {"calbench", "numpy", "grimp", "pydantic"},
     "compose": NEVER | TABLES | PAGES | {"numpy", "grimp"},
     "generate": NEVER | TABLES | PAGES | {"hydra", "grimp"},
-    "play": NEVER | TABLES | PAGES | {"hydra", "numpy"},
+    "play": NEVER | TABLES | PAGES | {"hydra", "numpy", "grimp"},
     "calibrate": NEVER | PAGES | {"hydra", "grimp"},
     "analyze": NEVER | PAGES | {"hydra", "grimp"},
     "publish": NEVER | {"hydra", "grimp"},
