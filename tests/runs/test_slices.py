@@ -32,7 +32,7 @@ def game(
         lineup=json.dumps({"rotation": True, "seats": list(seats)}),
         rules=json.dumps(RULES | rules),
     )
-    return RecordedGame(f"{run}/traces/{team}/{scenario}.json", head, f"{run} {team} {scenario}")
+    return RecordedGame(f"{run}/traces/{team}/{scenario}.json", head)
 
 
 GAMES = st.lists(
@@ -62,7 +62,7 @@ def meanings(games: list[RecordedGame]) -> dict[str, set[tuple[str, str]]]:
 def test_one_name_means_one_team_in_any_order_or_the_runs_are_refused(
     games: list[RecordedGame],
 ) -> None:
-    other = sorted(games, key=lambda each: each.sha256[::-1])
+    other = sorted(games, key=lambda each: each.file[::-1])
     with patch.object(slices, "_renamed", lambda game, _folder: game):
         try:
             found, lines = told_apart(games, Path("nowhere"))
@@ -73,9 +73,9 @@ def test_one_name_means_one_team_in_any_order_or_the_runs_are_refused(
         again, same = told_apart(other, Path("nowhere"))
     assert all(len(own) == 1 for own in meanings(found).values())
     assert lines == same
-    assert sorted(each.sha256 for each in found) == sorted(each.sha256 for each in games)
-    assert {each.sha256: each.team_id for each in found} == {
-        each.sha256: each.team_id for each in again
+    assert sorted(each.file for each in found) == sorted(each.file for each in games)
+    assert {each.file: each.team_id for each in found} == {
+        each.file: each.team_id for each in again
     }
     clear = {team for team, own in meanings(games).items() if len(own) == 1}
     assert {e.team_id for e in found if e.team_id in clear} == clear
