@@ -23,6 +23,12 @@ from stages.parts import Part, read_parts
 SAMPLE = paths.DATA / "audit_sample"
 """Messages labelled by reading."""
 
+PUBLISHED, PREDICTIVE = paths.DATA / "published", paths.DATA / "predictive"
+"""Numbers of others, and sums of many more scenarios."""
+
+READ = (paths.FACTS, SAMPLE, PUBLISHED, PREDICTIVE, paths.DATA / "label_banks")
+"""What it reads beside its code and its part."""
+
 
 class Estimated(Part):
     """How the tables of an experiment are made, and which go together.
@@ -44,7 +50,7 @@ class Estimated(Part):
     games: int | Literal["all"]
 
 
-def main(_: list[str]) -> None:
+def main() -> None:
     """Write the tables; nothing else stays in their folders."""
     parts = read_parts("analyze", Estimated)
     for folder in (paths.TABLES, paths.METRICS):
@@ -89,10 +95,10 @@ def runs(parts: Mapping[str, Estimated]) -> Runs:
         browsed=those(lambda part: part.page == "settings"),
         scaled=those(lambda part: part.page == "scale"),
         drawn=those(lambda part: part.page == "reproduction"),
-        published=paths.DATA / "published",
-        pool=paths.DATA / "predictive" / POOL,
+        published=PUBLISHED,
+        pool=PREDICTIVE / POOL,
     )
 
 
 if __name__ == "__main__":
-    paths.answer(main)
+    paths.run_stage(main, READ)

@@ -13,6 +13,9 @@ from calbench.traces.paths import trace_paths
 from stages import paths
 from stages.parts import Part, read_parts
 
+READ = (paths.TRACES, paths.DATA / "label_banks")
+"""What it reads beside its code and its part."""
+
 
 class Measured(Part):
     """How the games of an experiment are measured.
@@ -47,7 +50,7 @@ class Game:
         return self.path.stem
 
 
-def main(_: list[str]) -> None:
+def main() -> None:
     """Measure the games of experiments: scores, messages, beliefs, and what a judge reads."""
     parts = read_parts("calibrate", Measured)
     games = {name: games_of(name, part) for name, part in parts.items()}
@@ -74,4 +77,4 @@ def games_of(name: str, part: Measured) -> list[Game]:
 
 
 if __name__ == "__main__":
-    paths.answer(main)
+    paths.run_stage(main, READ)

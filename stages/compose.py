@@ -5,6 +5,7 @@ Whole configurations are in build/params/<experiment>.yaml, for ``dvc params``.
 
 import shutil
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from calbench.config.composition import composed, run_spec
@@ -16,12 +17,17 @@ from calbench.report.role import Role
 from stages import paths
 from stages.parts import write_parts
 
+READ = (Path("conf"),)
+"""What it reads beside its code and its part."""
 
-def main(_: list[str]) -> None:
+
+def main() -> None:
     """Compose every experiment that says what it is for on the site."""
     shutil.rmtree(paths.PARAMS, ignore_errors=True)
     shutil.rmtree(paths.PARTS, ignore_errors=True)
     specs = site_experiments()
+    if not specs:
+        raise ConfigError("conf/experiment: holds no experiment of the site")
     for spec in specs:
         write_params(paths.PARAMS / f"{spec.name}.yaml", spec)
     for stage, part in PARTS.items():
@@ -103,4 +109,4 @@ PARTS: Mapping[str, Callable[[RunSpec], dict[str, Any]]] = {
 
 
 if __name__ == "__main__":
-    paths.answer(main)
+    paths.run_stage(main, READ)

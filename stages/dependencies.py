@@ -1,11 +1,12 @@
 """dvc.yaml: the dependencies of every stage, as its code imports them: ``make dependencies``.
 
 A stage depends on its import closure, imports inside of functions included, and on the data that
-it reads. No module of the package may use its public door, ``calbench/__init__``, which would reach
-everything; so that file is nobody's dependency.
+its module says it reads (``READ``). No module of the package may use its public door,
+``calbench/__init__``, which would reach everything; so that file is nobody's dependency.
 """
 
 import ast
+import importlib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
@@ -21,35 +22,6 @@ ROOTS = ("calbench", "stages")
 
 REGISTERS_ITS_MODULES = frozenset({"calbench.analysis.tables"})
 """Packages that import every module of theirs by name."""
-
-READ = {
-    "libraries": ("requirements.lock",),
-    "compose": ("conf",),
-    "generate": ("data/cohorts",),
-    "play": ("data/cohorts", "data/label_banks", "data/suites"),
-    "calibrate": ("data/label_banks", "data/traces"),
-    "analyze": (
-        "data/audit_sample",
-        "data/facts",
-        "data/label_banks",
-        "data/predictive",
-        "data/published",
-    ),
-    "publish": (
-        "CHANGELOG.md",
-        "CONTRIBUTING.md",
-        "data/audit_sample",
-        "data/cohorts",
-        "data/label_banks",
-        "data/predictive",
-        "data/published",
-        "data/suites",
-        "data/tables",
-        "data/traces",
-        "site",
-    ),
-}
-"""Data that each stage reads beside its part; running it without one of them fails."""
 
 
 def main(_: list[str]) -> None:
@@ -81,8 +53,9 @@ def imports() -> grimp.ImportGraph:
 def dependencies(stage: str, graph: grimp.ImportGraph) -> list[str]:
     """Return the files and folders on which a stage depends."""
     code = _folded(files_of(closure(f"stages.{stage}", graph)))
-    given = [str(paths.LIBRARIES), f"{paths.PARTS}/{stage}.json"]
-    return [*given[: {"libraries": 0, "compose": 1}.get(stage, 2)], *code, *READ[stage]]
+    given = [str(paths.LIBRARIES), str(paths.part(stage))]
+    read = importlib.import_module(f"stages.{stage}").READ
+    return [*given[: {"libraries": 0, "compose": 1}.get(stage, 2)], *code, *map(str, read)]
 
 
 def closure(module: str, graph: grimp.ImportGraph) -> set[str]:

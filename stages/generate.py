@@ -12,6 +12,9 @@ from calbench.scenarios.suites import build_named, together
 from stages import paths
 from stages.parts import Part, read_parts
 
+READ = (paths.DATA / "cohorts",)
+"""What it reads beside its code and its part."""
+
 Named = tuple[str, SuiteSpec]
 """A suite, and the setting under which tables list it."""
 
@@ -22,7 +25,7 @@ class Suites(Part):
     suites: tuple[Named, ...]
 
 
-def main(_: list[str]) -> None:
+def main() -> None:
     """Draw the suites of experiments, with oracle and difficulty; one of several only once."""
     parts = read_parts("generate", Suites)
     built: dict[str, tuple[Scenario, ...]] = {}
@@ -57,4 +60,4 @@ def size(spec: SuiteSpec) -> int:
 
 
 if __name__ == "__main__":
-    paths.answer(main)
+    paths.run_stage(main, READ)

@@ -14,6 +14,8 @@ from packaging.requirements import Requirement
 
 LOCK, LIBRARIES = Path("requirements.lock"), Path("build/libraries.json")
 
+READ = (LOCK,)
+
 COMPUTING = (
     "jinja2",
     "markdown",
@@ -39,7 +41,10 @@ OLDEST_PYTHON = (3, 11)
 
 def main() -> None:
     """Write what is installed."""
-    locked = locked_versions(LOCK.read_text())
+    try:
+        locked = locked_versions(LOCK.read_text())
+    except OSError as error:
+        sys.exit(f"error: {LOCK}: cannot be read ({error.strerror})")
     found = {name: installed(name) for name in COMPUTING}
     said = {name: "lock" if found[name] == locked.get(name) else found[name] for name in found}
     said["python"] = "lock" if sys.version_info >= OLDEST_PYTHON else sys.version.split()[0]

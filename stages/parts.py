@@ -5,7 +5,6 @@ configuration is the business of ``compose`` alone.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
@@ -25,15 +24,10 @@ class Part(BaseModel):
 P = TypeVar("P", bound=Part)
 
 
-def part_path(stage: str) -> Path:
-    """Return the file of a stage's parts."""
-    return paths.PARTS / f"{stage}.json"
-
-
 def write_parts(stage: str, parts: Mapping[str, Mapping[str, Any]]) -> None:
     """Write what a stage is given, by experiment, in the order of the site."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    write_atomically(part_path(stage), orjson.dumps(parts, option=options))
+    write_atomically(paths.part(stage), orjson.dumps(parts, option=options))
 
 
 def read_parts(stage: str, kind: type[P]) -> dict[str, P]:
@@ -43,7 +37,7 @@ def read_parts(stage: str, kind: type[P]) -> dict[str, P]:
         FileError: there is no such file.
         ConfigError: naming the key that does not fit.
     """
-    path = part_path(stage)
+    path = paths.part(stage)
     try:
         found = TypeAdapter(dict[str, kind]).validate_json(read_bytes(path))  # type: ignore[valid-type]
     except ValidationError as error:

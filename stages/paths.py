@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from calbench.console import say_error
 from calbench.documents import read_yaml
-from calbench.errors import CalbenchError, ConfigError
+from calbench.errors import CalbenchError, ConfigError, FileError
 from calbench.files import first_problem
 from calbench.pool import PROCESSES, ExecutorSpec, Pool, processors, workers
 
@@ -75,6 +75,29 @@ def prune(folder: Path, wanted: Collection[Path]) -> None:
     for path in sorted(folder.glob("*")):
         if path not in wanted:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def part(stage: str) -> Path:
+    """Return the file of what a stage is given."""
+    return PARTS / f"{stage}.json"
+
+
+def run_stage(stage: Callable[[], None], read: Collection[Path]) -> None:
+    """Run a stage of ``dvc.yaml``; a mistake is one line.
+
+    Args:
+        stage: makes everything that it makes, and lets nothing else stay there.
+        read: files and folders that it reads. One that is missing is a mistake: what depends on
+            whether something is there would be another result.
+    """
+
+    def checked(_: list[str]) -> None:
+        for path in (LIBRARIES, *read):
+            if not path.exists():
+                raise FileError(f"{path}: is missing; `dvc repro` makes or checks everything")
+        stage()
+
+    answer(checked)
 
 
 def answer(stage: Callable[[list[str]], None]) -> None:

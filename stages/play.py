@@ -17,6 +17,9 @@ from calbench.traces.store import ShardStore
 from stages import paths
 from stages.parts import Part, read_parts
 
+READ = (paths.SUITES, paths.DATA / "cohorts", paths.DATA / "label_banks")
+"""What it reads beside its code and its part."""
+
 RERECORD = "make record-local"
 """Records the cohort of the default pipeline anew; its miss says so."""
 
@@ -35,7 +38,7 @@ class Games(Part):
     replies: str | None
 
 
-def main(_: list[str]) -> None:
+def main() -> None:
     """Play the games of experiments. They are made without a paid call, so all are made again."""
     parts = read_parts("play", Games)
     jobs = {name: planned(name, part) for name, part in parts.items()}
@@ -82,4 +85,4 @@ def recorded(name: str, part: Games, jobs: list[Job]) -> Opener | None:
 
 
 if __name__ == "__main__":
-    paths.answer(main)
+    paths.run_stage(main, READ)

@@ -13,7 +13,15 @@ from calbench.report.writing import write_site
 from stages import paths
 from stages.parts import Part, read_parts
 
-SOURCES = Path("site")
+SOURCES, PUBLISHED = Path("site"), paths.DATA / "published"
+
+READ = (
+    *(Path("CHANGELOG.md"), Path("CONTRIBUTING.md"), SOURCES),
+    *(paths.SUITES, paths.TRACES, paths.TABLES),
+    *(paths.DATA / name for name in ("audit_sample", "cohorts", "label_banks", "predictive")),
+    PUBLISHED,
+)
+"""What it reads beside its code and its part."""
 
 
 class Shown(Part):
@@ -22,7 +30,7 @@ class Shown(Part):
     role: Role
 
 
-def main(_: list[str]) -> None:
+def main() -> None:
     """Write the pages of all experiments and build the site."""
     with paths.pool(processors()) as pool:
         write_site(site(), paths.BUILD / "site_src", pool)
@@ -50,10 +58,10 @@ def site() -> Site:
         SOURCES,
         tuple(experiments),
         Tables(paths.tables("summary")),
-        Tables(paths.DATA / "published"),
+        Tables(PUBLISHED),
         has_downloads=True,
     )
 
 
 if __name__ == "__main__":
-    paths.answer(main)
+    paths.run_stage(main, READ)

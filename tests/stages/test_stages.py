@@ -19,8 +19,9 @@ from calbench.runs.play import execute
 from calbench.scenarios.storage import read_suite
 from calbench.traces.catalog import raw_trace
 from calbench.traces.paths import trace_paths
+from stages import paths
 from stages.compose import PARTS, role
-from stages.parts import part_path, write_parts
+from stages.parts import write_parts
 from tests.cli.runs import REPO, SMALL, environment, files, python
 
 pytestmark = pytest.mark.heavy
@@ -36,6 +37,8 @@ def tiny(*overrides: str) -> RunSpec:
 
 def give(*specs: RunSpec) -> None:
     """Write what the stages are given of experiments."""
+    paths.LIBRARIES.parent.mkdir(exist_ok=True)
+    paths.LIBRARIES.write_text("{}")
     for stage, part in PARTS.items():
         write_parts(stage, {spec.name: part(spec) for spec in specs})
 
@@ -51,7 +54,7 @@ def run_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
         monkeypatch.setattr("sys.argv", ["stage"])
         for name in names:
             stage = importlib.import_module(f"stages.{name}")
-            stage.paths.answer(stage.main)
+            stage.paths.run_stage(stage.main, ())
 
     return run
 
@@ -60,15 +63,15 @@ def test_compose_stage_writes_what_the_command_composes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    importlib.import_module("stages.compose").main([])
+    importlib.import_module("stages.compose").main()
     found = {path.stem: read_params(path) for path in Path("build/params").iterdir()}
     assert len(found) == 17
     for name, spec in found.items():
         assert spec == compose([f"+experiment={name}"])
         assert spec.site is not None
     for stage in PARTS:
-        given = json.loads(part_path(stage).read_bytes())
-        assert list(given) == list(json.loads(part_path("publish").read_bytes()))
+        given = json.loads(paths.part(stage).read_bytes())
+        assert list(given) == list(json.loads(paths.part("publish").read_bytes()))
         assert set(given) == set(found)
     orders = [role(found[name]).order for name in given]
     assert orders == sorted(orders)
@@ -104,7 +107,16 @@ def test_stages_write_the_same_bytes_when_they_are_run_twice(
     run_stage(*ORDER)
     assert files(tmp_path) == first
     assert {name.split("/")[1] for name in first} == {
-        *("audit_sample", "facts", "metrics", "parts", "suites", "tables", "traces"),
+        *(
+            "audit_sample",
+            "facts",
+            "libraries.json",
+            "metrics",
+            "parts",
+            "suites",
+            "tables",
+            "traces",
+        ),
     }
 
 
@@ -207,13 +219,17 @@ def test_stage_ends_with_one_line_when_its_inputs_are_missing(
     capsys: pytest.CaptureFixture[str],
     stage: str,
 ) -> None:
-    part_path(stage).unlink()
+    paths.part(stage).unlink()
     with pytest.raises(SystemExit) as end:
         run_stage(stage)
     assert end.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"error: build/parts/{stage}.json: cannot be read")
-    assert {name.split("/")[1] for name in files(tmp_path)} == {"audit_sample", "parts"}
+    assert {name.split("/")[1] for name in files(tmp_path)} == {
+        "audit_sample",
+        "libraries.json",
+        "parts",
+    }
 
 
 def test_games_of_other_teams_are_not_measured(
@@ -241,6 +257,7 @@ def test_process_runs_a_stage_in_the_folder_it_is_started_in(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     give(tiny())
+    (tmp_path / "data/cohorts").mkdir(parents=True)
     env = environment(PYTHONPATH=str(REPO))
     ended = python("-m", "stages.generate", cwd=tmp_path, env=env)
     assert ended.status == 0, ended.err
