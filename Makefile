@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check dependencies serve check-slow lint types contracts test heavy campaign slow bench mutants release card lock lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
+.PHONY: check dependencies edits serve check-slow lint types contracts test heavy campaign slow bench mutants release card lock lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -39,6 +39,9 @@ serve:  ## show the site while its texts are edited: make serve PORT=8001
 
 dependencies:  ## write into dvc.yaml what the code of each stage imports and reads
 	python -m stages.dependencies
+
+edits:  ## edit a small tree in each of some forty ways, and compare `dvc repro` with a fresh tree
+	python -m tests.stages.edits
 
 release:  ## publish in data/release what `dvc repro` computed
 	python -m stages.release

@@ -17,7 +17,13 @@ PARTS = (
 """What the pipeline reads."""
 
 FEW: dict[str, dict[str, Any]] = {
-    "uniform": {"suite": {"num_scenarios": 3, "num_candidates": 3}},
+    "uniform": {
+        "defaults": [
+            {"override /suite": "uniform"},
+            {"override /teams": ["imap", "sd-map", "dsm-welfare", "silent", "example-agent"]},
+        ],
+        "suite": {"num_scenarios": 3, "num_candidates": 3},
+    },
     "language": {
         "suite": {"num_scenarios": 2, "num_candidates": 2},
         "more_suites": {"varied": {"num_scenarios": 2, "num_candidates": 2}},
