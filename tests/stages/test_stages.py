@@ -63,7 +63,11 @@ def test_compose_stage_writes_what_the_command_composes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    for stale in ("params/gone.yaml", "parts/gone.json"):
+        (tmp_path / "build" / stale).parent.mkdir(parents=True)
+        (tmp_path / "build" / stale).write_text("{}")
     importlib.import_module("stages.compose").main()
+    assert not Path("build/parts/gone.json").exists()
     found = {path.stem: read_params(path) for path in Path("build/params").iterdir()}
     assert len(found) == 17
     for name, spec in found.items():
