@@ -6,7 +6,7 @@ or counts are not slots; a bare number is one only if it can mean nothing else.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
@@ -69,6 +69,9 @@ _ANNOUNCED: Final = re.compile(r"((?:^|[\n,;.!?]) ?SLOT) - (?=\w)")
 class Clause:
     """A part of a sentence.
 
+    Clauses are equal if they are worded alike, whichever slots they name: what is found in words is
+    found once for all of them, and a function that is remembered by clause reads words alone.
+
     Attributes:
         text: small letters, with ``SLOT``, ``AGENT``, ``MEETING`` and ``NUMBER`` for what is
             named by number.
@@ -78,12 +81,12 @@ class Clause:
     """
 
     text: str
-    slots: tuple[tuple[int, ...], ...]
+    slots: tuple[tuple[int, ...], ...] = field(compare=False)
     is_question: bool
-    sentence: int
+    sentence: int = field(compare=False)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)  # players repeat themselves, and several audits read a message
 def clauses_of(message: str) -> tuple[Clause, ...]:
     """Split a message into clauses."""
     text = message[:MAX_CHARS].lower()

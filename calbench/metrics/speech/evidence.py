@@ -7,8 +7,9 @@ labels that all recipients know do not count either, such as the label of the me
 discussion among its participants. Thresholds and lists are ours [C].
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -19,7 +20,6 @@ from calbench.metrics.speech.vocabulary import (
     FUNCTION,
     IDIOMS,
     TOPICS,
-    Topic,
     is_telling,
 )
 
@@ -64,16 +64,64 @@ class Evidence:
         return self.found.get(index, frozenset()) | self.hinted.get(index, frozenset())
 
 
-def evidence(
-    words: tuple[Word, ...], idle: frozenset[int], labels: Sequence[PrivateLabel]
-) -> Evidence:
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """The words of a message, as they are compared with every label; compared by identity.
+
+    Attributes:
+        words: of the message.
+        idle: places of words without evidence: idioms, numbers, words of known labels.
+        places: of the words with each stem.
+        keys: stems and texts of the words.
+        joined: their texts, each behind a space.
+    """
+
+    words: tuple[Word, ...]
+    idle: frozenset[int]
+    places: Mapping[str, Sequence[int]]
+    keys: frozenset[str]
+    joined: str
+
+    def of(self, stems: frozenset[str]) -> list[int]:
+        """Return the places of words with evidence that have one of some stems, in order."""
+        if self.keys.isdisjoint(stems):  # the fastest test: most labels have none
+            return []
+        found = [place for stem in stems & self.keys for place in self.places.get(stem, ())]
+        return sorted(place for place in found if place not in self.idle)
+
+
+def reading(text: str, known: Iterable[str] = ()) -> Reading:
+    """Return the words of a message.
+
+    Args:
+        text: of the message.
+        known: texts of labels that all recipients know; their words are no evidence.
+    """
+    read = _read(text)
+    stems = {word.stem for label in known for word in _read(label).words}
+    places = [place for stem in stems & read.keys for place in read.places.get(stem, ())]
+    return replace(read, idle=read.idle.union(places)) if places else read
+
+
+@lru_cache(maxsize=1024)  # messages are repeated, and compared with labels of several agents
+def _read(text: str) -> Reading:
+    words = words_of(text)
+    texts = [word.text for word in words]
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(words):
+        places.setdefault(word.stem, []).append(place)
+    joined = "".join([f" {each}" for each in texts])
+    return Reading(words, _idle(texts), places, frozenset(places).union(texts), joined)
+
+
+def evidence(read: Reading, labels: Sequence[PrivateLabel]) -> Evidence:
     """Return what the rules find."""
-    places = {index: _evidence(words, idle, label) for index, label in enumerate(labels)}
+    places = {index: _evidence(read, clues_of(label)) for index, label in enumerate(labels)}
     found = {index: each for index, each in places.items() if each}
     explained = {place for each in found.values() for place in each}
     hinted = {
         index: each
-        for index, each in _hinted(words, idle, labels).items()
+        for index, each in _hinted(read, labels).items()
         if index not in found and explained.isdisjoint(each)
     }
     both = {**found, **hinted}
@@ -86,14 +134,12 @@ def _is_explained_better(index: int, found: dict[int, frozenset[int]]) -> bool:
     return any(found[index] < places for places in found.values())
 
 
-def idle_places(words: tuple[Word, ...], others: Iterable[str]) -> frozenset[int]:
-    """Return the places of words without evidence: idioms, numbers, words of known labels."""
-    known = frozenset(word.stem for other in others for word in words_of(other))
-    texts = [word.text for word in words]
+def _idle(texts: Sequence[str]) -> frozenset[int]:
+    """Return the places of words without evidence in any message: idioms and numbers."""
     idle = {
         place
-        for place, word in enumerate(words)
-        if word.text in FUNCTION or word.text.isdigit() or word.base in CORE or word.stem in known
+        for place, text in enumerate(texts)
+        if text in FUNCTION or text.isdigit() or base(text) in CORE
     }
     for place, text in enumerate(texts):
         for idiom in _IDIOMS.get(text, ()):
@@ -114,24 +160,34 @@ class Clues:
     """What reveals a label.
 
     Attributes:
-        terms: the sequences of words of its terms.
+        terms: the sequences of words of its terms; a single everyday word is evidence only with
+            other words, and is none of them.
         own: stems of its own words, ordinary or telling.
         stems: the same, and terms of one word.
         telling: stems that are evidence by themselves.
-        topics: its subjects.
         strong: stems that are hardly about anything else, though the label has none of them.
         weak: stems that are also about other things.
-        findable: stems of which one must occur if no term does.
+        names: stems that name its subjects.
+        hints: broader stems that may stand for them.
+        keys: stems and words of which one must occur, or the head of a term.
+        heads: how a word begins with which a term begins, behind a space.
     """
 
     terms: tuple[tuple[str, ...], ...]
     own: frozenset[str]
     stems: frozenset[str]
     telling: frozenset[str]
-    topics: tuple[Topic, ...]
     strong: frozenset[str]
     weak: frozenset[str]
-    findable: frozenset[str]
+    names: frozenset[str]
+    hints: frozenset[str]
+    keys: frozenset[str]
+    heads: tuple[str, ...]
+
+    @property
+    def near(self) -> frozenset[str]:
+        """Stems of its own words and of those that are said of its matter."""
+        return self.own | self.strong | self.weak
 
 
 @lru_cache(maxsize=4096)
@@ -139,19 +195,25 @@ def clues_of(label: PrivateLabel) -> Clues:
     """Return what reveals a label."""
     own = {word.text for word in words_of(label.text)}
     content = {stem(word) for word in own if _says(word)}
-    terms = tuple(filter(None, (_term(term) for term in label.terms)))
+    terms = [words for term in label.terms if (words := _term(term))]
     alone = {stem(term[0]) for term in terms if len(term) == 1 and not term[0].endswith("*")}
     telling = frozenset(stem(word) for word in own if is_telling(word))
     subjects = content | alone | {stem(word.rstrip("*")) for term in terms for word in term}
-    found = tuple(topic for topic in TOPICS if not topic.names.isdisjoint(subjects))
+    topics = [topic for topic in TOPICS if not topic.names.isdisjoint(subjects)]
+    names = frozenset[str]().union(*(topic.names for topic in topics))
+    firsts = {term[0] for term in terms}
+    starred = sorted(each for each in firsts if each.endswith("*"))
+    plain = {first if first in FUNCTION else stem(first) for first in firsts.difference(starred)}
     return Clues(
-        terms=terms,
+        terms=tuple(term for term in terms if len(term) > 1 or _is_evidence(term[0])),
         own=frozenset(content),
         stems=frozenset(content | alone),
         telling=telling,
-        topics=found,
         **_associated(content),
-        findable=frozenset(content | alone).union(*(topic.names for topic in found)),
+        names=names,
+        hints=frozenset[str]().union(*(topic.hints for topic in topics)),
+        keys=names.union(content, alone, plain),
+        heads=tuple(f" {each[:-1]}" for each in starred),
     )
 
 
@@ -181,80 +243,56 @@ def _says(word: str) -> bool:
     return word not in FUNCTION and not word.isdigit() and base(word) not in CORE
 
 
-def _evidence(words: tuple[Word, ...], idle: frozenset[int], label: PrivateLabel) -> frozenset[int]:
+def _is_evidence(part: str) -> bool:
+    return part.endswith("*") or is_telling(part)
+
+
+def _evidence(read: Reading, clues: Clues) -> frozenset[int]:
     """Return the places of the words that tell a label; none if it is not told."""
-    clues = clues_of(label)
-    places_by_stem = _places_by_stem(words)
-    places: set[int] = set()
-    for term in clues.terms:
-        places.update(_term_places(words, places_by_stem, idle, term))
-    if not places and places_by_stem.keys().isdisjoint(clues.findable):
+    if read.keys.isdisjoint(clues.keys) and not any(head in read.joined for head in clues.heads):
         return frozenset()
-    own = [p for p, word in enumerate(words) if p not in idle and word.stem in clues.stems]
+    words = read.words
+    places = {place for term in clues.terms for place in _term_places(read, term)}
+    own = read.of(clues.stems)
     places.update(p for p in own if words[p].stem in clues.telling and is_telling(words[p].text))
     for before, after in pairwise(own):
         if after - before <= CLOSE and words[before].stem != words[after].stem:
             places.update((before, after))
-    for topic in clues.topics:
-        places.update(
-            p
-            for p, word in enumerate(words)
-            if p not in idle and word.stem in topic.names and is_telling(word.text)
-        )
+    places.update(p for p in read.of(clues.names) if is_telling(words[p].text))
     if places:
         places.update(own)
     return frozenset(places)
 
 
-def has_term(words: tuple[Word, ...], idle: frozenset[int], label: PrivateLabel) -> bool:
-    """Whether one of a label's terms is among some words."""
-    by_stem = _places_by_stem(words)
-    terms = clues_of(label).terms
-    return any(True for term in terms for _ in _term_places(words, by_stem, idle, term))
+def has_term(read: Reading, label: PrivateLabel) -> bool:
+    """Whether one of a label's terms is in a message."""
+    return any(True for term in clues_of(label).terms for _ in _term_places(read, term))
 
 
-def _term_places(
-    words: tuple[Word, ...],
-    places_by_stem: Mapping[str, Sequence[int]],
-    idle: frozenset[int],
-    term: tuple[str, ...],
-) -> Iterator[int]:
+def _term_places(read: Reading, term: tuple[str, ...]) -> Iterator[int]:
     """Yield the places of a term; a single everyday word is evidence only with other words."""
-    size = len(term)
-    if size == 1 and not term[0].endswith("*") and not is_telling(term[0]):
-        return
-    rest = term[1:]
-    for place in _starts(words, places_by_stem, term[0]):
+    words, size, rest = read.words, len(term), term[1:]
+    for place in _starts(read, term[0]):
         run = range(place, place + size)
         if (
             run.stop <= len(words)
             and all(_fits(words[p], part) for p, part in zip(run[1:], rest, strict=True))
-            and not idle.issuperset(run)
+            and not read.idle.issuperset(run)
             and (size > 1 or is_telling(words[place].text))
         ):
             yield from run
 
 
-def _starts(
-    words: tuple[Word, ...], places_by_stem: Mapping[str, Sequence[int]], part: str
-) -> Sequence[int]:
+def _starts(read: Reading, part: str) -> Sequence[int]:
     """Return the places of words that match the first part of a term."""
     if part.endswith("*"):
         head = part[:-1]
-        return [place for place, word in enumerate(words) if word.text.startswith(head)]
-    return (
-        places_by_stem.get(stem(part), ())
-        if part not in FUNCTION
-        else [place for place, word in enumerate(words) if word.text == part]
-    )
-
-
-@lru_cache(maxsize=64)
-def _places_by_stem(words: tuple[Word, ...]) -> Mapping[str, Sequence[int]]:
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(words):
-        places.setdefault(word.stem, []).append(place)
-    return places
+        if f" {head}" not in read.joined:
+            return ()
+        return [place for place, word in enumerate(read.words) if word.text.startswith(head)]
+    if part in FUNCTION:
+        return [place for place, word in enumerate(read.words) if word.text == part]
+    return read.places.get(stem(part), ())
 
 
 def _fits(word: Word, part: str) -> bool:
@@ -263,19 +301,12 @@ def _fits(word: Word, part: str) -> bool:
     return word.text == part or (part not in FUNCTION and word.stem == stem(part))
 
 
-def _hinted(
-    words: tuple[Word, ...], idle: frozenset[int], labels: Sequence[PrivateLabel]
-) -> dict[int, frozenset[int]]:
+def _hinted(read: Reading, labels: Sequence[PrivateLabel]) -> dict[int, frozenset[int]]:
     """Return labels told by a broad word of their subject that matches no other label."""
-    hinted: dict[int, set[int]] = {}
-    for place, word in enumerate(words):
-        if place in idle:
-            continue
-        fitting = [
-            index
-            for index, label in enumerate(labels)
-            if any(word.stem in topic.hints for topic in clues_of(label).topics)
-        ]
-        if len(fitting) == 1:
-            hinted.setdefault(fitting[0], set()).add(place)
-    return {index: frozenset(places) for index, places in hinted.items()}
+    hints = {index: read.of(clues_of(label).hints) for index, label in enumerate(labels)}
+    labels_at = Counter(place for places in hints.values() for place in places)
+    alone = {
+        index: frozenset(place for place in places if labels_at[place] == 1)
+        for index, places in hints.items()
+    }
+    return {index: places for index, places in alone.items() if places}

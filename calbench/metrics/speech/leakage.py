@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from calbench.metrics.speech.evidence import CLOSE, PrivateLabel
-from calbench.metrics.speech.stems import Word, words_of
+from calbench.metrics.speech.evidence import CLOSE, PrivateLabel, reading
+from calbench.metrics.speech.stems import Word
 from calbench.metrics.speech.trained.signs import about_anybody, signs_in
 from calbench.metrics.speech.trained.weights import released_weights
 
@@ -67,7 +67,7 @@ def passed_on_in(
         own: labels of all its own items.
         known: texts of labels that all recipients know; their words are no evidence.
     """
-    known, words, detector = tuple(known), words_of(text), released_weights().leak
+    known, words, detector = tuple(known), reading(text).words, released_weights().leak
     told = {
         index: sign.places
         for index, sign in signs_in(text, others, known).items()
@@ -85,7 +85,7 @@ def passed_on_in(
 
 @lru_cache(maxsize=LEAKS_KEPT)
 def _leaks(text: str, labels: tuple[PrivateLabel, ...], known: tuple[str, ...]) -> tuple[Leak, ...]:
-    words, detector = words_of(text), released_weights().leak
+    words, detector = reading(text).words, released_weights().leak
     return tuple(
         _leak(text, words, sign.places, labels[index])
         for index, sign in signs_in(text, labels, known).items()

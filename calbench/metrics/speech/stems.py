@@ -53,30 +53,28 @@ class Word(NamedTuple):
         text: small letters without accents and apostrophes.
         start: where it begins in the text.
         end: where it ends, exclusive.
+        stem: the word without its endings.
     """
 
     text: str
     start: int
     end: int
-
-    @property
-    def stem(self) -> str:
-        """The word without its endings."""
-        return stem(self.text)
-
-    @property
-    def base(self) -> str:
-        """The word without its inflection."""
-        return base(self.text)
+    stem: str
 
 
-@lru_cache(maxsize=1024)  # every label of a sender looks at the same message
+_ASCII = re.compile(r"[A-Za-z0-9](?:'*[A-Za-z0-9])*")
+"""One word of a text of ASCII characters: *don't* and *dont'* are, with a mark left outside."""
+
+
 def words_of(text: str) -> tuple[Word, ...]:
     """Return the words of a text, folded as the terms of labels are.
 
     Words consist of letters and digits; accents, apostrophes and invisible characters are dropped,
     and all other characters separate words. The time is linear in the length of any text.
     """
+    if text.isascii():
+        found = ((match[0].replace("'", "").lower(), match) for match in _ASCII.finditer(text))
+        return tuple([Word(word, *match.span(), stem(word)) for word, match in found])
     words = []
     letters: list[str] = []
     start = end = 0
@@ -90,11 +88,11 @@ def words_of(text: str) -> tuple[Word, ...]:
                 letters.append(part)
                 end = place + 1
             elif letters:
-                words.append(Word("".join(letters), start, end))
+                words.append(("".join(letters), start, end))
                 letters = []
     if letters:
-        words.append(Word("".join(letters), start, end))
-    return tuple(words)
+        words.append(("".join(letters), start, end))
+    return tuple([Word(*word, stem(word[0])) for word in words])
 
 
 @lru_cache(maxsize=4096)

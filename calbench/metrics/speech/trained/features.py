@@ -135,6 +135,7 @@ MAX_WORDS: Final = 200
 """Words of one clause that are read, far above any clause [C]."""
 
 
+@lru_cache(maxsize=4096)  # by every detector
 def prepared(message: str) -> str:
     """Return a message in which slots are written out and other persons are agents."""
     text = message[:MAX_CHARS]
@@ -178,12 +179,28 @@ def message_features(message: str) -> frozenset[str]:
     features |= {f"rules {name}" for name in NAMES if getattr(ruled, name)}
     is_named = False
     for clause in clauses_of(text):
-        cues = cues_of(clause) | ({"earlier"} if is_named and not clause.slots else set())
-        theirs = "their " * ("other" in cues and cues.isdisjoint(_OURS))
-        features.update(f"{theirs}{name}" for name in _features(clause, sorted(cues)))
-        features.update(f"{STATED}{name}" for name in states_of(clause, is_named))
+        features |= _clause_features(clause, is_named, is_named and not clause.slots)
         is_named = is_named or bool(clause.slots)
     return frozenset(features)
+
+
+@lru_cache(maxsize=4096)
+def _clause_features(clause: Clause, is_named: bool, is_earlier: bool) -> frozenset[str]:
+    """Return the features of a clause.
+
+    Args:
+        clause: of a message.
+        is_named: whether an earlier clause of the message names a slot.
+        is_earlier: whether that is so and this clause names none.
+    """
+    cues = cues_of(clause) | ({"earlier"} if is_earlier else set())
+    theirs = "their " * ("other" in cues and cues.isdisjoint(_OURS))
+    return frozenset(
+        [
+            *(f"{theirs}{name}" for name in _features(clause, sorted(cues))),
+            *(f"{STATED}{name}" for name in states_of(clause, is_named)),
+        ]
+    )
 
 
 def _joint(cues: Collection[str]) -> Iterator[str]:

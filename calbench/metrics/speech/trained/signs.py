@@ -16,12 +16,13 @@ from calbench.metrics.speech.evidence import (
     Clues,
     Evidence,
     PrivateLabel,
+    Reading,
     clues_of,
     evidence,
     has_term,
-    idle_places,
+    reading,
 )
-from calbench.metrics.speech.stems import Word, words_of
+from calbench.metrics.speech.stems import Word
 from calbench.metrics.speech.trained.features import cues_in
 
 REACH: Final = 15
@@ -88,12 +89,11 @@ def signs_in(
         labels: of its sender's items.
         known: texts of labels that all recipients know; their words are no sign.
     """
-    words = words_of(text)
-    if not words or not labels:
+    if not labels:
         return {}
-    idle = idle_places(words, known)
-    ruled = evidence(words, idle, labels)
-    near = {index: _near(words, idle, clues_of(label)) for index, label in enumerate(labels)}
+    read = reading(text, known)
+    words, ruled = read.words, evidence(read, labels)
+    near = {index: read.of(clues_of(label).near) for index, label in enumerate(labels)}
     sizes = {index: len({words[place].stem for place in each}) for index, each in near.items()}
     sentences = _Sentences(text)
     signs = {}
@@ -103,7 +103,7 @@ def signs_in(
             continue
         most = max((size for other, size in sizes.items() if other != index), default=0)
         features = {
-            *_ruled(ruled, index, words, idle, label),
+            *_ruled(ruled, index, read, label),
             *_counted([words[place].stem for place in near[index]], clues_of(label)),
             *_close(words, near[index]),
             *(["most"] * (sizes[index] > most) + ["rival"] * (sizes[index] < most)),
@@ -127,23 +127,11 @@ def about_anybody(features: AbstractSet[str]) -> AbstractSet[str]:
     return {name for name in features if name != "in other" and not name.endswith("of others")}
 
 
-def _near(words: tuple[Word, ...], idle: frozenset[int], clues: Clues) -> list[int]:
-    """Return the places of a label's own words and of those that are said of its matter."""
-    of_it = clues.own | clues.strong | clues.weak
-    return [place for place, word in enumerate(words) if place not in idle and word.stem in of_it]
-
-
-def _ruled(
-    ruled: Evidence,
-    index: int,
-    words: tuple[Word, ...],
-    idle: frozenset[int],
-    label: PrivateLabel,
-) -> Iterator[str]:
+def _ruled(ruled: Evidence, index: int, read: Reading, label: PrivateLabel) -> Iterator[str]:
     """Yield what the rules say of a label."""
     if index in ruled.told:
         yield "told"
-        if has_term(words, idle, label):
+        if has_term(read, label):
             yield "term"
     elif index in ruled.found:
         yield "explained"

@@ -5,7 +5,8 @@ weights are those of a logistic regression with L2, in thousandths; ``make detec
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -40,9 +41,11 @@ class Detector:
     start: int
     weights: Mapping[str, int]
 
-    def says(self, features: Iterable[str]) -> bool:
+    def says(self, features: AbstractSet[str]) -> bool:
         """Whether the features add up to yes."""
-        return self.start + sum(self.weights.get(name, 0) for name in features) > BOUND
+        return (
+            self.start + sum(map(self.weights.__getitem__, self.weights.keys() & features)) > BOUND
+        )
 
 
 @dataclass(frozen=True, slots=True)
